@@ -1,0 +1,82 @@
+"""Errors that a user can act on: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """A stretch of the query text, by character offsets."""
+
+    text: str
+    start: int
+    end: int
+    file: str = "query"
+
+    def excerpt(self) -> str:
+        """The line with a caret under the stretch, headed by file, line and column."""
+        line_start = self.text.rfind("\n", 0, self.start) + 1
+        line_end = self.text.find("\n", self.start)
+        line_end = len(self.text) if line_end < 0 else line_end
+        line = self.text[line_start:line_end].replace("\t", " ")
+        number = str(self.text.count("\n", 0, self.start) + 1)
+        column = self.start - line_start
+        width = max(1, min(self.end, line_end) - self.start)
+        margin = " " * len(number)
+        return (
+            f"{margin}--> {self.file}:{number}:{column + 1}\n"
+            f"{margin} |\n"
+            f"{number} | {line}\n"
+            f"{margin} | {' ' * column}{'^' * width}"
+        )
+
+
+class PenstockError(Exception):
+    """Something the user can mend; shown without a stack trace."""
+
+    def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None):
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.hint = hint
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.place is not None:
+            parts.append(self.place.excerpt())
+        if self.hint is not None:
+            parts.append(f"hint: {self.hint}")
+        return "\n".join(parts)
+
+
+class SqlError(PenstockError):
+    """The text is not a query."""
+
+
+class PlanError(PenstockError):
+    """A forced plan does not fit the query."""
+
+
+class SourceError(PenstockError):
+    """A source cannot be read, or a row of it is malformed."""
+
+
+class EvaluationError(PenstockError):
+    """An expression of the query failed on a value of the data."""
+
+
+class StateError(PenstockError):
+    """State that a checkpoint lists is missing or damaged, or cannot be written."""
+
+
+class CheckpointError(PenstockError):
+    """A checkpoint belongs to another query, is in use, or has been closed."""
+
+
+class SinkError(PenstockError):
+    """Results cannot be written."""
+
+
+class SetupError(PenstockError):
+    """Something that Penstock needs is not installed."""

@@ -1,0 +1,107 @@
+"""Join keys: the equalities of a query as classes of expressions that must all be equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+
+from penstock.query import DataType, Equality, Expression, Query
+from penstock.query.expression import render, streams_of
+from penstock.query.types import common_type
+
+
+@dataclass(frozen=True)
+class KeyClass:
+    """Expressions, a tuple of them an input, that are equal in every result.
+
+    `A.k = B.k AND B.k = C.k` makes one class of three members. Two classes over the same inputs are
+    one class with two parts, so that `A.x = B.x AND A.y = B.y` probes on both at once. `types` are
+    the common types in which the parts are compared.
+    """
+
+    members: tuple[tuple[str, tuple[Expression, ...]], ...]
+    types: tuple[DataType, ...]
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        return tuple(alias for alias, _ in self.members)
+
+    def parts(self, alias: str) -> tuple[Expression, ...]:
+        """What one input brings to the key."""
+        return dict(self.members)[alias]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether 64 bits hold the whole key, so that equal hashes are equal keys."""
+        return len(self.types) == 1 and self.types[0] is not DataType.STRING
+
+    def __str__(self) -> str:
+        columns = zip(*(parts for _, parts in self.members), strict=True)
+        return " AND ".join(" = ".join(render(e) for e in column) for column in columns)
+
+
+def key_classes(query: Query) -> tuple[KeyClass, ...]:
+    """The key classes of a query, in the order of its inputs and equalities."""
+    singles = [_as_class(query, group) for group in _connected(query.equalities)]
+    merged: dict[tuple[str, ...], KeyClass] = {}
+    for single in singles:
+        known = merged.get(single.streams)
+        merged[single.streams] = single if known is None else _join_parts(known, single)
+    return tuple(merged.values())
+
+
+def unkeyed_equalities(query: Query, classes: Iterable[KeyClass]) -> tuple[Equality, ...]:
+    """The equalities that equal key hashes do not yet prove, to be checked as theta predicates.
+
+    These are all those of an inexact class, those that compare in a narrower type than their class
+    does, and those whose input already has another expression in the class (`A.a = B.k AND
+    A.b = B.k`: only `A.a` is in the key).
+    """
+    return tuple(
+        equality for equality in query.equalities if not any(_proves(c, equality) for c in classes)
+    )
+
+
+def _proves(key: KeyClass, equality: Equality) -> bool:
+    if not key.is_exact or not equality.streams <= set(key.streams):
+        return False
+    in_key = all(side in key.parts(_stream(side)) for side in (equality.left, equality.right))
+    return in_key and common_type(equality.left.type, equality.right.type) == key.types[0]
+
+
+def _stream(expression: Expression) -> str:
+    (alias,) = streams_of(expression)
+    return alias
+
+
+def _connected(equalities: Iterable[Equality]) -> list[list[Expression]]:
+    """The sides of the equalities, grouped by what is equal to what."""
+    groups: list[list[Expression]] = []
+    for equality in equalities:
+        sides = (equality.left, equality.right)
+        touched = [g for g in groups if any(side in g for side in sides)]
+        rest = [g for g in groups if g not in touched]
+        merged = list(dict.fromkeys([e for g in touched for e in g] + list(sides)))
+        groups = [*rest, merged]
+    return groups
+
+
+def _as_class(query: Query, group: list[Expression]) -> KeyClass:
+    first: dict[str, Expression] = {}
+    for expression in group:
+        first.setdefault(_stream(expression), expression)
+    type_ = reduce(_wider, (e.type for e in group))
+    members = tuple((alias, (first[alias],)) for alias in query.aliases if alias in first)
+    return KeyClass(members, (type_,))
+
+
+def _wider(left: DataType, right: DataType) -> DataType:
+    wider = common_type(left, right)
+    assert wider is not None, "the parser has checked that equal things can be compared"
+    return wider
+
+
+def _join_parts(one: KeyClass, other: KeyClass) -> KeyClass:
+    members = tuple((alias, parts + other.parts(alias)) for alias, parts in one.members)
+    return KeyClass(members, one.types + other.types)

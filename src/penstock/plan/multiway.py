@@ -1,0 +1,51 @@
+"""Multi-way joins: no inner state; each stream's new tuples visit the others in their own order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from penstock.query import Query
+
+Method = Literal["sorted", "hash", "nested"]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One visit to another input's window.
+
+    `sorted` finds partners by range search on (key, time), `hash` by the key's bucket, `nested` by
+    looking at every tuple of the window.
+    """
+
+    target: str
+    method: Method
+
+
+@dataclass(frozen=True)
+class ProbeOrder:
+    """The visits that the new tuples of `driver` make.
+
+    `position` is how many visits come before the new tuples themselves: 0 but in naive and general
+    lazy plans (G&O §3.1, §3.3), where the loop over the new tuples is not the outermost.
+    """
+
+    driver: str
+    probes: tuple[Probe, ...]
+    position: int = 0
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        return tuple(probe.target for probe in self.probes)
+
+
+@dataclass(frozen=True)
+class MultiwayJoin:
+    """Join all inputs at once; every stream has a probe order, tables have none."""
+
+    query: Query
+    orders: tuple[ProbeOrder, ...]
+
+    def order(self, driver: str) -> ProbeOrder:
+        """The probe order of one stream."""
+        return next(order for order in self.orders if order.driver == driver)

@@ -1,0 +1,25 @@
+"""What is asked: streams, windows, predicates. Frozen, and knowing nothing of how it is run."""
+
+from penstock.query.expression import Call, Column, Expression, Literal
+from penstock.query.query import Condition, Equality, Input, Output, Query
+from penstock.query.source import Field, Source
+from penstock.query.types import DataType
+from penstock.query.window import RowsWindow, TimeWindow, Window
+
+__all__ = [
+    "Call",
+    "Column",
+    "Condition",
+    "DataType",
+    "Equality",
+    "Expression",
+    "Field",
+    "Input",
+    "Literal",
+    "Output",
+    "Query",
+    "RowsWindow",
+    "Source",
+    "TimeWindow",
+    "Window",
+]

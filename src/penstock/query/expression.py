@@ -1,0 +1,125 @@
+"""Expressions over the columns of a query's streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from penstock.query.types import DataType
+
+Value = bool | int | float | str | date | datetime | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of one input, by the input's alias."""
+
+    stream: str
+    name: str
+    type: DataType
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant. A TIMESTAMP is a timezone-aware datetime in UTC."""
+
+    value: Value
+    type: DataType
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function or operator applied to arguments; `FUNCTIONS` lists the names.
+
+    Arguments already have the type in which the function works: the parser puts the casts in.
+    `cast` converts its one argument to `type`. `case` takes condition, value, …, default.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: DataType
+
+
+Expression = Column | Literal | Call
+
+COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%"}
+
+# Integer arithmetic is done in BIGINT (overflow is an error), other arithmetic in DOUBLE; `/` always
+# gives a DOUBLE; division by zero, also `%`, gives NULL. AND, OR and NOT follow three-valued logic;
+# a comparison with NULL is NULL; NaN equals NaN and is above every number. `in`: needle, then
+# literals. `like`: value, literal pattern. `substring`: text, start from 1, [length]. `round`:
+# number, [literal digits].
+FUNCTIONS = frozenset(
+    {*COMPARISONS, *ARITHMETIC}
+    | {"and", "or", "not", "is_null", "is_not_null", "negate", "cast", "case", "coalesce", "in"}
+    | {"like", "lower", "upper", "length", "trim", "concat", "substring", "starts_with"}
+    | {"abs", "round", "floor", "ceil", "sqrt", "greatest", "least"}
+)
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything in it."""
+    yield expression
+    if isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from walk(argument)
+
+
+def columns_of(expression: Expression) -> frozenset[Column]:
+    """The columns an expression reads."""
+    return frozenset(node for node in walk(expression) if isinstance(node, Column))
+
+
+def streams_of(expression: Expression) -> frozenset[str]:
+    """The aliases of the inputs an expression reads."""
+    return frozenset(column.stream for column in columns_of(expression))
+
+
+def render(expression: Expression) -> str:
+    """The expression as SQL, for explain and messages."""
+    match expression:
+        case Column(stream=stream, name=name):
+            return f"{stream}.{name}"
+        case Literal(value=None):
+            return "NULL"
+        case Literal(value=bool() as value):
+            return str(value).upper()
+        case Literal(value=int() | float() as value):
+            return str(value)
+        case Literal(value=str() as value):
+            return "'" + value.replace("'", "''") + "'"
+        case Literal(value=value, type=type_):
+            return f"{type_} '{value}'"
+        case Call(function=function, arguments=arguments, type=type_):
+            return _render_call(function, [render(argument) for argument in arguments], type_)
+    raise AssertionError(expression)
+
+
+def _render_call(function: str, arguments: list[str], type_: DataType) -> str:
+    operator = {**COMPARISONS, **ARITHMETIC, "and": "AND", "or": "OR", "like": "LIKE"}.get(function)
+    if operator:
+        return f"{_wrap(arguments[0])} {operator} {_wrap(arguments[1])}"
+    match function:
+        case "not":
+            return f"NOT {_wrap(arguments[0])}"
+        case "negate":
+            return f"-{_wrap(arguments[0])}"
+        case "is_null":
+            return f"{_wrap(arguments[0])} IS NULL"
+        case "is_not_null":
+            return f"{_wrap(arguments[0])} IS NOT NULL"
+        case "in":
+            return f"{_wrap(arguments[0])} IN ({', '.join(arguments[1:])})"
+        case "cast":
+            return f"CAST({arguments[0]} AS {type_})"
+        case "case":
+            pairs = zip(arguments[:-1:2], arguments[1:-1:2], strict=True)
+            whens = " ".join(f"WHEN {when} THEN {then}" for when, then in pairs)
+            return f"CASE {whens} ELSE {arguments[-1]} END"
+    return f"{function.upper()}({', '.join(arguments)})"
+
+
+def _wrap(text: str) -> str:
+    return f"({text})" if " " in text and not text.startswith(("'", "(")) else text

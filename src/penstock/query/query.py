@@ -1,0 +1,93 @@
+"""A query: what is asked, independent of how it will be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from penstock.query.expression import Expression, render, streams_of
+from penstock.query.source import Source
+from penstock.query.window import RowsWindow, Window
+
+
+@dataclass(frozen=True)
+class Input:
+    """One item of FROM. A table has no window."""
+
+    alias: str
+    source: Source
+    window: Window | None
+
+    @property
+    def is_table(self) -> bool:
+        return self.window is None
+
+
+@dataclass(frozen=True)
+class Equality:
+    """An equality between expressions of two different inputs, one each side."""
+
+    left: Expression
+    right: Expression
+
+    @property
+    def streams(self) -> frozenset[str]:
+        return streams_of(self.left) | streams_of(self.right)
+
+    def __str__(self) -> str:
+        return f"{render(self.left)} = {render(self.right)}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Any other part of WHERE: a filter if it reads one input, a theta predicate if more."""
+
+    expression: Expression
+
+    @property
+    def streams(self) -> frozenset[str]:
+        return streams_of(self.expression)
+
+    def __str__(self) -> str:
+        return render(self.expression)
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the result."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class Query:
+    """One SELECT over windowed streams and tables. WHERE is the conjunction of the three parts."""
+
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    equalities: tuple[Equality, ...] = ()
+    filters: tuple[Condition, ...] = ()
+    thetas: tuple[Condition, ...] = ()
+    text: str = field(default="", compare=False, repr=False)
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        return tuple(item.alias for item in self.inputs)
+
+    @property
+    def streams(self) -> tuple[Input, ...]:
+        """The inputs that drive the query; tables are only ever probed."""
+        return tuple(item for item in self.inputs if not item.is_table)
+
+    @property
+    def is_sequenced(self) -> bool:
+        """Whether tuples must be taken in their total order, as ROWS windows demand."""
+        return any(isinstance(item.window, RowsWindow) for item in self.inputs)
+
+    def input(self, alias: str) -> Input:
+        """The input of that alias."""
+        return next(item for item in self.inputs if item.alias == alias)
+
+    def filters_of(self, alias: str) -> tuple[Condition, ...]:
+        """The filters on one input."""
+        return tuple(c for c in self.filters if c.streams == {alias})
