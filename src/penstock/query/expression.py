@@ -46,8 +46,8 @@ Expression = Column | Literal | Call
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%"}
 
-# Integer arithmetic is done in BIGINT (overflow is an error), other arithmetic in DOUBLE; `/` always
-# gives a DOUBLE; division by zero, also `%`, gives NULL. AND, OR and NOT follow three-valued logic;
+# Integer arithmetic is done in BIGINT (overflow is an error), other arithmetic in DOUBLE; `/`
+# always gives a DOUBLE; division by zero, also `%`, gives NULL. AND, OR and NOT are three-valued;
 # a comparison with NULL is NULL; NaN equals NaN and is above every number. `in`: needle, then
 # literals. `like`: value, literal pattern. `substring`: text, start from 1, [length]. `round`:
 # number, [literal digits].
