@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from penstock.query.types import DataType
+from penstock.query.window import render_duration
 
 Value = bool | int | float | str | date | datetime | None
 
@@ -92,34 +93,44 @@ def render(expression: Expression) -> str:
             return "'" + value.replace("'", "''") + "'"
         case Literal(value=value, type=type_):
             return f"{type_} '{value}'"
-        case Call(function=function, arguments=arguments, type=type_):
-            return _render_call(function, [render(argument) for argument in arguments], type_)
+        case Call():
+            return _render_call(expression)
     raise AssertionError(expression)
 
 
-def _render_call(function: str, arguments: list[str], type_: DataType) -> str:
-    operator = {**COMPARISONS, **ARITHMETIC, "and": "AND", "or": "OR", "like": "LIKE"}.get(function)
-    if operator:
-        return f"{_wrap(arguments[0])} {operator} {_wrap(arguments[1])}"
-    match function:
+_INFIX = {**COMPARISONS, **ARITHMETIC, "and": "AND", "or": "OR", "like": "LIKE"}
+_WRAPPED = {*_INFIX, "not", "is_null", "is_not_null", "in", "case"}
+
+
+def _render_call(call: Call) -> str:
+    arguments = [render(argument) for argument in call.arguments]
+    first, *others = map(_wrap, call.arguments, arguments)
+    match call.function:
+        case "add" | "subtract" if call.type is DataType.TIMESTAMP:
+            interval = render_duration(int(arguments[1]))
+            return f"{first} {_INFIX[call.function]} INTERVAL '{interval}'"
+        case infix if infix in _INFIX:
+            return f"{first} {_INFIX[infix]} {others[0]}"
         case "not":
-            return f"NOT {_wrap(arguments[0])}"
+            return f"NOT {first}"
         case "negate":
-            return f"-{_wrap(arguments[0])}"
+            return f"-({first})" if first.startswith("-") else f"-{first}"
         case "is_null":
-            return f"{_wrap(arguments[0])} IS NULL"
+            return f"{first} IS NULL"
         case "is_not_null":
-            return f"{_wrap(arguments[0])} IS NOT NULL"
+            return f"{first} IS NOT NULL"
         case "in":
-            return f"{_wrap(arguments[0])} IN ({', '.join(arguments[1:])})"
+            return f"{first} IN ({', '.join(arguments[1:])})"
         case "cast":
-            return f"CAST({arguments[0]} AS {type_})"
+            return f"CAST({arguments[0]} AS {call.type})"
         case "case":
             pairs = zip(arguments[:-1:2], arguments[1:-1:2], strict=True)
             whens = " ".join(f"WHEN {when} THEN {then}" for when, then in pairs)
             return f"CASE {whens} ELSE {arguments[-1]} END"
-    return f"{function.upper()}({', '.join(arguments)})"
+    return f"{call.function.upper()}({', '.join(arguments)})"
 
 
-def _wrap(text: str) -> str:
-    return f"({text})" if " " in text and not text.startswith(("'", "(")) else text
+def _wrap(expression: Expression, rendered: str) -> str:
+    """In parentheses where its parts would else be read with what stands around it."""
+    is_wrapped = isinstance(expression, Call) and expression.function in _WRAPPED
+    return f"({rendered})" if is_wrapped else rendered

@@ -1,0 +1,55 @@
+"""The command `penstock`: data on stdout, everything else on stderr; exits 0, 1 or 2."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from penstock.cli.doctor import doctor
+from penstock.cli.explain import explain
+from penstock.errors import PenstockError
+
+app = typer.Typer(
+    name="penstock",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+# A command is a function in a file of its own. The file imports typer and what is light; the rest
+# is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
+for command in (explain, doctor):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command line; a mistake of the user's is one message and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        app()
+    except PenstockError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"penstock {version('penstock')}")
+        raise typer.Exit
+
+
+@app.callback()
+def penstock(
+    _: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Continuous queries over data streams, planned by rate and run on Spark."""

@@ -1,0 +1,171 @@
+"""`penstock run`: run a query on Spark or in this process."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.script import read_query
+
+if TYPE_CHECKING:
+    from penstock.api import ContinuousQuery
+    from penstock.cli.progress import Progress
+    from penstock.engine.sinks import Sink
+
+
+class Engine(StrEnum):
+    """Where a query runs."""
+
+    SPARK = "spark"
+    LOCAL = "local"
+
+
+def run(
+    file: Annotated[str, typer.Argument(help="The query; - for stdin.")],
+    engine: Annotated[Engine, typer.Option(help="Where to run.")] = Engine.SPARK,
+    sink: Annotated[
+        str, typer.Option(help="console, jsonl:PATH, parquet:DIR or noop.")
+    ] = "console",
+    checkpoint: Annotated[
+        str | None, typer.Option(help="Folder or URI of the state; a later run goes on from it.")
+    ] = None,
+    trigger: Annotated[
+        str | None, typer.Option(help="Look for new data this often, until Ctrl-C; e.g. 1s.")
+    ] = None,
+    available_now: Annotated[
+        bool, typer.Option("--available-now", help="Read all there is, then end.")
+    ] = False,
+    drain: Annotated[
+        bool,
+        typer.Option("--drain", help="The streams end here: answer what waits, close the state."),
+    ] = False,
+    plan: Annotated[
+        str | None, typer.Option(help="Force probe orders: 'A: B C; B: A C; C: B A'.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace results that the sink holds already.")
+    ] = False,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="Partitions of the state; default: the cores.")
+    ] = None,
+    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
+    conf: Annotated[
+        list[str] | None, typer.Option(help="A Spark setting, key=value; may be repeated.")
+    ] = None,
+) -> None:
+    """Run a query: every result once, in the sink; progress on stderr."""
+    if drain and not available_now:
+        raise typer.BadParameter("--drain goes with --available-now", param_hint="--drain")
+    if trigger is not None and available_now:
+        raise typer.BadParameter("either --trigger or --available-now", param_hint="--trigger")
+    seconds = _seconds(trigger or "1s")
+    target = _sink(sink)
+    settings = dict(_setting(text) for text in conf or [])
+    from penstock.api import ContinuousQuery, TemporaryCheckpoint
+    from penstock.cli.progress import Progress
+
+    query = ContinuousQuery.of(read_query(file), plan)
+    if target.kind == "console":
+        print("console: a batch that is run again is printed again", file=sys.stderr)
+    folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
+    with folder as place, Progress() as progress:
+        if engine is Engine.LOCAL:
+            local = query.local(
+                sink=target, checkpoint=place, overwrite=overwrite, report=progress
+            )
+            with _on_signal(local.stop):
+                if available_now:
+                    local.available_now(drain=drain)
+                else:
+                    local.every(seconds)
+        else:
+            timing = None if available_now else f"{round(seconds * 1000)} milliseconds"
+            _run_on_spark(
+                query, progress, target, place, timing, drain, overwrite, partitions, master,
+                settings,
+            )  # fmt: skip
+
+
+def _run_on_spark(
+    query: ContinuousQuery,
+    progress: Progress,
+    sink: Sink,
+    checkpoint: str,
+    trigger: str | None,
+    drain: bool,
+    overwrite: bool,
+    partitions: int | None,
+    master: str,
+    settings: dict[str, str],
+) -> None:
+    from penstock.engine.spark.session import make_session
+
+    print("starting Spark …", file=sys.stderr)
+    spark = make_session(master, settings)
+    try:
+        started = query.start(
+            spark,
+            sink=sink,
+            checkpoint=checkpoint,
+            trigger=trigger or "1 second",
+            available_now=trigger is None,
+            drain=drain,
+            partitions=partitions,
+            overwrite=overwrite,
+            report=progress,
+        )
+        try:
+            started.await_termination()
+        except KeyboardInterrupt:
+            started.stop()
+            print("stopped", file=sys.stderr)
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def _on_signal(stop: object) -> Iterator[None]:
+    """Have Ctrl-C end a local run after its batch, instead of in the middle."""
+    assert callable(stop)
+    before = signal.signal(signal.SIGINT, lambda *_: stop())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _seconds(text: str) -> float:
+    from penstock.sql.duration import parse_duration
+
+    try:
+        micros = parse_duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--trigger") from None
+    if micros <= 0:
+        raise typer.BadParameter("must be positive", param_hint="--trigger")
+    return micros / 1e6
+
+
+def _sink(text: str) -> Sink:
+    from penstock.engine import sinks
+
+    kind, colon, path = text.partition(":")
+    if kind in ("jsonl", "parquet") and path:
+        return sinks.jsonl(path) if kind == "jsonl" else sinks.parquet(path)
+    if text in ("console", "noop"):
+        return sinks.console() if text == "console" else sinks.noop()
+    hint = "console, jsonl:PATH, parquet:DIR or noop"
+    raise typer.BadParameter(f"{text!r} is not one of {hint}", param_hint="--sink")
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not key=value", param_hint="--conf")
+    return key, value

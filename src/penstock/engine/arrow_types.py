@@ -1,0 +1,34 @@
+"""The Arrow type of each SQL type."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from penstock.query import DataType, Source
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+
+# large_string, because the results of a hot key may hold more than 2 GiB of text.
+_ARROW = {
+    DataType.BOOLEAN: pa.bool_(),
+    DataType.TINYINT: pa.int8(),
+    DataType.SMALLINT: pa.int16(),
+    DataType.INT: pa.int32(),
+    DataType.BIGINT: pa.int64(),
+    DataType.FLOAT: pa.float32(),
+    DataType.DOUBLE: pa.float64(),
+    DataType.STRING: pa.large_string(),
+    DataType.DATE: pa.date32(),
+    DataType.TIMESTAMP: TIMESTAMP,
+    DataType.NULL: pa.null(),
+}
+
+
+def arrow_type(type_: DataType) -> pa.DataType:
+    """The Arrow type that holds a SQL type."""
+    return _ARROW[type_]
+
+
+def schema_of(source: Source) -> pa.Schema:
+    """The declared columns of a source as an Arrow schema."""
+    return pa.schema([(field.name, arrow_type(field.type)) for field in source.fields])

@@ -1,0 +1,101 @@
+"""Checkpoints: whose they are, and that only one run uses them at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from penstock.engine.store import Store
+from penstock.errors import CheckpointError
+from penstock.query import Query
+from penstock.query.expression import render
+from penstock.query.window import render_window
+
+FORMAT_VERSION = 1
+_IDENTITY = "query.json"
+
+
+class Checkpoint:
+    """A folder with the state of one query. Closing it lets another run use it."""
+
+    def __init__(self, root: str, query: Query, partitions: int, *, is_given: bool = False):
+        self.store = Store(root)
+        self._lock = _lock(self.store)
+        self.partitions = self._claim(query, partitions, is_given)
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _claim(self, query: Query, partitions: int, is_given: bool) -> int:
+        """The partition count to use: the checkpoint's own if it has one."""
+        mine = identity(query, partitions)
+        if not self.store.exists(_IDENTITY):
+            self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
+            return partitions
+        theirs = json.loads(bytes(self.store.read(_IDENTITY)))
+        kept = int(theirs["partitions"])
+        if not is_given:
+            mine["partitions"] = kept
+        for part, found in theirs.items():
+            if found != mine.get(part):
+                raise CheckpointError(
+                    f"checkpoint {self.store.root} belongs to another query: its {part} differ\n"
+                    f"  checkpoint: {_show(found)}\n  this query: {_show(mine.get(part))}",
+                    hint="use another --checkpoint, or run the query that made this one",
+                )
+        return kept
+
+
+def identity(query: Query, partitions: int) -> dict[str, Any]:
+    """What must be the same for a checkpoint to fit: all that decides what state means."""
+    return {
+        "format": FORMAT_VERSION,
+        "partitions": partitions,
+        "inputs": [
+            f"{i.source.name} [{render_window(i.window)}] AS {i.alias}" for i in query.inputs
+        ],
+        "columns": {
+            i.source.name: [f"{f.name} {f.type}" for f in i.source.fields] for i in query.inputs
+        },
+        "event times": {
+            i.source.name: [i.source.timestamp, i.source.unit, i.source.lateness]
+            for i in query.inputs
+        },
+        "equalities": [str(e) for e in query.equalities],
+        "filters": [str(c) for c in query.filters],
+        "other predicates": [str(c) for c in query.thetas],
+        "outputs": [f"{render(o.expression)} AS {o.name}" for o in query.outputs],
+    }
+
+
+def _lock(store: Store) -> int | None:
+    """Hold a lock on a local checkpoint; it goes with the process, however that ends."""
+    if not store.is_local:
+        return None
+    try:
+        Path(store.path("")).mkdir(parents=True, exist_ok=True)
+        handle = os.open(store.path("lock"), os.O_CREAT | os.O_RDWR, 0o644)
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot use {store.root} as a checkpoint: {error.strerror}",
+            hint="name a folder that can be written with --checkpoint",
+        ) from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise CheckpointError(
+            f"checkpoint {store.root} is in use by another run",
+            hint="stop that run first, or use another --checkpoint",
+        ) from None
+    return handle
+
+
+def _show(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,142 @@
+"""The feed: which pieces of the sources make up the next batch, the same again after a crash."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from penstock.engine.files import FileInfo, list_files
+from penstock.engine.pack import Slice
+from penstock.engine.store import Store
+from penstock.engine.synthetic import Synthetic
+from penstock.query.source import FILE_FORMATS, Source
+
+Offsets = Mapping[str, int]
+
+# Entries of a source's file log before they are written together as one.
+_COMPACT = 64
+
+
+class FileLog:
+    """The files of a source in the order in which they were found, kept in the checkpoint.
+
+    An offset counts files. The log is written before anybody uses an offset, so an offset always
+    means the same files.
+    """
+
+    def __init__(self, source: Source, store: Store):
+        self.source = source
+        self._store = store
+        self._folder = f"sources/{source.name}"
+        self.files: list[FileInfo] = []
+        self._load()
+        self._known = {file.path for file in self.files}
+
+    def find(self) -> None:
+        """Add the files that are new since last time, oldest first."""
+        found = [f for f in list_files(self.source) if f.path not in self._known]
+        if not found:
+            return
+        self._write(len(self.files), found)
+        self.files += found
+        self._known |= {file.path for file in found}
+        entries = self._store.names(self._folder)
+        if len(entries) >= _COMPACT:
+            self._write(0, self.files)
+            self._store.remove(entries)
+
+    def _write(self, first: int, files: list[FileInfo]) -> None:
+        name = f"{self._folder}/{first:012d}-{first + len(files):012d}.json"
+        self._store.publish(name, json.dumps([asdict(f) for f in files]).encode())
+
+    def _load(self) -> None:
+        for name in sorted(self._store.names(self._folder), key=_bounds):
+            if not name.endswith(".json") or "/." in name:
+                continue
+            first, last = _bounds(name)
+            if last > len(self.files):
+                found = [FileInfo(**f) for f in json.loads(bytes(self._store.read(name)))]
+                self.files += found[len(self.files) - first :]
+
+
+def _bounds(name: str) -> tuple[int, int]:
+    first, _, last = name.rsplit("/", 1)[-1].removesuffix(".json").partition("-")
+    return (int(first), int(last)) if first.isdigit() and last.isdigit() else (0, 0)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When an endless synthetic stream was first started, as seconds since the epoch."""
+
+    started: float
+
+    @classmethod
+    def of(cls, store: Store) -> Pace:
+        """The pace that a checkpoint remembers, or one that starts now."""
+        name = "sources/started.json"
+        if not store.exists(name):
+            store.publish(name, json.dumps(time.time()).encode())
+        return cls(json.loads(bytes(store.read(name))))
+
+
+class Feed:
+    """Hands out the pieces of all sources of a query, batch by batch."""
+
+    def __init__(self, sources: Iterable[Source], store: Store):
+        self._sources = {source.name: source for source in sources}
+        files = [s for s in self._sources.values() if s.format in FILE_FORMATS]
+        self._logs = {source.name: FileLog(source, store) for source in files}
+        made = [s for s in self._sources.values() if s.format == "synthetic"]
+        self._made = {source.name: Synthetic.of(source) for source in made}
+        self._pace = Pace.of(store) if made else None
+        self._is_frozen = False
+
+    def start(self) -> Offsets:
+        """Before anything."""
+        return dict.fromkeys([*self._logs, *self._made], 0)
+
+    def freeze(self) -> None:
+        """From now on offer only what is there now."""
+        for log in self._logs.values():
+            log.find()
+        self._is_frozen = True
+
+    def next(self, offsets: Offsets) -> Offsets:
+        """Where the next batch ends; the same as `offsets` if there is nothing new."""
+        after = dict(offsets)
+        for name, log in self._logs.items():
+            if not self._is_frozen:
+                log.find()
+            limit = None if log.source.is_table else log.source.option("max_files")
+            after[name] = _limited(offsets.get(name, 0), len(log.files), limit)
+        for name, made in self._made.items():
+            limit = self._sources[name].option("max_time")
+            blocks = None if limit is None else max(1, int(limit) // made.block_micros)
+            after[name] = _limited(offsets.get(name, 0), self._due(made), blocks)
+        return after
+
+    def _due(self, made: Synthetic) -> int:
+        """The blocks that can be read by now: all of a finite stream, once the feed is frozen."""
+        if made.blocks is not None and self._is_frozen:
+            return made.blocks
+        assert self._pace is not None
+        due = made.blocks_by(time.time() - self._pace.started)
+        return due if made.blocks is None else min(due, made.blocks)
+
+    def slices(self, first: Offsets, last: Offsets) -> list[Slice]:
+        """The pieces between two offsets."""
+        slices = []
+        for name, end in last.items():
+            begin = first.get(name, 0)
+            if name in self._logs:
+                files = self._logs[name].files
+                slices += [Slice(name, files[n].path, n) for n in range(begin, end)]
+            elif end > begin:
+                slices.append(Slice(name, first=begin, last=end))
+        return slices
+
+
+def _limited(done: int, known: int, limit: str | int | float | bool | None) -> int:
+    return known if limit is None else max(done, min(known, done + int(limit)))

@@ -1,0 +1,52 @@
+"""The frontier: the event time behind which no stream will go back. Times are microseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from penstock.engine.lifetimes import FOREVER
+from penstock.engine.manifest import StreamState
+from penstock.query.source import Source
+
+
+def late_below(source: Source, state: StreamState | None) -> int:
+    """The event time below which the next tuples of a source are late."""
+    if state is None:
+        return -FOREVER
+    known = None if state.highest is None else state.highest - source.lateness
+    bound = later_of(known, state.passed)
+    return -FOREVER if bound is None else bound
+
+
+def frontier_of(
+    sources: Iterable[Source],
+    streams: Mapping[str, StreamState],
+    silent: frozenset[str] = frozenset(),
+) -> int:
+    """The least of the streams' bounds, not counting silent ones; unknown is −FOREVER."""
+    bounds = [late_below(s, streams.get(s.name)) for s in sources if s.name not in silent]
+    return min(bounds, default=-FOREVER)
+
+
+def after_reading(
+    streams: Mapping[str, StreamState], facts: Iterable[Mapping[str, Any]]
+) -> dict[str, StreamState]:
+    """How far the streams have come after what a batch has read."""
+    after = dict(streams)
+    for fact in facts:
+        if fact["kind"] == "read":
+            old = after.get(fact["source"], StreamState())
+            after[fact["source"]] = StreamState(
+                highest=later_of(old.highest, fact["highest"]),
+                passed=old.passed,
+                rows=old.rows + fact["rows"],
+                late=old.late + fact["late"],
+                malformed=old.malformed + fact["malformed"],
+            )
+    return after
+
+
+def later_of(one: int | None, other: int | None) -> int | None:
+    """The later of two times, of which either may be unknown."""
+    return max((time for time in (one, other) if time is not None), default=None)

@@ -1,0 +1,61 @@
+"""Job: one batch as a chain of stages, for an engine to run wherever its partitions are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from penstock.engine.guard import guarded
+from penstock.engine.pack import Packing
+from penstock.engine.packets import Packet
+from penstock.engine.sequencer import Sequencer
+from penstock.engine.step import Batch, Step
+
+Work = Callable[[Iterable[Packet]], Iterator[Packet]]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Work on the packets of one partition, after they have moved to `pids` partitions."""
+
+    pids: int
+    work: Work
+
+
+@dataclass(frozen=True)
+class Job:
+    """Pack the slices, then stage after stage."""
+
+    packing: Packing
+    sequencer: Sequencer | None
+    batch: Batch
+
+    @property
+    def pack(self) -> Work:
+        return partial(_pack, self.packing)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        first = () if self.sequencer is None else (Stage(1, partial(_sequence, self.sequencer)),)
+        rounds = range(self.batch.rounds)
+        return first + tuple(Stage(self.batch.pids, partial(_step, self.batch, r)) for r in rounds)
+
+
+Runner = Callable[[Job], list[dict[str, Any]]]
+
+
+def _pack(packing: Packing, packets: Iterable[Packet]) -> Iterator[Packet]:
+    return guarded(packing.run(packets))
+
+
+def _sequence(sequencer: Sequencer, packets: Iterable[Packet]) -> Iterator[Packet]:
+    return guarded(sequencer.run(packets))
+
+
+def _step(batch: Batch, round_: int, packets: Iterable[Packet]) -> Iterator[Packet]:
+    by_pid = sorted(packets, key=lambda packet: packet.pid)
+    for pid, mine in groupby(by_pid, key=lambda packet: packet.pid):
+        yield from guarded(Step(batch, round_, pid).run(mine))

@@ -1,0 +1,215 @@
+"""Join: carry partial results through the visits of a leg, in slices of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.evaluate import holds
+from penstock.engine.layout import END, SEQUENCE, TS, column_name, hash_name
+from penstock.engine.lifetimes import alive_since, alive_until
+from penstock.engine.routes import Visit
+from penstock.engine.store import Chunk
+from penstock.kernels.ranges import expand, find_ranges
+from penstock.kernels.sorting import hash_order
+from penstock.query import Query, Window
+from penstock.query.expression import columns_of
+
+Int64s = NDArray[np.int64]
+
+LAST = "#last"
+UNTIL = "#until"
+
+# Rows of a partial result that are in memory at once, for each visit of a leg: one hot key can turn
+# hundreds of tuples into millions of results.
+SLICE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Partial:
+    """Combinations of tuples that may become results.
+
+    Of the members' times it carries only the last one's (`#last`) and the earliest time at which
+    one of them dies (`#until`); with ROWS windows also the last member's number (`#seq`) and the
+    number at which the first member dies (`#end`). `control` has these and the hashes still needed.
+    """
+
+    control: dict[str, Int64s]
+    payload: pa.RecordBatch
+
+    def __len__(self) -> int:
+        return len(self.control[LAST])
+
+    def take(self, rows: Int64s) -> Partial:
+        """The combinations at the given places."""
+        control = {name: values[rows] for name, values in self.control.items()}
+        return Partial(control, _take(self.payload, rows))
+
+    def to_rows(self) -> pa.RecordBatch:
+        """As one batch, to travel."""
+        arrays = [pa.array(values) for values in self.control.values()] + self.payload.columns
+        names = [*self.control, *self.payload.schema.names]
+        return pa.RecordBatch.from_arrays(arrays, names=names)
+
+    @classmethod
+    def from_rows(cls, rows: pa.RecordBatch) -> Partial:
+        """What `to_rows` made."""
+        control = [name for name in rows.schema.names if name.startswith("#")]
+        payload = [name for name in rows.schema.names if not name.startswith("#")]
+        return cls({n: rows.column(n).to_numpy() for n in control}, rows.select(payload))
+
+
+def start(rows: pa.RecordBatch, window: Window | None) -> Partial:
+    """New tuples as combinations of one."""
+    control = {n: rows.column(n).to_numpy() for n in rows.schema.names if n.startswith("#")}
+    times = control.pop(TS)
+    control |= {LAST: times, UNTIL: alive_until(window, times)}
+    return Partial(control, rows.select([n for n in rows.schema.names if not n.startswith("#")]))
+
+
+@dataclass(frozen=True)
+class Join:
+    """The visits of one leg over the state of one partition."""
+
+    query: Query
+    visits: tuple[Visit, ...]
+    state: Callable[[Visit], Sequence[Chunk]]
+
+    def run(self, partial: Partial) -> Iterator[Partial]:
+        """What is left of the combinations after all visits, in slices."""
+        if not self.visits:
+            yield partial
+        elif len(partial):
+            yield from self._visit(0, _sorted_by_key(partial, self.visits[0]))
+
+    def _visit(self, number: int, partial: Partial) -> Iterator[Partial]:
+        is_last = number == len(self.visits) - 1
+        for found in self._found(self.visits[number], partial):
+            if is_last:
+                yield found
+            else:
+                yield from self._visit(number + 1, found)
+
+    def _found(self, visit: Visit, partial: Partial) -> Iterator[Partial]:
+        """The extended combinations, gathered from all chunks into slices."""
+        held: list[Partial] = []
+        size = 0
+        for chunk in self.state(visit):
+            for piece in self._probe(visit, partial, chunk):
+                held.append(piece)
+                size += len(piece)
+                if size >= SLICE:
+                    yield _concat(held)
+                    held, size = [], 0
+        if held:
+            yield _concat(held)
+
+    def _probe(self, visit: Visit, partial: Partial, chunk: Chunk) -> Iterator[Partial]:
+        window = self.query.input(visit.target).window
+        earliest = alive_since(window, partial.control[LAST])
+        hashes = (
+            np.zeros(len(partial), np.int64)
+            if visit.key is None
+            else partial.control[hash_name(visit.key)]
+        )
+        starts, counts = find_ranges(
+            hashes, earliest, partial.control[UNTIL], chunk.hashes, chunk.times
+        )
+        ends = np.cumsum(counts)
+        total = int(ends[-1])
+        for first in range(0, total, SLICE):
+            last = min(first + SLICE, total)
+            ours, theirs = expand(starts, counts, ends, first, last)
+            found = self._extend(visit, partial, chunk, ours, theirs)
+            if len(found):
+                yield found
+
+    def _extend(
+        self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
+    ) -> Partial:
+        """Combinations of both sides that pass all checks."""
+        for key in visit.also:
+            same = partial.control[hash_name(key)][ours] == _control(chunk, hash_name(key))[theirs]
+            ours, theirs = ours[same], theirs[same]
+        numbers = {}
+        if SEQUENCE in partial.control:
+            latest = np.maximum(partial.control[SEQUENCE][ours], _control(chunk, SEQUENCE)[theirs])
+            end = np.minimum(partial.control[END][ours], _control(chunk, END)[theirs])
+            alive = latest < end
+            ours, theirs = ours[alive], theirs[alive]
+            numbers = {SEQUENCE: latest[alive], END: end[alive]}
+        control = numbers | self._times(visit, partial, chunk, ours, theirs)
+        for name in visit.keep:
+            if name.startswith("#"):
+                ours_has = name in partial.control
+                control[name] = (
+                    partial.control[name][ours] if ours_has else _control(chunk, name)[theirs]
+                )
+        found = Partial(control, self._payload(visit, partial, chunk, ours, theirs))
+        return self._checked(visit, found)
+
+    def _times(
+        self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
+    ) -> dict[str, Int64s]:
+        times = chunk.times[theirs]
+        until = alive_until(self.query.input(visit.target).window, times)
+        return {
+            LAST: np.maximum(partial.control[LAST][ours], times),
+            UNTIL: np.minimum(partial.control[UNTIL][ours], until),
+        }
+
+    def _payload(
+        self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
+    ) -> pa.RecordBatch:
+        read = [c for check in visit.checks for c in columns_of(check.expression)]
+        wanted = visit.keep | {column_name(column) for column in read}
+        mine = [name for name in partial.payload.schema.names if name in wanted]
+        other = [name for name in chunk.rows.schema.names if name in wanted and name[0] != "#"]
+        left = _take(partial.payload.select(mine), ours)
+        right = _take(chunk.rows.select(other), theirs)
+        return pa.RecordBatch.from_arrays(left.columns + right.columns, names=mine + other)
+
+    def _checked(self, visit: Visit, found: Partial) -> Partial:
+        for check in visit.checks:
+            if len(found):
+                kept = holds(check.expression, found.payload, column_name).to_numpy(
+                    zero_copy_only=False
+                )
+                found = found if kept.all() else found.take(np.flatnonzero(kept))
+        return found
+
+
+def by_time(chunk: Chunk) -> Chunk:
+    """A chunk sorted by time alone, for probes that have no key."""
+    order = np.argsort(chunk.times, kind="stable")
+    return Chunk.of(chunk.rows.take(pa.array(order)), None)
+
+
+def _control(chunk: Chunk, name: str) -> Int64s:
+    values: Int64s = chunk.rows.column(name).to_numpy()
+    return values
+
+
+def _sorted_by_key(partial: Partial, visit: Visit) -> Partial:
+    if visit.key is None:
+        return partial
+    hashes = partial.control[hash_name(visit.key)]
+    if np.all(hashes[1:] >= hashes[:-1]):
+        return partial
+    return partial.take(hash_order(hashes))
+
+
+def _take(rows: pa.RecordBatch, places: Int64s) -> pa.RecordBatch:
+    """Rows at the given places; pyarrow cannot take from a batch that has no columns."""
+    return rows.take(pa.array(places)) if rows.num_columns else rows
+
+
+def _concat(pieces: list[Partial]) -> Partial:
+    if len(pieces) == 1:
+        return pieces[0]
+    control = {n: np.concatenate([p.control[n] for p in pieces]) for n in pieces[0].control}
+    return Partial(control, pa.concat_batches([p.payload for p in pieces]))

@@ -1,0 +1,111 @@
+"""Where the tuples of a query lie: which columns they carry and in which spaces they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from penstock.plan.keys import KeyClass, key_classes, unkeyed_equalities
+from penstock.query import Call, Column, Condition, DataType, Equality, Expression, Query
+from penstock.query.expression import columns_of
+from penstock.query.query import Input
+from penstock.query.types import common_type
+from penstock.query.window import RowsWindow
+
+TS = "#ts"
+ARRIVAL = "#arrival"
+SEQUENCE = "#seq"
+END = "#end"
+PASSES = "#passes"
+
+
+def hash_name(key: int) -> str:
+    """The column with the hashes of a key class."""
+    return f"#h{key}"
+
+
+def column_name(column: Column) -> str:
+    """What a column is called in tuples that carry columns of several inputs."""
+    return f"{column.stream}.{column.name}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The key classes of a query and the spaces its inputs are kept in.
+
+    A space is a set of partitions with its own way of placing tuples: one for each key class (by
+    hash of the key), then one for each input that has no key (spread evenly). An input has a state
+    module in every space it belongs to; the first is its home.
+    """
+
+    query: Query
+
+    @cached_property
+    def keys(self) -> tuple[KeyClass, ...]:
+        return key_classes(self.query)
+
+    @cached_property
+    def spaces(self) -> Mapping[str, tuple[int, ...]]:
+        """The spaces of each input."""
+        spaces = {}
+        unkeyed = len(self.keys)
+        for alias in self.query.aliases:
+            mine = tuple(k for k, key in enumerate(self.keys) if alias in key.streams)
+            if not mine:
+                mine = (unkeyed,)
+                unkeyed += 1
+            spaces[alias] = mine
+        return spaces
+
+    @cached_property
+    def space_count(self) -> int:
+        return 1 + max(space for spaces in self.spaces.values() for space in spaces)
+
+    def keys_of(self, alias: str) -> tuple[int, ...]:
+        """The key classes an input belongs to."""
+        return tuple(space for space in self.spaces[alias] if space < len(self.keys))
+
+    @cached_property
+    def checks(self) -> tuple[Condition, ...]:
+        """What a probe by key does not prove: theta predicates, and equalities beyond 64 bits."""
+        equalities = unkeyed_equalities(self.query, self.keys)
+        return self.query.thetas + tuple(_as_condition(e) for e in equalities)
+
+    def payload(self, alias: str) -> tuple[Column, ...]:
+        """The columns of an input that results or checks read, in declared order."""
+        wanted = [output.expression for output in self.query.outputs]
+        wanted += [check.expression for check in self.checks]
+        return self._columns(alias, wanted)
+
+    def reads(self, alias: str) -> tuple[str, ...]:
+        """The columns that must be read from the source of an input."""
+        item = self.query.input(alias)
+        wanted: list[Expression] = [output.expression for output in self.query.outputs]
+        wanted += [c.expression for c in (*self.checks, *self.query.filters)]
+        wanted += [part for k in self.keys_of(alias) for part in self.keys[k].parts(alias)]
+        names = {column.name for column in self._columns(alias, wanted)} | set(partition_by(item))
+        if item.source.timestamp:
+            names.add(item.source.timestamp)
+        return tuple(f.name for f in item.source.fields if f.name in names)
+
+    def _columns(self, alias: str, expressions: Iterable[Expression]) -> tuple[Column, ...]:
+        found = {c for e in expressions for c in columns_of(e) if c.stream == alias}
+        order = [f.name for f in self.query.input(alias).source.fields]
+        return tuple(sorted(found, key=lambda c: order.index(c.name)))
+
+
+def partition_by(item: Input) -> tuple[str, ...]:
+    """The columns by which an input's ROWS window is partitioned."""
+    return item.window.partition_by if isinstance(item.window, RowsWindow) else ()
+
+
+def _as_condition(equality: Equality) -> Condition:
+    type_ = common_type(equality.left.type, equality.right.type)
+    assert type_ is not None, "the parser has checked that equal things can be compared"
+    sides = tuple(_cast(side, type_) for side in (equality.left, equality.right))
+    return Condition(Call("eq", sides, DataType.BOOLEAN))
+
+
+def _cast(expression: Expression, type_: DataType) -> Expression:
+    return expression if expression.type is type_ else Call("cast", (expression,), type_)

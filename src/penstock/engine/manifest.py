@@ -1,0 +1,123 @@
+"""Manifests: what a batch leaves behind. Manifest n is the one commit point of batch n."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.engine.store import ChunkInfo, Store
+from penstock.errors import CheckpointError
+
+_FOLDER = "manifests"
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """How far a source has come. Times are event time, microseconds; None before the first tuple.
+
+    `highest` is the highest event time so far; `passed` is the frontier at which others went on
+    while this source was silent, so that earlier tuples of it are late.
+    """
+
+    highest: int | None = None
+    passed: int | None = None
+    rows: int = 0
+    late: int = 0
+    malformed: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of results, written by one task: staged first, then published under its final name."""
+
+    staged: str
+    final: str
+    rows: int
+    size: int
+
+
+Modules = Mapping[str, Mapping[int, tuple[ChunkInfo, ...]]]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The state after a batch: chunks by module and partition, streams, counters, results.
+
+    `sequence` is how many tuples have been numbered (queries with ROWS windows); `sink` is where
+    the results go, `sink_length` the length of a jsonl sink before them.
+    """
+
+    batch: int
+    modules: Modules = field(default_factory=dict)
+    streams: Mapping[str, StreamState] = field(default_factory=dict)
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    sequence: int = 0
+    results: int = 0
+    parts: tuple[Part, ...] = ()
+    sink: str = ""
+    sink_length: int = 0
+    is_closed: bool = False
+
+    def chunks(self) -> Iterable[ChunkInfo]:
+        """All chunks of all modules."""
+        for partitions in self.modules.values():
+            for chunks in partitions.values():
+                yield from chunks
+
+    @property
+    def state_tuples(self) -> int:
+        return sum(chunk.rows for chunk in self.chunks())
+
+
+def manifest_name(batch: int) -> str:
+    """The file of a batch's manifest; names sort as numbers do."""
+    return f"{_FOLDER}/{batch:012d}.json"
+
+
+def commit(store: Store, manifest: Manifest) -> None:
+    """Make a batch final; refuses to replace another run's manifest."""
+    data = json.dumps(dataclasses.asdict(manifest)).encode()
+    try:
+        store.publish(manifest_name(manifest.batch), data)
+    except FileExistsError:
+        raise CheckpointError(
+            f"batch {manifest.batch} of {store.root} was committed by another run",
+            hint="two runs must not share a checkpoint: stop one of them",
+        ) from None
+
+
+def latest(store: Store) -> Manifest | None:
+    """The newest manifest, or None before the first batch."""
+    names = store.names(_FOLDER)
+    names = [n for n in names if n.endswith(".json") and "/." not in n]
+    return load(store, names[-1]) if names else None
+
+
+def load(store: Store, name: str) -> Manifest:
+    """A manifest by its file name."""
+    try:
+        facts = json.loads(bytes(store.read(name)))
+        return _from_json(facts)
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            f"manifest {store.path(name)} is damaged: {error}",
+            hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+        ) from None
+
+
+def forget(store: Store, before: int) -> None:
+    """Delete the manifests of batches before the given one."""
+    store.remove([n for n in store.names(_FOLDER) if n < manifest_name(before)])
+
+
+def _from_json(facts: dict[str, Any]) -> Manifest:
+    modules = {
+        module: {int(p): tuple(ChunkInfo(**c) for c in chunks) for p, chunks in parts.items()}
+        for module, parts in facts.pop("modules").items()
+    }
+    streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
+    parts = tuple(Part(**p) for p in facts.pop("parts"))
+    return Manifest(modules=modules, streams=streams, parts=parts, **facts)

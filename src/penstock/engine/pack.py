@@ -1,0 +1,277 @@
+"""Pack: read a slice of a source, hash its keys, and address its tuples to their partitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.engine.arrow_types import arrow_type
+from penstock.engine.evaluate import evaluate, holds
+from penstock.engine.layout import (
+    ARRIVAL,
+    PASSES,
+    TS,
+    Layout,
+    column_name,
+    hash_name,
+    partition_by,
+)
+from penstock.engine.lifetimes import FOREVER
+from penstock.engine.packets import Packet, pack_meta, pack_rows, unpack_rows
+from penstock.engine.read import event_micros, read_file
+from penstock.engine.routes import Route
+from penstock.engine.synthetic import Synthetic
+from penstock.kernels.hashing import combine, hash_column, partition_of
+from penstock.query import Column, Query
+from penstock.query.query import Input
+from penstock.query.source import Source
+from penstock.query.window import RowsWindow
+
+Int64s = NDArray[np.int64]
+Arrays = dict[str, pa.Array]
+
+# A file's number in its source and a row's place in the file make up the arrival number.
+ROW_BITS = 36
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A piece of a source that one task reads: a file, or a run of synthetic blocks."""
+
+    source: str
+    path: str | None = None
+    number: int = 0
+    first: int = 0
+    last: int = 0
+
+    def packet(self, pid: int) -> Packet:
+        """The slice as a packet for the task that reads it."""
+        return Packet(pid, "slice", json.dumps(self.__dict__).encode())
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Tuples as they come from a source: declared columns, event times and arrival numbers."""
+
+    rows: pa.RecordBatch
+    times: Int64s
+    numbers: Int64s
+    malformed: int = 0
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What packing needs to know: where tuples go, and below which event time they are late."""
+
+    layout: Layout
+    routes: tuple[Route, ...]
+    partitions: int
+    late_below: Mapping[str, int]
+
+    @property
+    def query(self) -> Query:
+        return self.layout.query
+
+    def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
+        """Tuples for the first step, and a fact with what was read of each source."""
+        for packet in packets:
+            if packet.tag == "meta":
+                yield packet
+                continue
+            name, arrivals = self._open(packet)
+            for block in arrivals:
+                yield from self._pack_block(name, block)
+
+    def _open(self, packet: Packet) -> tuple[str, Iterator[Arrivals]]:
+        if packet.tag == "slice":
+            piece = Slice(**json.loads(bytes(packet.data)))
+            return piece.source, self._read(piece)
+        name = packet.tag.removeprefix("rows:")
+        return name, _from_spark(self._source(name), packet)
+
+    def _read(self, piece: Slice) -> Iterator[Arrivals]:
+        source = self._source(piece.source)
+        columns = self._columns(piece.source)
+        if source.format == "synthetic":
+            made = Synthetic.of(source).generate(piece.first, piece.last, columns)
+            for rows, numbers in made:
+                yield Arrivals(rows, event_micros(source, rows), numbers)
+            return
+        assert piece.path is not None
+        for block in read_file(source, piece.path, columns):
+            count = len(block.batch)
+            places = np.arange(block.first_row, block.first_row + count)
+            if block.rows is not None:
+                places = block.rows.to_numpy()
+            times = _times(source, block.batch)
+            numbers = (piece.number << ROW_BITS) | places
+            yield Arrivals(block.batch, times, numbers, block.malformed)
+
+    def _pack_block(self, name: str, block: Arrivals) -> Iterator[Packet]:
+        on_time = block.times >= self.late_below.get(name, -FOREVER)
+        late = len(on_time) - int(on_time.sum())
+        if late:
+            kept = np.flatnonzero(on_time)
+            block = Arrivals(
+                block.rows.take(pa.array(kept)), block.times[kept], block.numbers[kept]
+            )
+        highest = int(block.times.max()) if len(block.times) else None
+        yield pack_meta(
+            0,
+            "read",
+            source=name,
+            rows=len(on_time),
+            late=late,
+            malformed=block.malformed,
+            highest=highest,
+        )
+        for item in self.query.inputs:
+            if item.source.name == name and len(block.times):
+                yield from self._address(item, block)
+
+    def _address(self, item: Input, block: Arrivals) -> Iterator[Packet]:
+        rows = tuples_of(self.layout, item, block)
+        if not len(rows):
+            return
+        if self.query.is_sequenced:
+            yield pack_rows(0, f"new:{item.alias}", rows)
+        else:
+            yield from address(self.layout, self.routes, self.partitions, item.alias, rows)
+
+    def _source(self, name: str) -> Source:
+        return next(i.source for i in self.query.inputs if i.source.name == name)
+
+    def _columns(self, name: str) -> tuple[str, ...]:
+        aliases = [i.alias for i in self.query.inputs if i.source.name == name]
+        wanted = {column for alias in aliases for column in self.layout.reads(alias)}
+        return tuple(f.name for f in self._source(name).fields if f.name in wanted)
+
+
+def tuples_of(layout: Layout, item: Input, block: Arrivals) -> pa.RecordBatch:
+    """The tuples of one input with hashed keys, less those that can never be in a result.
+
+    In a ROWS window such tuples still count: there they stay, marked as not passing.
+    """
+    arrays = {c.name: block.rows.column(c.name) for c in _declared(item, block.rows)}
+    passes = _passing(layout, item, block.rows)
+    out: Arrays = {TS: pa.array(block.times)}
+    if layout.query.is_sequenced:
+        out[ARRIVAL] = pa.array(block.numbers)
+    for key in layout.keys_of(item.alias):
+        hashes, known = _hash_key(layout, item, key, block.rows)
+        out[hash_name(key)] = pa.array(hashes)
+        passes = known if passes is None else (passes if known is None else passes & known)
+    if not layout.keys_of(item.alias):
+        out[ARRIVAL] = pa.array(block.numbers)
+    for column in layout.payload(item.alias):
+        out[column_name(column)] = arrays[column.name]
+    if isinstance(item.window, RowsWindow):
+        for name in partition_by(item):
+            out[f"{item.alias}.{name}"] = arrays[name]
+        out[PASSES] = pa.array(np.ones(len(block.times), bool) if passes is None else passes)
+        return pa.RecordBatch.from_pydict(out)
+    rows = pa.RecordBatch.from_pydict(out)
+    return rows if passes is None or passes.all() else rows.filter(pa.array(passes))
+
+
+def address(
+    layout: Layout, routes: tuple[Route, ...], partitions: int, alias: str, rows: pa.RecordBatch
+) -> Iterator[Packet]:
+    """Tuples to every space in which they are kept, and to where they start probing."""
+    for space in layout.spaces[alias]:
+        places = placement(layout, space, rows, partitions)
+        tag = f"new:{alias}"
+        yield from scatter(rows, places, tag, space * partitions, partitions)
+    for route in routes:
+        if route.driver == alias and not starts_at_home(layout, route):
+            base = route.legs[0].space * partitions
+            yield from (pack_rows(base + p, f"drive:{alias}", rows) for p in range(partitions))
+
+
+def starts_at_home(layout: Layout, route: Route) -> bool:
+    """Whether a stream's tuples start probing where they are kept, so that they travel once."""
+    return route.legs[0].space in layout.spaces[route.driver] and not route.legs[0].is_broadcast
+
+
+def placement(layout: Layout, space: int, rows: pa.RecordBatch, partitions: int) -> Int64s:
+    """The partition of each tuple within a space."""
+    if space < len(layout.keys):
+        return partition_of(rows.column(hash_name(space)).to_numpy(), partitions)
+    return partition_of(hash_column(rows.column(ARRIVAL)), partitions)
+
+
+def scatter(
+    rows: pa.RecordBatch, places: Int64s, tag: str, base: int, partitions: int
+) -> Iterator[Packet]:
+    """Rows as one packet for each partition that gets any."""
+    if partitions == 1:
+        yield pack_rows(base, tag, rows)
+        return
+    for p in range(partitions):
+        mine = np.flatnonzero(places == p)
+        if len(mine):
+            yield pack_rows(base + p, tag, rows.take(pa.array(mine)))
+
+
+def _passing(layout: Layout, item: Input, rows: pa.RecordBatch) -> NDArray[np.bool_] | None:
+    passes = None
+    for condition in layout.query.filters_of(item.alias):
+        held = holds(condition.expression, rows, _plain_name).to_numpy(zero_copy_only=False)
+        passes = held if passes is None else passes & held
+    return passes
+
+
+def _hash_key(
+    layout: Layout, item: Input, key: int, rows: pa.RecordBatch
+) -> tuple[Int64s, NDArray[np.bool_] | None]:
+    """The hashes of a key and which of them have no NULL in it (None: all)."""
+    known = None
+    hashes = []
+    key_class = layout.keys[key]
+    for part, type_ in zip(key_class.parts(item.alias), key_class.types, strict=True):
+        values = _one_array(evaluate(part, rows, _plain_name))
+        if values.type != arrow_type(type_):
+            values = pc.cast(values, arrow_type(type_))
+        if values.null_count:
+            valid = values.is_valid().to_numpy(zero_copy_only=False)
+            known = valid if known is None else known & valid
+            values = values.fill_null(_filler(values.type))
+        hashes.append(hash_column(values))
+    return combine(hashes), known
+
+
+def _filler(kind: pa.DataType) -> pa.Scalar:
+    if pa.types.is_large_string(kind):
+        return pa.scalar("", kind)
+    return pa.scalar(0, pa.int64()).cast(pa.int32()).cast(kind)
+
+
+def _one_array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+
+
+def _plain_name(column: Column) -> str:
+    return column.name
+
+
+def _declared(item: Input, rows: pa.RecordBatch) -> list[pa.Field]:
+    names = {f.name for f in item.source.fields}
+    return [f for f in rows.schema if f.name in names]
+
+
+def _times(source: Source, rows: pa.RecordBatch) -> Int64s:
+    """Event times; the rows of a table have been there for ever."""
+    return np.full(len(rows), -FOREVER) if source.is_table else event_micros(source, rows)
+
+
+def _from_spark(source: Source, packet: Packet) -> Iterator[Arrivals]:
+    rows = unpack_rows([packet])
+    if rows is not None:
+        numbers = rows.column("value").to_numpy()
+        yield Arrivals(rows, event_micros(source, rows), numbers)

@@ -1,0 +1,83 @@
+"""Packets: what travels between the steps of a batch, as three plain columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+SCHEMA = pa.schema([("pid", pa.int32()), ("tag", pa.string()), ("data", pa.binary())])
+SPARK_SCHEMA = "pid int, tag string, data binary"
+
+# Arrow's binary columns end at 2 GiB, and a packet is copied a few times on its way.
+_BATCH_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Packet:
+    """Bytes for one partition; the tag says what they are: `new:A`, `partial:A`, `meta`, …"""
+
+    pid: int
+    tag: str
+    data: pa.Buffer | bytes
+
+
+def pack_rows(pid: int, tag: str, rows: pa.RecordBatch) -> Packet:
+    """Rows as a packet."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    return Packet(pid, tag, sink.getvalue())
+
+
+def unpack_rows(packets: Iterable[Packet]) -> pa.RecordBatch | None:
+    """The rows of several packets as one batch, or None if there are none."""
+    batches = [b for p in packets for b in pa.ipc.open_stream(p.data)]
+    if not batches:
+        return None
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def pack_meta(pid: int, kind: str, **facts: Any) -> Packet:
+    """A small fact for the driver, or for the next step at the same partition."""
+    return Packet(pid, "meta", json.dumps({"kind": kind, "pid": pid, **facts}).encode())
+
+
+def unpack_meta(packet: Packet) -> dict[str, Any]:
+    """The fact in a packet."""
+    facts: dict[str, Any] = json.loads(bytes(packet.data))
+    return facts
+
+
+def to_batches(packets: Iterable[Packet]) -> Iterator[pa.RecordBatch]:
+    """Packets as Arrow batches of bounded size."""
+    held: list[Packet] = []
+    size = 0
+    for packet in packets:
+        held.append(packet)
+        size += len(packet.data)
+        if size >= _BATCH_BYTES:
+            yield _as_batch(held)
+            held, size = [], 0
+    if held:
+        yield _as_batch(held)
+
+
+def from_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Packet]:
+    """The packets in Arrow batches, without copying their bytes."""
+    for batch in batches:
+        pids, tags = batch.column(0).to_pylist(), batch.column(1).to_pylist()
+        for pid, tag, data in zip(pids, tags, batch.column(2), strict=True):
+            yield Packet(pid, tag, data.as_buffer())
+
+
+def _as_batch(packets: list[Packet]) -> pa.RecordBatch:
+    columns = [
+        pa.array([p.pid for p in packets], pa.int32()),
+        pa.array([p.tag for p in packets], pa.string()),
+        pa.array([memoryview(p.data) for p in packets], pa.binary()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)

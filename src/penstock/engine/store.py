@@ -1,0 +1,192 @@
+"""The store: a folder of immutable files, on local disk or any file system that pyarrow reaches."""
+
+from __future__ import annotations
+
+import os
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import fs
+
+from penstock.engine.layout import TS, hash_name
+from penstock.errors import StateError
+
+
+@dataclass(frozen=True)
+class ChunkInfo:
+    """An immutable piece of state, as a manifest lists it. Times are event time, microseconds."""
+
+    name: str
+    rows: int
+    size: int
+    checksum: int
+    first_ts: int
+    last_ts: int
+    tier: int = 0
+
+
+@dataclass(frozen=True)
+class Store:
+    """Files under one root, which is a path or a URI. Names are relative to it."""
+
+    root: str
+
+    @cached_property
+    def _place(self) -> tuple[fs.FileSystem, str]:
+        return open_filesystem(self.root)
+
+    @property
+    def is_local(self) -> bool:
+        return isinstance(self._place[0], fs.LocalFileSystem)
+
+    def path(self, name: str) -> str:
+        """Where a file lies, as its file system writes it."""
+        return f"{self._place[1]}/{name}"
+
+    def write(self, name: str, data: pa.Buffer | bytes) -> None:
+        """Write a whole new file; its folder is made if need be."""
+        filesystem, _ = self._place
+        path = self.path(name)
+        with _storage_errors("write", path):
+            try:
+                stream = filesystem.open_output_stream(path)
+            except FileNotFoundError:
+                filesystem.create_dir(os.path.dirname(path), recursive=True)
+                stream = filesystem.open_output_stream(path)
+            with stream:
+                stream.write(data)
+
+    def publish(self, name: str, data: bytes) -> None:
+        """Write a file so that it is seen whole or not at all; it must not exist yet."""
+        if not self.is_local:
+            if self.exists(name):
+                raise FileExistsError(name)
+            self.write(name, data)
+            return
+        final = Path(self.path(name))
+        draft = final.with_name(f".{final.name}.{uuid.uuid4().hex}")
+        with _storage_errors("write", str(final)):
+            draft.parent.mkdir(parents=True, exist_ok=True)
+            with open(draft, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                os.link(draft, final)
+            finally:
+                draft.unlink()
+
+    def read(self, name: str) -> pa.Buffer:
+        """The bytes of a file, mapped into memory where it is local."""
+        filesystem, _ = self._place
+        path = self.path(name)
+        if self.is_local:
+            with pa.memory_map(path) as file:
+                return file.read_buffer()
+        with filesystem.open_input_file(path) as file:
+            return file.read_buffer()
+
+    def exists(self, name: str) -> bool:
+        filesystem, _ = self._place
+        return bool(filesystem.get_file_info(self.path(name)).type != fs.FileType.NotFound)
+
+    def names(self, folder: str) -> list[str]:
+        """The files anywhere under a folder, sorted; none if it does not exist."""
+        filesystem, root = self._place
+        selector = fs.FileSelector(self.path(folder), recursive=True, allow_not_found=True)
+        infos = filesystem.get_file_info(selector)
+        return sorted(i.path[len(root) + 1 :] for i in infos if i.type == fs.FileType.File)
+
+    def remove(self, names: list[str]) -> None:
+        """Delete files; one that is gone already is no error."""
+        filesystem, _ = self._place
+        for name in names:
+            try:
+                filesystem.delete_file(self.path(name))
+            except FileNotFoundError:
+                continue
+
+    def write_chunk(self, folder: str, rows: pa.RecordBatch, tier: int = 0) -> ChunkInfo:
+        """Write rows as a chunk under a name that no other attempt uses."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_batch(rows)
+        data = sink.getvalue()
+        name = f"{folder}/{uuid.uuid4().hex}.arrow"
+        self.write(name, data)
+        times = rows.column(TS).to_numpy()
+        first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
+        return ChunkInfo(name, len(rows), data.size, zlib.crc32(data), first, last, tier)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """State in memory, sorted by (hash of the key, event time)."""
+
+    rows: pa.RecordBatch
+    hashes: NDArray[np.int64]
+    times: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: pa.RecordBatch, key: int | None) -> Chunk:
+        """Rows that are in order already; without a key all hashes are zero."""
+        times = rows.column(TS).to_numpy()
+        if key is None:
+            return cls(rows, np.zeros(len(times), np.int64), times)
+        return cls(rows, rows.column(hash_name(key)).to_numpy(), times)
+
+
+@lru_cache(maxsize=1024)
+def open_chunk(root: str, info: ChunkInfo, key: int | None) -> Chunk:
+    """A chunk that a manifest lists, checked against its checksum the first time it is opened."""
+    return Chunk.of(read_rows(root, info), key)
+
+
+def read_rows(root: str, info: ChunkInfo) -> pa.RecordBatch:
+    """The rows of a chunk; missing or damaged is an error, never an empty chunk."""
+    store = Store(root)
+    path = store.path(info.name)
+    try:
+        data = store.read(info.name)
+    except FileNotFoundError:
+        raise StateError(f"state chunk is missing: {path}", hint=_RESTORE) from None
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StateError(f"state chunk cannot be read: {path}: {error}", hint=_RESTORE) from None
+    if data.size != info.size or zlib.crc32(data) != info.checksum:
+        found = f"{data.size} bytes of {info.size}" if data.size != info.size else "wrong checksum"
+        raise StateError(f"state chunk is damaged: {path} ({found})", hint=_RESTORE)
+    rows: pa.RecordBatch = pa.ipc.open_file(data).get_batch(0)
+    return rows
+
+
+def open_filesystem(root: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a path or URI, and the path in it."""
+    if "://" in root:
+        filesystem, path = fs.FileSystem.from_uri(root)
+        return filesystem, path.rstrip("/")
+    return fs.LocalFileSystem(), os.path.abspath(root)
+
+
+_RESTORE = "restore the checkpoint from a copy, or start anew with another --checkpoint"
+
+
+@contextmanager
+def _storage_errors(verb: str, path: str) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StateError(
+            f"cannot {verb} {path}: {reason}",
+            hint="nothing is lost: free space or mend access, then run again on this checkpoint",
+        ) from None

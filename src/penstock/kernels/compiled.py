@@ -1,0 +1,20 @@
+"""Decorators that compile an inner loop with Numba, without hiding its types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """The function as machine code, kept on disk between runs."""
+    return cast(Function, njit(cache=True)(function))
+
+
+def inlined(function: Function) -> Function:
+    """The same, for small functions that are called in inner loops."""
+    return cast(Function, njit(cache=True, inline="always")(function))

@@ -1,0 +1,74 @@
+"""Rows as JSON lines, a column at a time."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def json_lines(rows: pa.RecordBatch) -> pa.Buffer:
+    """One JSON object a row, each ending in a newline. NaN and infinities become null."""
+    if not len(rows):
+        return pa.py_buffer(b"")
+    parts: list[pa.Array | pa.Scalar] = []
+    for number, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
+        opening = "{" if number == 0 else ","
+        parts.append(pa.scalar(f"{opening}{json.dumps(name, ensure_ascii=False)}:", _TEXT))
+        parts.append(_encoded(column))
+    parts.append(pa.scalar("}\n", _TEXT))
+    lines = pc.binary_join_element_wise(*parts, pa.scalar("", _TEXT))
+    return _bytes_of(lines)
+
+
+_TEXT = pa.large_string()
+
+
+def _encoded(column: pa.Array) -> pa.Array:
+    kind = column.type
+    if pa.types.is_large_string(kind) or pa.types.is_string(kind):
+        text = _quoted(column.cast(_TEXT))
+    elif pa.types.is_timestamp(kind):
+        text = _stamp(column)
+    elif pa.types.is_date(kind):
+        text = _in_quotes(column.cast(_TEXT))
+    elif pa.types.is_floating(kind):
+        finite = pc.if_else(pc.is_finite(column), column, pa.scalar(None, kind))
+        text = finite.cast(_TEXT)
+    else:
+        text = column.cast(_TEXT)
+    return text.fill_null("null")
+
+
+def _stamp(column: pa.Array) -> pa.Array:
+    """ISO 8601 in UTC, with microseconds."""
+    text = column.cast(pa.timestamp("us")).cast(_TEXT)
+    text = pc.replace_substring(text, " ", "T")
+    return pc.binary_join_element_wise(
+        pa.scalar('"', _TEXT), text, pa.scalar('Z"', _TEXT), pa.scalar("", _TEXT)
+    )
+
+
+def _in_quotes(text: pa.Array) -> pa.Array:
+    quote = pa.scalar('"', _TEXT)
+    return pc.binary_join_element_wise(quote, text, quote, pa.scalar("", _TEXT))
+
+
+def _quoted(text: pa.Array) -> pa.Array:
+    """JSON strings; only values with something to escape are handled one by one."""
+    plain = _in_quotes(text)
+    special = pc.match_substring_regex(text, r'["\\\x00-\x1f]').fill_null(False)
+    if not pc.any(special).as_py():
+        return plain
+    odd = np.flatnonzero(special.to_numpy(zero_copy_only=False))
+    escaped = [json.dumps(v, ensure_ascii=False) for v in text.take(pa.array(odd)).to_pylist()]
+    return pc.replace_with_mask(plain, special, pa.array(escaped, _TEXT))
+
+
+def _bytes_of(lines: pa.LargeStringArray) -> pa.Buffer:
+    _, offsets, data = lines.buffers()
+    bounds = np.frombuffer(offsets, np.int64)
+    first, last = bounds[lines.offset], bounds[lines.offset + len(lines)]
+    return data.slice(int(first), int(last - first))

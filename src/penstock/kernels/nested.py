@@ -1,0 +1,240 @@
+"""Join windows by nested loops, one tuple or one block of new tuples at a time.
+
+Everything is a position: tuples stand in one total order, a window is a stretch of its stream's
+rows, and a row is alive at the positions from its birth to before its death. Chains of rows with
+the same hash turn the loop over a window into one over a bucket.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from numpy.typing import NDArray
+
+from penstock.kernels.compiled import compiled, inlined
+
+Int64s = NDArray[np.int64]
+Int32s = NDArray[np.int32]
+
+BIRTH, DEATH = 0, 1
+"""The first columns of every row; keys, links and compared values follow."""
+
+EQ, NE, LT, LE, GT, GE = range(6)
+
+TUPLES, INSERTS, EXPIRED, SWEEPS, PROBES, COMPARES, RESULTS = range(7)
+"""Kinds of work, in the order in which they are counted."""
+KINDS = 7
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Windows(NamedTuple):
+    """The rows of all inputs, stream after stream, and what of them is in the windows now.
+
+    The window of input s is the stretch from head[s] to before tail[s]. A hash table t of
+    `tables` has (offset, stride, bucket count, key column, link column): `buckets` holds the newest
+    row of each bucket and the link column the one before it. `tables_of` lists each input's.
+    """
+
+    rows: Int64s
+    head: Int64s
+    tail: Int64s
+    buckets: Int32s
+    tables: Int64s
+    tables_of: Int64s
+
+
+class Loops(NamedTuple):
+    """The nested loops of every driver, outermost first.
+
+    `levels[d, l]` is (input, link column or −1 to look at the whole window, table, level and column
+    of the key to look up, first check, end of checks). A check is (own column, operator, level,
+    column there). `positions[d]` is the level of the loop over the driver's new tuples.
+    """
+
+    drivers: Int64s
+    positions: Int64s
+    levels: Int64s
+    checks: Int64s
+
+
+class Schedule(NamedTuple):
+    """When what is done: arrivals in total order (−1: a tuple that nothing can join), the position
+    at which each block starts (and the end), and before which blocks the windows are cleaned."""
+
+    arrivals: Int64s
+    blocks: Int64s
+    expires: NDArray[np.bool_]
+
+
+@compiled
+def run_blocks(
+    windows: Windows,
+    loops: Loops,
+    schedule: Schedule,
+    first: int,
+    last: int,
+    work: Int64s,
+    ledger: Int64s,
+    peaks: Int64s,
+    found: Int32s,
+) -> tuple[Int32s, int]:
+    """The results of blocks `first` to before `last`: the row of each input, and how many.
+
+    `found` is where they are put; if it is too small, a larger one is returned. `work` counts on;
+    `ledger`, unless it has no rows, keeps the counts after each block; `peaks` the largest windows.
+    """
+    count = 0
+    inputs = len(windows.head)
+    fresh = np.empty(inputs, np.int64)
+    stack = np.empty((5, inputs), np.int64)
+    for block in range(first, last):
+        start, end = schedule.blocks[block], schedule.blocks[block + 1]
+        if schedule.expires[block]:
+            _expire(windows, start, work)
+        fresh[:] = windows.tail
+        for position in range(start, end):
+            s = schedule.arrivals[position]
+            if s >= 0:
+                _insert(windows, s)
+                work[INSERTS] += 1
+        work[TUPLES] += end - start
+        for driver in range(len(loops.drivers)):
+            s = loops.drivers[driver]
+            if windows.tail[s] > fresh[s]:
+                peaks[s] = max(peaks[s], windows.tail[s] - windows.head[s])
+                before = count
+                found, count = _search(windows, loops, driver, fresh[s], stack, work, found, count)
+                work[RESULTS] += count - before
+        if len(ledger):
+            ledger[block] = work
+    return found, count
+
+
+@compiled
+def insert_all(windows: Windows, stream: int, count: int) -> None:
+    """Put the next rows of an input into its window and hash tables."""
+    for _ in range(count):
+        _insert(windows, stream)
+
+
+@inlined
+def _expire(windows: Windows, position: int, work: Int64s) -> None:
+    for s in range(len(windows.head)):
+        row, tail = windows.head[s], windows.tail[s]
+        while row < tail and windows.rows[row, DEATH] <= position:
+            row += 1
+        work[EXPIRED] += row - windows.head[s]
+        windows.head[s] = row
+    work[SWEEPS] += len(windows.head)
+
+
+@inlined
+def _insert(windows: Windows, stream: int) -> None:
+    row = windows.tail[stream]
+    for i in range(windows.tables_of.shape[1]):
+        t = windows.tables_of[stream, i]
+        if t >= 0:
+            bucket = _bucket(windows.tables, t, windows.rows[row, windows.tables[t, 3]])
+            windows.rows[row, windows.tables[t, 4]] = windows.buckets[bucket]
+            windows.buckets[bucket] = row
+    windows.tail[stream] = row + 1
+
+
+@inlined
+def _bucket(tables: Int64s, t: int, key: int) -> int:
+    mixed = (np.uint64(key) * _GOLDEN) >> np.uint64(32)
+    place = (mixed * np.uint64(tables[t, 2])) >> np.uint64(32)
+    place_in_all: int = tables[t, 0] + np.int64(place) * tables[t, 1]
+    return place_in_all
+
+
+@compiled
+def _search(
+    windows: Windows,
+    loops: Loops,
+    driver: int,
+    fresh: int,
+    stack: Int64s,
+    work: Int64s,
+    found: Int32s,
+    count: int,
+) -> tuple[Int32s, int]:
+    """Add all results whose last member is one of the driver's rows from `fresh` on."""
+    rows, levels = windows.rows, loops.levels[driver]
+    position, deepest = loops.positions[driver], levels.shape[0] - 1
+    # By level: the next row to look at, where to stop, the row in hand, and the latest birth and
+    # the earliest death among the rows in hand.
+    coming, floor, held, born, dies = stack[0], stack[1], stack[2], stack[3], stack[4]
+    for i in range(deepest + 1):
+        floor[i] = fresh if i == position else windows.head[levels[i, 0]]
+    compares, probes, level = 0, 0, 0
+    coming[0] = windows.tail[levels[0, 0]] - 1
+    while level >= 0:
+        row = coming[level]
+        if row < floor[level]:
+            level -= 1
+            continue
+        link = levels[level, 1]
+        coming[level] = rows[row, link] if link >= 0 else row - 1
+        compares += 1
+        if not _holds(rows, loops.checks, levels[level, 5], levels[level, 6], row, held):
+            continue
+        birth, death = rows[row, BIRTH], rows[row, DEATH]
+        if level > 0:
+            latest = born[level - 1]
+            if (birth > latest and level > position) or (birth < latest and level == position):
+                continue
+            birth, death = max(birth, latest), min(death, dies[level - 1])
+            if death <= birth:
+                continue
+        held[level] = row
+        if level < deepest:
+            born[level], dies[level] = birth, death
+            level += 1
+            if levels[level, 1] < 0:
+                coming[level] = windows.tail[levels[level, 0]] - 1
+            else:
+                key = rows[held[levels[level, 3]], levels[level, 4]]
+                coming[level] = windows.buckets[_bucket(windows.tables, levels[level, 2], key)]
+                probes += 1
+            continue
+        if count == len(found):
+            found = _longer(found)
+        for i in range(deepest + 1):
+            found[count, levels[i, 0]] = held[i]
+        count += 1
+    work[COMPARES] += compares
+    work[PROBES] += probes
+    return found, count
+
+
+@inlined
+def _holds(rows: Int64s, checks: Int64s, first: int, end: int, row: int, held: Int64s) -> bool:
+    for i in range(first, end):
+        own, other = rows[row, checks[i, 0]], rows[held[checks[i, 2]], checks[i, 3]]
+        operator = checks[i, 1]
+        if operator == EQ:
+            true = own == other
+        elif operator == NE:
+            true = own != other
+        elif operator == LT:
+            true = own < other
+        elif operator == LE:
+            true = own <= other
+        elif operator == GT:
+            true = own > other
+        else:
+            true = own >= other
+        if not true:
+            return False
+    return True
+
+
+@compiled
+def _longer(found: Int32s) -> Int32s:
+    longer = np.empty((2 * len(found) + 1024, found.shape[1]), np.int32)
+    longer[: len(found)] = found
+    return longer

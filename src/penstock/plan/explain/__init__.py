@@ -1,0 +1,42 @@
+"""A plan for people and programs to read: text, JSON, Mermaid, DOT, or one HTML page."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from penstock.errors import PlanError
+from penstock.plan.explain.dot import as_dot
+from penstock.plan.explain.figures import figures_of
+from penstock.plan.explain.html import as_html
+from penstock.plan.explain.json import as_json
+from penstock.plan.explain.mermaid import as_mermaid
+from penstock.plan.explain.text import as_text
+from penstock.plan.multiway import MultiwayJoin
+
+
+class Format(StrEnum):
+    """What `explain` can give."""
+
+    TEXT = "text"
+    JSON = "json"
+    MERMAID = "mermaid"
+    DOT = "dot"
+    HTML = "html"
+
+
+def explain(plan: MultiwayJoin, format: str = "text", alternatives: bool = False) -> str:
+    """The plan with its figures, in one of the formats, ending with a newline."""
+    if format not in [*Format]:
+        raise PlanError(f"no format {format!r}", hint=f"formats are {', '.join(Format)}")
+    figures = figures_of(plan, alternatives)
+    match Format(format):
+        case Format.TEXT:
+            return as_text(figures)
+        case Format.JSON:
+            return as_json(figures)
+        case Format.MERMAID:
+            return as_mermaid(figures)
+        case Format.DOT:
+            return as_dot(figures)
+        case Format.HTML:
+            return as_html(figures)

@@ -1,0 +1,89 @@
+"""The notation of plans: `driver: target target/method; driver: …`, with places for errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from penstock.errors import Place, PlanError
+
+_NAME = r'"(?:[^"]|"")*"|[^\s,:;/"]+'
+_TOKEN = re.compile(rf'\s*(?:(?P<name>{_NAME})(?:/(?P<method>[^\s,:;/"]*))?|(?P<sign>[:;,/"]))')
+_EXAMPLE = "a plan reads like `A: B C; B: A C`"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A name, or one of the signs `:` and `;`, with its place in the text."""
+
+    text: str
+    place: Place
+    method: str | None = None
+    is_name: bool = True
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One `driver: target target …` of the text."""
+
+    driver: Word
+    visits: tuple[Word, ...]
+
+    @property
+    def place(self) -> Place:
+        last = self.visits[-1] if self.visits else self.driver
+        return replace(self.driver.place, end=last.place.end)
+
+
+def read_clauses(text: str) -> Iterator[Clause]:
+    """The orders of the text, as written."""
+    words = list(_words(text))
+    while words:
+        end = next((i for i, w in enumerate(words) if _is_sign(w, ";")), len(words))
+        clause, words = words[:end], words[end + 1 :]
+        if clause:
+            yield _clause(clause)
+
+
+def _clause(words: list[Word]) -> Clause:
+    driver, *rest = words
+    if not driver.is_name:
+        refuse("a stream's name belongs here", driver.place, _EXAMPLE)
+    if not rest or not _is_sign(rest[0], ":"):
+        place = rest[0].place if rest else driver.place
+        refuse(f"no colon after {driver.text}", place, _EXAMPLE)
+    stray = next((word for word in rest[1:] if not word.is_name), None)
+    if stray is not None:
+        refuse("a second colon in one order", stray.place, f"orders end with `;`: {_EXAMPLE}")
+    return Clause(driver, tuple(rest[1:]))
+
+
+def _is_sign(word: Word, sign: str) -> bool:
+    return not word.is_name and word.text == sign
+
+
+def _words(text: str) -> Iterator[Word]:
+    for match in _TOKEN.finditer(text):
+        kind = "name" if match["name"] is not None else "sign"
+        place = Place(text, match.start(kind), match.end(), "--plan")
+        if match["sign"] in ("/", '"'):
+            refuse(f"a stray {match['sign']}", place, _EXAMPLE)
+        if match["sign"] != ",":
+            yield Word(_unquote(match[kind]), place, match["method"], kind == "name")
+
+
+def quote(name: str) -> str:
+    """The name as the notation takes it: in double quotes where it has signs or spaces in it."""
+    plain = re.fullmatch(r'[^\s,:;/"]+', name)
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _unquote(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+def refuse(message: str, place: Place, hint: str) -> NoReturn:
+    """Never: raises the error."""
+    raise PlanError(message, place=place, hint=hint)

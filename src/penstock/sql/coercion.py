@@ -1,0 +1,102 @@
+"""Casts that the parser puts in, so that what is computed together has one type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from sqlglot import exp
+
+from penstock.query.expression import Call, Expression, Literal
+from penstock.query.types import DataType, common_type
+from penstock.sql.dialect import node_span
+from penstock.sql.literals import convert, parse_temporal
+from penstock.sql.text import Span, Text
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An expression and where it stands in the text."""
+
+    expression: Expression
+    node: exp.Expr
+
+    @property
+    def type(self) -> DataType:
+        return self.expression.type
+
+    @property
+    def span(self) -> Span:
+        return node_span(self.node)
+
+
+def cast(expression: Expression, type_: DataType) -> Expression:
+    """The expression in another type; constants are converted at once."""
+    if expression.type is type_:
+        return expression
+    if isinstance(expression, Literal):
+        return convert(expression, type_)
+    return Call("cast", (expression,), type_)
+
+
+def castable(source: DataType, target: DataType) -> bool:
+    """Whether CAST converts from one type to the other."""
+    if DataType.STRING in (source, target) or source in (target, DataType.NULL):
+        return True
+    if source.is_temporal or target.is_temporal:
+        return source.is_temporal and target.is_temporal
+    return True
+
+
+def align(text: Text, arguments: Sequence[Typed], verb: str = "combine") -> list[Expression]:
+    """The arguments in their common type; text beside a time becomes a time."""
+    temporal = next((argument.type for argument in arguments if argument.type.is_temporal), None)
+    if temporal is not None:
+        arguments = [_as_time(text, argument, temporal) for argument in arguments]
+    widest = reduce(lambda left, right: _wider(text, left, right, verb), arguments)
+    type_ = common(text, widest, arguments[-1], verb)
+    return [cast(argument.expression, type_) for argument in arguments]
+
+
+def common(text: Text, left: Typed, right: Typed, verb: str) -> DataType:
+    """The type in which two things can be compared."""
+    type_ = common_type(left.type, right.type)
+    if type_ is None:
+        span = (min(left.span[0], right.span[0]), max(left.span[1], right.span[1]))
+        message = f"cannot {verb} {left.type} with {right.type}"
+        raise text.error(span, message, _conversion(text, left, right))
+    return type_
+
+
+def demand(text: Text, argument: Typed, what: str, *types: DataType) -> Expression:
+    """The argument in the first of the types that it fits; else an error that names `what`."""
+    for type_ in types:
+        if common_type(argument.type, type_) is type_:
+            return cast(argument.expression, type_)
+    needed = " or ".join(types)
+    message = f"{what} needs {needed}, but this is {argument.type}"
+    raise text.error(argument.span, message, f"convert it: CAST(… AS {types[-1]})")
+
+
+def _as_time(text: Text, argument: Typed, type_: DataType) -> Typed:
+    expression = argument.expression
+    if isinstance(expression, Literal) and isinstance(expression.value, str):
+        moment = parse_temporal(text, argument.span, expression.value, type_)
+        return Typed(moment, argument.node)
+    return argument
+
+
+def _wider(text: Text, left: Typed, right: Typed, verb: str) -> Typed:
+    return right if common(text, left, right, verb) is right.type else left
+
+
+def _conversion(text: Text, left: Typed, right: Typed) -> str:
+    # A constant is the user's own, so that rather the column beside it is of the wrong type.
+    changed, kept = (right, left) if isinstance(left.expression, Literal) else (left, right)
+    if right.type is DataType.STRING and not isinstance(right.expression, Literal):
+        changed, kept = right, left
+    if not castable(changed.type, kept.type):
+        return "compare like with like; these two have no type in common"
+    written = text.at(changed.span) if isinstance(changed.node, exp.Column) else "…"
+    return f"convert one of them: CAST({written} AS {kept.type})"

@@ -1,0 +1,40 @@
+"""Lengths of time as they are written: `10 SECONDS`, `'1.5 h'`."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_SIZES = {
+    ("microsecond", "us"): 1,
+    ("millisecond", "ms"): 1_000,
+    ("second", "sec", "s"): 1_000_000,
+    ("minute", "min"): 60_000_000,
+    ("hour", "h"): 3_600_000_000,
+    ("day", "d"): 86_400_000_000,
+}
+UNITS = {
+    spelling: size
+    for (name, *short), size in _SIZES.items()
+    for spelling in (name, name + "s", *short)
+}
+UNITS_HINT = "the units are MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS and DAYS"
+
+_DURATION = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*([a-zA-Z]+)\s*")
+
+# Event times are 64-bit microseconds, so that a longer window could not be told from UNBOUNDED.
+LONGEST = 2**62
+
+
+def parse_duration(text: str) -> int:
+    """The microseconds of a text such as `5 seconds`; a ValueError of message and hint if none."""
+    match = _DURATION.fullmatch(text)
+    size = UNITS.get(match[2].lower()) if match else None
+    if match is None or size is None:
+        raise ValueError(f"'{text}' is not a length of time", UNITS_HINT)
+    micros = Decimal(match[1]) * size
+    if micros != int(micros):
+        raise ValueError(f"'{text}' is not a whole number of microseconds", "make it longer")
+    if abs(micros) > LONGEST:
+        raise ValueError(f"'{text}' is too long", "write UNBOUNDED for a window without end")
+    return int(micros)

@@ -1,0 +1,118 @@
+"""Calls of functions by name: what they take and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from penstock.query.expression import Call, Expression, Literal
+from penstock.query.types import DataType
+from penstock.sql.coercion import Typed, align, demand
+from penstock.sql.dialect import node_span
+from penstock.sql.nearest import nearest
+from penstock.sql.text import Text
+
+AGGREGATES = {"count", "sum", "avg", "min", "max", "stddev", "variance", "median", "first", "last"}
+NUMBERS = (DataType.BIGINT, DataType.DOUBLE)
+
+_Bind = Callable[[Text, str, Sequence[Typed]], Call]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How many arguments a function takes, and how a call of it is made from them."""
+
+    least: int
+    most: int | None
+    bind: _Bind
+    usage: str
+
+    def __str__(self) -> str:
+        if self.least == self.most:
+            return f"{self.least} argument{'' if self.least == 1 else 's'}"
+        upper = "or more" if self.most is None else f"or {self.most}"
+        return f"{self.least} {upper} arguments"
+
+
+def bind_function(text: Text, node: exp.Anonymous, arguments: Sequence[Typed]) -> Call:
+    """A call of a function of the language."""
+    name = node.name.lower()
+    signature = SIGNATURES[name]
+    if len(arguments) < signature.least or len(arguments) > (signature.most or len(arguments)):
+        message = f"{name.upper()} takes {signature}, not {len(arguments)}"
+        raise text.error(node_span(node), message, f"write it {signature.usage}")
+    return signature.bind(text, name, arguments)
+
+
+def check_function(text: Text, node: exp.Anonymous) -> None:
+    """Nothing, if there is a function of that name."""
+    name = node.name.lower()
+    if name in AGGREGATES:
+        hint = "select the columns themselves, and aggregate the results"
+        raise text.error(node_span(node), f"{name.upper()} is not in the language", hint)
+    if name not in SIGNATURES:
+        known = [signature.upper() for signature in SIGNATURES]
+        near = nearest(name, known, f"the functions are {', '.join(known)}")
+        raise text.error(node_span(node), f"there is no function {node.name}", near)
+
+
+def _strings(result: DataType) -> _Bind:
+    def bind(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+        return Call(name, _each(text, name, arguments, DataType.STRING), result)
+
+    return bind
+
+
+def _substring(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    string = _each(text, name, arguments[:1], DataType.STRING)
+    return Call(name, string + _each(text, name, arguments[1:], DataType.BIGINT), DataType.STRING)
+
+
+def _number(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    (argument,) = _each(text, name, arguments, *NUMBERS)
+    return Call(name, (argument,), argument.type)
+
+
+def _sqrt(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    return Call(name, _each(text, name, arguments, DataType.DOUBLE), DataType.DOUBLE)
+
+
+def _round(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    rounded = _number(text, name, arguments[:1])
+    for digits in arguments[1:]:
+        if not isinstance(digits.expression, Literal) or digits.type is not DataType.INT:
+            message = "the digits of ROUND must be a constant whole number"
+            raise text.error(digits.span, message, "write it like ROUND(x, 2)")
+    return Call(name, (*rounded.arguments, *(d.expression for d in arguments[1:])), rounded.type)
+
+
+def _aligned(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    aligned = align(text, arguments)
+    return Call(name, tuple(aligned), aligned[0].type)
+
+
+def _each(
+    text: Text, name: str, arguments: Sequence[Typed], *types: DataType
+) -> tuple[Expression, ...]:
+    return tuple(demand(text, argument, name.upper(), *types) for argument in arguments)
+
+
+SIGNATURES: Mapping[str, Signature] = {
+    "lower": Signature(1, 1, _strings(DataType.STRING), "LOWER(text)"),
+    "upper": Signature(1, 1, _strings(DataType.STRING), "UPPER(text)"),
+    "trim": Signature(1, 1, _strings(DataType.STRING), "TRIM(text)"),
+    "length": Signature(1, 1, _strings(DataType.BIGINT), "LENGTH(text)"),
+    "concat": Signature(1, None, _strings(DataType.STRING), "CONCAT(text, …)"),
+    "starts_with": Signature(2, 2, _strings(DataType.BOOLEAN), "STARTS_WITH(text, prefix)"),
+    "substring": Signature(2, 3, _substring, "SUBSTRING(text, start [, length])"),
+    "abs": Signature(1, 1, _number, "ABS(number)"),
+    "floor": Signature(1, 1, _number, "FLOOR(number)"),
+    "ceil": Signature(1, 1, _number, "CEIL(number)"),
+    "round": Signature(1, 2, _round, "ROUND(number [, digits])"),
+    "sqrt": Signature(1, 1, _sqrt, "SQRT(number)"),
+    "coalesce": Signature(1, None, _aligned, "COALESCE(value, …)"),
+    "greatest": Signature(2, None, _aligned, "GREATEST(value, value, …)"),
+    "least": Signature(2, None, _aligned, "LEAST(value, value, …)"),
+}

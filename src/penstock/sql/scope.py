@@ -1,0 +1,64 @@
+"""Names: which input and column a name in the query stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from penstock.query.expression import Column
+from penstock.query.query import Input
+from penstock.sql.dialect import node_span
+from penstock.sql.nearest import listed, nearest
+from penstock.sql.text import Text
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The inputs that names are looked up in, whatever their case."""
+
+    text: Text
+    inputs: tuple[Input, ...]
+
+    def column(self, node: exp.Column) -> Column:
+        """The column that `name` or `alias.name` stands for."""
+        if node.args.get("db"):
+            hint = "write it alias.column"
+            raise self.text.error(node_span(node), "this name has too many parts", hint)
+        inputs = (self.input(node.args["table"]),) if node.table else self.inputs
+        found = [column for column in _columns(inputs) if column.name.lower() == node.name.lower()]
+        if len(found) > 1:
+            choices = " or ".join(f"{column.stream}.{column.name}" for column in found)
+            message = f"{node.name} is a column of several inputs"
+            raise self.text.error(node_span(node), message, f"write {choices}")
+        if not found:
+            raise self._unknown(node, inputs)
+        return found[0]
+
+    def input(self, name: exp.Identifier) -> Input:
+        """The input of that alias."""
+        for item in self.inputs:
+            if item.alias.lower() == name.name.lower():
+                return item
+        aliases = [item.alias for item in self.inputs]
+        hint = nearest(name.name, aliases, listed("inputs", aliases))
+        raise self.text.error(node_span(name), f"FROM has no {name.name}", hint)
+
+    def star(self, node: exp.Expr) -> tuple[Column, ...]:
+        """The columns that `*` or `alias.*` stands for."""
+        table = node.args.get("table")
+        return tuple(_columns((self.input(table),) if table else self.inputs))
+
+    def _unknown(self, node: exp.Column, inputs: tuple[Input, ...]) -> Exception:
+        names = list(dict.fromkeys(column.name for column in _columns(inputs)))
+        owner = inputs[0].alias if len(inputs) == 1 else "none of the inputs"
+        verb = f"{owner} has no column" if len(inputs) == 1 else f"{owner} has a column"
+        hint = nearest(node.name, names, listed("columns", names))
+        return self.text.error(node_span(node.this), f"{verb} {node.name}", hint)
+
+
+def _columns(inputs: tuple[Input, ...]) -> Iterator[Column]:
+    for item in inputs:
+        for field in item.source.fields:
+            yield Column(item.alias, field.name, field.type)

@@ -1,0 +1,72 @@
+"""A whole script: any number of CREATE statements and one SELECT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.query.query import Query
+from penstock.query.source import Source
+from penstock.sql.cursor import is_word
+from penstock.sql.declaration import parse_declaration
+from penstock.sql.dialect import Token, TokenType, token_span, tokenize
+from penstock.sql.refused import refuse_clauses
+from penstock.sql.select import parse_select
+from penstock.sql.text import Text
+
+
+def parse(text: str, file: str = "query") -> Query:
+    """The query that a script asks; SqlError, with the place in the text, where it asks none."""
+    script = Text(text, file)
+    try:
+        return _parse(script)
+    except RecursionError:
+        raise script.error((0, 1), "the query is nested too deeply", "split it up") from None
+
+
+def _parse(script: Text) -> Query:
+    statements = _statements(tokenize(script))
+    creates = [tokens for tokens in statements if is_word(tokens[0], "CREATE")]
+    selects = [tokens for tokens in statements if tokens not in creates]
+    sources = _sources(script, creates)
+    for tokens in selects:
+        refuse_clauses(script, tokens)
+        _check_is_select(script, tokens[0])
+    if not selects:
+        end = len(script.content.rstrip())
+        hint = "end the script with SELECT … FROM …"
+        raise script.error((end, end + 1), "the script has no SELECT", hint)
+    if len(selects) > 1:
+        span = token_span(selects[1][0])
+        raise script.error(
+            span, "the script has a second SELECT", "keep one; a script is one query"
+        )
+    return parse_select(script, selects[0], sources)
+
+
+def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
+    statements: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            statements.append([])
+        else:
+            statements[-1].append(token)
+    return [statement for statement in statements if statement]
+
+
+def _sources(script: Text, statements: Sequence[Sequence[Token]]) -> dict[str, Source]:
+    sources: dict[str, Source] = {}
+    for tokens in statements:
+        source = parse_declaration(script, tokens)
+        if source.name.lower() in sources:
+            place = source.places["name"]
+            message = f"{source.name} is declared twice"
+            raise script.error((place.start, place.end), message, "rename one of them")
+        sources[source.name.lower()] = source
+    return sources
+
+
+def _check_is_select(script: Text, token: Token) -> None:
+    if not is_word(token, "SELECT"):
+        message = f"a statement cannot begin with '{script.at(token_span(token))}'"
+        hint = "the statements are CREATE STREAM, CREATE TABLE and SELECT"
+        raise script.error(token_span(token), message, hint)

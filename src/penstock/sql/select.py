@@ -1,0 +1,44 @@
+"""SELECT: its windows, inputs, conditions and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from penstock.query.query import Query
+from penstock.query.source import Source
+from penstock.sql.dialect import Token, node_span, parse_statement
+from penstock.sql.inputs import bind_inputs
+from penstock.sql.outputs import bind_outputs
+from penstock.sql.predicates import bind_predicates
+from penstock.sql.scope import Scope
+from penstock.sql.text import Text
+from penstock.sql.windows import cut_windows
+
+_CLAUSES = {"expressions", "from_", "joins", "where"}
+
+
+def parse_select(text: Text, tokens: Sequence[Token], sources: Mapping[str, Source]) -> Query:
+    """The query of a SELECT statement over the declared sources."""
+    rest, brackets = cut_windows(text, tokens)
+    tree = parse_statement(text, rest)
+    _check_clauses(text, tree)
+    scope = Scope(text, bind_inputs(text, tree, brackets, sources))
+    predicates = bind_predicates(scope, tree)
+    outputs = bind_outputs(scope, tree.expressions)
+    return Query(scope.inputs, outputs, *predicates, text=text.content)
+
+
+def _check_clauses(text: Text, tree: exp.Expr) -> None:
+    for name, clause in tree.args.items():
+        if clause and name not in _CLAUSES:
+            part = clause[0] if isinstance(clause, list) else clause
+            span = node_span(part if isinstance(part, exp.Expr) else tree)
+            raise text.error(span, "this clause is not in the language", "leave it out")
+    if not tree.expressions:
+        raise text.error(node_span(tree), "SELECT lists no columns", "write SELECT * for all")
+    if not tree.args.get("from_"):
+        raise text.error(
+            node_span(tree), "SELECT has no FROM", "add FROM stream [RANGE 10 SECONDS]"
+        )
