@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo test test-fast lint types bench soak lab golden clean
+.PHONY: help setup demo test test-fast lint bench soak golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -15,3 +15,32 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
+
+demo: setup ## run a three-way join of an auction site's streams on Spark, about half a minute
+	$(BIN)/penstock demo
+
+test: setup ## run all tests
+	$(BIN)/python -m pytest
+
+test-fast: setup ## run the tests that start no Spark
+	$(BIN)/python -m pytest -m "not spark and not slow"
+
+lint: setup ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup ## run the benchmarks, penstock beside Spark's own joins
+	$(BIN)/penstock bench join3
+	$(BIN)/penstock bench sparse3
+	$(BIN)/penstock bench chain3
+	$(BIN)/penstock bench kernel
+
+soak: setup ## kill a running query a hundred times at random moments
+	$(BIN)/python -m tests.soak --kills 100
+
+golden: setup ## rewrite the golden files; review the diff
+	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/test_sql.py tests/test_explain.py
+
+clean: ## remove what the targets made
+	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.files import list_files, resolve
+from penstock.engine.files import _joined, list_files, resolve
 from penstock.errors import Place, SourceError
 
 
@@ -79,9 +79,14 @@ def test_a_uri_of_local_files_gives_paths_that_can_be_opened(tmp_path: Path) -> 
     assert system.open_input_stream(inner).read() == b"text"
 
 
-def test_a_remote_uri_keeps_its_options(tmp_path: Path) -> None:
-    from penstock.engine.files import _joined
+def test_relative_paths_become_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path / "in" / "a.csv")
+    monkeypatch.chdir(tmp_path)
+    for written in ("in", "in/", "./in/*.csv", "in/a.csv"):
+        assert [info.path for info in list_files(written)] == [str(path)]
 
+
+def test_a_remote_uri_keeps_its_options() -> None:
     assert _joined("s3://bucket/in/?region=eu", "a b.csv") == "s3://bucket/in/a%20b.csv?region=eu"
 
 

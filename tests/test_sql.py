@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from penstock.errors import SqlError
 from penstock.query import Column, DataType, Equality, Literal, Query, RowsWindow, TimeWindow
-from penstock.query.expression import Call
+from penstock.query.expression import Call, Expression, render
 from penstock.query.window import NOW, UNBOUNDED, tumble
 from penstock.sql import parse
 
@@ -35,17 +37,18 @@ def ask(select: str) -> Query:
     return parse(select + DECLARATIONS)
 
 
-def complaint(script: str) -> str:
-    """What a wrong script is answered; scripts without CREATE are over the auction site."""
+def answer_to(script: str) -> Query | SqlError:
+    """The query of a script, or what is wrong with it."""
     try:
-        parse(script if "CREATE" in script or "SELECT" not in script else script + DECLARATIONS)
+        return parse(script)
     except SqlError as error:
-        return str(error) + "\n"
-    return "no error\n"
+        return error
 
 
-def column(stream: str, name: str, type_: DataType) -> Column:
-    return Column(stream, name, type_)
+def complaint(script: str) -> str:
+    """What a wrong script is answered; a SELECT without CREATE is over the auction site."""
+    is_whole = "CREATE" in script or "SELECT" not in script
+    return f"{answer_to(script if is_whole else script + DECLARATIONS)}\n"
 
 
 PRICE = Column("bid", "price", DataType.DOUBLE)
@@ -151,7 +154,7 @@ def test_where_and_on_are_split_into_equalities_filters_and_thetas() -> None:
     )
     assert [str(equality) for equality in query.equalities] == [
         "b.auction = a.id",
-        "(CAST(b.bidder AS BIGINT) + 1) = p.id",
+        "CAST(b.bidder AS BIGINT) + 1 = p.id",
     ]
     assert [str(each) for each in query.filters] == [
         "b.price > 1.0",
@@ -303,3 +306,125 @@ _Dumper.add_representer(
         "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
     ),
 )
+
+
+BOOLEAN = DataType.BOOLEAN
+LEAVES = {
+    DataType.BIGINT: st.one_of(
+        st.sampled_from([AUCTION, Call("cast", (BIDDER,), DataType.BIGINT)]),
+        st.integers(-(2**63), 2**63 - 1).map(lambda value: Literal(value, DataType.BIGINT)),
+    ),
+    DataType.DOUBLE: st.one_of(
+        st.just(PRICE),
+        st.floats(allow_nan=False, allow_infinity=False).map(lambda v: Literal(v, DataType.DOUBLE)),
+    ),
+    DataType.STRING: st.one_of(
+        st.just(NOTE), st.text(max_size=5).map(lambda value: Literal(value, DataType.STRING))
+    ),
+    DataType.TIMESTAMP: st.one_of(
+        st.just(TS),
+        st.datetimes().map(lambda v: Literal(v.replace(tzinfo=UTC), DataType.TIMESTAMP)),
+    ),
+}
+FIRST = {DataType.BIGINT: AUCTION, DataType.DOUBLE: PRICE, DataType.STRING: NOTE}
+FIRST[DataType.TIMESTAMP] = TS
+
+
+@st.composite
+def values(draw: st.DrawFn, type_: DataType, depth: int) -> Expression:
+    """An expression of the type; operators begin with one that is no constant, to hold the type."""
+    if depth == 0 or draw(st.booleans()):
+        return draw(LEAVES[type_])
+    first, second = draw(varying(type_, depth - 1)), draw(values(type_, depth - 1))
+    shapes: list[tuple[str, tuple[Expression, ...]]] = [
+        ("coalesce", (first, second)),
+        ("greatest", (first, second, first)),
+        ("case", (draw(conditions(depth - 1)), first, second)),
+    ]
+    match type_:
+        case DataType.BIGINT | DataType.DOUBLE:
+            operator = draw(st.sampled_from(["add", "subtract", "multiply", "modulo"]))
+            shapes += [(operator, (first, second)), ("negate", (first,)), ("abs", (first,))]
+        case DataType.STRING:
+            shapes += [("concat", (first, second)), ("lower", (first,)), ("trim", (first,))]
+        case DataType.TIMESTAMP:
+            micros = Literal(draw(st.integers(0, 10**9)), DataType.BIGINT)
+            shapes += [("add", (first, micros)), ("subtract", (first, micros))]
+    return Call(*draw(st.sampled_from(shapes)), type_)
+
+
+def varying(type_: DataType, depth: int) -> st.SearchStrategy[Expression]:
+    """An expression that is no constant."""
+    return values(type_, depth).map(lambda e: FIRST[type_] if isinstance(e, Literal) else e)
+
+
+@st.composite
+def conditions(draw: st.DrawFn, depth: int = 2) -> Expression:
+    """A condition over bid, typed as the parser types it."""
+    type_ = draw(st.sampled_from(list(LEAVES)))
+    first = draw(varying(type_, depth))
+    kinds = ["eq", "ne", "lt", "le", "gt", "ge", "is_null", "is_not_null", "in"]
+    kind = draw(st.sampled_from([*kinds, *(["and", "or", "not"] if depth else [])]))
+    match kind:
+        case "and" | "or":
+            sides = draw(conditions(depth - 1)), draw(conditions(depth - 1))
+            return Call(kind, sides, BOOLEAN)
+        case "not":
+            return Call(kind, (draw(conditions(depth - 1)),), BOOLEAN)
+        case "is_null" | "is_not_null":
+            return Call(kind, (first,), BOOLEAN)
+        case "in":
+            constants = LEAVES[type_].filter(lambda leaf: isinstance(leaf, Literal))
+            return Call(kind, (first, draw(constants), draw(constants)), BOOLEAN)
+    return Call(kind, (first, draw(values(type_, depth))), BOOLEAN)
+
+
+def conjuncts(condition: Expression) -> list[Expression]:
+    if isinstance(condition, Call) and condition.function == "and":
+        return [part for side in condition.arguments for part in conjuncts(side)]
+    return [condition]
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(conditions(), min_size=1, max_size=3))
+def test_a_rendered_conjunction_parses_to_itself(parts: list[Expression]) -> None:
+    where = " AND ".join(f"({render(part)})" for part in parts)
+    query = ask(f"SELECT price FROM bid [NOW] WHERE {where}")
+    expected = [each for part in parts for each in conjuncts(part)]
+    assert [each.expression for each in query.filters] == expected
+
+
+SCRIPT = (
+    """
+SELECT b . price * 2 AS p , a . * , CASE WHEN b . urgent THEN 'x' ELSE LOWER ( note ) END
+FROM bid [ RANGE 10 SECONDS SLIDE 1 ms ] AS b JOIN auction AS a [ PARTITION BY id ROWS 3 ]
+ON b . auction = a . id , person p
+WHERE b . ts >= a . ts - INTERVAL '5' SECONDS AND b . bidder = p . id AND NOT b . price
+IN ( 1 , 2.5 ) AND note LIKE 'a%' AND CAST ( price AS INT ) BETWEEN - 1 AND 3 AND day IS NULL
+"""
+    + DECLARATIONS
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_any_mangled_script_is_a_query_or_an_error_with_place_and_hint(data: st.DataObject) -> None:
+    words = SCRIPT.split(" ")
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(words) - 1))
+        words[at : at + data.draw(st.integers(0, 2))] = data.draw(
+            st.lists(st.sampled_from([*words, "'", "[", "?", "@", "{", "\n", "SELECT"]), max_size=2)
+        )
+    answer = answer_to(" ".join(words))
+    if isinstance(answer, SqlError):
+        assert answer.hint
+        assert answer.place is not None
+        assert 0 <= answer.place.start < answer.place.end <= len(answer.place.text) + 1
+    else:
+        assert answer.inputs
+        assert answer.outputs
+
+
+def test_a_query_may_not_be_nested_too_deeply() -> None:
+    with pytest.raises(SqlError, match="nested too deeply"):
+        ask(f"SELECT {'(' * 5000}price{')' * 5000} FROM bid [NOW]")

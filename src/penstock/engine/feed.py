@@ -36,7 +36,9 @@ class FileLog:
 
     def find(self) -> None:
         """Add the files that are new since last time, oldest first."""
-        found = [f for f in list_files(self.source) if f.path not in self._known]
+        path, place = self.source.path, self.source.places.get("path")
+        assert path is not None, "the parser has checked that there is one"
+        found = [f for f in list_files(path, place) if f.path not in self._known]
         if not found:
             return
         self._write(len(self.files), found)

@@ -27,7 +27,7 @@ def list_files(path: str, place: Place | None = None) -> list[FileInfo]:
     """The files of a directory (with all below it), a glob pattern, or a single file; oldest first.
 
     A name that begins with `.` or `_` hides a file or directory below the path. `path` may be a
-    URI; `place` is where the query says it.
+    URI; `place` is where the query says it. The paths are absolute, for workers run elsewhere.
     """
     try:
         found = list(_found(path))
@@ -51,9 +51,10 @@ def _found(path: str) -> Iterator[FileInfo]:
         fixed = _fixed_part(inner)
         matches = glob.iglob(inner, recursive=True)
         shown = [match for match in matches if not _is_hidden(os.path.relpath(match, fixed))]
-        for root in system.get_file_info(shown):
+        for root in system.get_file_info([os.path.abspath(match) for match in shown]):
             yield from _below(system, root, root.path)
         return
+    inner = os.path.abspath(inner) if is_local else inner
     (root,) = system.get_file_info([inner])
     if root.type is fs.FileType.NotFound:
         raise FileNotFoundError("there is no such file or directory")

@@ -1,4 +1,4 @@
-"""The plan of a query that nobody has forced: inputs are visited in the order of FROM."""
+"""The plan of a query that nobody has forced: the order of FROM, but no product before a join."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from penstock.query import Query
 
 
 def default_plan(query: Query) -> MultiwayJoin:
-    """Each stream visits the other inputs in FROM order; tables are only ever visited."""
+    """Each stream visits the others in FROM order, by key if it can; tables are only visited."""
     classes = key_classes(query)
     return MultiwayJoin(
         query, tuple(default_order(query, classes, stream.alias) for stream in query.streams)
@@ -18,15 +18,17 @@ def default_plan(query: Query) -> MultiwayJoin:
 
 
 def default_order(query: Query, classes: Iterable[KeyClass], driver: str) -> ProbeOrder:
-    """The visits of one stream's new tuples to the other inputs, in FROM order."""
-    targets = tuple(alias for alias in query.aliases if alias != driver)
-    return ProbeOrder(
-        driver,
-        tuple(
-            Probe(target, default_method(classes, target, bound_before(driver, targets, 0, index)))
-            for index, target in enumerate(targets)
-        ),
-    )
+    """The visits of one stream's new tuples: next is the first of FROM that can be found by key."""
+    classes = tuple(classes)
+    bound = [driver]
+    probes = []
+    left = [alias for alias in query.aliases if alias != driver]
+    while left:
+        target = next((alias for alias in left if shares_key(classes, alias, bound)), left[0])
+        probes.append(Probe(target, default_method(classes, target, bound)))
+        bound.append(target)
+        left.remove(target)
+    return ProbeOrder(driver, tuple(probes))
 
 
 def default_method(classes: Iterable[KeyClass], target: str, bound: Collection[str]) -> Method:

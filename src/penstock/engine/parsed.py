@@ -1,0 +1,64 @@
+"""What the readers of the file formats give: all the rows of a stretch of a file, faults named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.errors import SourceError
+from penstock.query import DataType
+from penstock.query.source import Field, Source
+
+_SHOWN = 80
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Rows in the declared types. Those in `faults`, by index, are malformed: what is wrong with them.
+
+    `place` gives where a row, by index, stands in the file: `line 7`.
+    """
+
+    batch: pa.RecordBatch
+    faults: Mapping[int, str]
+    place: Callable[[int], str]
+
+
+def shorten(text: Any) -> str:
+    """The text in quotes, cut where it is too long for a message."""
+    shown = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+    return f"'{shown[:_SHOWN]}…'" if len(shown) > _SHOWN else f"'{shown}'"
+
+
+def misfit(field: Field, value: Any) -> str:
+    """What is wrong with a value that is not of its column's type."""
+    article = "an" if field.type is DataType.INT else "a"
+    return f"{shorten(value)} in column {field.name} is not {article} {field.type}"
+
+
+def requested(source: Source, columns: Any) -> list[Field]:
+    """The declared columns that were asked for, in the order of the declaration."""
+    return [field for field in source.fields if field.name in columns]
+
+
+def match_columns(
+    source: Source, path: str, fields: list[Field], present: list[str]
+) -> dict[str, int]:
+    """Where each declared column stands among the file's: by name, else by name in another case."""
+    lower = [name.lower() for name in present]
+    places = {}
+    for field in fields:
+        if field.name in present:
+            places[field.name] = present.index(field.name)
+        elif field.name.lower() in lower:
+            places[field.name] = lower.index(field.name.lower())
+        else:
+            raise SourceError(
+                f"{path} has no column {field.name}, which {source.name} declares",
+                place=source.places.get("name"),
+                hint=f"its columns are {', '.join(present)}",
+            )
+    return places
