@@ -78,7 +78,7 @@ def random_case(seed: int) -> Case:
         inputs=tuple(inputs),
         outputs=_outputs(rng, inputs),
         equalities=tuple(equalities),
-        filters=tuple(_filter(rng, item) for item in inputs if rng.random() < 0.2),
+        filters=tuple(_filter(rng, item) for item in inputs if rng.random() < 0.4 / count),
         thetas=tuple(thetas),
     )
     return Case(query, _batches(rng, inputs, size))
@@ -120,7 +120,7 @@ def _source(rng: Random, name: str, is_table: bool, key: DataType) -> Source:
 
 def _window(rng: Random, inputs: int) -> Window:
     # Many narrow windows hardly ever meet.
-    if inputs > 2 and rng.random() < 0.15 * inputs:
+    if inputs > 2 and rng.random() < 0.16 * inputs:
         return TimeWindow(rng.choice((60, 600)) * MICROS)
     match rng.randrange(14):
         case 0 | 1 | 2 | 3:
@@ -165,7 +165,7 @@ def _predicates(rng: Random, inputs: list[Input]) -> tuple[list[Equality], list[
                 equalities += _odd_equalities(rng, before, here)
             case "loose":
                 thetas += [_theta(rng, before, here)] if rng.random() < 0.7 else []
-        if rng.random() < 0.15:
+        if rng.random() < 0.3 / len(inputs):
             thetas.append(_theta(rng, hub, here))
     if len(inputs) > 2 and rng.random() < 0.15:
         thetas.append(_three_way(inputs))
@@ -310,7 +310,7 @@ class _Values:
 
     def __init__(self, rng: Random, most: int) -> None:
         self.rng = rng
-        self.distinct = rng.randint(1, most)
+        self.distinct = rng.randint(2, most)
         self.skew = rng.choice((0.0, 0.0, 2.0))
         self.nulls = rng.choice((0.0, 0.1))
 
@@ -325,7 +325,7 @@ class _Values:
         weights = [1 / (n + 1) ** self.skew for n in range(self.distinct)]
         number = self.rng.choices(range(self.distinct), weights=weights)[0]
         if type_ is STRING:
-            return self.rng.choice(("v", "v", "v", "V", "é")) + str(number)
+            return self.rng.choice(("v",) * 8 + ("V", "é")) + str(number)
         if type_ is DOUBLE:
             odd = self.rng.random() < self.nulls
             return self.rng.choice((math.nan, -0.0)) if odd else float(number)

@@ -229,6 +229,11 @@ def test_constants(written: str, value: Any, type_: str) -> None:
         ("ts - INTERVAL '1 h' < '2026-01-31'", None),
         ("COALESCE(bidder, 0) = 1", "COALESCE(bid.bidder, 0) = 1"),
         ("GREATEST(bidder, price) = 1", "GREATEST(CAST(bid.bidder AS DOUBLE), bid.price) = 1.0"),
+        (
+            "LEAST(auction, CAST(price AS FLOAT), bidder) = 1",
+            "LEAST(CAST(bid.auction AS DOUBLE), CAST(CAST(bid.price AS FLOAT) AS DOUBLE), "
+            "CAST(bid.bidder AS DOUBLE)) = 1.0",
+        ),
         ("note || 'x' = 'yx'", "CONCAT(bid.note, 'x') = 'yx'"),
         ("bidder / 2 = 1", "(CAST(bid.bidder AS DOUBLE) / 2.0) = 1.0"),
         ("bidder % 2 = 1", "(CAST(bid.bidder AS BIGINT) % 2) = 1"),

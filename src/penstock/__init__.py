@@ -1,8 +1,14 @@
 """Penstock: continuous queries over data streams, planned by rate and run on Spark."""
 
-from penstock.api import ContinuousQuery, sql
-from penstock.engine.sinks import Sink, console, foreach_batch, jsonl, noop, parquet
-from penstock.errors import PenstockError
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.api import ContinuousQuery, sql
+    from penstock.engine.sinks import Sink, console, foreach_batch, jsonl, noop, parquet
+    from penstock.errors import PenstockError
 
 __all__ = [
     "ContinuousQuery",
@@ -15,3 +21,13 @@ __all__ = [
     "parquet",
     "sql",
 ]
+
+_SINKS = ("Sink", "console", "foreach_batch", "jsonl", "noop", "parquet")
+
+
+def __getattr__(name: str) -> Any:
+    """Load a face when it is first used: Spark's workers need none of them, and start sooner."""
+    if name not in __all__:
+        raise AttributeError(f"module 'penstock' has no attribute {name!r}")
+    room = "engine.sinks" if name in _SINKS else "errors" if name.endswith("Error") else "api"
+    return getattr(import_module(f"penstock.{room}"), name)

@@ -11,6 +11,7 @@ import typer
 
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
+from penstock.cli.run import run
 from penstock.errors import PenstockError
 
 app = typer.Typer(
@@ -23,7 +24,7 @@ app = typer.Typer(
 
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
-for command in (explain, doctor):
+for command in (explain, run, doctor):
     app.command()(command)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.durations import micros_of
+from penstock.cli.laboratory import run_in_laboratory
 from penstock.cli.script import read_query
 
 if TYPE_CHECKING:
@@ -54,6 +56,19 @@ def run(
     partitions: Annotated[
         int | None, typer.Option(min=1, help="Partitions of the state; default: the cores.")
     ] = None,
+    eager: Annotated[
+        bool, typer.Option("--eager", help="Laboratory: join tuple by tuple (engine local).")
+    ] = False,
+    every: Annotated[
+        str | None, typer.Option(help="Laboratory: join every so often, e.g. 5s (engine local).")
+    ] = None,
+    expire: Annotated[
+        str | None, typer.Option(help="Laboratory: clean windows this often; default: always.")
+    ] = None,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(help="Laboratory: simulated clock; e.g. compares=1e-7; may be repeated."),
+    ] = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     conf: Annotated[
         list[str] | None, typer.Option(help="A Spark setting, key=value; may be repeated.")
@@ -64,21 +79,25 @@ def run(
         raise typer.BadParameter("--drain goes with --available-now", param_hint="--drain")
     if trigger is not None and available_now:
         raise typer.BadParameter("either --trigger or --available-now", param_hint="--trigger")
-    seconds = _seconds(trigger or "1s")
+    seconds = micros_of(trigger or "1s", "--trigger") / 1e6
     target = _sink(sink)
     settings = dict(_setting(text) for text in conf or [])
     from penstock.api import ContinuousQuery, TemporaryCheckpoint
     from penstock.cli.progress import Progress
 
     query = ContinuousQuery.of(read_query(file), plan)
+    if eager or every is not None:
+        if engine is not Engine.LOCAL or checkpoint is not None or trigger is not None:
+            hint = "the laboratory needs --engine local, and takes no --checkpoint or --trigger"
+            raise typer.BadParameter(hint, param_hint="--eager" if eager else "--every")
+        run_in_laboratory(query, target, None if eager else every, expire, cost, overwrite)
+        return
     if target.kind == "console":
         print("console: a batch that is run again is printed again", file=sys.stderr)
     folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
     with folder as place, Progress() as progress:
         if engine is Engine.LOCAL:
-            local = query.local(
-                sink=target, checkpoint=place, overwrite=overwrite, report=progress
-            )
+            local = query.local(sink=target, checkpoint=place, overwrite=overwrite, report=progress)
             with _on_signal(local.stop):
                 if available_now:
                     local.available_now(drain=drain)
@@ -140,22 +159,10 @@ def _on_signal(stop: object) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _seconds(text: str) -> float:
-    from penstock.sql.duration import parse_duration
-
-    try:
-        micros = parse_duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--trigger") from None
-    if micros <= 0:
-        raise typer.BadParameter("must be positive", param_hint="--trigger")
-    return micros / 1e6
-
-
 def _sink(text: str) -> Sink:
     from penstock.engine import sinks
 
-    kind, colon, path = text.partition(":")
+    kind, _, path = text.partition(":")
     if kind in ("jsonl", "parquet") and path:
         return sinks.jsonl(path) if kind == "jsonl" else sinks.parquet(path)
     if text in ("console", "noop"):

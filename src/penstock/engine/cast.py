@@ -35,6 +35,8 @@ def cast(values: pa.Array, source: DataType, target: DataType) -> pa.Array:
         return pa.nulls(len(values), arrow_type(target))
     if target is DataType.STRING:
         return _to_text(values, source)
+    if source is DataType.STRING and target is DataType.TIMESTAMP:
+        return timestamps_of(values)
     if source is DataType.STRING:
         return _from_text(pc.utf8_trim(values, characters=" "), target)
     if source.is_temporal and target.is_temporal:
@@ -83,8 +85,6 @@ def _from_text(text: pa.Array, target: DataType) -> pa.Array:
             lower = pc.ascii_lower(text)
             known = pc.if_else(pc.is_in(lower, value_set=_FALSE), False, None)
             return pc.if_else(pc.is_in(lower, value_set=_TRUE), True, known)
-        case DataType.TIMESTAMP:
-            return timestamps_of(text)
         case DataType.DATE:
             return timestamps_of(_matching(text, _DATE)).cast(pa.date32(), safe=False)
     if target.is_integer:

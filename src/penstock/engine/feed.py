@@ -105,6 +105,11 @@ class Feed:
             log.find()
         self._is_frozen = True
 
+    def everything(self) -> Offsets:
+        """Where all that is there ends; endless streams end now."""
+        files = {name: len(log.files) for name, log in self._logs.items()}
+        return files | {name: self._due(made) for name, made in self._made.items()}
+
     def next(self, offsets: Offsets) -> Offsets:
         """Where the next batch ends; the same as `offsets` if there is nothing new."""
         after = dict(offsets)

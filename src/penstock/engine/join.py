@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,19 +35,21 @@ class Partial:
 
     Of the members' times it carries only the last one's (`#last`) and the earliest time at which
     one of them dies (`#until`); with ROWS windows also the last member's number (`#seq`) and the
-    number at which the first member dies (`#end`). `control` has these and the hashes still needed.
+    number at which the first member dies (`#end`). `control` has these and the hashes still needed;
+    complete results need none of them.
     """
 
+    size: int
     control: dict[str, Int64s]
     payload: pa.RecordBatch
 
     def __len__(self) -> int:
-        return len(self.control[LAST])
+        return self.size
 
     def take(self, rows: Int64s) -> Partial:
         """The combinations at the given places."""
         control = {name: values[rows] for name, values in self.control.items()}
-        return Partial(control, _take(self.payload, rows))
+        return Partial(len(rows), control, _take(self.payload, rows))
 
     def to_rows(self) -> pa.RecordBatch:
         """As one batch, to travel."""
@@ -60,7 +62,8 @@ class Partial:
         """What `to_rows` made."""
         control = [name for name in rows.schema.names if name.startswith("#")]
         payload = [name for name in rows.schema.names if not name.startswith("#")]
-        return cls({n: rows.column(n).to_numpy() for n in control}, rows.select(payload))
+        values = {name: rows.column(name).to_numpy() for name in control}
+        return cls(len(rows), values, rows.select(payload))
 
 
 def start(rows: pa.RecordBatch, window: Window | None) -> Partial:
@@ -68,7 +71,8 @@ def start(rows: pa.RecordBatch, window: Window | None) -> Partial:
     control = {n: rows.column(n).to_numpy() for n in rows.schema.names if n.startswith("#")}
     times = control.pop(TS)
     control |= {LAST: times, UNTIL: alive_until(window, times)}
-    return Partial(control, rows.select([n for n in rows.schema.names if not n.startswith("#")]))
+    payload = rows.select([n for n in rows.schema.names if not n.startswith("#")])
+    return Partial(len(rows), control, payload)
 
 
 @dataclass(frozen=True)
@@ -87,26 +91,13 @@ class Join:
             yield from self._visit(0, _sorted_by_key(partial, self.visits[0]))
 
     def _visit(self, number: int, partial: Partial) -> Iterator[Partial]:
-        is_last = number == len(self.visits) - 1
-        for found in self._found(self.visits[number], partial):
-            if is_last:
-                yield found
-            else:
-                yield from self._visit(number + 1, found)
-
-    def _found(self, visit: Visit, partial: Partial) -> Iterator[Partial]:
-        """The extended combinations, gathered from all chunks into slices."""
-        held: list[Partial] = []
-        size = 0
-        for chunk in self.state(visit):
-            for piece in self._probe(visit, partial, chunk):
-                held.append(piece)
-                size += len(piece)
-                if size >= SLICE:
-                    yield _concat(held)
-                    held, size = [], 0
-        if held:
-            yield _concat(held)
+        visit = self.visits[number]
+        found = (p for c in self.state(visit) for p in self._probe(visit, partial, c))
+        if number == len(self.visits) - 1:
+            yield from found
+        else:
+            for piece in _gathered(found):
+                yield from self._visit(number + 1, piece)
 
     def _probe(self, visit: Visit, partial: Partial, chunk: Chunk) -> Iterator[Partial]:
         window = self.query.input(visit.target).window
@@ -142,25 +133,28 @@ class Join:
             alive = latest < end
             ours, theirs = ours[alive], theirs[alive]
             numbers = {SEQUENCE: latest[alive], END: end[alive]}
-        control = numbers | self._times(visit, partial, chunk, ours, theirs)
-        for name in visit.keep:
-            if name.startswith("#"):
-                ours_has = name in partial.control
-                control[name] = (
-                    partial.control[name][ours] if ours_has else _control(chunk, name)[theirs]
-                )
-        found = Partial(control, self._payload(visit, partial, chunk, ours, theirs))
-        return self._checked(visit, found)
+        control = (
+            {} if visit.is_final else numbers | self._bounds(visit, partial, chunk, ours, theirs)
+        )
+        payload = self._payload(visit, partial, chunk, ours, theirs)
+        return self._checked(visit, Partial(len(ours), control, payload))
 
-    def _times(
+    def _bounds(
         self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
     ) -> dict[str, Int64s]:
+        """The times and hashes that later visits need."""
         times = chunk.times[theirs]
         until = alive_until(self.query.input(visit.target).window, times)
-        return {
+        bounds = {
             LAST: np.maximum(partial.control[LAST][ours], times),
             UNTIL: np.minimum(partial.control[UNTIL][ours], until),
         }
+        for name in visit.keep:
+            if name in partial.control:
+                bounds[name] = partial.control[name][ours]
+            elif name.startswith("#"):
+                bounds[name] = _control(chunk, name)[theirs]
+        return bounds
 
     def _payload(
         self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
@@ -208,8 +202,23 @@ def _take(rows: pa.RecordBatch, places: Int64s) -> pa.RecordBatch:
     return rows.take(pa.array(places)) if rows.num_columns else rows
 
 
+def _gathered(pieces: Iterable[Partial]) -> Iterator[Partial]:
+    """Pieces put together into slices, so that the next visit is not made for each alone."""
+    held: list[Partial] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= SLICE:
+            yield _concat(held)
+            held, size = [], 0
+    if held:
+        yield _concat(held)
+
+
 def _concat(pieces: list[Partial]) -> Partial:
     if len(pieces) == 1:
         return pieces[0]
     control = {n: np.concatenate([p.control[n] for p in pieces]) for n in pieces[0].control}
-    return Partial(control, pa.concat_batches([p.payload for p in pieces]))
+    payload = pa.concat_batches([p.payload for p in pieces])
+    return Partial(sum(len(p) for p in pieces), control, payload)

@@ -42,9 +42,10 @@ def pieces_of(path: str, *, quoted: bool) -> Iterator[Piece]:
         yield Piece(rest, line)
 
 
-def row_line(piece: Piece, row: int) -> int:
+def row_line(piece: Piece, row: int, delimiter: str) -> int:
     """The line, from 1, on which a row of a CSV piece ends; blank lines are not rows."""
-    reader = csv.reader(StringIO(piece.data.decode(errors="replace"), newline=""))
+    text = StringIO(piece.data.decode(errors="replace"), newline="")
+    reader = csv.reader(text, delimiter=delimiter)
     rows = (reader.line_num for fields in reader if fields)
     return piece.first_line - 1 + next(line for index, line in enumerate(rows) if index == row)
 
@@ -52,7 +53,8 @@ def row_line(piece: Piece, row: int) -> int:
 def _last_line_end(data: bytes, quoted: bool) -> int:
     """How many bytes there are up to the end of the last whole row; 0 if there is none."""
     end = data.rfind(_NEWLINE) + 1
-    if not quoted or data.count(_QUOTE, 0, end) % 2 == 0:
+    # A stray quote would make one row of the rest of the file: not for ever.
+    if not quoted or len(data) > 4 * PIECE_BYTES or data.count(_QUOTE, 0, end) % 2 == 0:
         return end
     codes = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(codes == ord(_QUOTE))

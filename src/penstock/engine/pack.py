@@ -91,27 +91,10 @@ class Packing:
     def _open(self, packet: Packet) -> tuple[str, Iterator[Arrivals]]:
         if packet.tag == "slice":
             piece = Slice(**json.loads(bytes(packet.data)))
-            return piece.source, self._read(piece)
+            source = self._source(piece.source)
+            return source.name, read_slice(source, self._columns(source.name), piece)
         name = packet.tag.removeprefix("rows:")
         return name, _from_spark(self._source(name), packet)
-
-    def _read(self, piece: Slice) -> Iterator[Arrivals]:
-        source = self._source(piece.source)
-        columns = self._columns(piece.source)
-        if source.format == "synthetic":
-            made = Synthetic.of(source).generate(piece.first, piece.last, columns)
-            for rows, numbers in made:
-                yield Arrivals(rows, event_micros(source, rows), numbers)
-            return
-        assert piece.path is not None
-        for block in read_file(source, piece.path, columns):
-            count = len(block.batch)
-            places = np.arange(block.first_row, block.first_row + count)
-            if block.rows is not None:
-                places = block.rows.to_numpy()
-            times = _times(source, block.batch)
-            numbers = (piece.number << ROW_BITS) | places
-            yield Arrivals(block.batch, times, numbers, block.malformed)
 
     def _pack_block(self, name: str, block: Arrivals) -> Iterator[Packet]:
         on_time = block.times >= self.late_below.get(name, -FOREVER)
@@ -151,6 +134,21 @@ class Packing:
         aliases = [i.alias for i in self.query.inputs if i.source.name == name]
         wanted = {column for alias in aliases for column in self.layout.reads(alias)}
         return tuple(f.name for f in self._source(name).fields if f.name in wanted)
+
+
+def read_slice(source: Source, columns: tuple[str, ...], piece: Slice) -> Iterator[Arrivals]:
+    """The tuples of a slice, in the order in which they arrived."""
+    if source.format == "synthetic":
+        for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, columns):
+            yield Arrivals(rows, event_micros(source, rows), numbers)
+        return
+    assert piece.path is not None
+    for block in read_file(source, piece.path, columns):
+        places = np.arange(block.first_row, block.first_row + len(block.batch))
+        if block.rows is not None:
+            places = block.rows.to_numpy()
+        numbers = (piece.number << ROW_BITS) | places
+        yield Arrivals(block.batch, _times(source, block.batch), numbers, block.malformed)
 
 
 def tuples_of(layout: Layout, item: Input, block: Arrivals) -> pa.RecordBatch:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from penstock.engine.cast import cast
 from penstock.errors import SourceError
 from penstock.query import DataType
 from penstock.query.source import Field, Source
@@ -17,7 +20,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class Parsed:
-    """Rows in the declared types. Those in `faults`, by index, are malformed: what is wrong with them.
+    """Rows in the declared types. `faults` says what is wrong with the malformed ones, by index.
 
     `place` gives where a row, by index, stands in the file: `line 7`.
     """
@@ -39,9 +42,23 @@ def misfit(field: Field, value: Any) -> str:
     return f"{shorten(value)} in column {field.name} is not {article} {field.type}"
 
 
-def requested(source: Source, columns: Any) -> list[Field]:
-    """The declared columns that were asked for, in the order of the declaration."""
-    return [field for field in source.fields if field.name in columns]
+def requested(source: Source, columns: Collection[str]) -> list[Field]:
+    """The declared columns that were asked for, in the order of the declaration.
+
+    One at least, because a batch without columns does not know how many rows it has.
+    """
+    return [field for field in source.fields if field.name in columns] or [source.fields[0]]
+
+
+def converted(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Array:
+    """Text in the type of a column; rows that do not fit are added to the faults."""
+    if field.type is DataType.STRING:
+        return text
+    values = cast(text, DataType.STRING, field.type)
+    if values.null_count > text.null_count:
+        for row in np.flatnonzero(pc.and_(pc.is_valid(text), pc.is_null(values))):
+            faults.setdefault(int(row), misfit(field, text[row].as_py()))
+    return values
 
 
 def match_columns(

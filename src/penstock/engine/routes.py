@@ -16,7 +16,8 @@ class Visit:
     """One probe: the target's state is searched by `key`, or looked through whole if that is None.
 
     `also` are further key classes to compare, `checks` the conditions that can be decided once the
-    target is bound, `keep` the columns that are still needed afterwards.
+    target is bound, `keep` the columns that are still needed afterwards. `includes_batch` says
+    whether the target's tuples of the same batch count, `is_final` that results are complete.
     """
 
     target: str
@@ -25,6 +26,7 @@ class Visit:
     checks: tuple[Condition, ...]
     keep: frozenset[str]
     includes_batch: bool
+    is_final: bool
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ def _visit(
         checks=tuple(checks),
         keep=_needed_after(layout, order, number),
         includes_batch=is_older or layout.query.input(target).is_table,
+        is_final=number == len(order.probes) - 1,
     )
 
 

@@ -18,6 +18,9 @@ from penstock.errors import SinkError
 from penstock.kernels.jsonlines import json_lines
 from penstock.query import Query
 
+# Rows of results that are written at once; a parquet row group of them is worth its metadata.
+ROW_GROUP = 1 << 17
+
 Kind = Literal["parquet", "jsonl", "console", "foreach_batch", "noop"]
 
 
@@ -94,6 +97,8 @@ class PartWriter:
         self._staging = staging
         self._schema = result_schema(query)
         self._rows = 0
+        self._held: list[pa.RecordBatch] = []
+        self._held_rows = 0
         self._path = ""
         self._stream: fs.NativeFile | None = None
         self._parquet: pq.ParquetWriter | None = None
@@ -103,16 +108,14 @@ class PartWriter:
         self._rows += len(results)
         if self._staging.format is None or not len(results):
             return
-        try:
-            self._append(results)
-        except OSError as error:
-            raise SinkError(
-                f"cannot write results to {self._path}: {error.strerror or error}",
-                hint="nothing is lost: mend the sink, then run again on this checkpoint",
-            ) from None
+        self._held.append(results)
+        self._held_rows += len(results)
+        if self._held_rows >= ROW_GROUP:
+            self._flush()
 
     def close(self) -> Iterator[StagedPart]:
         """What was written, if anything."""
+        self._flush()
         size = 0
         if self._parquet is not None:
             self._parquet.close()
@@ -121,6 +124,18 @@ class PartWriter:
             self._stream.close()
         if self._rows:
             yield StagedPart(self._path, self._rows, size)
+
+    def _flush(self) -> None:
+        if not self._held:
+            return
+        try:
+            self._append(pa.concat_batches(self._held))
+        except OSError as error:
+            raise SinkError(
+                f"cannot write results to {self._path}: {error.strerror or error}",
+                hint="nothing is lost: mend the sink, then run again on this checkpoint",
+            ) from None
+        self._held, self._held_rows = [], 0
 
     def _append(self, results: pa.RecordBatch) -> None:
         if self._stream is None:

@@ -19,17 +19,22 @@ _ISO = re.compile(
     r"(?:[ T]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?)?"
     r"(?:(Z)|([+-])([0-9]{2})(?::?([0-5][0-9]))?)?)?"
 )
+_ZONED = re.compile(r"[ T].*[Z+-]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def timestamps_of(text: pa.Array) -> pa.Array:
     """TIMESTAMPs, NULL where the text is not one; blanks around it do not matter."""
-    for zone in (None, "UTC"):
-        try:
-            return _in_range(pc.cast(text, pa.timestamp("us", tz=zone)))
-        except pa.ArrowInvalid:
-            continue
-    return pa.array([_micros(each) for each in text.to_pylist()], pa.int64()).cast(TIMESTAMP)
+    try:
+        return _in_range(pc.cast(text, pa.timestamp("us", tz=_zone(text))))
+    except pa.ArrowInvalid:
+        return pa.array([_micros(each) for each in text.to_pylist()], pa.int64()).cast(TIMESTAMP)
+
+
+def _zone(text: pa.Array) -> str | None:
+    """UTC if the first text has a zone: Arrow reads a column only if all have one, or none."""
+    first = pc.index(pc.is_valid(text), True).as_py()
+    return "UTC" if first >= 0 and _ZONED.search(text[first].as_py()) else None
 
 
 def are_in_range(micros: pa.Array) -> bool:

@@ -24,7 +24,7 @@ def hash_column(column: pa.Array) -> Hashes:
     """
     if pa.types.is_large_string(column.type):
         return _hash_text(column)
-    return _mix(_bits(column))
+    return mix(_bits(column))
 
 
 def combine(hashes: list[Hashes]) -> Hashes:
@@ -59,7 +59,7 @@ def _hash_text(column: pa.LargeStringArray) -> Hashes:
     _, offsets, data = column.buffers()
     bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     raw = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-    return _hash_bytes(bounds, raw)
+    return hash_bytes(bounds, raw)
 
 
 @inlined
@@ -70,7 +70,8 @@ def _scramble(x: np.uint64) -> np.uint64:
 
 
 @compiled
-def _mix(bits: NDArray[np.uint64]) -> Hashes:
+def mix(bits: NDArray[np.uint64]) -> Hashes:
+    """A bijection of 64 bits that spreads them evenly."""
     out = np.empty(len(bits), np.int64)
     for i in range(len(bits)):
         out[i] = np.int64(_scramble(bits[i] + _SEED))
@@ -86,7 +87,8 @@ def _fold(left: Hashes, right: Hashes) -> Hashes:
 
 
 @compiled
-def _hash_bytes(bounds: NDArray[np.int64], data: NDArray[np.uint8]) -> Hashes:
+def hash_bytes(bounds: NDArray[np.int64], data: NDArray[np.uint8]) -> Hashes:
+    """A hash for each stretch of bytes between two neighbouring bounds."""
     out = np.empty(len(bounds) - 1, np.int64)
     for i in range(len(out)):
         state = _SEED ^ np.uint64(bounds[i + 1] - bounds[i])

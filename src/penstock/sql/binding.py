@@ -82,7 +82,7 @@ def _bind(scope: Scope, node: exp.Expr) -> Expression:
             return _connected(scope, node)
         case exp.Not():
             return _negated(scope, node)
-        case exp.Between():
+        case exp.Between() if not node.args.get("symmetric"):
             return _between(scope, node)
         case exp.Is(expression=exp.Null()):
             return Call("is_null", (bind(scope, node.this),), DataType.BOOLEAN)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from sqlglot import exp
 
@@ -54,9 +53,11 @@ def align(text: Text, arguments: Sequence[Typed], verb: str = "combine") -> list
     temporal = next((argument.type for argument in arguments if argument.type.is_temporal), None)
     if temporal is not None:
         arguments = [_as_time(text, argument, temporal) for argument in arguments]
-    widest = reduce(lambda left, right: _wider(text, left, right, verb), arguments)
-    type_ = common(text, widest, arguments[-1], verb)
-    return [cast(argument.expression, type_) for argument in arguments]
+    widest, *others = arguments
+    for other in others:
+        type_ = common(text, widest, other, verb)
+        widest = Typed(cast(widest.expression, type_), widest.node)
+    return [cast(argument.expression, widest.type) for argument in arguments]
 
 
 def common(text: Text, left: Typed, right: Typed, verb: str) -> DataType:
@@ -85,10 +86,6 @@ def _as_time(text: Text, argument: Typed, type_: DataType) -> Typed:
         moment = parse_temporal(text, argument.span, expression.value, type_)
         return Typed(moment, argument.node)
     return argument
-
-
-def _wider(text: Text, left: Typed, right: Typed, verb: str) -> Typed:
-    return right if common(text, left, right, verb) is right.type else left
 
 
 def _conversion(text: Text, left: Typed, right: Typed) -> str:

@@ -17,25 +17,40 @@ from sqlglot.tokens import Tokenizer
 
 from penstock.sql.text import Span, Text
 
-__all__ = ["Token", "TokenType", "node_span", "parse_statement", "token_span", "tokenize"]
+__all__ = [
+    "NUMBERS_HINT",
+    "Token",
+    "TokenType",
+    "node_span",
+    "parse_statement",
+    "token_span",
+    "tokenize",
+]
 
 Node = TypeVar("Node", bound=exp.Expr)
 
-_CLOSED = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`", re.DOTALL)
-_OPENING = {"'": "text", '"': "quoted name", "`": "quoted name", "/*": "comment"}
+_CLOSED = re.compile(r"--[^\n]*|/\*.*?\*/|\{#.*?#\}|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`", re.DOTALL)
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_CLOSING = {"'": "'", '"': '"', "`": "`", "/*": "*/", "{#": "#}"}
+_OPENED = {"'": "text", '"': "quoted name", "`": "quoted name"}
 _BRACKETS = "windows stand in brackets: bid [RANGE 10 SECONDS]"
+NUMBERS_HINT = "a number is like 10, 2.5 or 1e6"
 _WINDOW_WORDS = {"RANGE", "ROWS", "TUMBLE", "WINDOW", "SLIDE"}
 
 
 def tokenize(text: Text) -> list[Token]:
     """The tokens of a script; comments are left out."""
     try:
-        return _Tokenizer().tokenize(text.content)
+        tokens = _Tokenizer().tokenize(text.content)
     except TokenError:
         span = _unclosed(text.content)
         sign = text.at(span)
-        hint = f"add the closing {sign[::-1]}"
-        raise text.error(span, f"this {_OPENING[sign]} is never closed", hint) from None
+        message = f"this {_OPENED.get(sign, 'comment')} is never closed"
+        raise text.error(span, message, f"add the closing {_CLOSING[sign]}") from None
+    for token in tokens:
+        if token.token_type is TokenType.NUMBER and not _NUMBER.fullmatch(token.text):
+            raise text.error(token_span(token), f"'{token.text}' is not a number", NUMBERS_HINT)
+    return tokens
 
 
 def parse_statement(text: Text, tokens: Sequence[Token]) -> exp.Expr:
@@ -69,8 +84,9 @@ def _unclosed(content: str) -> Span:
         if closed[0][0] in "'\"`" and "\n" in closed[0]:
             return closed.start(), closed.start() + 1
     blanked = _CLOSED.sub(lambda match: " " * len(match[0]), content)
-    opening = re.search(r"['\"`]|/\*", blanked)
-    return opening.span() if opening else (0, 1)
+    opening = re.search(r"['\"`]|/\*|\{#", blanked)
+    assert opening, "sqlglot's tokenizer stumbles over nothing else"
+    return opening.span()
 
 
 class _MisfitError(ParseError):
@@ -96,6 +112,9 @@ class _MisfitError(ParseError):
 
 class _Tokenizer(Tokenizer):
     IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
+    NESTED_COMMENTS = False
+    # To us /*+ … */ is a comment like any other.
+    KEYWORDS: ClassVar = {key: type_ for key, type_ in Tokenizer.KEYWORDS.items() if key != "/*+"}
 
 
 class _Parser(Parser):

@@ -15,12 +15,14 @@ from penstock.sql.nearest import listed, nearest
 from penstock.sql.text import Text
 from penstock.sql.windows import Bracket
 
+_JOIN_PARTS = {"this", "on", "kind"}
+
 
 def bind_inputs(
     text: Text, tree: exp.Expr, brackets: Sequence[Bracket], sources: Mapping[str, Source]
 ) -> tuple[Input, ...]:
     """The inputs of a SELECT, in the order of FROM."""
-    tables = [_table(text, item) for item in _items(tree)]
+    tables = [_table(text, item) for item in _items(text, tree)]
     _check_brackets(text, tables, brackets)
     inputs: list[Input] = []
     for table in tables:
@@ -36,9 +38,13 @@ def bind_inputs(
     return tuple(inputs)
 
 
-def _items(tree: exp.Expr) -> Iterator[exp.Expr]:
+def _items(text: Text, tree: exp.Expr) -> Iterator[exp.Expr]:
     yield tree.args["from_"].this
     for join in tree.args.get("joins") or ():
+        extras = {name for name, value in join.args.items() if value} - _JOIN_PARTS
+        if extras or join.kind not in ("", "INNER", "CROSS"):
+            hint = "write JOIN stream [RANGE 10 SECONDS] ON a.x = b.x"
+            raise text.error(node_span(join), "this join is not in the language", hint)
         yield join.this
 
 

@@ -19,6 +19,11 @@ from penstock.sql.text import Span, Text
 
 def compare(text: Text, function: str, left: Typed, right: Typed) -> Call:
     """`left < right`, both in their common type."""
+    for side in (left, right):
+        if side.type is DataType.NULL:
+            raise text.error(
+                side.span, "nothing compares with NULL", "write IS NULL or IS NOT NULL"
+            )
     return Call(function, tuple(align(text, [left, right], "compare")), DataType.BOOLEAN)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -137,7 +138,7 @@ def _flag(value: Value) -> bool:
 
 
 def _rate(value: Value) -> float:
-    if isinstance(value, bool | str) or value <= 0:
+    if isinstance(value, bool | str) or not 0 < value < math.inf:
         raise ValueError("a number of tuples per second, above 0")
     return float(value)
 

@@ -21,7 +21,7 @@ def bind_predicates(scope: Scope, tree: exp.Expr) -> Predicates:
     equalities: list[Equality] = []
     filters: list[Condition] = []
     thetas: list[Condition] = []
-    for root in _roots(scope, tree):
+    for root in _roots(tree):
         for conjunct in _conjuncts(root):
             equality = _equality(scope, conjunct)
             if equality is not None:
@@ -32,11 +32,8 @@ def bind_predicates(scope: Scope, tree: exp.Expr) -> Predicates:
     return tuple(equalities), tuple(filters), tuple(thetas)
 
 
-def _roots(scope: Scope, tree: exp.Expr) -> Iterator[exp.Expr]:
+def _roots(tree: exp.Expr) -> Iterator[exp.Expr]:
     for join in tree.args.get("joins") or ():
-        if join.args.get("using"):
-            span = node_span(join.args["using"][0])
-            raise scope.text.error(span, "USING is not in the language", "write ON a.x = b.x")
         if join.args.get("on"):
             yield join.args["on"]
     if tree.args.get("where"):
@@ -47,16 +44,16 @@ def _conjuncts(root: exp.Expr) -> Iterator[exp.Expr]:
     """What is joined by AND; BETWEEN is two comparisons, so that each can be checked early."""
     pending = [root]
     while pending:
-        match pending.pop():
-            case exp.Paren(this=inner):
-                pending.append(inner)
-            case exp.And(this=left, expression=right):
-                pending += [right, left]
-            case exp.Between(this=value, args={"low": low, "high": high}):
-                yield exp.GTE(this=value.copy(), expression=low.copy())
-                yield exp.LTE(this=value.copy(), expression=high.copy())
-            case conjunct:
-                yield conjunct
+        node = pending.pop()
+        if isinstance(node, exp.Paren):
+            pending.append(node.this)
+        elif isinstance(node, exp.And):
+            pending += [node.expression, node.this]
+        elif isinstance(node, exp.Between) and not node.args.get("symmetric"):
+            yield exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
+            yield exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
+        else:
+            yield node
 
 
 def _equality(scope: Scope, conjunct: exp.Expr) -> Equality | None:

@@ -25,9 +25,8 @@ def parse(text: str, file: str = "query") -> Query:
 
 def _parse(script: Text) -> Query:
     statements = _statements(tokenize(script))
-    creates = [tokens for tokens in statements if is_word(tokens[0], "CREATE")]
-    selects = [tokens for tokens in statements if tokens not in creates]
-    sources = _sources(script, creates)
+    sources = _sources(script, [each for each in statements if is_word(each[0], "CREATE")])
+    selects = [each for each in statements if not is_word(each[0], "CREATE")]
     for tokens in selects:
         refuse_clauses(script, tokens)
         _check_is_select(script, tokens[0])

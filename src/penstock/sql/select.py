@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from sqlglot import exp
 
 from penstock.query.query import Query
 from penstock.query.source import Source
-from penstock.sql.dialect import Token, node_span, parse_statement
+from penstock.sql.dialect import NUMBERS_HINT, Token, TokenType, node_span, parse_statement
 from penstock.sql.inputs import bind_inputs
 from penstock.sql.outputs import bind_outputs
 from penstock.sql.predicates import bind_predicates
@@ -22,12 +23,22 @@ _CLAUSES = {"expressions", "from_", "joins", "where"}
 def parse_select(text: Text, tokens: Sequence[Token], sources: Mapping[str, Source]) -> Query:
     """The query of a SELECT statement over the declared sources."""
     rest, brackets = cut_windows(text, tokens)
+    _check_numbers(text, rest)
     tree = parse_statement(text, rest)
     _check_clauses(text, tree)
     scope = Scope(text, bind_inputs(text, tree, brackets, sources))
     predicates = bind_predicates(scope, tree)
     outputs = bind_outputs(scope, tree.expressions)
     return Query(scope.inputs, outputs, *predicates, text=text.content)
+
+
+def _check_numbers(text: Text, tokens: Sequence[Token]) -> None:
+    """Nothing, if no number runs into a name: sqlglot would take `0xFF` for `0 AS xFF`."""
+    for token, after in pairwise(tokens):
+        if token.token_type is TokenType.NUMBER and after.token_type is TokenType.VAR:
+            span = (token.start, after.end + 1)
+            if after.start == token.end + 1:
+                raise text.error(span, f"'{text.at(span)}' is not a number", NUMBERS_HINT)
 
 
 def _check_clauses(text: Text, tree: exp.Expr) -> None:

@@ -23,6 +23,7 @@ def make_session(
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.memory": "2g",
+        "spark.python.daemon.module": "penstock.engine.spark.daemon",
         "spark.log.level": "OFF",
         **(settings or {}),
     }

@@ -1,0 +1,73 @@
+"""Workloads: three streams and a windowed join of them, in a size that every rival is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from penstock.query.window import MICROS
+
+ALIASES = ("A", "B", "C")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Streams A, B, C with the same columns: `ts`, the keys (BIGINT) and one double `x`.
+
+    `equalities` join B to A, then C to A or B. Keys are uniform over `distinct` values; `rate` is in
+    tuples/s of event time and stream, `seconds` and `window` are of event time, and a file holds
+    `step` microseconds of it.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    equalities: tuple[tuple[str, str], tuple[str, str]]
+    distinct: int
+    rate: int = 20_000
+    seconds: int = 60
+    window: int = 10
+    step: int = 5 * MICROS
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("ts", *self.keys, "x")
+
+    @property
+    def files(self) -> int:
+        """Files of each stream, which is also the number of batches."""
+        return self.seconds * MICROS // self.step
+
+    @property
+    def tuples_per_file(self) -> int:
+        return self.rate * self.step // MICROS
+
+    @property
+    def tuples(self) -> int:
+        """Tuples of all streams together."""
+        return len(ALIASES) * self.files * self.tuples_per_file
+
+    def prefix(self, seconds: int) -> Workload:
+        """The same streams, ended earlier."""
+        return replace(self, seconds=min(seconds, self.seconds))
+
+    def cql(self, folder: Path) -> str:
+        """The query over the files in a folder, a file of each stream to a batch."""
+        types = {"ts": "TIMESTAMP", "x": "DOUBLE"}
+        columns = ", ".join(f"{name} {types.get(name, 'BIGINT')}" for name in self.columns)
+        streams = [
+            f"CREATE STREAM {alias} ({columns}) WITH (format = 'parquet', "
+            f"path = {_quoted(folder / alias)}, timestamp = 'ts', max_files = 1);"
+            for alias in ALIASES
+        ]
+        windows = ", ".join(f"{alias} [RANGE {self.window} SECONDS]" for alias in ALIASES)
+        where = " AND ".join(f"{left} = {right}" for left, right in self.equalities)
+        return "\n".join([*streams, f"SELECT * FROM {windows} WHERE {where};"])
+
+
+JOIN3 = Workload("join3", ("k",), (("A.k", "B.k"), ("A.k", "C.k")), distinct=100_000)
+SPARSE3 = replace(JOIN3, name="sparse3", distinct=2_000_000)
+CHAIN3 = Workload("chain3", ("a", "b"), (("A.a", "B.a"), ("B.b", "C.b")), distinct=100_000)
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path.absolute()).replace("'", "''") + "'"

@@ -1,0 +1,71 @@
+"""`penstock run --engine local --eager` or `--every`: the laboratory's way of running."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import typer
+
+from penstock.cli.durations import micros_of
+
+if TYPE_CHECKING:
+    from penstock.api import ContinuousQuery
+    from penstock.engine.local.clock import Clock
+    from penstock.engine.local.laboratory import Outcome
+    from penstock.engine.sinks import Sink
+
+
+def run_in_laboratory(
+    query: ContinuousQuery,
+    sink: Sink,
+    every: str | None,
+    expire: str | None,
+    costs: list[str] | None,
+    overwrite: bool,
+) -> None:
+    """Run a plan tuple by tuple, or every so often, and say what work it took."""
+    from penstock.engine.local.experiment import run_experiment
+    from penstock.engine.local.schedule import Eager, Lazy
+
+    mode = Eager() if every is None else Lazy(micros_of(every, "--every"))
+    expiration = 0 if expire is None else micros_of(expire, "--expire")
+    clock = _clock(costs)
+    outcome = run_experiment(
+        query.plan, sink, mode, expiration=expiration, clock=clock, overwrite=overwrite
+    )
+    _report(outcome, is_simulated=costs is not None)
+
+
+def _clock(costs: list[str] | None) -> Clock:
+    from penstock.engine.local.clock import Costs, RealClock, SimulatedClock
+
+    if not costs:
+        return RealClock()
+    known = [field.name for field in fields(Costs)]
+    given: dict[str, float] = {}
+    for text in costs:
+        kind, _, value = text.partition("=")
+        try:
+            given[kind] = float(value)
+        except ValueError:
+            given[kind] = -1.0
+        if kind not in known or not given[kind] >= 0:
+            hint = f"KIND=SECONDS with one of {', '.join(known)}"
+            raise typer.BadParameter(f"{text!r} is not {hint}", param_hint="--cost")
+    return SimulatedClock(Costs(**given))
+
+
+def _report(outcome: Outcome, *, is_simulated: bool) -> None:
+    kinds = {f.name: getattr(outcome.work, f.name) for f in fields(outcome.work)}
+    work = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    how = "simulated" if is_simulated else "measured"
+    print(work, file=sys.stderr)
+    print(
+        f"busy {outcome.busy:.3f} s ({how}) for {outcome.elapsed:.3f} s of input and backlog; "
+        f"utilisation {outcome.utilisation:.3g}",
+        file=sys.stderr,
+    )
+    peaks = ", ".join(f"{alias} {count:,}" for alias, count in outcome.peaks.items())
+    print(f"most tuples in a window: {peaks}", file=sys.stderr)

@@ -1,0 +1,88 @@
+"""An experiment: everything that the sources hold, run through the laboratory into a sink."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.engine.arrow_types import arrow_type
+from penstock.engine.feed import Feed
+from penstock.engine.layout import ARRIVAL, TS, Layout
+from penstock.engine.lifetimes import FOREVER
+from penstock.engine.local.clock import Clock
+from penstock.engine.local.laboratory import Outcome, run
+from penstock.engine.local.schedule import Mode
+from penstock.engine.manifest import Manifest
+from penstock.engine.pack import Arrivals, read_slice
+from penstock.engine.publish import as_parts, clean, prepare, print_results, publish, staging_of
+from penstock.engine.sinks import PartWriter, Sink
+from penstock.engine.store import Store
+from penstock.plan.multiway import MultiwayJoin
+from penstock.query import Query
+from penstock.query.query import Input
+
+
+def run_experiment(
+    plan: MultiwayJoin,
+    sink: Sink,
+    mode: Mode,
+    *,
+    expiration: int = 0,
+    clock: Clock,
+    overwrite: bool = False,
+) -> Outcome:
+    """Run a plan over all there is, eagerly or lazily, and write its results.
+
+    A tuple is late if an earlier one of its stream is later by more than the lateness. Nothing is
+    kept for a later run.
+    """
+    prepare(sink, is_new=True, overwrite=overwrite)
+    outcome = run(plan, read_all(plan.query), mode, expiration, clock)
+    with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
+        staging = staging_of(sink, Store(folder))
+        writer = PartWriter(staging, plan.query)
+        for rows in outcome.results.to_batches():
+            writer.write(rows)
+        parts = as_parts(sink, 0, list(writer.close()))
+        if sink.kind == "console":
+            print_results(parts)
+        publish(sink, Manifest(batch=0, parts=parts))
+        clean(staging)
+    return outcome
+
+
+def read_all(query: Query) -> Mapping[str, pa.Table]:
+    """The tuples of each input, late ones dropped."""
+    layout = Layout(query)
+    with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
+        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), Store(folder))
+        feed.freeze()
+        end = feed.everything()
+        slices = feed.slices(feed.start(), end)
+    tables = {}
+    for item in query.inputs:
+        columns = layout.reads(item.alias)
+        blocks = [
+            block
+            for piece in slices
+            if piece.source == item.source.name
+            for block in read_slice(item.source, columns, piece)
+        ]
+        tables[item.alias] = _on_time(item, columns, blocks)
+    return tables
+
+
+def _on_time(item: Input, columns: tuple[str, ...], blocks: list[Arrivals]) -> pa.Table:
+    names = [f for f in item.source.fields if f.name in columns]
+    schema = pa.schema([(f.name, arrow_type(f.type)) for f in names])
+    rows = pa.Table.from_batches([block.rows.select(schema.names) for block in blocks], schema)
+    empty = np.empty(0, np.int64)
+    times = np.concatenate([empty, *(block.times for block in blocks)])
+    numbers = np.concatenate([empty, *(block.numbers for block in blocks)])
+    rows = rows.append_column(TS, pa.array(times)).append_column(ARRIVAL, pa.array(numbers))
+    earlier = np.concatenate([[-FOREVER], np.maximum.accumulate(times)[:-1]])[: len(times)]
+    is_late = times < earlier - item.source.lateness
+    return rows.filter(pa.array(~is_late)) if is_late.any() and not item.is_table else rows

@@ -1,0 +1,111 @@
+"""Rows of Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from penstock.engine.arrow_types import arrow_type
+from penstock.engine.cast import to_integer
+from penstock.engine.files import resolve
+from penstock.engine.parsed import Parsed, match_columns, misfit
+from penstock.errors import SourceError
+from penstock.query import DataType
+from penstock.query.source import Field, Source
+
+BLOCK_ROWS = 1_000_000
+
+
+def parquet_rows(source: Source, path: str, fields: list[Field]) -> Iterator[Parsed]:
+    """The rows of a Parquet file in the declared types, at most a million at a time."""
+    system, inner = resolve(path)
+    with system.open_input_file(inner) as opened, pq.ParquetFile(opened) as file:
+        names = file.schema_arrow.names
+        places = match_columns(source, path, fields, names)
+        actual = [names[places[field.name]] for field in fields]
+        for field, name in zip(fields, actual, strict=True):
+            _check_type(source, path, field, file.schema_arrow.field(name).type)
+        first = 0
+        for batch in file.iter_batches(BLOCK_ROWS, columns=actual):
+            yield _parse(batch, fields, actual, first)
+            first += len(batch)
+
+
+def _parse(batch: pa.RecordBatch, fields: list[Field], names: list[str], first: int) -> Parsed:
+    faults: dict[int, str] = {}
+    columns = [
+        _fitted(field, batch.column(name), faults)
+        for field, name in zip(fields, names, strict=True)
+    ]
+    made = pa.record_batch(columns, names=[field.name for field in fields])
+    return Parsed(made, faults, partial(_place, first))
+
+
+def _fitted(field: Field, column: pa.Array, faults: dict[int, str]) -> pa.Array:
+    wanted = arrow_type(field.type)
+    if column.type == wanted:
+        return column
+    try:
+        # Only an integer must fit: floats are rounded, and times cut to microseconds.
+        return column.cast(wanted, safe=field.type.is_integer)
+    except pa.ArrowInvalid:
+        values = _narrowed(column, wanted)
+    for row in np.flatnonzero(pc.and_(pc.is_valid(column), pc.is_null(values))):
+        faults.setdefault(int(row), misfit(field, column[row].as_py()))
+    return values
+
+
+def _narrowed(column: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Integers in a narrower type, text in UTF-8: NULL where they do not fit."""
+    if pa.types.is_integer(wanted) and column.type != pa.uint64():
+        return to_integer(column, wanted)
+    values = []
+    for value in column:
+        try:
+            values.append(value.cast(wanted).as_py())
+        except pa.ArrowInvalid:
+            values.append(None)
+    return pa.array(values, wanted)
+
+
+def _check_type(source: Source, path: str, field: Field, found: pa.DataType) -> None:
+    if not _is_readable(found, field.type):
+        raise SourceError(
+            f"column {field.name} of {path} is {found}, which cannot be read as {field.type}",
+            place=source.places.get("name"),
+            hint=f"declare {field.name} in {source.name} with the type that the file has",
+        )
+
+
+def _is_readable(found: pa.DataType, type_: DataType) -> bool:
+    """Whether values of an Arrow type are values of the SQL type, but for those out of range."""
+    kinds = pa.types
+    if kinds.is_dictionary(found):
+        return _is_readable(found.value_type, type_)
+    match type_:
+        case _ if kinds.is_null(found):
+            return True
+        case DataType.STRING:
+            return any(
+                test(found)
+                for test in (kinds.is_string, kinds.is_large_string, kinds.is_string_view)
+            )
+        case DataType.BOOLEAN:
+            return bool(kinds.is_boolean(found))
+        case DataType.FLOAT | DataType.DOUBLE:
+            is_number = kinds.is_floating(found) or kinds.is_integer(found)
+            return bool(is_number or kinds.is_decimal(found))
+        case DataType.TIMESTAMP:
+            return bool(kinds.is_timestamp(found) or kinds.is_date(found))
+        case DataType.DATE:
+            return bool(kinds.is_date(found))
+    return bool(kinds.is_integer(found))
+
+
+def _place(first: int, row: int) -> str:
+    return f"row {first + row + 1}"

@@ -1,0 +1,26 @@
+"""What all tests share: one Spark session, started when the first test asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A session on two cores, with a warehouse of its own."""
+    from penstock.engine.spark.session import make_session
+
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(warehouse),
+    }
+    session = make_session("local[2]", settings)
+    yield session
+    session.stop()
