@@ -127,7 +127,9 @@ def chosen_seeds() -> tuple[int, ...]:
     missing, chosen, others = set(WANTED), [], []
     for seed in range(2000, 2400):
         case = random_case(seed)
-        if max(map(len, case.batches.values())) > 3 or not answer(case.query, case.batches):
+        is_empty = "empty stream" in traits(case)
+        is_long = max(map(len, case.batches.values())) > 3
+        if is_long or not (is_empty or answer(case.query, case.batches)):
             continue
         if missing & traits(case):
             missing -= traits(case)
@@ -258,6 +260,24 @@ def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(window, tmp_pa
     assert sorted(place.results(query)) == [(100, 100), (500, 501), (501, 501)]
 
 
+def test_a_stream_that_speaks_again_is_not_passed(tmp_path):
+    query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], more=", idle='150 ms'")
+    place = Place(tmp_path)
+    reports = []
+    run = ContinuousQuery.of(query).local(
+        sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
+    )
+    run._step()
+    time.sleep(0.3)
+    write_pairs(tmp_path / "a" / "0001.parquet", [(600, 1)])
+    write_pairs(tmp_path / "b" / "0001.parquet", [(550, 1)])
+    run._step()
+    write_pairs(tmp_path / "b" / "0002.parquet", [(595, 1)])
+    run.available_now()
+    assert reports[-1].late == {"a": 0, "b": 0}
+    assert sorted(place.results(query)) == [(100, 100), (600, 595)]
+
+
 def test_a_stream_that_is_not_silent_for_long_is_waited_for(tmp_path):
     query = pair(tmp_path, [[(100, 1)], [(500, 1)]], [[(100, 1)]], more=", idle='1 h'")
     reports = run_local(query, Place(tmp_path), drain=False)
@@ -308,7 +328,7 @@ def test_state_expires_by_the_slowest_stream(tmp_path):
     query = pair(tmp_path, fast, slow, "RANGE 20 SECONDS")
     place = Place(tmp_path)
     reports = run_local(query, place, drain=False)
-    assert reports[-1].state_tuples >= 19
+    assert reports[-1].state_tuples == 10
     assert sorted(place.results(query)) == [(0, n) for n in range(10)]
 
 

@@ -228,14 +228,35 @@ def test_holds_takes_null_as_false_and_tables_of_several_chunks() -> None:
     assert held.to_pylist() == [False, True, False, True]
 
 
-def test_an_untyped_null_is_null_anywhere() -> None:
-    batch = pa.record_batch({X.name: pa.array([1, 2])})
-    nothing = Literal(None, T.NULL)
-    for function, result in [("eq", T.BOOLEAN), ("add", T.BIGINT), ("is_null", T.BOOLEAN)]:
-        arguments = (nothing,) if function == "is_null" else (X, nothing)
-        found = evaluate(Call(function, arguments, result), batch, plain_name)
-        assert found.to_pylist() == [True if function == "is_null" else None] * 2
-    assert evaluate(nothing, batch, plain_name).type == pa.null()
+NOTHING = Literal(None, T.NULL)
+TRUE = Literal(True, T.BOOLEAN)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "type_", "expected"),
+    [
+        ("eq", (X, NOTHING), T.BOOLEAN, None),
+        ("eq", (NOTHING, NOTHING), T.BOOLEAN, None),
+        ("add", (NOTHING, X), T.BIGINT, None),
+        ("is_null", (NOTHING,), T.BOOLEAN, True),
+        ("and", (TRUE, NOTHING), T.BOOLEAN, None),
+        ("or", (NOTHING, TRUE), T.BOOLEAN, True),
+        ("not", (NOTHING,), T.BOOLEAN, None),
+        ("coalesce", (NOTHING, X), T.BIGINT, 1),
+        ("case", (NOTHING, X, NOTHING), T.BIGINT, None),
+        ("case", (TRUE, X, NOTHING), T.BIGINT, 1),
+        ("in", (X, Literal(2, T.BIGINT), NOTHING), T.BOOLEAN, None),
+        ("concat", (Literal("a", T.STRING), NOTHING), T.STRING, None),
+        ("length", (NOTHING,), T.BIGINT, None),
+        ("cast", (NOTHING,), T.DATE, None),
+    ],
+)
+def test_an_untyped_null_is_null_anywhere(
+    function: str, arguments: tuple[Expression, ...], type_: DataType, expected: Any
+) -> None:
+    batch = pa.record_batch({X.name: pa.array([1])})
+    found = evaluate(Call(function, arguments, type_), batch, plain_name)
+    assert (found.type, found.to_pylist()) == (arrow_type(type_), [expected])
 
 
 def test_a_date_has_no_number() -> None:

@@ -13,8 +13,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
+from penstock.api import sql
 from penstock.bench.measurement import BatchTime, Measurement
 from penstock.bench.workload import Workload
+from penstock.engine.sinks import noop
 from penstock.errors import PenstockError
 
 MASTER = "local[2]"
@@ -80,11 +82,9 @@ def _rivals() -> Mapping[str, Any]:
 
 def run_penstock(spark: Any, workload: Workload, folder: Path, checkpoint: str) -> Measurement:
     """Run Penstock over all files, into its no-op sink, through its public face."""
-    import penstock as ps
-
-    query = ps.sql(workload.cql(folder))
+    query = sql(workload.cql(folder))
     started = time.perf_counter()
-    run = query.start(spark, sink=ps.noop(), checkpoint=checkpoint, available_now=True)
+    run = query.start(spark, sink=noop(), checkpoint=checkpoint, available_now=True)
     run.await_termination()
     seconds = time.perf_counter() - started
     # Spark sees slices, not tuples: those are counted by the engine's own reports.

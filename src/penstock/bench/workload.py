@@ -14,9 +14,9 @@ ALIASES = ("A", "B", "C")
 class Workload:
     """Streams A, B, C with the same columns: `ts`, the keys (BIGINT) and one double `x`.
 
-    `equalities` join B to A, then C to A or B. Keys are uniform over `distinct` values; `rate` is in
-    tuples/s of event time and stream, `seconds` and `window` are of event time, and a file holds
-    `step` microseconds of it.
+    `equalities` join B to A, then C to A or B. Keys are uniform over `distinct` values; `rate` is
+    tuples/s of each stream; `seconds` and `window` are of event time, and a file holds `step`
+    microseconds of it.
     """
 
     name: str
@@ -45,10 +45,6 @@ class Workload:
     def tuples(self) -> int:
         """Tuples of all streams together."""
         return len(ALIASES) * self.files * self.tuples_per_file
-
-    def prefix(self, seconds: int) -> Workload:
-        """The same streams, ended earlier."""
-        return replace(self, seconds=min(seconds, self.seconds))
 
     def cql(self, folder: Path) -> str:
         """The query over the files in a folder, a file of each stream to a batch."""

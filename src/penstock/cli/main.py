@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.bench import bench
+from penstock.cli.demo import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
 from penstock.cli.run import run
@@ -24,7 +26,7 @@ app = typer.Typer(
 
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
-for command in (explain, run, doctor):
+for command in (explain, run, demo, bench, doctor):
     app.command()(command)
 
 

@@ -14,7 +14,7 @@ from penstock.engine.arrow_types import arrow_type
 from penstock.engine.cast import cast, to_integer
 from penstock.engine.compare import compare, extreme, is_in
 from penstock.errors import EvaluationError
-from penstock.query import Call, Column, Expression, Literal
+from penstock.query import Call, Column, DataType, Expression, Literal
 from penstock.query.expression import ARITHMETIC, COMPARISONS, render
 
 Batch: TypeAlias = "pa.RecordBatch | pa.Table"
@@ -22,13 +22,7 @@ Naming = Callable[[Column], str]
 
 _ONE_ROW = pa.record_batch([pa.nulls(1)], names=["nothing"])
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "and": pc.and_kleene,
-    "or": pc.or_kleene,
-    "not": pc.invert,
-    "is_null": pc.is_null,
-    "is_not_null": pc.is_valid,
-    "coalesce": pc.coalesce,
+_TEXT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lower": text.lower,
     "upper": text.upper,
     "length": pc.utf8_length,
@@ -37,6 +31,15 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "substring": text.substring,
     "starts_with": text.starts_with,
     "like": text.like,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "and": pc.and_kleene,
+    "or": pc.or_kleene,
+    "not": pc.invert,
+    "is_null": pc.is_null,
+    "is_not_null": pc.is_valid,
+    "coalesce": pc.coalesce,
+    **_TEXT_FUNCTIONS,
 }
 
 
@@ -54,7 +57,7 @@ def evaluate(expression: Expression, batch: Batch, name: Naming) -> pa.Array:
 
 def holds(condition: Expression, batch: Batch, name: Naming) -> pa.BooleanArray:
     """Where a condition is true; NULL is not."""
-    result = evaluate(condition, batch, name)
+    result = evaluate(condition, batch, name).cast(pa.bool_())
     return pc.fill_null(result, False) if result.null_count else result
 
 
@@ -88,7 +91,7 @@ def _as_type(values: Any, expression: Expression) -> Any:
 
 
 def _call(call: Call, batch: Batch, name: Naming) -> Any:
-    values = [_value(argument, batch, name) for argument in call.arguments]
+    values = [_argument(call, argument, batch, name) for argument in call.arguments]
     if isinstance(values[0], pa.Scalar):
         # With one array among the arguments the functions need not know about constants alone.
         values[0] = pa.repeat(values[0], len(batch))
@@ -96,6 +99,18 @@ def _call(call: Call, batch: Batch, name: Naming) -> Any:
         return _as_type(_apply(call, values), call)
     except pa.ArrowInvalid as error:
         raise _overflow(call) from error
+
+
+def _argument(call: Call, argument: Expression, batch: Batch, name: Naming) -> Any:
+    """The values of an argument; an untyped NULL gets the type in which the function works."""
+    if argument.type is not DataType.NULL or call.function == "cast":
+        return _value(argument, batch, name)
+    if call.function in ("and", "or", "not"):
+        return pa.scalar(None, pa.bool_())
+    if call.function in _TEXT_FUNCTIONS:
+        return pa.scalar(None, pa.large_string())
+    typed = (other.type for other in call.arguments if other.type is not DataType.NULL)
+    return pa.scalar(None, arrow_type(next(typed, DataType.BIGINT)))
 
 
 def _apply(call: Call, values: list[Any]) -> Any:

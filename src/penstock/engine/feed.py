@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from penstock.engine.files import FileInfo, list_files
 from penstock.engine.pack import Slice
@@ -87,7 +88,7 @@ class Feed:
     """Hands out the pieces of all sources of a query, batch by batch."""
 
     def __init__(self, sources: Iterable[Source], store: Store):
-        self._sources = {source.name: source for source in sources}
+        self._sources = {source.name: absolute(source) for source in sources}
         files = [s for s in self._sources.values() if s.format in FILE_FORMATS]
         self._logs = {source.name: FileLog(source, store) for source in files}
         made = [s for s in self._sources.values() if s.format == "synthetic"]
@@ -143,6 +144,13 @@ class Feed:
             elif end > begin:
                 slices.append(Slice(name, first=begin, last=end))
         return slices
+
+
+def absolute(source: Source) -> Source:
+    """A source whose path means the same to every process, wherever it was started."""
+    if source.path is None or "://" in source.path:
+        return source
+    return replace(source, path=os.path.abspath(source.path))
 
 
 def _limited(done: int, known: int, limit: str | int | float | bool | None) -> int:

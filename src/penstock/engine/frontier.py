@@ -47,6 +47,13 @@ def after_reading(
     return after
 
 
+def still_silent(
+    silent: frozenset[str], facts: Iterable[Mapping[str, Any]]
+) -> frozenset[str]:
+    """The silent sources without those that a batch did bring something of."""
+    return silent - {fact["source"] for fact in facts if fact["kind"] == "read" and fact["rows"]}
+
+
 def later_of(one: int | None, other: int | None) -> int | None:
     """The later of two times, of which either may be unknown."""
     return max((time for time in (one, other) if time is not None), default=None)

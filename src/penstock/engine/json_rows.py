@@ -16,6 +16,7 @@ from penstock.query import DataType
 from penstock.query.source import Field, Source
 
 _BITS = {DataType.TINYINT: 8, DataType.SMALLINT: 16, DataType.INT: 32, DataType.BIGINT: 64}
+_BLANK = (b"\n", b"\r\n")
 
 
 def json_rows(source: Source, path: str, fields: list[Field]) -> Iterator[Parsed]:
@@ -53,8 +54,9 @@ def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
     )
     # Arrow neither looks at the encoding nor minds where an object begins or ends.
     table.validate(full=True)
-    lines = data.count(b"\n") + (not data.endswith(b"\n"))
-    if len(table) != lines and len(table) != len(_rows(data)):
+    has_blank = data.startswith(_BLANK) or any(b"\n" + end in data for end in _BLANK)
+    lines = len(_rows(data)) if has_blank else data.count(b"\n") + (not data.endswith(b"\n"))
+    if len(table) != lines:
         raise pa.ArrowInvalid("not one object a line")
     return [table.column(field.name).combine_chunks() for field in fields]
 

@@ -12,6 +12,8 @@ import numpy as np
 from penstock.engine.files import resolve
 
 PIECE_BYTES = 16 << 20
+# A stray quote would make one row of the rest of the file; beyond this a line end is a line end.
+_ROW_MOST = 64 << 20
 _NEWLINE, _QUOTE = b"\n", b'"'
 
 
@@ -53,8 +55,7 @@ def row_line(piece: Piece, row: int, delimiter: str) -> int:
 def _last_line_end(data: bytes, quoted: bool) -> int:
     """How many bytes there are up to the end of the last whole row; 0 if there is none."""
     end = data.rfind(_NEWLINE) + 1
-    # A stray quote would make one row of the rest of the file: not for ever.
-    if not quoted or len(data) > 4 * PIECE_BYTES or data.count(_QUOTE, 0, end) % 2 == 0:
+    if not quoted or len(data) > _ROW_MOST or data.count(_QUOTE, 0, end) % 2 == 0:
         return end
     codes = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(codes == ord(_QUOTE))

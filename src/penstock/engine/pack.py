@@ -101,9 +101,8 @@ class Packing:
         late = len(on_time) - int(on_time.sum())
         if late:
             kept = np.flatnonzero(on_time)
-            block = Arrivals(
-                block.rows.take(pa.array(kept)), block.times[kept], block.numbers[kept]
-            )
+            rows = block.rows.take(pa.array(kept))
+            block = Arrivals(rows, block.times[kept], block.numbers[kept], block.malformed)
         highest = int(block.times.max()) if len(block.times) else None
         yield pack_meta(
             0,

@@ -11,7 +11,13 @@ from typing import Any
 
 from penstock.engine import manifest as manifests
 from penstock.engine.checkpoint import Checkpoint
-from penstock.engine.frontier import after_reading, frontier_of, late_below, later_of
+from penstock.engine.frontier import (
+    after_reading,
+    frontier_of,
+    late_below,
+    later_of,
+    still_silent,
+)
 from penstock.engine.guard import raise_error
 from penstock.engine.job import Job, Runner
 from penstock.engine.layout import Layout
@@ -171,6 +177,7 @@ class Pipeline:
 
     def _streams_after(self, facts: Facts, silent: frozenset[str]) -> dict[str, StreamState]:
         streams = after_reading(self.manifest.streams, facts)
+        silent = still_silent(silent, facts)
         frontier = frontier_of(self._sources.values(), streams, silent)
         for name in silent if frontier > -FOREVER else ():
             old = streams.get(name, StreamState())

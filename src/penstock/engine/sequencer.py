@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.engine.frontier import after_reading, frontier_of
+from penstock.engine.frontier import after_reading, frontier_of, still_silent
 from penstock.engine.layout import ARRIVAL, END, PASSES, SEQUENCE, TS, partition_by
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.manifest import StreamState
@@ -71,9 +71,10 @@ class Sequencer:
         """The event time that no source will go back behind after this batch."""
         if self.drains:
             return FOREVER
-        streams = after_reading(self.streams, map(unpack_meta, facts))
+        known = [unpack_meta(fact) for fact in facts]
+        streams = after_reading(self.streams, known)
         sources = {item.source.name: item.source for item in self.batch.layout.query.streams}
-        return frontier_of(sources.values(), streams, self.silent)
+        return frontier_of(sources.values(), streams, still_silent(self.silent, known))
 
     def _waiting(self, item: Input, by_tag: Mapping[str, list[Packet]]) -> pa.RecordBatch | None:
         kept = [read_rows(self.batch.root, info) for info in self._listed(PENDING, item.alias)]

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from penstock.engine.java import ensure_java
+from penstock.errors import SetupError
 
 
 def make_session(
     master: str | None = None, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A quiet session: no UI, no progress bars, workers with this interpreter."""
+    """A quiet session: no UI, no progress bars, workers with this interpreter.
+
+    What the JVM has to say goes to a log file in the temporary folder.
+    """
     ensure_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = {
@@ -23,13 +30,34 @@ def make_session(
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.memory": "2g",
+        "spark.driver.host": "localhost",
         "spark.python.daemon.module": "penstock.engine.spark.daemon",
-        "spark.log.level": "OFF",
+        "spark.log.level": "ERROR",
         **(settings or {}),
     }
     builder = SparkSession.builder.master(master or "local[*]")
     for key, value in chosen.items():
         builder = builder.config(key, value)
-    session: SparkSession = builder.getOrCreate()
-    session.sparkContext.setLogLevel(chosen["spark.log.level"])
-    return session
+    log = os.path.join(tempfile.gettempdir(), f"penstock-spark-{os.getpid()}.log")
+    try:
+        with _stderr_to(log):
+            return builder.getOrCreate()
+    except (PySparkRuntimeError, OSError) as error:
+        raise SetupError(
+            f"Spark did not start: {error}", hint=f"see {log}, and try `penstock doctor`"
+        ) from None
+
+
+@contextmanager
+def _stderr_to(path: str) -> Iterator[None]:
+    """Have processes started inside write their errors to a file."""
+    sys.stderr.flush()
+    before = os.dup(2)
+    file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o644)
+    try:
+        os.dup2(file, 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(file)

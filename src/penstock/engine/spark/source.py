@@ -20,11 +20,12 @@ from penstock.engine.store import Store
 from penstock.query.source import Source
 
 FORMAT = "penstock"
+_SOURCES = "sources.pickle"
 
 
-def encode_sources(sources: Sequence[Source]) -> str:
-    """Sources as an option of the data source, which must be text."""
-    return pickle.dumps(tuple(sources)).hex()
+def leave_sources(sources: Sequence[Source], store: Store) -> None:
+    """Put the sources where the feed's process finds them; options of a data source are short."""
+    store.write(_SOURCES, pickle.dumps(tuple(sources)))
 
 
 class FeedSource(DataSource):
@@ -38,8 +39,7 @@ class FeedSource(DataSource):
         return SPARK_SCHEMA
 
     def streamReader(self, schema: Any) -> FeedReader:  # noqa: N802
-        sources = pickle.loads(bytes.fromhex(self.options["sources"]))
-        return FeedReader(sources, self.options["root"], int(self.options["tasks"]))
+        return FeedReader(self.options["root"], int(self.options["tasks"]))
 
 
 class _Group(InputPartition):
@@ -52,16 +52,16 @@ class _Group(InputPartition):
 class FeedReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Offsets of a feed, in the words of Spark's streaming sources."""
 
-    def __init__(self, sources: tuple[Source, ...], root: str, tasks: int):
-        self._arguments = (sources, root)
+    def __init__(self, root: str, tasks: int):
+        self._root = root
         self._tasks = tasks
         self._made: Feed | None = None
 
     @property
     def _feed(self) -> Feed:
         if self._made is None:
-            sources, root = self._arguments
-            self._made = Feed(sources, Store(root))
+            store = Store(self._root)
+            self._made = Feed(pickle.loads(store.read(_SOURCES)), store)
         return self._made
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
+from threading import Lock
 
 import pyarrow as pa
 from pyspark.errors import StreamingQueryException
@@ -12,13 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from penstock.engine.checkpoint import Checkpoint
-from penstock.engine.feed import Feed
+from penstock.engine.feed import Feed, absolute
 from penstock.engine.manifest import Manifest
 from penstock.engine.packets import SPARK_SCHEMA, Packet, pack_rows, to_batches
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.sinks import Sink
 from penstock.engine.spark.runner import on_spark
-from penstock.engine.spark.source import FORMAT, FeedSource, encode_sources
+from penstock.engine.spark.source import FORMAT, FeedSource, leave_sources
 from penstock.errors import PenstockError, StateError
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import Query
@@ -39,15 +40,17 @@ class SparkRun:
         self._drains = drains
         self._error: BaseException | None = None
         self._is_stopped = False
+        self._busy = Lock()
 
     @property
     def is_active(self) -> bool:
         return bool(self.streaming.isActive)
 
     def stop(self) -> None:
-        """Stop after the batch under way has been given up; the next run takes it up again."""
+        """Stop once the batch under way is done."""
         self._is_stopped = True
-        self.streaming.stop()
+        with self._busy:
+            self.streaming.stop()
         self.pipeline.checkpoint.close()
 
     def await_termination(self, timeout: float | None = None) -> bool:
@@ -74,14 +77,18 @@ class SparkRun:
 
     def on_batch(self, frame: DataFrame, number: int) -> None:
         """What Spark calls for each micro-batch."""
-        try:
-            session = frame.sparkSession
-            session.conf.set("spark.sql.adaptive.enabled", "false")
-            session.conf.set("spark.sql.codegen.wholeStage", "false")
-            self.pipeline.process(number, on_spark(frame))
-        except BaseException as error:
-            self._error = error
-            raise
+        with self._busy:
+            if self._is_stopped:
+                # To return would tell Spark that the batch is done.
+                raise InterruptedError("the query is being stopped")
+            try:
+                session = frame.sparkSession
+                session.conf.set("spark.sql.adaptive.enabled", "false")
+                session.conf.set("spark.sql.codegen.wholeStage", "false")
+                self.pipeline.process(number, on_spark(frame))
+            except BaseException as error:
+                self._error = error
+                raise
 
 
 def start(
@@ -141,9 +148,9 @@ def _slices(spark: SparkSession, query: Query, held: Checkpoint, tasks: int) -> 
     frames = []
     fed = _fed(query)
     if fed:
+        leave_sources([absolute(source) for source in fed], held.store)
         spark.dataSource.register(FeedSource)
-        reader = spark.readStream.format(FORMAT)
-        reader = reader.option("sources", encode_sources(fed)).option("root", held.store.root)
+        reader = spark.readStream.format(FORMAT).option("root", held.store.root)
         frames.append(reader.option("tasks", str(tasks)).load())
     for name, source in {i.source.name: i.source for i in query.inputs}.items():
         if source.format == "rate":

@@ -1,0 +1,83 @@
+"""What a long window costs when it came in many small batches, beside the same in ten chunks."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from penstock.api import sql
+from penstock.bench.data import ensure_data, rechunk
+from penstock.bench.workload import JOIN3, Workload
+from penstock.engine.pipeline import Report
+from penstock.engine.sinks import noop
+from penstock.errors import PenstockError
+from penstock.query.window import MICROS
+
+CHUNKS = 10
+# Tuples/s of each stream: few, so that the cost of the window's many pieces is what shows.
+RATE = 100
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The last batches of a run: the median of their seconds, the most state, and all results."""
+
+    median_s: float
+    state_tuples: int
+    results: int
+
+
+def long_window_benchmark(
+    seconds: int, data: Path, progress: Callable[[str], None], tail: int = 100
+) -> dict[str, Any]:
+    """The last batches of a window of so many seconds, a second a batch, in one process.
+
+    `many` read a file a second all along; `ten` had all before the last `tail` seconds in ten big
+    batches. Both have the same tuples in their windows.
+    """
+    if seconds - tail < CHUNKS:
+        what = f"a window of {seconds} s leaves nothing before the last {tail} batches"
+        raise PenstockError(what, hint="give more --seconds")
+    workload = replace(
+        JOIN3, rate=RATE, seconds=seconds, window=seconds, step=MICROS, distinct=RATE * seconds
+    )
+    progress(f"making {workload.tuples:,} tuples in {3 * workload.files:,} files")
+    folder = ensure_data(workload, data)
+    with tempfile.TemporaryDirectory(dir=data, prefix="chunks-") as scratch:
+        few = rechunk(folder, _sizes(seconds, tail), Path(scratch, "data"))
+        progress(f"ten chunks, then {tail} batches")
+        ten = _tail_of(workload, few, f"{scratch}/ten", tail)
+        progress(f"{workload.files:,} batches")
+        many = _tail_of(workload, folder, f"{scratch}/many", tail)
+    return {
+        "window_s": seconds,
+        "batch_tuples": 3 * workload.tuples_per_file,
+        "batches": {"many": workload.files, "ten": CHUNKS + tail},
+        "measured_batches": tail,
+        "state_tuples": {"many": many.state_tuples, "ten": ten.state_tuples},
+        "results": {"many": many.results, "ten": ten.results},
+        "median_s": {"many": round(many.median_s, 5), "ten": round(ten.median_s, 5)},
+        "ratio": round(many.median_s / ten.median_s, 3),
+    }
+
+
+def _sizes(seconds: int, tail: int) -> list[int]:
+    """How many of the one-second files go to each file: ten large ones, then one by one."""
+    large, rest = divmod(seconds - tail, CHUNKS)
+    return [large + (number < rest) for number in range(CHUNKS)] + [1] * tail
+
+
+def _tail_of(workload: Workload, folder: Path, checkpoint: str, tail: int) -> Tail:
+    reports: list[Report] = []
+    query = sql(workload.cql(folder))
+    query.local(sink=noop(), checkpoint=checkpoint, report=reports.append).available_now()
+    last = reports[-tail:]
+    return Tail(
+        statistics.median(report.seconds for report in last),
+        max(report.state_tuples for report in last),
+        reports[-1].total_results,
+    )

@@ -1,0 +1,156 @@
+"""`penstock bench`: how fast it is, beside Spark's own joins on the same machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.errors import SinkError
+
+if TYPE_CHECKING:
+    from penstock.bench.comparison import Size
+
+Progress = Callable[[str], None]
+
+
+class Benchmark(StrEnum):
+    """What is measured."""
+
+    JOIN3 = "join3"
+    SPARSE3 = "sparse3"
+    CHAIN3 = "chain3"
+    KERNEL = "kernel"
+    LATENCY = "latency"
+    LONG_WINDOW = "long-window"
+
+
+class BenchFormat(StrEnum):
+    """How the figures are shown."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def bench(
+    name: Annotated[Benchmark, typer.Argument(help="What to measure.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Less of it: within minutes.")] = False,
+    format: Annotated[BenchFormat, typer.Option(help="How to show the figures.")] = (
+        BenchFormat.TEXT
+    ),
+    repeat: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each, medians are shown; default 3.")
+    ] = None,
+    seconds: Annotated[
+        int | None, typer.Option(min=1, help="Event time; default 60, 25 or (long-window) 3600.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Keep the data here, and use it again if it is there.")
+    ] = None,
+) -> None:
+    """Measure: joins beside Spark's own, one core, small batches, or a long window.
+
+    \b
+    join3        a three-way join on one key, 3 x 20,000 tuples/s, windows of 10 s
+    sparse3      the same with twenty times as many keys, so that few tuples match
+    chain3       a three-way join on two keys: A.a = B.a AND B.b = C.b
+    kernel       join3 on one core, tuple by tuple, and how it grows with rate and window
+    latency      micro-batches of 30,000 tuples on Spark
+    long-window  an hour's window, a batch a second, beside the same in ten chunks
+
+    Nothing else should run meanwhile. Progress goes to stderr.
+    """
+    if repeat is not None and name in (Benchmark.LATENCY, Benchmark.LONG_WINDOW):
+        raise typer.BadParameter(f"{name} is one run of many batches", param_hint="--repeat")
+    with _folder(data) as folder:
+        made = _measure(name, quick, repeat, seconds, folder, _progress())
+    is_json = format is BenchFormat.JSON
+    shown = json.dumps(made, indent=2) + "\n" if is_json else _text(name, made)
+    sys.stdout.write(shown)
+
+
+def _measure(
+    name: Benchmark,
+    quick: bool,
+    repeat: int | None,
+    seconds: int | None,
+    folder: Path,
+    progress: Progress,
+) -> dict[str, Any]:
+    match name:
+        case Benchmark.KERNEL:
+            from penstock.bench.kernel import kernel_benchmark
+
+            progress("one core, tuple by tuple")
+            repeats = repeat or (1 if quick else 3)
+            return dict(kernel_benchmark(seconds or (20 if quick else 60), repeats=repeats))
+        case Benchmark.LATENCY:
+            from penstock.bench.latency import latency_benchmark
+
+            return latency_benchmark(seconds or (20 if quick else 25), folder, progress)
+        case Benchmark.LONG_WINDOW:
+            from penstock.bench.long_window import long_window_benchmark
+
+            return long_window_benchmark(seconds or (600 if quick else 3600), folder, progress)
+        case _:
+            from penstock.bench import workload
+            from penstock.bench.comparison import compare, document
+
+            chosen = {w.name: w for w in (workload.JOIN3, workload.SPARSE3, workload.CHAIN3)}
+            size = _size(quick, repeat, seconds)
+            return document(compare(chosen[name], size, folder, progress))
+
+
+def _size(quick: bool, repeat: int | None, seconds: int | None) -> Size:
+    from penstock.bench.comparison import QUICK, Size
+
+    base = QUICK if quick else Size()
+    whole = seconds or base.seconds
+    rivals = min(whole, base.rival_seconds) if quick else whole
+    return Size(whole, rivals, repeat or base.repeat, base.with_flink)
+
+
+def _text(name: Benchmark, made: dict[str, Any]) -> str:
+    from penstock.bench import text
+
+    match name:
+        case Benchmark.KERNEL:
+            return text.kernel_text(made)
+        case Benchmark.LATENCY:
+            return text.latency_text(made)
+        case Benchmark.LONG_WINDOW:
+            return text.long_window_text(made)
+        case _:
+            return text.comparison_text(made)
+
+
+@contextmanager
+def _folder(data: Path | None) -> Iterator[Path]:
+    """Where the data goes: a place that is kept, or one that is gone afterwards."""
+    if data is None:
+        with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
+            yield Path(scratch)
+        return
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"cannot write to {data}: {error.strerror}"
+        raise SinkError(what, hint="give --data a writable directory") from error
+    yield data
+
+
+def _progress() -> Progress:
+    started = time.monotonic()
+
+    def show(what: str) -> None:
+        print(f"{time.monotonic() - started:5.0f} s  {what}", file=sys.stderr, flush=True)
+
+    return show

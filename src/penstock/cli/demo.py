@@ -1,0 +1,78 @@
+"""`penstock demo`: a three-way join of an auction site's streams, on Spark, in half a minute."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    seconds: Annotated[int, typer.Option(min=3, help="How long to run, once started.")] = 20,
+    folder: Annotated[Path, typer.Option(help="Where results and state go.")] = Path("out"),
+) -> None:
+    """Show a query, its plan, its progress on Spark, and some of its results."""
+    from penstock.api import sql
+    from penstock.cli.progress import Progress
+    from penstock.engine.sinks import parquet
+    from penstock.engine.spark.session import make_session
+
+    file = Path(__file__).with_name("auction.cql")
+    query = sql(file.read_text(encoding="utf-8"), file=file.name)
+    _say("The query", query.query.text.strip())
+    _say("Its plan", query.explain().rstrip())
+    place = folder / f"demo-{datetime.now():%Y%m%d-%H%M%S}"
+    print("\nStarting Spark …", file=sys.stderr)
+    spark = make_session()
+    try:
+        with Progress() as progress:
+            run = query.start(
+                spark,
+                sink=parquet(place / "results"),
+                checkpoint=str(place / "checkpoint"),
+                trigger="1 second",
+                report=progress,
+            )
+            _watch(run.await_termination, progress, seconds)
+            run.stop()
+    finally:
+        spark.stop()
+    _show_some(place / "results")
+
+
+def _watch(wait: object, progress: object, seconds: int) -> None:
+    """Wait for so many seconds after the first batch, or until Ctrl-C."""
+    assert callable(wait)
+    ends: float | None = None
+    try:
+        while ends is None or time.monotonic() < ends:
+            wait(timeout=0.25)
+            if ends is None and getattr(progress, "last", None) is not None:
+                ends = time.monotonic() + seconds
+    except KeyboardInterrupt:
+        return
+
+
+def _say(title: str, text: str) -> None:
+    print(f"\n── {title} {'─' * (96 - len(title))}\n{text}")
+
+
+def _show_some(folder: Path, count: int = 5) -> None:
+    """The last few results as a table, and where the others are."""
+    import pyarrow.parquet as pq
+
+    files = sorted(folder.glob("*.parquet"))
+    if not files:
+        print("no results yet: try a longer run with --seconds", file=sys.stderr)
+        return
+    rows = pq.read_table(files[-1])
+    _say(
+        f"The last {min(count, len(rows))} results",
+        rows.slice(max(0, len(rows) - count)).to_pandas().to_string(index=False),
+    )
+    print(f"\nAll of them are in {folder} (parquet, {len(files)} files):")
+    print(f"  python -c \"import pandas; print(pandas.read_parquet('{folder}'))\"")

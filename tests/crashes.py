@@ -1,0 +1,172 @@
+"""Runs in one process that kill themselves at a chosen point, as `kill -9` there would.
+
+The points are made here by wrapping functions of the engine; the engine knows nothing of them.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, NoReturn
+
+from penstock.api import sql
+from penstock.engine import feed, manifest, pipeline, publish, sinks, store
+from penstock.engine.sinks import Sink
+from penstock.errors import CheckpointError
+
+
+@dataclass(frozen=True)
+class Crash:
+    """Die at the given call of a point, counted from 0; `in_drain`: only calls after drain began."""
+
+    point: str
+    call: int
+    in_drain: bool = False
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a process is to do."""
+
+    text: str
+    checkpoint: str
+    sink: str
+    crash: Crash | None = None
+
+
+def exit_code(run: Run) -> int | None:
+    """How a fresh process that does the run ends: 0, or minus the signal that killed it."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["penstock.api", "penstock.engine.local.batches"])
+    process = context.Process(target=perform, args=(run,))
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def perform(run: Run) -> None:
+    """Run over all there is and drain; nothing is left to do on a closed checkpoint."""
+    if run.crash is not None:
+        _arm_later(run.crash) if run.crash.in_drain else _arm(run.crash)
+    try:
+        started = sql(run.text).local(sink=Sink.named(run.sink), checkpoint=run.checkpoint)
+    except CheckpointError as error:
+        assert "is closed" in error.message
+        return
+    started.available_now(drain=True)
+
+
+def _arm_later(crash: Crash) -> None:
+    drain = pipeline.Pipeline.drain
+
+    def armed(*arguments: Any) -> None:
+        _arm(crash)
+        drain(*arguments)
+
+    pipeline.Pipeline.drain = armed  # type: ignore[method-assign]
+
+
+def _arm(crash: Crash) -> None:
+    wrap, owner, name = POINTS[crash.point]
+    calls = count()
+    function = getattr(owner, name)
+    deadly = wrap(function)
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        chosen = deadly if next(calls) == crash.call else function
+        return chosen(*arguments, **named)
+
+    setattr(owner, name, counted)
+
+
+def _die() -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("unreachable")
+
+
+Function = Callable[..., Any]
+
+
+def _before(function: Function) -> Function:
+    def deadly(*arguments: Any, **named: Any) -> NoReturn:
+        _die()
+
+    return deadly
+
+
+def _after(function: Function) -> Function:
+    def deadly(*arguments: Any, **named: Any) -> NoReturn:
+        function(*arguments, **named)
+        _die()
+
+    return deadly
+
+
+def _half_written(function: Function) -> Function:
+    """Write half of a file's bytes."""
+
+    def deadly(self: store.Store, name: str, data: Any) -> NoReturn:
+        function(self, name, memoryview(data)[: len(data) // 2])
+        _die()
+
+    return deadly
+
+
+def _half_copied(function: Function) -> Function:
+    """Copy half of what was staged to the end of a jsonl file."""
+
+    def deadly(staged: Any, file: Any) -> NoReturn:
+        data = staged.read()
+        file.write(data[: len(data) // 2])
+        file.flush()
+        _die()
+
+    return deadly
+
+
+def _one_moved(function: Function) -> Function:
+    """Move one staged file of several to its place."""
+
+    class Mover:
+        def __init__(self, filesystem: Any):
+            self._filesystem = filesystem
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._filesystem, name)
+
+        def move(self, *paths: str) -> NoReturn:
+            self._filesystem.move(*paths)
+            _die()
+
+    def deadly(root: str) -> tuple[Any, str]:
+        filesystem, path = function(root)
+        return Mover(filesystem), path
+
+    return deadly
+
+
+Wrap = Callable[[Function], Function]
+
+POINTS: dict[str, tuple[Wrap, Any, str]] = {
+    "before the file log": (_before, feed.FileLog, "_write"),
+    "after the file log": (_after, feed.FileLog, "_write"),
+    "before a chunk": (_before, store.Store, "write_chunk"),
+    "in a chunk": (_half_written, store.Store, "write"),
+    "after a chunk": (_after, store.Store, "write_chunk"),
+    "before the results are staged": (_before, sinks.PartWriter, "_append"),
+    "after the results are staged": (_after, sinks.PartWriter, "close"),
+    "before the commit": (_before, manifest, "commit"),
+    "in the commit, before the name": (_before, os, "link"),
+    "in the commit, after the name": (_after, os, "link"),
+    "after the commit": (_after, manifest, "commit"),
+    "in publishing files": (_one_moved, publish, "open_filesystem"),
+    "in publishing lines": (_half_copied, shutil, "copyfileobj"),
+    "after publishing": (_after, pipeline, "publish"),
+    "in the sweep": (_before, manifest, "forget"),
+    "after the sweep": (_after, pipeline.Pipeline, "_sweep"),
+}
