@@ -1,18 +1,13 @@
-"""Rivals compared: the same query over the same files, run after run, and what it comes to."""
+"""Rivals compared: the same query over the same files, run after run."""
 
 from __future__ import annotations
 
-import os
-import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from penstock.bench.contest import MASTER, Contest, run_apart
+from penstock.bench.contest import Contest, run_apart
 from penstock.bench.data import ensure_data, link_prefix
 from penstock.bench.flink import ABSENT, FlinkError, find_flink, run_flink
 from penstock.bench.measurement import WARM_UP, Measurement
@@ -61,42 +56,13 @@ def compare(workload: Workload, size: Size, data: Path, progress: Progress) -> O
     progress(f"making {workload.tuples:,} tuples")
     folder = ensure_data(workload, data)
     with tempfile.TemporaryDirectory(dir=data, prefix="prefix-") as scratch:
-        short_folder = (
-            folder if short == workload else link_prefix(folder, short.files, Path(scratch))
-        )
-        lineup: dict[str, Callable[[], Measurement]] = {
-            "penstock": partial(run_apart, Contest("penstock", workload, folder, {}))
-        }
+        prefix = folder if short == workload else link_prefix(folder, short.files, Path(scratch))
+        lineup = {"penstock": Contest("penstock", workload, folder, {})}
         for name, settings in STATE_FORMATS.items():
-            contest = Contest("spark_native", short, short_folder, settings)
-            lineup[name] = partial(run_apart, contest)
-        runs: dict[str, list[Measurement]] = {name: [] for name in lineup}
-        for number, name in _turns(lineup, size.repeat):
-            progress(f"{_shown(name)}, run {number} of {size.repeat}")
-            runs[name].append(lineup[name]())
-        penstock = runs.pop("penstock")
-        flink, absent = _flink(short, short_folder, size, progress)
-    return Outcome(workload, short.seconds, penstock, runs, flink, absent)
-
-
-def document(outcome: Outcome) -> dict[str, Any]:
-    """The figures for programs: medians over the runs, and ratios of them.
-
-    Spark's own joins are credited with the better state format, for each figure by itself.
-    """
-    penstock = _figures(outcome.penstock)
-    native = _better(outcome.native)
-    whole, steady = "tuples_per_s", "steady_tuples_per_s"
-    made: dict[str, Any] = {
-        "penstock": penstock,
-        "spark_native": native,
-        "ratio_vs_spark_native": _ratio(penstock[whole], native[whole]),
-        "steady_ratio_vs_spark_native": _ratio(penstock[steady], native[steady]),
-    }
-    if outcome.flink:
-        made["flink"] = _figures(outcome.flink)
-        made["ratio_vs_flink"] = _ratio(penstock[whole], made["flink"][whole])
-    return {**made, "absent": dict(outcome.absent), "setting": _setting(outcome)}
+            lineup[name] = Contest("spark_native", short, prefix, settings)
+        runs = _take_turns(lineup, size.repeat, progress)
+        flink, absent = _flink(short, prefix, size, progress)
+    return Outcome(workload, short.seconds, runs.pop("penstock"), runs, flink, absent)
 
 
 def _check_length(workload: Workload) -> None:
@@ -108,12 +74,16 @@ def _check_length(workload: Workload) -> None:
         )
 
 
-def _turns(lineup: Mapping[str, object], repeat: int) -> Iterator[tuple[int, str]]:
-    return ((number, name) for number in range(1, repeat + 1) for name in lineup)
-
-
-def _shown(name: str) -> str:
-    return name if name == "penstock" else f"Spark's own joins ({name})"
+def _take_turns(
+    lineup: Mapping[str, Contest], repeat: int, progress: Progress
+) -> dict[str, list[Measurement]]:
+    runs: dict[str, list[Measurement]] = {name: [] for name in lineup}
+    for number in range(1, repeat + 1):
+        for name, contest in lineup.items():
+            shown = name if contest.rival == "penstock" else f"Spark's own joins ({name})"
+            progress(f"{shown}, run {number} of {repeat}")
+            runs[name].append(run_apart(contest))
+    return runs
 
 
 def _flink(
@@ -133,58 +103,3 @@ def _flink(
         except FlinkError as error:
             return [], {"flink": f"it failed: {error}"}
     return runs, {}
-
-
-def _figures(runs: Sequence[Measurement]) -> dict[str, Any]:
-    return {
-        "tuples_per_s": _median(run.tuples_per_s for run in runs),
-        "steady_tuples_per_s": _median(run.steady_tuples_per_s for run in runs),
-        "state_tuples": _median(run.state_tuples for run in runs),
-        "results": runs[0].results,
-        "tuples": runs[0].tuples,
-        "runs": [_run(run) for run in runs],
-    }
-
-
-def _run(run: Measurement) -> dict[str, Any]:
-    return {
-        "seconds": round(run.seconds, 3),
-        "tuples_per_s": round(run.tuples_per_s),
-        "trigger_s": [batch.trigger for batch in run.batches],
-    }
-
-
-def _better(by_format: Runs) -> dict[str, Any]:
-    figures = {name: _figures(runs) for name, runs in by_format.items()}
-    best = max(figures, key=lambda name: float(figures[name]["tuples_per_s"]))
-    steady = max(figures.values(), key=lambda found: found["steady_tuples_per_s"] or 0)
-    credited = {
-        **figures[best],
-        "steady_tuples_per_s": steady["steady_tuples_per_s"],
-        "state_format": best,
-    }
-    del credited["runs"]
-    return {**credited, "formats": figures}
-
-
-def _median(values: Iterator[float | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return round(statistics.median(known)) if known else None
-
-
-def _ratio(one: int | None, other: int | None) -> float | None:
-    return round(one / other, 2) if one and other else None
-
-
-def _setting(outcome: Outcome) -> dict[str, Any]:
-    workload = outcome.workload
-    return {
-        "workload": workload.name,
-        "seconds": workload.seconds,
-        "rival_seconds": outcome.rival_seconds,
-        "repeat": len(outcome.penstock),
-        "warm_up_batches": WARM_UP,
-        "master": MASTER,
-        "cores": os.cpu_count(),
-        "versions": {name: version(name) for name in ("penstock", "pyspark", "pyarrow", "numpy")},
-    }

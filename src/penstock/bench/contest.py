@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from penstock.api import sql
-from penstock.bench.measurement import BatchTime, Measurement
+from penstock.bench.measurement import Measurement
 from penstock.bench.workload import Workload
-from penstock.engine.sinks import noop
 from penstock.errors import PenstockError
 
 MASTER = "local[2]"
@@ -49,9 +45,9 @@ def run_apart(contest: Contest) -> Measurement:
                 return pool.submit(_run, contest, scratch, log).result()
         except PenstockError:
             raise
-        except (Exception, BrokenProcessPool) as error:
+        except Exception as error:
             raise PenstockError(
-                f"the run of {contest.rival} failed: {_first_line(error)}\n{_tail(log)}",
+                "\n".join([f"the run of {contest.rival} failed: {error}", *_tail(log)]),
                 hint="`penstock doctor` checks what Spark needs",
             ) from error
 
@@ -61,53 +57,18 @@ def _run(contest: Contest, scratch: str, log: Path) -> Measurement:
     with open(log, "wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
+    from penstock.bench.native import run_native
+    from penstock.bench.ours import run_penstock
     from penstock.engine.spark.session import make_session
 
     spark = make_session(MASTER, {**SETTINGS, **contest.settings})
-    run = _rivals()[contest.rival]
+    run = run_penstock if contest.rival == "penstock" else run_native
     try:
-        measured: Measurement = run(
-            spark, contest.workload, contest.folder, f"{scratch}/checkpoint"
-        )
-        return measured
+        return run(spark, contest.workload, contest.folder, f"{scratch}/checkpoint")
     finally:
         spark.stop()
 
 
-def _rivals() -> Mapping[str, Any]:
-    from penstock.bench.native import run_native
-
-    return {"penstock": run_penstock, "spark_native": run_native}
-
-
-def run_penstock(spark: Any, workload: Workload, folder: Path, checkpoint: str) -> Measurement:
-    """Run Penstock over all files, into its no-op sink, through its public face."""
-    query = sql(workload.cql(folder))
-    started = time.perf_counter()
-    run = query.start(spark, sink=noop(), checkpoint=checkpoint, available_now=True)
-    run.await_termination()
-    seconds = time.perf_counter() - started
-    # Spark sees slices, not tuples: those are counted by the engine's own reports.
-    triggers = {
-        p["batchId"]: p["durationMs"]["triggerExecution"] / 1000
-        for p in run.streaming.recentProgress
-    }
-    batches = tuple(
-        BatchTime(sum(r.read.values()), triggers[r.batch], r.seconds) for r in run.reports
-    )
-    return Measurement(
-        seconds=seconds,
-        tuples=sum(batch.tuples for batch in batches),
-        batches=batches,
-        results=run.reports[-1].total_results,
-        state_tuples=max(report.state_tuples for report in run.reports),
-    )
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _tail(log: Path) -> str:
+def _tail(log: Path) -> list[str]:
     lines = log.read_text("utf-8", "replace").splitlines() if log.exists() else []
-    return "\n".join(lines[-_LAST_LINES:])
+    return lines[-_LAST_LINES:]

@@ -14,7 +14,7 @@ def comparison_text(made: Mapping[str, Any]) -> str:
     rows += [_rival(f"spark_native, {name}", found) for name, found in formats.items()]
     if "flink" in made:
         rows.append(_rival("flink", made["flink"]))
-    heading = ("rival", "tuples", "tuples/s whole run", "tuples/s steady", "peak state", "results")
+    heading = ("rival", "tuples", "tuples/s", "steady tuples/s", "peak state", "results")
     lines = [_title(setting), "", *table(heading, rows), ""]
     lines += [f"{name}: {reason}" for name, reason in made["absent"].items()]
     lines.append(

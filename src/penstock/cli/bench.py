@@ -102,7 +102,8 @@ def _measure(
             return long_window_benchmark(seconds or (600 if quick else 3600), folder, progress)
         case _:
             from penstock.bench import workload
-            from penstock.bench.comparison import compare, document
+            from penstock.bench.comparison import compare
+            from penstock.bench.figures import document
 
             chosen = {w.name: w for w in (workload.JOIN3, workload.SPARSE3, workload.CHAIN3)}
             size = _size(quick, repeat, seconds)

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from penstock.engine.store import Store
+from penstock.engine.store import Store, absolute_root
 from penstock.errors import CheckpointError
 from penstock.query import Query
 from penstock.query.expression import render
@@ -21,10 +21,16 @@ _IDENTITY = "query.json"
 class Checkpoint:
     """A folder with the state of one query. Closing it lets another run use it."""
 
-    def __init__(self, root: str, query: Query, partitions: int, *, is_given: bool = False):
-        self.store = Store(root)
+    def __init__(
+        self, root: str, query: Query, partitions: int, *, engine: str, is_given: bool = False
+    ):
+        self.store = Store(absolute_root(root))
         self._lock = _lock(self.store)
-        self.partitions = self._claim(query, partitions, is_given)
+        try:
+            self.partitions = self._claim(query, partitions, engine, is_given)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Release the lock."""
@@ -32,14 +38,20 @@ class Checkpoint:
             os.close(self._lock)
             self._lock = None
 
-    def _claim(self, query: Query, partitions: int, is_given: bool) -> int:
+    def _claim(self, query: Query, partitions: int, engine: str, is_given: bool) -> int:
         """The partition count to use: the checkpoint's own if it has one."""
-        mine = identity(query, partitions)
+        mine = {"engine": engine, **identity(query, partitions)}
         if not self.store.exists(_IDENTITY):
             self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
             return partitions
-        theirs = json.loads(bytes(self.store.read(_IDENTITY)))
+        theirs = self._identity()
         kept = int(theirs["partitions"])
+        if theirs["engine"] != engine:
+            # The two keep account of what they have read in different places.
+            raise CheckpointError(
+                f"checkpoint {self.store.root} was made by --engine {theirs['engine']}",
+                hint="run it on that engine, or use another --checkpoint",
+            )
         if not is_given:
             mine["partitions"] = kept
         for part, found in theirs.items():
@@ -50,6 +62,18 @@ class Checkpoint:
                     hint="use another --checkpoint, or run the query that made this one",
                 )
         return kept
+
+    def _identity(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(bytes(self.store.read(_IDENTITY)))
+            if not {"partitions", "engine"} <= found.keys():
+                raise ValueError("it is not what a run wrote")
+        except ValueError as error:
+            raise CheckpointError(
+                f"{self.store.path(_IDENTITY)} is damaged: {error}",
+                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            ) from None
+        return found
 
 
 def identity(query: Query, partitions: int) -> dict[str, Any]:

@@ -47,9 +47,7 @@ def after_reading(
     return after
 
 
-def still_silent(
-    silent: frozenset[str], facts: Iterable[Mapping[str, Any]]
-) -> frozenset[str]:
+def still_silent(silent: frozenset[str], facts: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     """The silent sources without those that a batch did bring something of."""
     return silent - {fact["source"] for fact in facts if fact["kind"] == "read" and fact["rows"]}
 

@@ -28,6 +28,7 @@ from penstock.engine.pack import Packing
 from penstock.engine.publish import (
     as_parts,
     clean,
+    is_unpublished,
     length_of,
     prepare,
     print_results,
@@ -83,6 +84,9 @@ class Pipeline:
         self._report: Callable[[Report], None] = lambda report: None
         found = manifests.latest(checkpoint.store)
         if found is not None and found.is_closed:
+            shown = Sink.named(found.sink)
+            if is_unpublished(shown, found):
+                publish(shown, found)
             raise CheckpointError(
                 f"checkpoint {checkpoint.store.root} is closed: its run was drained",
                 hint="its streams ended there; start anew with another --checkpoint",
@@ -111,7 +115,13 @@ class Pipeline:
         drains: bool = False,
     ) -> None:
         """Run batch `number`, or show its results again if it is final already."""
-        if number <= self.manifest.batch:
+        last = self.manifest.batch
+        if number not in (last, last + 1):
+            raise CheckpointError(
+                f"batch {number} cannot follow batch {last} of {self.checkpoint.store.root}",
+                hint="a part of the checkpoint was lost; restore it, or start anew with another",
+            )
+        if number == last:
             publish(self.sink, self.manifest)
             return
         started = time.monotonic()
@@ -121,7 +131,7 @@ class Pipeline:
         made = self._advanced(number, facts, silent)
         made = dataclasses.replace(made, offsets=offsets or {}, is_closed=drains)
         if self.sink.kind == "console":
-            print_results(made.parts)
+            print_results(self.staging, made.parts)
         self._deliver(made)
         manifests.commit(self.checkpoint.store, made)
         publish(self.sink, made)

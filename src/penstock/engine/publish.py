@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import Literal
 
 from pyarrow import fs
 
@@ -76,18 +75,26 @@ def publish(sink: Sink, manifest: Manifest) -> None:
         ) from None
 
 
+def is_unpublished(sink: Sink, manifest: Manifest) -> bool:
+    """Whether staged results of a final batch are still there, as after a crash."""
+    filesystem, _ = open_filesystem(sink.path)
+    infos = filesystem.get_file_info([part.staged for part in manifest.parts])
+    return any(info.type == fs.FileType.File for info in infos)
+
+
 def length_of(sink: Sink) -> int:
-    """The length of a jsonl file before any result is added."""
+    """The length of a jsonl file, 0 if there is none."""
     if sink.kind != "jsonl" or not os.path.exists(sink.path):
         return 0
     return os.path.getsize(sink.path)
 
 
-def print_results(parts: tuple[Part, ...]) -> None:
+def print_results(staging: Staging, parts: tuple[Part, ...]) -> None:
     """Copy staged JSON lines to standard output."""
+    filesystem, _ = open_filesystem(staging.folder)
     sys.stdout.flush()
     for part in parts:
-        with open(part.staged, "rb") as file:
+        with filesystem.open_input_stream(part.staged) as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.buffer.flush()
 
@@ -113,16 +120,18 @@ def _publish_files(sink: Sink, manifest: Manifest) -> None:
 
 
 def _append(sink: Sink, manifest: Manifest) -> None:
+    length = length_of(sink)
     total = manifest.sink_length + sum(part.size for part in manifest.parts)
-    if os.path.exists(sink.path) and os.path.getsize(sink.path) == total:
+    if length == total and os.path.exists(sink.path):
         return
-    mode: Literal["r+b", "w+b"] = "r+b" if os.path.exists(sink.path) else "w+b"
-    with open(sink.path, mode) as file:
-        if file.seek(0, os.SEEK_END) < manifest.sink_length:
-            raise SinkError(
-                f"{sink.path} is shorter than when the last batch ended",
-                hint="somebody has cut it; restore it, or start anew with another --checkpoint",
-            )
+    # Only what was cut off in the middle may be cut off the file and put there again.
+    if length < manifest.sink_length or (length != total and not is_unpublished(sink, manifest)):
+        raise SinkError(
+            f"{sink.path} is not as the last batch left it: {length:,} bytes, not {total:,}",
+            hint="somebody has changed it; restore it, or start anew with another --checkpoint",
+        )
+    os.makedirs(os.path.dirname(sink.path), exist_ok=True)
+    with open(sink.path, "r+b" if os.path.exists(sink.path) else "w+b") as file:
         file.truncate(manifest.sink_length)
         file.seek(manifest.sink_length)
         for part in manifest.parts:

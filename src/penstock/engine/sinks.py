@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from penstock.engine.arrow_types import arrow_type
-from penstock.engine.store import open_filesystem
+from penstock.engine.store import absolute_root, open_filesystem
 from penstock.errors import SinkError
 from penstock.kernels.jsonlines import json_lines
 from penstock.query import Query
@@ -50,12 +51,12 @@ class Sink:
 
 def parquet(path: str | os.PathLike[str]) -> Sink:
     """A folder of parquet files, a few for each batch."""
-    return Sink("parquet", _absolute(path))
+    return Sink("parquet", absolute_root(os.fspath(path)))
 
 
 def jsonl(path: str | os.PathLike[str]) -> Sink:
     """One local file of JSON lines."""
-    return Sink("jsonl", _absolute(path))
+    return Sink("jsonl", absolute_root(os.fspath(path)))
 
 
 def console() -> Sink:
@@ -117,25 +118,30 @@ class PartWriter:
         """What was written, if anything."""
         self._flush()
         size = 0
-        if self._parquet is not None:
-            self._parquet.close()
-        if self._stream is not None:
-            size = self._stream.tell() if not self._stream.closed else 0
-            self._stream.close()
+        with self._writing():
+            if self._parquet is not None:
+                self._parquet.close()
+            if self._stream is not None:
+                size = self._stream.tell()
+                self._stream.close()
         if self._rows:
             yield StagedPart(self._path, self._rows, size)
 
     def _flush(self) -> None:
-        if not self._held:
-            return
+        if self._held:
+            with self._writing():
+                self._append(pa.concat_batches(self._held))
+            self._held, self._held_rows = [], 0
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
         try:
-            self._append(pa.concat_batches(self._held))
+            yield
         except OSError as error:
             raise SinkError(
                 f"cannot write results to {self._path}: {error.strerror or error}",
                 hint="nothing is lost: mend the sink, then run again on this checkpoint",
             ) from None
-        self._held, self._held_rows = [], 0
 
     def _append(self, results: pa.RecordBatch) -> None:
         if self._stream is None:
@@ -163,8 +169,3 @@ class PartWriter:
 def result_schema(query: Query) -> pa.Schema:
     """The columns of a query's results."""
     return pa.schema([(o.name, arrow_type(o.expression.type)) for o in query.outputs])
-
-
-def _absolute(path: str | os.PathLike[str]) -> str:
-    text = os.fspath(path)
-    return text if "://" in text else os.path.abspath(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
 import zlib
@@ -81,8 +82,14 @@ class Store:
                 os.fsync(file.fileno())
             try:
                 os.link(draft, final)
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                if final.exists():
+                    raise FileExistsError(final) from None
+                os.replace(draft, final)
             finally:
-                draft.unlink()
+                draft.unlink(missing_ok=True)
 
     def read(self, name: str) -> pa.Buffer:
         """The bytes of a file, mapped into memory where it is local."""
@@ -175,6 +182,13 @@ def open_filesystem(root: str) -> tuple[fs.FileSystem, str]:
     return fs.LocalFileSystem(), os.path.abspath(root)
 
 
+def absolute_root(root: str) -> str:
+    """A path that means the same to every process, wherever it was started; URIs stay."""
+    return root if "://" in root else os.path.abspath(root)
+
+
+# File systems without hard links (some network mounts) answer with one of these.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 _RESTORE = "restore the checkpoint from a copy, or start anew with another --checkpoint"
 
 

@@ -33,7 +33,7 @@ from penstock.query.source import Field, Source
 
 MICROS = 1_000_000
 INDEX_BITS = 24
-_SHORTEST, _LONGEST = 100_000, 60 * MICROS
+_SHORTEST, _LONGEST = 100_000, MICROS
 _BLOCK_TUPLES = 1_000
 _RATES = (1e-6, 1e8)
 _START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -52,7 +52,9 @@ def open_run(
         )
     if sink.kind == "foreach_batch":
         raise SinkError("a foreach_batch sink gets Spark DataFrames", hint="start it on Spark")
-    held = Checkpoint(checkpoint, query, partitions or 1, is_given=partitions is not None)
+    held = Checkpoint(
+        checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
+    )
     try:
         feed = Feed({i.source.name: i.source for i in query.inputs}.values(), held.store)
         pipeline = Pipeline(plan, held, sink, overwrite=overwrite)

@@ -48,7 +48,7 @@ def run_experiment(
             writer.write(rows)
         parts = as_parts(sink, 0, list(writer.close()))
         if sink.kind == "console":
-            print_results(parts)
+            print_results(staging, parts)
         publish(sink, Manifest(batch=0, parts=parts))
         clean(staging)
     return outcome

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
-from threading import Lock
+from threading import Lock, Thread
 
 import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming import StreamingQuery
 
 from penstock.engine.checkpoint import Checkpoint
@@ -107,16 +108,19 @@ def start(
     """Start a plan: reads all there is and ends (`available_now`), or looks at every `trigger`."""
     query = plan.query
     cores = spark.sparkContext.defaultParallelism
-    held = Checkpoint(checkpoint, query, partitions or cores, is_given=partitions is not None)
+    held = Checkpoint(
+        checkpoint, query, partitions or cores, engine="spark", is_given=partitions is not None
+    )
+    Thread(target=_warm_up, args=(spark,), daemon=True).start()
     try:
         _check_sources(query, held)
         _check_reach(spark, held)
-        deliver = _deliverer(spark, sink)
+        deliver = _deliverer(spark, sink, held.store.root)
         pipeline = Pipeline(plan, held, sink, overwrite=overwrite, deliver=deliver)
         run = SparkRun(spark, pipeline, drains=drain and available_now)
         pipeline.on_report(lambda made: _reported(run, made, report))
         writer = _slices(spark, query, held, cores).writeStream.foreachBatch(run.on_batch)
-        writer = writer.option("checkpointLocation", f"{checkpoint}/spark")
+        writer = writer.option("checkpointLocation", f"{held.store.root}/spark")
         timing = {"availableNow": True} if available_now else {"processingTime": trigger or "0 s"}
         run.streaming = writer.trigger(**timing).start()
     except BaseException:
@@ -168,18 +172,39 @@ def _as_packets(name: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.R
     return wrap
 
 
-def _deliverer(spark: SparkSession, sink: Sink) -> Callable[[Manifest], None] | None:
+def _deliverer(spark: SparkSession, sink: Sink, root: str) -> Callable[[Manifest], None] | None:
     """Hand a batch's staged results to the user's function as a DataFrame."""
     function = sink.function
     if function is None:
         return None
 
     def deliver(made: Manifest) -> None:
-        paths = [part.staged for part in made.parts]
+        paths = [_as_uri(root, part.staged) for part in made.parts]
         if paths:
             function(spark.read.parquet(*paths), made.batch)
 
     return deliver
+
+
+def _as_uri(root: str, path: str) -> str:
+    """A path of the checkpoint's file system, as Spark writes it."""
+    scheme, colon, _ = root.partition("://")
+    return f"{scheme if colon else 'file'}://{path}"
+
+
+def _warm_up(spark: SparkSession) -> None:
+    """Start the Python workers while Spark is still planning; the first batch needs them."""
+    cores = spark.sparkContext.defaultParallelism
+    frame = spark.range(0, cores, 1, cores).selectExpr(
+        "cast(id as int) as pid", "'meta' as tag", "cast('{}' as binary) as data"
+    )
+    for _ in range(2):
+        frame = frame.mapInArrow(_unchanged, SPARK_SCHEMA).repartitionById(cores, F.col("pid"))
+    frame.mapInArrow(_unchanged, SPARK_SCHEMA).toArrow()
+
+
+def _unchanged(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from batches
 
 
 def _check_reach(spark: SparkSession, held: Checkpoint) -> None:

@@ -1,0 +1,97 @@
+"""Killed at any moment and started again, a run leaves each result in its sink once."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from crashes import POINTS, Crash, Run, exit_code
+from soak import Siege, expected, results, script, write_input
+
+from penstock.api import sql
+from penstock.engine.manifest import latest
+from penstock.engine.sinks import Sink
+from penstock.engine.store import Store
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory) -> tuple[Path, dict[str, Counter]]:
+    """Input of a few batches, and what each query makes of it."""
+    folder = tmp_path_factory.mktemp("input")
+    write_input(folder, 4, Random(5))
+    return folder, {query: expected(script(query, folder)) for query in ("common", "chain")}
+
+
+def crashes(kind: str) -> list[tuple[str, str, bool]]:
+    foreign = {"jsonl": "in publishing files", "parquet": "in publishing lines"}[kind]
+    every = [point for point in POINTS if point != foreign]
+    late = every[every.index("before the commit") :]
+    return [(kind, p, False) for p in every] + [(kind, p, True) for p in ("in a chunk", *late)]
+
+
+@pytest.mark.parametrize(("kind", "point", "in_drain"), [*crashes("jsonl"), *crashes("parquet")])
+def test_a_crash_at_every_boundary_is_survived(kind, point, in_drain, prepared, tmp_path):
+    folder, wanted = prepared
+    query = "chain" if in_drain or kind == "parquet" else "common"
+    sink = Sink(kind, str(tmp_path / "results"))
+    run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name)
+    codes = []
+    # Each attempt comes further than the one before: they die in different batches.
+    for call in (0, 2, 9, 60):
+        codes.append(exit_code(replace(run, crash=Crash(point, call, in_drain))))
+        if codes[-1] == 0:
+            break
+    assert codes[-1] == 0
+    assert set(codes[:-1]) == {-signal.SIGKILL}
+    assert results(sink) == wanted[query]
+    assert wanted[query].total() > 1_000
+    assert_all_is_tidy(tmp_path)
+
+
+def assert_all_is_tidy(folder: Path) -> None:
+    """No attempt has left anything behind that later runs would carry along."""
+    store = Store(str(folder / "checkpoint"))
+    made = latest(store)
+    assert made is not None
+    assert made.is_closed
+    listed = {chunk.name for chunk in made.chunks()}
+    assert listed <= set(store.names("state"))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_after_a_crash_only_what_counts_is_kept(kind, prepared, tmp_path):
+    folder, wanted = prepared
+    sink = Sink(kind, str(tmp_path / "results"))
+    run = Run(script("common", folder), str(tmp_path / "checkpoint"), sink.name)
+    for point in ("in a chunk", "after the results are staged", "in the commit, before the name"):
+        assert exit_code(replace(run, crash=Crash(point, 2))) == -signal.SIGKILL
+    sql(run.text).local(sink=sink, checkpoint=run.checkpoint).available_now()
+    store = Store(run.checkpoint)
+    made = latest(store)
+    assert made is not None
+    assert sorted(chunk.name for chunk in made.chunks()) == store.names("state")
+    assert len([name for name in store.names("manifests") if "/." not in name]) <= 2
+    assert not [path for path in tmp_path.rglob("*staging*") if any(path.iterdir())]
+    assert results(sink) == wanted["common"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_killed_drivers_lose_nothing(tmp_path):
+    siege = Siege(tmp_path, Random("driver"), master="local[2]", files=16)
+    siege.run(["driver"] * 4)
+    assert siege.wrong() == []
+    assert siege.kills["driver"] >= 4
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_killed_workers_lose_nothing(tmp_path):
+    siege = Siege(tmp_path, Random("worker"), master="local[2]", files=16)
+    siege.run(["worker"] * 6)
+    assert siege.wrong() == []
+    assert siege.kills["worker"] >= 6
