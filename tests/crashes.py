@@ -109,6 +109,16 @@ def _after(function: Function) -> Function:
     return deadly
 
 
+def _after_all(function: Function) -> Function:
+    """After a function that gives its results one by one."""
+
+    def deadly(*arguments: Any, **named: Any) -> NoReturn:
+        list(function(*arguments, **named))
+        _die()
+
+    return deadly
+
+
 def _half_written(function: Function) -> Function:
     """Write half of a file's bytes."""
 
@@ -157,8 +167,8 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "before a chunk": (_before, store.Store, "write_chunk"),
     "in a chunk": (_half_written, store.Store, "write"),
     "after a chunk": (_after, store.Store, "write_chunk"),
-    "before the results are staged": (_before, sinks.PartWriter, "_append"),
-    "after the results are staged": (_after, sinks.PartWriter, "close"),
+    "before the results are staged": (_before, sinks.PartWriter, "write"),
+    "after the results are staged": (_after_all, sinks.PartWriter, "close"),
     "before the commit": (_before, manifest, "commit"),
     "in the commit, before the name": (_before, os, "link"),
     "in the commit, after the name": (_after, os, "link"),

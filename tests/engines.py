@@ -66,7 +66,7 @@ def run_local(
     reports: list[Report] = []
     started = ContinuousQuery.of(query, plan).local(
         sink=more.pop("sink", place.sink),
-        checkpoint=str(place.checkpoint),
+        checkpoint=str(more.pop("checkpoint", place.checkpoint)),
         partitions=partitions,
         report=reports.append,
         **more,
@@ -89,7 +89,7 @@ def run_spark(
     started = ContinuousQuery.of(query, plan).start(
         spark,
         sink=more.pop("sink", place.sink),
-        checkpoint=str(place.checkpoint),
+        checkpoint=str(more.pop("checkpoint", place.checkpoint)),
         available_now=True,
         drain=drain,
         partitions=partitions,

@@ -189,6 +189,7 @@ def test_a_long_window_has_the_same_results_however_it_came(tmp_path: Path) -> N
     assert made["results"]["many"] == made["results"]["ten"] > 0
     assert made["state_tuples"]["many"] == made["state_tuples"]["ten"] == 9_000
     assert made["batches"] == {"many": 30, "ten": 15}
+    assert made["chunks"]["ten"] >= 10
     assert "30 batches" in long_window_text(made)
 
 

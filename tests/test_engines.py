@@ -137,6 +137,7 @@ def chosen_seeds() -> tuple[int, ...]:
             chosen.append(seed)
         else:
             others.append(seed)
+    others.sort(key=lambda seed: max(map(len, random_case(seed).batches.values())))
     return tuple(chosen + others)[:SPARK_CASES]
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.api import ContinuousQuery, sql
+    from penstock.api import ContinuousQuery
     from penstock.engine.sinks import Sink, console, foreach_batch, jsonl, noop, parquet
     from penstock.errors import PenstockError
 
@@ -22,7 +22,17 @@ __all__ = [
     "sql",
 ]
 
+# Loaded before the face of the same name is defined: later, the room would take its place.
+import_module("penstock.sql")
+
 _SINKS = ("Sink", "console", "foreach_batch", "jsonl", "noop", "parquet")
+
+
+def sql(text: str, *, plan: str | None = None, file: str = "query") -> ContinuousQuery:
+    """The query of a script; `plan` forces probe orders, as `--plan` does. Needs no Java."""
+    from penstock import api
+
+    return api.sql(text, plan=plan, file=file)
 
 
 def __getattr__(name: str) -> Any:

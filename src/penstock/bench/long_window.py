@@ -12,22 +12,27 @@ from typing import Any
 from penstock.api import sql
 from penstock.bench.data import ensure_data, rechunk
 from penstock.bench.workload import JOIN3, Workload
+from penstock.engine.manifest import Manifest
 from penstock.engine.pipeline import Report
 from penstock.engine.sinks import noop
 from penstock.errors import PenstockError
 from penstock.query.window import MICROS
 
 CHUNKS = 10
+# A tier that merging never reaches by itself.
+_OWN_TIER = 1_000
 # Tuples/s of each stream: few, so that the cost of the window's many pieces is what shows.
 RATE = 100
 
 
 @dataclass(frozen=True)
 class Tail:
-    """The last batches of a run: the median of their seconds, the most state, and all results."""
+    """The last batches of a run: the median of their seconds, the most state, the chunks of one
+    stream's window at the end, and all results."""
 
     median_s: float
     state_tuples: int
+    chunks: int
     results: int
 
 
@@ -37,7 +42,7 @@ def long_window_benchmark(
     """The last batches of a window of so many seconds, a second a batch, in one process.
 
     `many` read a file a second all along; `ten` had all before the last `tail` seconds in ten big
-    batches. Both have the same tuples in their windows.
+    batches, and keeps them as ten chunks. Both have the same tuples in their windows.
     """
     if seconds - tail < CHUNKS:
         what = f"a window of {seconds} s leaves nothing before the last {tail} batches"
@@ -50,7 +55,7 @@ def long_window_benchmark(
     with tempfile.TemporaryDirectory(dir=data, prefix="chunks-") as scratch:
         few = rechunk(folder, _sizes(seconds, tail), Path(scratch, "data"))
         progress(f"ten chunks, then {tail} batches")
-        ten = _tail_of(workload, few, f"{scratch}/ten", tail)
+        ten = _tail_of(workload, few, f"{scratch}/ten", tail, pinned=CHUNKS)
         progress(f"{workload.files:,} batches")
         many = _tail_of(workload, folder, f"{scratch}/many", tail)
     return {
@@ -59,6 +64,7 @@ def long_window_benchmark(
         "batches": {"many": workload.files, "ten": CHUNKS + tail},
         "measured_batches": tail,
         "state_tuples": {"many": many.state_tuples, "ten": ten.state_tuples},
+        "chunks": {"many": many.chunks, "ten": ten.chunks},
         "results": {"many": many.results, "ten": ten.results},
         "median_s": {"many": round(many.median_s, 5), "ten": round(ten.median_s, 5)},
         "ratio": round(many.median_s / ten.median_s, 3),
@@ -71,13 +77,35 @@ def _sizes(seconds: int, tail: int) -> list[int]:
     return [large + (number < rest) for number in range(CHUNKS)] + [1] * tail
 
 
-def _tail_of(workload: Workload, folder: Path, checkpoint: str, tail: int) -> Tail:
+def _tail_of(workload: Workload, folder: Path, checkpoint: str, tail: int, pinned: int = 0) -> Tail:
+    """Run over a folder; the chunks of the first `pinned` batches are never merged."""
     reports: list[Report] = []
+
+    def report(made: Report) -> None:
+        reports.append(made)
+        if made.batch < pinned:
+            run.pipeline.manifest = _pinned(run.pipeline.manifest)
+
     query = sql(workload.cql(folder))
-    query.local(sink=noop(), checkpoint=checkpoint, report=reports.append).available_now()
+    run = query.local(sink=noop(), checkpoint=checkpoint, report=report)
+    run.available_now()
     last = reports[-tail:]
+    modules = run.pipeline.manifest.modules.values()
     return Tail(
-        statistics.median(report.seconds for report in last),
-        max(report.state_tuples for report in last),
+        statistics.median(made.seconds for made in last),
+        max(made.state_tuples for made in last),
+        max(len(chunks) for partitions in modules for chunks in partitions.values()),
         reports[-1].total_results,
     )
+
+
+def _pinned(manifest: Manifest) -> Manifest:
+    """The same state with each chunk in a tier of its own: only chunks of one tier are merged."""
+    modules = {
+        module: {
+            pid: tuple(replace(chunk, tier=_OWN_TIER + n) for n, chunk in enumerate(chunks))
+            for pid, chunks in partitions.items()
+        }
+        for module, partitions in manifest.modules.items()
+    }
+    return replace(manifest, modules=modules)

@@ -46,12 +46,13 @@ def latency_text(made: Mapping[str, Mapping[str, Any]]) -> str:
 
 def long_window_text(made: Mapping[str, Any]) -> str:
     """A row for each arrangement of the same window."""
-    heading = ("window came in", "median per batch", "state tuples", "results")
+    heading = ("window came in", "median per batch", "chunks", "state tuples", "results")
     names = {"many": f"{made['batches']['many']:,} batches", "ten": "ten chunks"}
     rows = [
         (
             name,
             f"{made['median_s'][key] * 1000:.1f} ms",
+            str(made["chunks"][key]),
             f"{made['state_tuples'][key]:,}",
             f"{made['results'][key]:,}",
         )

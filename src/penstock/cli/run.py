@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
+from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -97,7 +98,13 @@ def run(
     folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
     with folder as place, Progress() as progress:
         if engine is Engine.LOCAL:
-            local = query.local(sink=target, checkpoint=place, overwrite=overwrite, report=progress)
+            local = query.local(
+                sink=target,
+                checkpoint=place,
+                partitions=partitions,
+                overwrite=overwrite,
+                report=progress,
+            )
             with _on_signal(local.stop):
                 if available_now:
                     local.available_now(drain=drain)
@@ -139,9 +146,12 @@ def _run_on_spark(
             overwrite=overwrite,
             report=progress,
         )
-        try:
-            started.await_termination()
-        except KeyboardInterrupt:
+        # An exception in the middle of a call to the JVM would be logged with a stack trace.
+        stopping = Event()
+        with _on_signal(stopping.set):
+            while not stopping.is_set() and not started.await_termination(0.2):
+                pass
+        if stopping.is_set():
             started.stop()
             print("stopped", file=sys.stderr)
     finally:
@@ -150,7 +160,7 @@ def _run_on_spark(
 
 @contextmanager
 def _on_signal(stop: object) -> Iterator[None]:
-    """Have Ctrl-C end a local run after its batch, instead of in the middle."""
+    """Have Ctrl-C end a run after its batch, instead of in the middle."""
     assert callable(stop)
     before = signal.signal(signal.SIGINT, lambda *_: stop())
     try:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from penstock.engine.files import FileInfo, list_files
-from penstock.engine.pack import Slice
+from penstock.engine.slices import Slice
 from penstock.engine.store import Store
 from penstock.engine.synthetic import Synthetic
+from penstock.errors import CheckpointError, SourceError
 from penstock.query.source import FILE_FORMATS, Source
 
 Offsets = Mapping[str, int]
@@ -60,8 +61,16 @@ class FileLog:
                 continue
             first, last = _bounds(name)
             if last > len(self.files):
-                found = [FileInfo(**f) for f in json.loads(bytes(self._store.read(name)))]
-                self.files += found[len(self.files) - first :]
+                self.files += self._read(name)[len(self.files) - first :]
+
+    def _read(self, name: str) -> list[FileInfo]:
+        try:
+            return [FileInfo(**file) for file in json.loads(bytes(self._store.read(name)))]
+        except (ValueError, TypeError) as error:
+            raise CheckpointError(
+                f"the file log {self._store.path(name)} is damaged: {error}",
+                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            ) from None
 
 
 def _bounds(name: str) -> tuple[int, int]:
@@ -101,13 +110,20 @@ class Feed:
         return dict.fromkeys([*self._logs, *self._made], 0)
 
     def freeze(self) -> None:
-        """From now on offer only what is there now."""
+        """From now on offer only what is there now, and all of it."""
+        for name, made in self._made.items():
+            if made.blocks is None:
+                raise SourceError(
+                    f"stream {name} has no end, so there is no reading all of it",
+                    place=self._sources[name].places.get("format"),
+                    hint="run it with --trigger, or give it rows or a duration",
+                )
         for log in self._logs.values():
             log.find()
         self._is_frozen = True
 
     def everything(self) -> Offsets:
-        """Where all that is there ends; endless streams end now."""
+        """Where all that is there ends, once frozen."""
         files = {name: len(log.files) for name, log in self._logs.items()}
         return files | {name: self._due(made) for name, made in self._made.items()}
 
@@ -126,7 +142,7 @@ class Feed:
         return after
 
     def _due(self, made: Synthetic) -> int:
-        """The blocks that can be read by now: all of a finite stream, once the feed is frozen."""
+        """The blocks that can be read by now: all of them, once the feed is frozen."""
         if made.blocks is not None and self._is_frozen:
             return made.blocks
         assert self._pace is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,9 +80,10 @@ def manifest_name(batch: int) -> str:
 
 def commit(store: Store, manifest: Manifest) -> None:
     """Make a batch final; refuses to replace another run's manifest."""
-    data = json.dumps(dataclasses.asdict(manifest)).encode()
+    body = json.dumps(dataclasses.asdict(manifest))
+    data = f'{{"checksum": {_checksum(body)}, "manifest": {body}}}'
     try:
-        store.publish(manifest_name(manifest.batch), data)
+        store.publish(manifest_name(manifest.batch), data.encode())
     except FileExistsError:
         raise CheckpointError(
             f"batch {manifest.batch} of {store.root} was committed by another run",
@@ -99,8 +101,10 @@ def latest(store: Store) -> Manifest | None:
 def load(store: Store, name: str) -> Manifest:
     """A manifest by its file name."""
     try:
-        facts = json.loads(bytes(store.read(name)))
-        return _from_json(facts)
+        found = json.loads(bytes(store.read(name)))
+        if _checksum(json.dumps(found["manifest"])) != found["checksum"]:
+            raise ValueError("wrong checksum")
+        return _from_json(found["manifest"])
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"manifest {store.path(name)} is damaged: {error}",
@@ -111,6 +115,10 @@ def load(store: Store, name: str) -> Manifest:
 def forget(store: Store, before: int) -> None:
     """Delete the manifests of batches before the given one."""
     store.remove([n for n in store.names(_FOLDER) if n < manifest_name(before)])
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode())
 
 
 def _from_json(facts: dict[str, Any]) -> Manifest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -26,6 +25,7 @@ from penstock.engine.lifetimes import FOREVER
 from penstock.engine.packets import Packet, pack_meta, pack_rows, unpack_rows
 from penstock.engine.read import event_micros, read_file
 from penstock.engine.routes import Route
+from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
 from penstock.kernels.hashing import combine, hash_column, partition_of
 from penstock.query import Column, Query
@@ -35,24 +35,6 @@ from penstock.query.window import RowsWindow
 
 Int64s = NDArray[np.int64]
 Arrays = dict[str, pa.Array]
-
-# A file's number in its source and a row's place in the file make up the arrival number.
-ROW_BITS = 36
-
-
-@dataclass(frozen=True)
-class Slice:
-    """A piece of a source that one task reads: a file, or a run of synthetic blocks."""
-
-    source: str
-    path: str | None = None
-    number: int = 0
-    first: int = 0
-    last: int = 0
-
-    def packet(self, pid: int) -> Packet:
-        """The slice as a packet for the task that reads it."""
-        return Packet(pid, "slice", json.dumps(self.__dict__).encode())
 
 
 @dataclass(frozen=True)
@@ -90,7 +72,7 @@ class Packing:
 
     def _open(self, packet: Packet) -> tuple[str, Iterator[Arrivals]]:
         if packet.tag == "slice":
-            piece = Slice(**json.loads(bytes(packet.data)))
+            piece = Slice.of(packet)
             source = self._source(piece.source)
             return source.name, read_slice(source, self._columns(source.name), piece)
         name = packet.tag.removeprefix("rows:")
@@ -146,7 +128,7 @@ def read_slice(source: Source, columns: tuple[str, ...], piece: Slice) -> Iterat
         places = np.arange(block.first_row, block.first_row + len(block.batch))
         if block.rows is not None:
             places = block.rows.to_numpy()
-        numbers = (piece.number << ROW_BITS) | places
+        numbers = piece.arrival(places)
         yield Arrivals(block.batch, _times(source, block.batch), numbers, block.malformed)
 
 

@@ -1,5 +1,19 @@
 """Text to query: the language, with a caret under every mistake."""
 
-from penstock.sql.script import parse
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.sql.script import parse
 
 __all__ = ["parse"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the parser when it is first used."""
+    if name != "parse":
+        raise AttributeError(f"module 'penstock.sql' has no attribute {name!r}")
+    from penstock.sql.script import parse
+
+    return parse

@@ -113,7 +113,7 @@ def start(
     )
     Thread(target=_warm_up, args=(spark,), daemon=True).start()
     try:
-        _check_sources(query, held)
+        _check_sources(query, held, available_now)
         _check_reach(spark, held)
         deliver = _deliverer(spark, sink, held.store.root)
         pipeline = Pipeline(plan, held, sink, overwrite=overwrite, deliver=deliver)
@@ -135,9 +135,11 @@ def _reported(run: SparkRun, made: Report, report: Callable[[Report], None] | No
         report(made)
 
 
-def _check_sources(query: Query, held: Checkpoint) -> None:
+def _check_sources(query: Query, held: Checkpoint, available_now: bool) -> None:
     """Fail for an unreadable source here, where the message can be seen."""
     feed = Feed(_fed(query), held.store)
+    if available_now:
+        feed.freeze()
     feed.next(feed.start())
 
 
