@@ -189,6 +189,21 @@ def test_a_full_disk_under_the_checkpoint(kind, query, small_disk, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("small_disk", ["28k", "60k"], indirect=True)
+def test_a_full_disk_on_spark(query, small_disk, spark, tmp_path):
+    """On the smaller one Spark's own log is the first that finds no space."""
+    place = Place(tmp_path)
+    checkpoint = small_disk / "checkpoint"
+    with pytest.raises(StateError, match="No space left on device") as caught:
+        run_spark(spark, query, place, checkpoint=checkpoint)
+    assert str(checkpoint) in caught.value.message
+    assert_no_trace(caught.value)
+    enlarge(small_disk)
+    run_spark(spark, query, place, checkpoint=checkpoint)
+    assert canonical(place.results(query)) == right_results(query, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("kind", "small_disk"),
     [("parquet", "4k"), ("parquet", "12k"), ("jsonl", "8k"), ("jsonl", "64k"), ("jsonl", "80k")],

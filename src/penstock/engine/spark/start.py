@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
@@ -21,6 +22,7 @@ from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.sinks import Sink
 from penstock.engine.spark.runner import on_spark
 from penstock.engine.spark.source import FORMAT, FeedSource, leave_sources
+from penstock.engine.store import Store
 from penstock.errors import PenstockError, StateError
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import Query
@@ -28,6 +30,8 @@ from penstock.query.source import Source
 
 # Enough reports for a day at a batch every ten seconds; older ones are forgotten.
 _REPORTS = 8_640
+
+_IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
 
 
 class SparkRun:
@@ -65,6 +69,12 @@ class SparkRun:
             self.pipeline.checkpoint.close()
             if isinstance(self._error, PenstockError):
                 raise self._error from None
+            found = _IO_ERROR.search(str(error))
+            if found and self._error is None:
+                raise StateError(
+                    f"Spark cannot write in {self.pipeline.checkpoint.store.root}: {found[1]}",
+                    hint="nothing is lost: mend that, then run again on this checkpoint",
+                ) from None
             raise error from self._error
         if timeout is not None and not ended:
             return False
@@ -113,6 +123,7 @@ def start(
     )
     Thread(target=_warm_up, args=(spark,), daemon=True).start()
     try:
+        _remove_drafts(held.store)
         _check_sources(query, held, available_now)
         _check_reach(spark, held)
         deliver = _deliverer(spark, sink, held.store.root)
@@ -133,6 +144,13 @@ def _reported(run: SparkRun, made: Report, report: Callable[[Report], None] | No
     run.reports.append(made)
     if report is not None:
         report(made)
+
+
+def _remove_drafts(store: Store) -> None:
+    """Remove half-written entries of Spark's logs: at the first batch it would not go on."""
+    for folder in ("spark/offsets", "spark/commits"):
+        names = store.names(folder)
+        store.remove([name for name in names if name.removesuffix(".crc").endswith(".tmp")])
 
 
 def _check_sources(query: Query, held: Checkpoint, available_now: bool) -> None:
