@@ -85,10 +85,10 @@ def test_what_is_refused_exits_with_1(engine, script, tmp_path):
 
 
 def test_refused_before_anything_is_started(script, tmp_path):
-    done = penstock(script, "--available-now")
+    done = penstock(script, "--engine", "local", "--available-now")
     assert done.returncode == 1
     assert f"cannot read {tmp_path}/a" in done.stderr
-    assert penstock(tmp_path / "nothing.cql").returncode == 1
+    assert penstock(tmp_path / "nothing.cql", "--engine", "local").returncode == 1
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from penstock.errors import PenstockError
 from penstock.plan.choose import default_plan
 from penstock.plan.explain import explain
 from penstock.plan.force import forced_plan
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.engine.local.batches import LocalRun
     from penstock.engine.pipeline import Report
     from penstock.engine.sinks import Sink
-    from penstock.engine.spark.start import SparkRun
+    from penstock.engine.spark.handle import SparkRun
 
 
 def sql(text: str, *, plan: str | None = None, file: str = "query") -> ContinuousQuery:
@@ -69,7 +70,7 @@ class ContinuousQuery:
             spark,
             sink=sink,
             checkpoint=str(checkpoint),
-            trigger=trigger,
+            trigger=_seconds(trigger),
             available_now=available_now,
             drain=drain,
             partitions=partitions,
@@ -97,6 +98,15 @@ class ContinuousQuery:
             overwrite=overwrite,
             report=report,
         )
+
+
+def _seconds(text: str) -> float:
+    from penstock.sql.duration import parse_duration
+
+    try:
+        return parse_duration(text) / 1e6
+    except ValueError as error:
+        raise PenstockError(str(error), hint="a trigger is written '1 second'") from None
 
 
 class TemporaryCheckpoint:

@@ -93,10 +93,19 @@ class Pace:
         return cls(json.loads(bytes(store.read(name))))
 
 
+@dataclass(frozen=True)
+class Serving:
+    """What a batch reads, and where the sources stand afterwards."""
+
+    slices: tuple[Slice, ...]
+    offsets: Offsets
+
+
 class Feed:
     """Hands out the pieces of all sources of a query, batch by batch."""
 
     def __init__(self, sources: Iterable[Source], store: Store):
+        self._store = store
         self._sources = {source.name: absolute(source) for source in sources}
         files = [s for s in self._sources.values() if s.format in FILE_FORMATS]
         self._logs = {source.name: FileLog(source, store) for source in files}
@@ -121,6 +130,30 @@ class Feed:
         for log in self._logs.values():
             log.find()
         self._is_frozen = True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to feed on: all streams are Spark's own."""
+        return not self._sources
+
+    def serve(self, number: int, done: Offsets) -> Serving | None:
+        """What batch `number` reads after `done`; None if there is nothing new.
+
+        It is written down before anybody uses it: a batch that is run again reads the same.
+        """
+        name = serving_name(number)
+        if self._store.exists(name):
+            end: Offsets = json.loads(bytes(self._store.read(name)))
+        else:
+            end = self.next(done or self.start())
+            if end == (done or self.start()):
+                return None
+            self._store.publish(name, json.dumps(end).encode())
+        return Serving(tuple(self.slices(done, end)), end)
+
+    def is_exhausted(self, done: Offsets) -> bool:
+        """Whether a frozen feed has nothing left."""
+        return self._is_frozen and self.next(done or self.start()) == (done or self.start())
 
     def everything(self) -> Offsets:
         """Where all that is there ends, once frozen."""
@@ -160,6 +193,11 @@ class Feed:
             elif end > begin:
                 slices.append(Slice(name, first=begin, last=end))
         return slices
+
+
+def serving_name(number: int) -> str:
+    """The file that says how far a batch reads."""
+    return f"feed/{number:012d}.json"
 
 
 def absolute(source: Source) -> Source:

@@ -11,6 +11,7 @@ from typing import Any
 
 from penstock.engine import manifest as manifests
 from penstock.engine.checkpoint import Checkpoint
+from penstock.engine.feed import serving_name
 from penstock.engine.frontier import (
     after_reading,
     frontier_of,
@@ -268,7 +269,9 @@ class Pipeline:
         made = [f["chunk"]["name"] for f in facts if f["kind"] == "chunk" and f["chunk"]]
         store.remove(gone + [name for name in made if name not in kept])
         manifests.forget(store, before=self.manifest.batch - 1)
-        store.remove([f"decisions/{before.batch:012d}.json"] if before.batch >= 0 else [])
+        store.remove([f"decisions/{self.manifest.batch:012d}.json"])
+        last = serving_name(self.manifest.batch)
+        store.remove([name for name in store.names("feed") if name <= last])
         clean(self.staging)
         now = time.monotonic()
         for fact in facts:

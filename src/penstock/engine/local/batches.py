@@ -98,14 +98,12 @@ class LocalRun:
 
     def _step(self) -> bool:
         """One batch, if there is something new."""
-        done = self.pipeline.manifest.offsets or self._feed.start()
-        end = self._feed.next(done)
-        slices = self._feed.slices(done, end)
-        if not slices:
-            return False
         number = self.pipeline.manifest.batch + 1
-        run = in_process([piece.packet(0) for piece in slices])
-        self.pipeline.process(number, run, offsets=end)
+        serving = self._feed.serve(number, self.pipeline.manifest.offsets)
+        if serving is None:
+            return False
+        run = in_process([piece.packet(0) for piece in serving.slices])
+        self.pipeline.process(number, run, offsets=serving.offsets)
         return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,18 +11,24 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.engine.job import Job, Runner, Work
 from penstock.engine.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_meta
+from penstock.engine.slices import Slice
+from penstock.engine.spark.ticker import deal
 
 
-def on_spark(slices: DataFrame) -> Runner:
-    """A runner that takes a frame of slices through all stages in one Spark job."""
+def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
+    """A runner that takes a batch through all stages in one Spark job.
+
+    `packets` has a tick for each of `tasks` tasks, which read the slices; others pass as they are.
+    """
 
     def run(job: Job) -> list[dict[str, Any]]:
-        frame = slices.mapInArrow(_over_batches(job.pack), SPARK_SCHEMA)
+        dealt = deal(slices, tasks)
+        frame = packets.mapInArrow(_over_batches(lambda p: job.pack(dealt(p))), SPARK_SCHEMA)
         for stage in job.stages:
             moved = frame.repartitionById(stage.pids, F.col("pid"))
             frame = moved.mapInArrow(_over_batches(stage.work), SPARK_SCHEMA)
-        packets = from_batches(frame.toArrow().to_batches())
-        return [unpack_meta(packet) for packet in packets if packet.tag == "meta"]
+        facts = from_batches(frame.toArrow().to_batches())
+        return [unpack_meta(fact) for fact in facts if fact.tag == "meta"]
 
     return run
 

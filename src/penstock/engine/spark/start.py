@@ -2,104 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
-from threading import Lock, Thread
+from threading import Thread
 
 import pyarrow as pa
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.streaming import StreamingQuery
 
 from penstock.engine.checkpoint import Checkpoint
-from penstock.engine.feed import Feed, absolute
+from penstock.engine.feed import Feed
 from penstock.engine.manifest import Manifest
-from penstock.engine.packets import SPARK_SCHEMA, Packet, pack_rows, to_batches
+from penstock.engine.packets import SPARK_SCHEMA
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.sinks import Sink
-from penstock.engine.spark.runner import on_spark
-from penstock.engine.spark.source import FORMAT, FeedSource, leave_sources
+from penstock.engine.spark.handle import SparkRun
+from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.store import Store
-from penstock.errors import PenstockError, StateError
+from penstock.errors import SourceError, StateError
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import Query
 from penstock.query.source import Source
-
-# Enough reports for a day at a batch every ten seconds; older ones are forgotten.
-_REPORTS = 8_640
-
-_IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
-
-
-class SparkRun:
-    """A query running on Spark. `streaming` is Spark's own handle."""
-
-    def __init__(self, spark: SparkSession, pipeline: Pipeline, *, drains: bool):
-        self.reports: deque[Report] = deque(maxlen=_REPORTS)
-        self.pipeline = pipeline
-        self.streaming: StreamingQuery
-        self._spark = spark
-        self._drains = drains
-        self._error: BaseException | None = None
-        self._is_stopped = False
-        self._busy = Lock()
-
-    @property
-    def is_active(self) -> bool:
-        return bool(self.streaming.isActive)
-
-    def stop(self) -> None:
-        """Stop once the batch under way is done."""
-        self._is_stopped = True
-        with self._busy:
-            self.streaming.stop()
-        self.pipeline.checkpoint.close()
-
-    def await_termination(self, timeout: float | None = None) -> bool:
-        """Wait until the query has ended, then drain it if that was asked for.
-
-        True if it has ended, False after `timeout` seconds. What made it fail is raised.
-        """
-        try:
-            ended = self.streaming.awaitTermination(timeout)
-        except StreamingQueryException as error:
-            self.pipeline.checkpoint.close()
-            if isinstance(self._error, PenstockError):
-                raise self._error from None
-            found = _IO_ERROR.search(str(error))
-            if found and self._error is None:
-                raise StateError(
-                    f"Spark cannot write in {self.pipeline.checkpoint.store.root}: {found[1]}",
-                    hint="nothing is lost: mend that, then run again on this checkpoint",
-                ) from None
-            raise error from self._error
-        if timeout is not None and not ended:
-            return False
-        if self._drains and not self._is_stopped:
-            self._drains = False
-            facts = [(0, "meta", b'{"kind": "drain", "pid": 0}')]
-            frame = self._spark.createDataFrame(facts, SPARK_SCHEMA)
-            self.pipeline.drain(on_spark(frame))
-        self.pipeline.checkpoint.close()
-        return True
-
-    def on_batch(self, frame: DataFrame, number: int) -> None:
-        """What Spark calls for each micro-batch."""
-        with self._busy:
-            if self._is_stopped:
-                # To return would tell Spark that the batch is done.
-                raise InterruptedError("the query is being stopped")
-            try:
-                session = frame.sparkSession
-                session.conf.set("spark.sql.adaptive.enabled", "false")
-                session.conf.set("spark.sql.codegen.wholeStage", "false")
-                self.pipeline.process(number, on_spark(frame))
-            except BaseException as error:
-                self._error = error
-                raise
 
 
 def start(
@@ -108,32 +31,34 @@ def start(
     *,
     sink: Sink,
     checkpoint: str,
-    trigger: str | None = None,
+    trigger: float = 1.0,
     available_now: bool = False,
     drain: bool = False,
     partitions: int | None = None,
     overwrite: bool = False,
     report: Callable[[Report], None] | None = None,
 ) -> SparkRun:
-    """Start a plan: reads all there is and ends (`available_now`), or looks at every `trigger`."""
+    """Start a plan: it reads all there is and ends, or looks for more every `trigger` seconds."""
+    Thread(target=_warm_up, args=(spark,), daemon=True).start()
     query = plan.query
     cores = spark.sparkContext.defaultParallelism
     held = Checkpoint(
         checkpoint, query, partitions or cores, engine="spark", is_given=partitions is not None
     )
-    Thread(target=_warm_up, args=(spark,), daemon=True).start()
     try:
         _remove_drafts(held.store)
-        _check_sources(query, held, available_now)
         _check_reach(spark, held)
+        feed = _open_feed(query, held.store, available_now)
         deliver = _deliverer(spark, sink, held.store.root)
         pipeline = Pipeline(plan, held, sink, overwrite=overwrite, deliver=deliver)
-        run = SparkRun(spark, pipeline, drains=drain and available_now)
+        run = SparkRun(
+            spark, pipeline, feed, tasks=cores, nap=trigger, ends=available_now, drains=drain
+        )
         pipeline.on_report(lambda made: _reported(run, made, report))
-        writer = _slices(spark, query, held, cores).writeStream.foreachBatch(run.on_batch)
+        writer = _packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.option("checkpointLocation", f"{held.store.root}/spark")
-        timing = {"availableNow": True} if available_now else {"processingTime": trigger or "0 s"}
-        run.streaming = writer.trigger(**timing).start()
+        pace = "0 seconds" if available_now else f"{round(trigger * 1000)} milliseconds"
+        run.begin(writer.trigger(processingTime=pace).start())
     except BaseException:
         held.close()
         raise
@@ -146,50 +71,40 @@ def _reported(run: SparkRun, made: Report, report: Callable[[Report], None] | No
         report(made)
 
 
+def _open_feed(query: Query, store: Store, available_now: bool) -> Feed:
+    """The feed of all sources but Spark's own; unreadable ones are found here."""
+    sources = {item.source.name: item.source for item in query.inputs}
+    feed = Feed([s for s in sources.values() if s.format != "rate"], store)
+    if available_now:
+        for source in _rates(query):
+            raise SourceError(
+                f"stream {source.name} has no end, so there is no reading all of it",
+                place=source.places.get("format"),
+                hint="run it with --trigger",
+            )
+        feed.freeze()
+    feed.next(feed.start())
+    return feed
+
+
+def _rates(query: Query) -> list[Source]:
+    """The sources that Spark itself provides."""
+    sources = {item.source.name: item.source for item in query.inputs}
+    return [source for source in sources.values() if source.format == "rate"]
+
+
+def _packets(spark: SparkSession, query: Query, tasks: int) -> DataFrame:
+    """One stream of packets: ticks to read slices at, and the rows of Spark's own sources."""
+    frames = [ticks(spark, tasks)]
+    frames += [rows_of_rate(spark, s.name, s.rate or 1.0) for s in _rates(query)]
+    return reduce(DataFrame.union, frames)
+
+
 def _remove_drafts(store: Store) -> None:
     """Remove half-written entries of Spark's logs: at the first batch it would not go on."""
     for folder in ("spark/offsets", "spark/commits"):
         names = store.names(folder)
         store.remove([name for name in names if name.removesuffix(".crc").endswith(".tmp")])
-
-
-def _check_sources(query: Query, held: Checkpoint, available_now: bool) -> None:
-    """Fail for an unreadable source here, where the message can be seen."""
-    feed = Feed(_fed(query), held.store)
-    if available_now:
-        feed.freeze()
-    feed.next(feed.start())
-
-
-def _fed(query: Query) -> list[Source]:
-    """The sources that the feed reads: all but those that Spark itself provides."""
-    sources = {item.source.name: item.source for item in query.inputs}
-    return [source for source in sources.values() if source.format != "rate"]
-
-
-def _slices(spark: SparkSession, query: Query, held: Checkpoint, tasks: int) -> DataFrame:
-    """One stream of packets: slices to read, and the rows of Spark's own sources."""
-    frames = []
-    fed = _fed(query)
-    if fed:
-        leave_sources([absolute(source) for source in fed], held.store)
-        spark.dataSource.register(FeedSource)
-        reader = spark.readStream.format(FORMAT).option("root", held.store.root)
-        frames.append(reader.option("tasks", str(tasks)).load())
-    for name, source in {i.source.name: i.source for i in query.inputs}.items():
-        if source.format == "rate":
-            reader = spark.readStream.format("rate")
-            rows = reader.option("rowsPerSecond", str(int(source.rate or 1))).load()
-            frames.append(rows.mapInArrow(_as_packets(name), SPARK_SCHEMA))
-    return reduce(DataFrame.union, frames)
-
-
-def _as_packets(name: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def wrap(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        packets: Iterator[Packet] = (pack_rows(0, f"rows:{name}", b) for b in batches if len(b))
-        yield from to_batches(packets)
-
-    return wrap
 
 
 def _deliverer(spark: SparkSession, sink: Sink, root: str) -> Callable[[Manifest], None] | None:
@@ -218,9 +133,8 @@ def _warm_up(spark: SparkSession) -> None:
     frame = spark.range(0, cores, 1, cores).selectExpr(
         "cast(id as int) as pid", "'meta' as tag", "cast('{}' as binary) as data"
     )
-    for _ in range(2):
-        frame = frame.mapInArrow(_unchanged, SPARK_SCHEMA).repartitionById(cores, F.col("pid"))
-    frame.mapInArrow(_unchanged, SPARK_SCHEMA).toArrow()
+    moved = frame.mapInArrow(_unchanged, SPARK_SCHEMA).repartitionById(cores, F.col("pid"))
+    moved.mapInArrow(_unchanged, SPARK_SCHEMA).toArrow()
 
 
 def _unchanged(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

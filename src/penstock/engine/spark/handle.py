@@ -1,0 +1,142 @@
+"""The handle over a query that runs on Spark."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from threading import Lock, Thread
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from penstock.engine.feed import Feed, Serving
+from penstock.engine.packets import SPARK_SCHEMA
+from penstock.engine.pipeline import Pipeline, Report
+from penstock.engine.spark.runner import on_spark
+from penstock.errors import PenstockError, StateError
+
+# Enough reports for a day at a batch every ten seconds; older ones are forgotten.
+_REPORTS = 8_640
+_LONGEST_NAP = 0.1
+_IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
+
+
+class SparkRun:
+    """A query running on Spark; `reports` has one for each batch."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        pipeline: Pipeline,
+        feed: Feed,
+        *,
+        tasks: int,
+        nap: float,
+        ends: bool,
+        drains: bool,
+    ):
+        self.reports: deque[Report] = deque(maxlen=_REPORTS)
+        self.pipeline = pipeline
+        self._streaming: StreamingQuery | None = None
+        self._spark = spark
+        self._feed = feed
+        self._tasks = tasks
+        self._nap = min(nap, _LONGEST_NAP)
+        self._ends = ends
+        self._drains = drains
+        self._error: BaseException | None = None
+        self._is_stopped = False
+        self._busy = Lock()
+
+    @property
+    def streaming(self) -> StreamingQuery:
+        """Spark's own handle."""
+        assert self._streaming is not None, "it is there once the query has been started"
+        return self._streaming
+
+    def begin(self, streaming: StreamingQuery) -> None:
+        """Take charge of a query that has just been started."""
+        self._streaming = streaming
+
+    @property
+    def is_active(self) -> bool:
+        return self._streaming is None or bool(self._streaming.isActive)
+
+    def stop(self) -> None:
+        """Stop once the batch under way is done."""
+        self._is_stopped = True
+        with self._busy:
+            self.streaming.stop()
+        self.pipeline.checkpoint.close()
+
+    def await_termination(self, timeout: float | None = None) -> bool:
+        """Wait until the query has ended, then drain it if that was asked for.
+
+        True if it has ended, False after `timeout` seconds. What made it fail is raised.
+        """
+        try:
+            ended = self.streaming.awaitTermination(timeout)
+        except StreamingQueryException as error:
+            self.pipeline.checkpoint.close()
+            raise self._explained(error) from None
+        if timeout is not None and not ended:
+            return False
+        if self._drains and not self._is_stopped:
+            self._drains = False
+            facts = [(0, "meta", b'{"kind": "drain", "pid": 0}')]
+            frame = self._spark.createDataFrame(facts, SPARK_SCHEMA)
+            self.pipeline.drain(on_spark(frame, (), self._tasks))
+        self.pipeline.checkpoint.close()
+        return True
+
+    def _explained(self, error: StreamingQueryException) -> Exception:
+        """What really went wrong, without Spark's stack trace if it is known."""
+        if isinstance(self._error, PenstockError):
+            return self._error
+        found = _IO_ERROR.search(str(error))
+        if found and self._error is None:
+            return StateError(
+                f"Spark cannot write in {self.pipeline.checkpoint.store.root}: {found[1]}",
+                hint="nothing is lost: mend that, then run again on this checkpoint",
+            )
+        unknown: Exception = error
+        return unknown
+
+    def on_batch(self, frame: DataFrame, number: int) -> None:
+        """What Spark calls for each micro-batch.
+
+        To return without work is safe: what has been read is in our manifest, not in Spark's log.
+        """
+        try:
+            self._run_batch(frame, number)
+        except BaseException as error:
+            self._error = error
+            raise
+
+    def _run_batch(self, frame: DataFrame, number: int) -> None:
+        serving = self._serving(number)
+        with self._busy:
+            if not self._is_stopped and (serving is not None or self._feed.is_empty):
+                session = frame.sparkSession
+                session.conf.set("spark.sql.adaptive.enabled", "false")
+                session.conf.set("spark.sql.codegen.wholeStage", "false")
+                slices = serving.slices if serving else ()
+                offsets = serving.offsets if serving else {}
+                run = on_spark(frame, slices, self._tasks)
+                self.pipeline.process(number, run, offsets=offsets)
+        if self._ends and self._feed.is_exhausted(self.pipeline.manifest.offsets):
+                # In a thread, since Spark waits for this very call before it stops.
+            Thread(target=self.streaming.stop, daemon=True).start()
+
+    def _serving(self, number: int) -> Serving | None:
+        """What the batch reads, as soon as there is something."""
+        if number <= self.pipeline.manifest.batch:
+            return Serving((), self.pipeline.manifest.offsets)
+        while True:
+            serving = self._feed.serve(number, self.pipeline.manifest.offsets)
+            is_over = self._ends or self._is_stopped or not self.is_active
+            if serving is not None or is_over or self._feed.is_empty:
+                return serving
+            time.sleep(self._nap)
