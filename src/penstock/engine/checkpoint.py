@@ -47,7 +47,7 @@ class Checkpoint:
         theirs = self._identity()
         kept = int(theirs["partitions"])
         if theirs["engine"] != engine:
-            # The two keep account of what they have read in different places.
+            # On Spark it is Spark that numbers the batches, and it would start from the first.
             raise CheckpointError(
                 f"checkpoint {self.store.root} was made by --engine {theirs['engine']}",
                 hint="run it on that engine, or use another --checkpoint",

@@ -151,10 +151,6 @@ class Feed:
             self._store.publish(name, json.dumps(end).encode())
         return Serving(tuple(self.slices(done, end)), end)
 
-    def is_exhausted(self, done: Offsets) -> bool:
-        """Whether a frozen feed has nothing left."""
-        return self._is_frozen and self.next(done or self.start()) == (done or self.start())
-
     def everything(self) -> Offsets:
         """Where all that is there ends, once frozen."""
         files = {name: len(log.files) for name, log in self._logs.items()}

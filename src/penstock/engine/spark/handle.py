@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -49,6 +49,7 @@ class SparkRun:
         self._error: BaseException | None = None
         self._is_stopped = False
         self._busy = Lock()
+        self._has_begun = Event()
 
     @property
     def streaming(self) -> StreamingQuery:
@@ -59,6 +60,7 @@ class SparkRun:
     def begin(self, streaming: StreamingQuery) -> None:
         """Take charge of a query that has just been started."""
         self._streaming = streaming
+        self._has_begun.set()
 
     @property
     def is_active(self) -> bool:
@@ -126,9 +128,13 @@ class SparkRun:
                 offsets = serving.offsets if serving else {}
                 run = on_spark(frame, slices, self._tasks)
                 self.pipeline.process(number, run, offsets=offsets)
-        if self._ends and self._feed.is_exhausted(self.pipeline.manifest.offsets):
-                # In a thread, since Spark waits for this very call before it stops.
-            Thread(target=self.streaming.stop, daemon=True).start()
+        if self._ends and serving is None:
+            # In a thread, since Spark waits for this very call before it stops.
+            Thread(target=self._end, daemon=True).start()
+
+    def _end(self) -> None:
+        self._has_begun.wait()
+        self.streaming.stop()
 
     def _serving(self, number: int) -> Serving | None:
         """What the batch reads, as soon as there is something."""
