@@ -14,8 +14,8 @@ from typing import Any
 
 from penstock.api import sql
 from penstock.engine.sinks import Sink
-from penstock.engine.spark.session import make_session
 from penstock.engine.spark.handle import SparkRun
+from penstock.engine.spark.session import make_session
 from penstock.errors import CheckpointError
 
 

@@ -126,9 +126,9 @@ class Siege:
         driver = Driver(self._folder / "jobs", self._master)
         try:
             for victim in victims:
-                if not driver.progress(self._rng.randint(1, 3)):
+                if not driver.progress(self._rng.randint(1, 2)):
                     break
-                time.sleep(self._rng.random() * 0.6)
+                time.sleep(self._rng.random() * 0.4)
                 if not driver.kill(victim, self._rng):
                     continue
                 self.kills[victim] += 1
@@ -192,10 +192,13 @@ class Driver:
             self._process.wait()
             self._log.close()
             return True
-        candidates = [p for p in self._family if _is(victim, p)]
-        if not candidates:
+        candidates = sorted((p for p in self._family if _is(victim, p)), key=lambda p: p.pid)
+        if not candidates or self._process.poll() is not None:
             return False
-        rng.choice(sorted(candidates, key=lambda p: p.pid)).kill()
+        try:
+            rng.choice(candidates).kill()
+        except psutil.NoSuchProcess:
+            return False
         return True
 
     def finish(self) -> None:
@@ -225,10 +228,13 @@ def _is(victim: str, process: psutil.Process) -> bool:
         command = " ".join(process.cmdline())
         if victim == "executor":
             return "CoarseGrainedExecutorBackend" in command
-        # Workers are forked from a daemon, so they have its command line.
+        # Workers are forked from the daemon, so they have its command line.
         parent = process.parent()
-        is_forked = parent is not None and "spark.daemon" in " ".join(parent.cmdline())
-        return is_forked and "spark.daemon" in command
+        return (
+            "spark.daemon" in command
+            and parent is not None
+            and parent.cmdline() == process.cmdline()
+        )
     except psutil.Error:
         return False
 

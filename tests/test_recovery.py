@@ -84,7 +84,7 @@ def test_after_a_crash_only_what_counts_is_kept(kind, prepared, tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 def test_killed_drivers_lose_nothing(tmp_path):
-    siege = Siege(tmp_path, Random("driver"), master="local[2]", files=16)
+    siege = Siege(tmp_path, Random("driver"), master="local[2]", files=12)
     siege.run(["driver"] * 3)
     assert siege.wrong() == []
     assert siege.kills["driver"] == 3
@@ -93,8 +93,8 @@ def test_killed_drivers_lose_nothing(tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 def test_killed_workers_lose_nothing(tmp_path):
-    siege = Siege(tmp_path, Random("worker"), master="local[2]", files=16)
-    siege.run(["worker"] * 6)
+    siege = Siege(tmp_path, Random("worker"), master="local[2]", files=14)
+    siege.run(["worker"] * 8)
     assert siege.wrong() == []
     assert siege.kills["worker"] >= 5
 

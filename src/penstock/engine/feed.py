@@ -131,11 +131,6 @@ class Feed:
             log.find()
         self._is_frozen = True
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to feed on: all streams are Spark's own."""
-        return not self._sources
-
     def serve(self, number: int, done: Offsets) -> Serving | None:
         """What batch `number` reads after `done`; None if there is nothing new.
 

@@ -36,6 +36,7 @@ class SparkRun:
         nap: float,
         ends: bool,
         drains: bool,
+        has_rates: bool,
     ):
         self.reports: deque[Report] = deque(maxlen=_REPORTS)
         self.pipeline = pipeline
@@ -46,6 +47,7 @@ class SparkRun:
         self._nap = min(nap, _LONGEST_NAP)
         self._ends = ends
         self._drains = drains
+        self._has_rates = has_rates
         self._error: BaseException | None = None
         self._is_stopped = False
         self._busy = Lock()
@@ -70,7 +72,8 @@ class SparkRun:
         """Stop once the batch under way is done."""
         self._is_stopped = True
         with self._busy:
-            self.streaming.stop()
+            pass  # The batch under way is done; one that begins now finds out that it need not.
+        self.streaming.stop()
         self.pipeline.checkpoint.close()
 
     def await_termination(self, timeout: float | None = None) -> bool:
@@ -82,6 +85,8 @@ class SparkRun:
             ended = self.streaming.awaitTermination(timeout)
         except StreamingQueryException as error:
             self.pipeline.checkpoint.close()
+            if self._is_stopped and isinstance(self._error, InterruptedError):
+                return True
             raise self._explained(error) from None
         if timeout is not None and not ended:
             return False
@@ -103,14 +108,13 @@ class SparkRun:
                 f"Spark cannot write in {self.pipeline.checkpoint.store.root}: {found[1]}",
                 hint="nothing is lost: mend that, then run again on this checkpoint",
             )
-        unknown: Exception = error
-        return unknown
+        return StateError(
+            f"the batch failed on Spark: {_first_line(error)}",
+            hint="nothing is lost: run again on this checkpoint; Spark's log has the details",
+        )
 
     def on_batch(self, frame: DataFrame, number: int) -> None:
-        """What Spark calls for each micro-batch.
-
-        To return without work is safe: what has been read is in our manifest, not in Spark's log.
-        """
+        """What Spark calls for each micro-batch."""
         try:
             self._run_batch(frame, number)
         except BaseException as error:
@@ -120,14 +124,17 @@ class SparkRun:
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         serving = self._serving(number)
         with self._busy:
-            if not self._is_stopped and (serving is not None or self._feed.is_empty):
+            if self._is_stopped and self._has_rates:
+                # To return would tell Spark that the rows of its own source are done with. What
+                # comes from the feed is safe: how far that was read is in our manifest.
+                raise InterruptedError("the query is being stopped")
+            if not self._is_stopped and (serving is not None or self._has_rates):
                 session = frame.sparkSession
                 session.conf.set("spark.sql.adaptive.enabled", "false")
                 session.conf.set("spark.sql.codegen.wholeStage", "false")
-                slices = serving.slices if serving else ()
-                offsets = serving.offsets if serving else {}
-                run = on_spark(frame, slices, self._tasks)
-                self.pipeline.process(number, run, offsets=offsets)
+                served = serving or Serving((), self.pipeline.manifest.offsets)
+                run = on_spark(frame, served.slices, self._tasks)
+                self.pipeline.process(number, run, offsets=served.offsets)
         if self._ends and serving is None:
             # In a thread, since Spark waits for this very call before it stops.
             Thread(target=self._end, daemon=True).start()
@@ -143,6 +150,11 @@ class SparkRun:
         while True:
             serving = self._feed.serve(number, self.pipeline.manifest.offsets)
             is_over = self._ends or self._is_stopped or not self.is_active
-            if serving is not None or is_over or self._feed.is_empty:
+            if serving is not None or is_over or self._has_rates:
                 return serving
             time.sleep(self._nap)
+
+
+def _first_line(error: StreamingQueryException) -> str:
+    """What Spark says first; the rest is stack traces."""
+    return str(error).strip().split("\n", 1)[0]

@@ -52,7 +52,14 @@ def start(
         deliver = _deliverer(spark, sink, held.store.root)
         pipeline = Pipeline(plan, held, sink, overwrite=overwrite, deliver=deliver)
         run = SparkRun(
-            spark, pipeline, feed, tasks=cores, nap=trigger, ends=available_now, drains=drain
+            spark,
+            pipeline,
+            feed,
+            tasks=cores,
+            nap=trigger,
+            ends=available_now,
+            drains=drain and available_now,
+            has_rates=bool(_rates(query)),
         )
         pipeline.on_report(lambda made: _reported(run, made, report))
         writer = _packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
