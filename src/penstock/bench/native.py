@@ -14,10 +14,17 @@ from penstock.bench.measurement import BatchTime, Measurement
 from penstock.bench.workload import ALIASES, Workload
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+# Spark's defaults in place of what our sessions set: its joins run in the JVM, and need it whole.
+_PLAIN = {
+    "spark.driver.extraJavaOptions": "",
+    "spark.shuffle.compress": "true",
+    "spark.python.daemon.module": "pyspark.daemon",
+}
 # The default, and the newest format on the store that it asks for.
 STATE_FORMATS: Mapping[str, Mapping[str, str]] = {
-    "hdfs-v2": {"spark.sql.streaming.join.stateFormatVersion": "2"},
+    "hdfs-v2": {**_PLAIN, "spark.sql.streaming.join.stateFormatVersion": "2"},
     "rocksdb-v4": {
+        **_PLAIN,
         "spark.sql.streaming.join.stateFormatVersion": "4",
         "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",

@@ -8,16 +8,15 @@ from threading import Thread
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.engine.checkpoint import Checkpoint
 from penstock.engine.feed import Feed
 from penstock.engine.manifest import Manifest
-from penstock.engine.packets import SPARK_SCHEMA
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.sinks import Sink
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.ticker import rows_of_rate, ticks
+from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.store import Store
 from penstock.errors import SourceError, StateError
 from penstock.plan.multiway import MultiwayJoin
@@ -39,7 +38,8 @@ def start(
     report: Callable[[Report], None] | None = None,
 ) -> SparkRun:
     """Start a plan: it reads all there is and ends, or looks for more every `trigger` seconds."""
-    Thread(target=_warm_up, args=(spark,), daemon=True).start()
+    if not is_warm(spark):
+        Thread(target=warm_up, args=(spark,), daemon=True).start()
     query = plan.query
     cores = spark.sparkContext.defaultParallelism
     held = Checkpoint(
@@ -132,20 +132,6 @@ def _as_uri(root: str, path: str) -> str:
     """A path of the checkpoint's file system, as Spark writes it."""
     scheme, colon, _ = root.partition("://")
     return f"{scheme if colon else 'file'}://{path}"
-
-
-def _warm_up(spark: SparkSession) -> None:
-    """Start the Python workers while Spark is still planning; the first batch needs them."""
-    cores = spark.sparkContext.defaultParallelism
-    frame = spark.range(0, cores, 1, cores).selectExpr(
-        "cast(id as int) as pid", "'meta' as tag", "cast('{}' as binary) as data"
-    )
-    moved = frame.mapInArrow(_unchanged, SPARK_SCHEMA).repartitionById(cores, F.col("pid"))
-    moved.mapInArrow(_unchanged, SPARK_SCHEMA).toArrow()
-
-
-def _unchanged(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from batches
 
 
 def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
