@@ -19,9 +19,13 @@ Work = Callable[[Iterable[Packet]], Iterator[Packet]]
 
 @dataclass(frozen=True)
 class Stage:
-    """Work on the packets of one partition, after they have moved to `pids` partitions."""
+    """Work that `tasks` tasks share: packets of partition p go to task p modulo `tasks`.
 
-    pids: int
+    The partitions of all spaces that have the same number within theirs are one task's: moving
+    costs by the task.
+    """
+
+    tasks: int
     work: Work
 
 
@@ -41,7 +45,9 @@ class Job:
     def stages(self) -> tuple[Stage, ...]:
         first = () if self.sequencer is None else (Stage(1, partial(_sequence, self.sequencer)),)
         rounds = range(self.batch.rounds)
-        return first + tuple(Stage(self.batch.pids, partial(_step, self.batch, r)) for r in rounds)
+        return first + tuple(
+            Stage(self.batch.partitions, partial(_step, self.batch, r)) for r in rounds
+        )
 
 
 Runner = Callable[[Job], list[dict[str, Any]]]

@@ -59,10 +59,6 @@ class Batch:
     def rounds(self) -> int:
         return max(len(route.legs) for route in self.routes)
 
-    @property
-    def pids(self) -> int:
-        return self.layout.space_count * self.partitions
-
 
 @dataclass
 class Step:

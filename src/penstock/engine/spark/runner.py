@@ -25,7 +25,7 @@ def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
         dealt = deal(slices, tasks)
         frame = packets.mapInArrow(_over_batches(lambda p: job.pack(dealt(p))), SPARK_SCHEMA)
         for stage in job.stages:
-            moved = frame.repartitionById(stage.pids, F.col("pid"))
+            moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
             frame = moved.mapInArrow(_over_batches(stage.work), SPARK_SCHEMA)
         facts = from_batches(frame.toArrow().to_batches())
         return [unpack_meta(fact) for fact in facts if fact.tag == "meta"]

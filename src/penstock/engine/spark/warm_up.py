@@ -22,7 +22,7 @@ def warm_up(spark: SparkSession) -> None:
 
 def is_warm(spark: SparkSession) -> bool:
     """Whether a session has been warmed up."""
-    return spark.conf.get(_MARK, "false") == "true"
+    return bool(spark.conf.get(_MARK, "false") == "true")
 
 
 def _unchanged(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
