@@ -13,6 +13,8 @@ from penstock.engine.pack import Packing
 from penstock.engine.packets import Packet
 from penstock.engine.sequencer import Sequencer
 from penstock.engine.step import Batch, Step
+from penstock.engine.store import Store
+from penstock.engine.transit import Transit
 
 Work = Callable[[Iterable[Packet]], Iterator[Packet]]
 
@@ -36,6 +38,12 @@ class Job:
     packing: Packing
     sequencer: Sequencer | None
     batch: Batch
+
+    @property
+    def transit(self) -> Transit | None:
+        """Where large packets may travel as files, if all tasks share a file system."""
+        store = Store(self.batch.root)
+        return Transit(store.path(f"transit/{self.batch.number}")) if store.is_local else None
 
     @property
     def pack(self) -> Work:

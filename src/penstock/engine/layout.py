@@ -58,10 +58,6 @@ class Layout:
             spaces[alias] = mine
         return spaces
 
-    @cached_property
-    def space_count(self) -> int:
-        return 1 + max(space for spaces in self.spaces.values() for space in spaces)
-
     def keys_of(self, alias: str) -> tuple[int, ...]:
         """The key classes an input belongs to."""
         return tuple(space for space in self.spaces[alias] if space < len(self.keys))

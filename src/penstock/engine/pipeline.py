@@ -252,6 +252,7 @@ class Pipeline:
         store = self.checkpoint.store
         listed = {chunk.name for chunk in self.manifest.chunks()}
         store.remove([name for name in store.names("state") if name not in listed])
+        store.remove(store.names("transit"))
         clean(self.staging)
 
     def _sweep(self, before: Manifest, facts: Facts) -> None:

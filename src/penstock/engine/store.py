@@ -56,7 +56,7 @@ class Store:
         """Write a whole new file; its folder is made if need be."""
         filesystem, _ = self._place
         path = self.path(name)
-        with _storage_errors("write", path):
+        with storage_errors("write", path):
             try:
                 stream = filesystem.open_output_stream(path)
             except FileNotFoundError:
@@ -74,7 +74,7 @@ class Store:
             return
         final = Path(self.path(name))
         draft = final.with_name(f".{final.name}.{uuid.uuid4().hex}")
-        with _storage_errors("write", str(final)):
+        with storage_errors("write", str(final)):
             draft.parent.mkdir(parents=True, exist_ok=True)
             with open(draft, "wb") as file:
                 file.write(data)
@@ -193,7 +193,8 @@ _RESTORE = "restore the checkpoint from a copy, or start anew with another --che
 
 
 @contextmanager
-def _storage_errors(verb: str, path: str) -> Iterator[None]:
+def storage_errors(verb: str, path: str) -> Iterator[None]:
+    """Say what could not be done with a file, in words for its owner."""
     try:
         yield
     except FileExistsError:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.engine.guard import guarded
 from penstock.engine.job import Job, Runner, Work
 from penstock.engine.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_meta
 from penstock.engine.slices import Slice
 from penstock.engine.spark.ticker import deal
+from penstock.engine.transit import Transit
 
 
 def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
@@ -22,19 +24,30 @@ def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
     """
 
     def run(job: Job) -> list[dict[str, Any]]:
+        transit = job.transit
         dealt = deal(slices, tasks)
-        frame = packets.mapInArrow(_over_batches(lambda p: job.pack(dealt(p))), SPARK_SCHEMA)
+        frame = _apply(packets, lambda p: job.pack(dealt(p)), transit)
         for stage in job.stages:
             moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
-            frame = moved.mapInArrow(_over_batches(stage.work), SPARK_SCHEMA)
-        facts = from_batches(frame.toArrow().to_batches())
+            frame = _apply(moved, stage.work, transit)
+        try:
+            facts = from_batches(frame.toArrow().to_batches())
+        finally:
+            if transit is not None:
+                transit.clear()
         return [unpack_meta(fact) for fact in facts if fact.tag == "meta"]
 
     return run
 
 
-def _over_batches(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def over(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from to_batches(work(from_batches(batches)))
+def _apply(frame: DataFrame, work: Work, transit: Transit | None) -> DataFrame:
+    """A frame of packets with work done on each task's."""
 
-    return over
+    def over(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        arrived = from_batches(batches)
+        if transit is None:
+            yield from to_batches(work(arrived))
+        else:
+            yield from to_batches(guarded(transit.leave(work(transit.fetch(arrived)))))
+
+    return frame.mapInArrow(over, SPARK_SCHEMA)
