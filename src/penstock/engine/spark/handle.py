@@ -7,7 +7,8 @@ import time
 from collections import deque
 from threading import Event, Lock, Thread
 
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
@@ -15,7 +16,7 @@ from penstock.engine.feed import Feed, Serving
 from penstock.engine.packets import SPARK_SCHEMA
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.spark.runner import on_spark
-from penstock.errors import PenstockError, StateError
+from penstock.errors import StateError
 
 # Enough reports for a day at a batch every ten seconds; older ones are forgotten.
 _REPORTS = 8_640
@@ -48,7 +49,7 @@ class SparkRun:
         self._ends = ends
         self._drains = drains
         self._has_rates = has_rates
-        self._error: BaseException | None = None
+        self._error: Exception | None = None
         self._is_stopped = False
         self._busy = Lock()
         self._has_begun = Event()
@@ -100,7 +101,7 @@ class SparkRun:
 
     def _explained(self, error: StreamingQueryException) -> Exception:
         """What really went wrong, without Spark's stack trace if it is known."""
-        if isinstance(self._error, PenstockError):
+        if self._error is not None and not isinstance(self._error, PySparkException | Py4JError):
             return self._error
         found = _IO_ERROR.search(str(error))
         if found and self._error is None:
@@ -109,7 +110,7 @@ class SparkRun:
                 hint="nothing is lost: mend that, then run again on this checkpoint",
             )
         return StateError(
-            f"the batch failed on Spark: {_first_line(error)}",
+            f"the batch failed on Spark: {_first_line(self._error or error)}",
             hint="nothing is lost: run again on this checkpoint; Spark's log has the details",
         )
 
@@ -117,7 +118,7 @@ class SparkRun:
         """What Spark calls for each micro-batch."""
         try:
             self._run_batch(frame, number)
-        except BaseException as error:
+        except Exception as error:
             self._error = error
             raise
 
@@ -155,6 +156,6 @@ class SparkRun:
             time.sleep(self._nap)
 
 
-def _first_line(error: StreamingQueryException) -> str:
+def _first_line(error: Exception) -> str:
     """What Spark says first; the rest is stack traces."""
     return str(error).strip().split("\n", 1)[0]
