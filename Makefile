@@ -14,6 +14,8 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(BIN)/python -c "import sys; from penstock.engine.java import find_java; sys.exit(find_java() is None)" \
+	  || $(BIN)/python -m pip install --quiet --editable '.[java]'
 	@touch $@
 
 demo: setup ## run a three-way join of an auction site's streams on Spark, about half a minute

@@ -23,6 +23,9 @@ _ONE_MACHINE = {
 }
 
 
+_LONGEST_LOG = 10 << 20
+
+
 def make_session(
     master: str | None = None, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
@@ -48,7 +51,7 @@ def make_session(
     builder = SparkSession.builder.master(where)
     for key, value in chosen.items():
         builder = builder.config(key, value)
-    log = os.path.join(tempfile.gettempdir(), f"penstock-spark-{os.getpid()}.log")
+    log = log_file()
     try:
         with _stderr_to(log):
             session: SparkSession = builder.getOrCreate()
@@ -60,12 +63,19 @@ def make_session(
     return session
 
 
+def log_file() -> str:
+    """Where the JVMs of this user's sessions write."""
+    return os.path.join(tempfile.gettempdir(), f"penstock-spark-{os.getuid()}.log")
+
+
 @contextmanager
 def _stderr_to(path: str) -> Iterator[None]:
-    """Have processes started inside write their errors to a file."""
+    """Have processes started inside write their errors to a file, which is kept from growing."""
     sys.stderr.flush()
     before = os.dup(2)
     file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o644)
+    if os.fstat(file).st_size > _LONGEST_LOG:
+        os.truncate(file, 0)
     try:
         os.dup2(file, 2)
         yield
