@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from enum import StrEnum
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
@@ -97,76 +98,81 @@ def run(
         print("console: a batch that is run again is printed again", file=sys.stderr)
     folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
     with folder as place, Progress() as progress:
+        order = _Order(query, target, place, partitions, overwrite, progress)
         if engine is Engine.LOCAL:
-            local = query.local(
-                sink=target,
-                checkpoint=place,
-                partitions=partitions,
-                overwrite=overwrite,
-                report=progress,
-            )
-            with _on_signal(local.stop):
-                if available_now:
-                    local.available_now(drain=drain)
-                else:
-                    local.every(seconds)
+            _run_here(order, None if available_now else seconds, drain)
         else:
-            timing = None if available_now else f"{round(seconds * 1000)} milliseconds"
-            _run_on_spark(
-                query, progress, target, place, timing, drain, overwrite, partitions, master,
-                settings,
-            )  # fmt: skip
+            _run_on_spark(order, None if available_now else seconds, drain, master, settings)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What to run, and where its state and results go."""
+
+    query: ContinuousQuery
+    sink: Sink
+    checkpoint: str
+    partitions: int | None
+    overwrite: bool
+    progress: Progress
+
+
+def _run_here(order: _Order, every: float | None, drain: bool) -> None:
+    run = order.query.local(
+        sink=order.sink,
+        checkpoint=order.checkpoint,
+        partitions=order.partitions,
+        overwrite=order.overwrite,
+        report=order.progress,
+    )
+    with _on_signal(run.stop):
+        if every is None:
+            run.available_now(drain=drain)
+        else:
+            run.every(every)
 
 
 def _run_on_spark(
-    query: ContinuousQuery,
-    progress: Progress,
-    sink: Sink,
-    checkpoint: str,
-    trigger: str | None,
-    drain: bool,
-    overwrite: bool,
-    partitions: int | None,
-    master: str,
-    settings: dict[str, str],
+    order: _Order, every: float | None, drain: bool, master: str, settings: dict[str, str]
 ) -> None:
     from penstock.engine.spark.session import make_session
 
     print("starting Spark …", file=sys.stderr)
     spark = make_session(master, settings)
     try:
-        started = query.start(
+        run = order.query.start(
             spark,
-            sink=sink,
-            checkpoint=checkpoint,
-            trigger=trigger or "1 second",
-            available_now=trigger is None,
+            sink=order.sink,
+            checkpoint=order.checkpoint,
+            trigger=f"{round((every or 1.0) * 1000)} ms",
+            available_now=every is None,
             drain=drain,
-            partitions=partitions,
-            overwrite=overwrite,
-            report=progress,
+            partitions=order.partitions,
+            overwrite=order.overwrite,
+            report=order.progress,
         )
         # An exception in the middle of a call to the JVM would be logged with a stack trace.
         stopping = Event()
         with _on_signal(stopping.set):
-            while not stopping.is_set() and not started.await_termination(0.2):
+            while not stopping.is_set() and not run.await_termination(0.2):
                 pass
         if stopping.is_set():
-            started.stop()
+            run.stop()
             print("stopped", file=sys.stderr)
     finally:
         spark.stop()
 
 
 @contextmanager
-def _on_signal(stop: object) -> Iterator[None]:
-    """Have Ctrl-C end a run after its batch, instead of in the middle."""
-    assert callable(stop)
-    before = signal.signal(signal.SIGINT, lambda *_: stop())
+def _on_signal(stop: Callable[[], None]) -> Iterator[None]:
+    """Have Ctrl-C or a polite kill end a run after its batch, instead of in the middle."""
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_: stop()) for number in signals]
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _sink(text: str) -> Sink:

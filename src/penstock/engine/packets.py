@@ -41,6 +41,14 @@ def unpack_rows(packets: Iterable[Packet]) -> pa.RecordBatch | None:
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
+def sort_out(packets: Iterable[Packet]) -> tuple[list[Packet], dict[str, list[Packet]]]:
+    """Facts, and all other packets by their tag."""
+    by_tag: dict[str, list[Packet]] = {}
+    for packet in packets:
+        by_tag.setdefault(packet.tag, []).append(packet)
+    return by_tag.pop("meta", []), by_tag
+
+
 def pack_meta(pid: int, kind: str, **facts: Any) -> Packet:
     """A small fact for the driver, or for the next step at the same partition."""
     return Packet(pid, "meta", json.dumps({"kind": kind, "pid": pid, **facts}).encode())

@@ -21,7 +21,7 @@ from penstock.engine.layout import ARRIVAL, END, PASSES, SEQUENCE, TS, partition
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.manifest import StreamState
 from penstock.engine.pack import address, placement, scatter
-from penstock.engine.packets import Packet, pack_meta, unpack_meta, unpack_rows
+from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
 from penstock.engine.step import Batch
 from penstock.engine.store import ChunkInfo, Store, read_rows
 from penstock.kernels.rows import ends_of
@@ -48,10 +48,7 @@ class Sequencer:
 
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Numbered tuples for round 0, and facts about what is kept here."""
-        by_tag: dict[str, list[Packet]] = {}
-        for packet in packets:
-            by_tag.setdefault(packet.tag, []).append(packet)
-        facts = by_tag.pop("meta", [])
+        facts, by_tag = sort_out(packets)
         yield from facts
         frontier = self._frontier(facts)
         waiting = {item.alias: self._waiting(item, by_tag) for item in self._inputs}

@@ -22,7 +22,14 @@ from penstock.engine.layout import (
 )
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.pack import placement, scatter, starts_at_home
-from penstock.engine.packets import Packet, pack_meta, pack_rows, unpack_meta, unpack_rows
+from penstock.engine.packets import (
+    Packet,
+    pack_meta,
+    pack_rows,
+    sort_out,
+    unpack_meta,
+    unpack_rows,
+)
 from penstock.engine.routes import Leg, Route, Visit
 from penstock.engine.sinks import PartWriter, Staging
 from penstock.engine.store import Chunk, ChunkInfo, Store, open_chunk, read_rows
@@ -73,10 +80,7 @@ class Step:
 
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Packets for the next round, or facts for the driver after the last."""
-        by_tag: dict[str, list[Packet]] = {}
-        for packet in packets:
-            by_tag.setdefault(packet.tag, []).append(packet)
-        facts = by_tag.pop("meta", [])
+        facts, by_tag = sort_out(packets)
         yield from facts
         if self.round == 0:
             yield from self._build(by_tag)
