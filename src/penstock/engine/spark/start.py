@@ -7,6 +7,7 @@ from functools import reduce
 from threading import Thread
 
 import pyarrow as pa
+from pyspark.errors import PySparkAttributeError
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.checkpoint import Checkpoint
@@ -18,7 +19,7 @@ from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.store import Store
-from penstock.errors import SourceError, StateError
+from penstock.errors import SetupError, SourceError, StateError
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import Query
 from penstock.query.source import Source
@@ -38,10 +39,10 @@ def start(
     report: Callable[[Report], None] | None = None,
 ) -> SparkRun:
     """Start a plan: it reads all there is and ends, or looks for more every `trigger` seconds."""
+    query = plan.query
+    cores = _cores(spark)
     if not is_warm(spark):
         Thread(target=warm_up, args=(spark,), daemon=True).start()
-    query = plan.query
-    cores = spark.sparkContext.defaultParallelism
     held = Checkpoint(
         checkpoint, query, partitions or cores, engine="spark", is_given=partitions is not None
     )
@@ -70,6 +71,16 @@ def start(
         held.close()
         raise
     return run
+
+
+def _cores(spark: SparkSession) -> int:
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except PySparkAttributeError:
+        raise SetupError(
+            "this session is a Spark Connect client, which has no view of its executors",
+            hint="start from a session of the classic kind: SparkSession.builder.master(…)",
+        ) from None
 
 
 def _reported(run: SparkRun, made: Report, report: Callable[[Report], None] | None) -> None:
