@@ -10,9 +10,9 @@ from plan_queries import auction, chain3, equal, hostile, mixed, outputs, star3,
 from penstock.errors import PlanError
 from penstock.plan.choose import bound_before, default_plan, shares_key
 from penstock.plan.force import forced_plan, render_plan
-from penstock.plan.keys import key_classes
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.query import Query
+from penstock.query.keys import key_classes
 
 
 def order(driver: str, *visits: str, position: int = 0) -> ProbeOrder:

@@ -125,7 +125,7 @@ def test_back_edges_are_seen_however_they_are_written() -> None:
 
 
 def test_what_the_table_allows_passes() -> None:
-    assert faults("penstock.engine.join", "from penstock.plan.keys import key_classes") == []
+    assert faults("penstock.engine.join", "from penstock.query.keys import key_classes") == []
     assert faults("penstock.engine.java", "from penstock.errors import SetupError") == []
     assert faults("penstock.engine.spark.run", "import pyspark") == []
     assert faults("penstock.engine.java", "import pyspark") != []

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from penstock.plan.keys import KeyClass, key_classes, unkeyed_equalities
 from penstock.query import Call, Column, Condition, DataType, Equality, Expression, Query
 from penstock.query.expression import columns_of
+from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
 from penstock.query.query import Input
 from penstock.query.types import common_type
 from penstock.query.window import RowsWindow

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from penstock.plan.keys import KeyClass, key_classes
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.query import Query
+from penstock.query.keys import KeyClass, key_classes
 
 
 def default_plan(query: Query) -> MultiwayJoin:

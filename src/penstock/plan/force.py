@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from typing import cast, get_args
 
 from penstock.plan.choose import bound_before, default_method, default_order, shares_key
-from penstock.plan.keys import KeyClass, key_classes
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.notation import Clause, Word, quote, read_clauses, refuse
 from penstock.query import Query
+from penstock.query.keys import KeyClass, key_classes
 
 
 def forced_plan(query: Query, text: str) -> MultiwayJoin:

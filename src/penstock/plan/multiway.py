@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.query import Query
 
 Method = Literal["sorted", "hash", "nested"]
@@ -45,6 +46,7 @@ class MultiwayJoin:
 
     query: Query
     orders: tuple[ProbeOrder, ...]
+    drops: DropBoxes = NO_DROPS
 
     def order(self, driver: str) -> ProbeOrder:
         """The probe order of one stream."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.plan.force import render_plan
-from penstock.plan.keys import key_classes, unkeyed_equalities
 from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
 from penstock.query import Condition, Equality, Input, Query, RowsWindow, TimeWindow
 from penstock.query.expression import render
+from penstock.query.keys import key_classes, unkeyed_equalities
 from penstock.query.window import MICROS, UNBOUNDED, render_duration, render_window
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from penstock.query import DataType, Equality, Expression, Query
-from penstock.query.expression import render, streams_of
-from penstock.query.types import common_type
+from penstock.query.expression import Expression, render, streams_of
+from penstock.query.query import Equality, Query
+from penstock.query.types import DataType, common_type
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The papers' models as pure functions, one module each; formulas cite paper and equation."""

@@ -1,0 +1,1 @@
+"""What is measured: samples of sources, the costs of this machine."""

@@ -1,0 +1,25 @@
+"""Drop boxes: the fraction of each stream's tuples that is kept when no plan keeps up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DropBoxes:
+    """Streams that are shed from, by alias, with the fraction that is kept; others keep all.
+
+    A box stands before the window: a shed tuple was never there (A&N Obs. 3). Which tuples are kept
+    follows from the seed, the alias and the tuple's arrival number alone, so that a replay sheds
+    the same ones and streams are shed independently.
+    """
+
+    kept: tuple[tuple[str, float], ...] = ()
+    seed: int = 0
+
+    def fraction(self, alias: str) -> float:
+        """The fraction of a stream's tuples that is kept."""
+        return dict(self.kept).get(alias, 1.0)
+
+
+NO_DROPS = DropBoxes()

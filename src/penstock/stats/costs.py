@@ -1,0 +1,27 @@
+"""What a machine needs for one tuple."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.stats.figure import Origin
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds for one piece of each kind of work.
+
+    `join` is one figure for all that a join does with one arriving tuple (A&N's symmetric cost);
+    where it is given the others count for nothing. Otherwise: `insert` into a window, `expire` from
+    it, `hash` a key, `probe` a window by key, `compare` with one tuple looked at (in a loop over a
+    window, or one candidate that a probe found), `move` a tuple to the next operator.
+    """
+
+    origin: Origin
+    join: float | None = None
+    insert: float = 0.0
+    probe: float = 0.0
+    expire: float = 0.0
+    move: float = 0.0
+    hash: float = 0.0
+    compare: float = 0.0
