@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
@@ -19,8 +19,11 @@ from penstock.engine.manifest import Manifest, latest
 from penstock.engine.pipeline import Report
 from penstock.engine.sinks import Sink, jsonl, parquet
 from penstock.engine.store import Store
+from penstock.plan.plan import Plan
+from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, leaves
 from penstock.query import DataType, Query
 from penstock.query.expression import Value
+from penstock.query.keys import KeyClass, key_classes
 
 Rows = list[tuple[Value, ...]]
 
@@ -53,18 +56,25 @@ class Place:
         return found
 
 
+def planned(query: Query, plan: str | Plan | None = None) -> ContinuousQuery:
+    """A query with its default plan, the one that a text forces, or the one given."""
+    if plan is None or isinstance(plan, str):
+        return ContinuousQuery.of(query, plan)
+    return replace(ContinuousQuery.of(query), plan=plan)
+
+
 def run_local(
     query: Query,
     place: Place,
     *,
-    plan: str | None = None,
+    plan: str | Plan | None = None,
     drain: bool = True,
     partitions: int | None = None,
     **more: Any,
 ) -> list[Report]:
     """Run in this process over all there is; the reports of the batches."""
     reports: list[Report] = []
-    started = ContinuousQuery.of(query, plan).local(
+    started = planned(query, plan).local(
         sink=more.pop("sink", place.sink),
         checkpoint=str(more.pop("checkpoint", place.checkpoint)),
         partitions=partitions,
@@ -80,13 +90,13 @@ def run_spark(
     query: Query,
     place: Place,
     *,
-    plan: str | None = None,
+    plan: str | Plan | None = None,
     drain: bool = True,
     partitions: int | None = 2,
     **more: Any,
 ) -> list[Report]:
     """Run on Spark over all there is; the reports of the batches."""
-    started = ContinuousQuery.of(query, plan).start(
+    started = planned(query, plan).start(
         spark,
         sink=more.pop("sink", place.sink),
         checkpoint=str(more.pop("checkpoint", place.checkpoint)),
@@ -137,6 +147,38 @@ def random_plan(query: Query, rng: Random) -> str:
         rng.shuffle(others)
         orders.append(f"{stream.alias}: {' '.join(others)}")
     return "; ".join(orders)
+
+
+def random_tree(query: Query, rng: Random) -> TreeJoin:
+    """Any join tree over the inputs of a query, left-deep, bushy or with products."""
+    aliases = list(query.aliases)
+    rng.shuffle(aliases)
+    return TreeJoin(query, _random_node(key_classes(query), aliases, rng))
+
+
+def _random_node(classes: tuple[KeyClass, ...], aliases: list[str], rng: Random) -> Node:
+    if len(aliases) == 1:
+        return Leaf(aliases[0])
+    cut = rng.choice((1, len(aliases) - 1, rng.randrange(1, len(aliases))))
+    sides = aliases[:cut], aliases[cut:]
+    return joined(classes, *(_random_node(classes, side, rng) for side in sides))
+
+
+def joined(classes: tuple[KeyClass, ...], left: Node, right: Node) -> Branch:
+    """Two sub-trees joined by key if they have one in common, else by nested loops."""
+    sides = set(leaves(left)), set(leaves(right))
+    is_keyed = any(all(side & set(c.streams) for side in sides) for c in classes)
+    return Branch(left, right, "sorted" if is_keyed else "nested")
+
+
+def tree(query: Query, shape: Any) -> TreeJoin:
+    """The join tree of a shape in nested pairs: `tree(query, (("a", "b"), "c"))`."""
+    classes = key_classes(query)
+
+    def node(shape: Any) -> Node:
+        return Leaf(shape) if isinstance(shape, str) else joined(classes, *map(node, shape))
+
+    return TreeJoin(query, node(shape))
 
 
 @contextmanager

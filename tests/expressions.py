@@ -15,7 +15,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from penstock.errors import EvaluationError
-from penstock.query import Call, Column, DataType, Expression, Literal
+from penstock.query import Apply, Call, Column, DataType, Expression, Literal
 from penstock.query.expression import COMPARISONS, Value, render
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,6 +39,10 @@ def value_of(expression: Expression, row: Mapping[Column, Value]) -> Value:
             if function == "cast":
                 return cast(values[0], type_, arguments[0].type)
             return _result(_call(function, values), expression)
+        case Apply(function=function, arguments=arguments):
+            assert not function.is_vectorized
+            values = [value_of(argument, row) for argument in arguments]
+            return None if None in values else function(*values)
     raise AssertionError(expression)
 
 

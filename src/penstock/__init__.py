@@ -9,13 +9,17 @@ if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
     from penstock.engine.sinks import Sink, console, foreach_batch, jsonl, noop, parquet
     from penstock.errors import PenstockError
+    from penstock.query import Function
+    from penstock.sql.registration import function
 
 __all__ = [
     "ContinuousQuery",
+    "Function",
     "PenstockError",
     "Sink",
     "console",
     "foreach_batch",
+    "function",
     "jsonl",
     "noop",
     "parquet",
@@ -25,7 +29,12 @@ __all__ = [
 # Loaded before the face of the same name is defined: later, the room would take its place.
 import_module("penstock.sql")
 
-_SINKS = ("Sink", "console", "foreach_batch", "jsonl", "noop", "parquet")
+_ROOMS = {
+    "ContinuousQuery": "api",
+    "Function": "query",
+    "PenstockError": "errors",
+    "function": "sql.registration",
+}
 
 
 def sql(text: str, *, plan: str | None = None, file: str = "query") -> ContinuousQuery:
@@ -39,5 +48,4 @@ def __getattr__(name: str) -> Any:
     """Load a face when it is first used: Spark's workers need none of them, and start sooner."""
     if name not in __all__:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
-    room = "engine.sinks" if name in _SINKS else "errors" if name.endswith("Error") else "api"
-    return getattr(import_module(f"penstock.{room}"), name)
+    return getattr(import_module(f"penstock.{_ROOMS.get(name, 'engine.sinks')}"), name)

@@ -54,8 +54,16 @@ class SqlError(PenstockError):
     """The text is not a query."""
 
 
+class FunctionError(PenstockError):
+    """A Python function cannot be used in queries."""
+
+
 class PlanError(PenstockError):
     """A forced plan does not fit the query."""
+
+
+class StatsError(PenstockError):
+    """A statistic cannot be true, or is of something that the query does not have."""
 
 
 class SourceError(PenstockError):

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.analyze import analyze
 from penstock.cli.bench import bench
 from penstock.cli.demo import demo
 from penstock.cli.doctor import doctor
@@ -26,7 +27,7 @@ app = typer.Typer(
 
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
-for command in (explain, run, demo, bench, doctor):
+for command in (explain, run, analyze, demo, bench, doctor):
     app.command()(command)
 
 

@@ -9,13 +9,14 @@ from penstock.errors import PenstockError
 from penstock.query import Query
 
 
-def read_query(file: str) -> Query:
-    """The query of a script; `-` is stdin."""
+def read_query(file: str, functions: str | None = None) -> Query:
+    """The query of a script, which may call the functions of a Python file; `-` is stdin."""
     name = "stdin" if file == "-" else file
     text = _read(file, name)
     from penstock.sql import parse
+    from penstock.sql.function_file import load_functions
 
-    return parse(text, file=name)
+    return parse(text, file=name, functions=load_functions(functions) if functions else ())
 
 
 def _read(file: str, name: str) -> str:

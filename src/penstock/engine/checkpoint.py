@@ -68,6 +68,8 @@ class Checkpoint:
             found: dict[str, Any] = json.loads(bytes(self.store.read(_IDENTITY)))
             if not {"partitions", "engine"} <= found.keys():
                 raise ValueError("it is not what a run wrote")
+            # A plan may put filters in another order; it is the same query.
+            found["filters"] = sorted(found.get("filters", ()))
         except ValueError as error:
             raise CheckpointError(
                 f"{self.store.path(_IDENTITY)} is damaged: {error}",
@@ -92,7 +94,7 @@ def identity(query: Query, partitions: int) -> dict[str, Any]:
             for i in query.inputs
         },
         "equalities": [str(e) for e in query.equalities],
-        "filters": [str(c) for c in query.filters],
+        "filters": sorted(str(c) for c in query.filters),
         "other predicates": [str(c) for c in query.thetas],
         "outputs": [f"{render(o.expression)} AS {o.name}" for o in query.outputs],
     }

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from penstock.engine import text
+from penstock.engine.apply import apply
 from penstock.engine.arithmetic import calculate, round_off
 from penstock.engine.arrow_types import arrow_type
 from penstock.engine.cast import cast, to_integer
 from penstock.engine.compare import compare, extreme, is_in
 from penstock.errors import EvaluationError
-from penstock.query import Call, Column, DataType, Expression, Literal
-from penstock.query.expression import ARITHMETIC, COMPARISONS, render
+from penstock.query import Apply, Call, Column, Condition, DataType, Expression, Literal
+from penstock.query.expression import ARITHMETIC, COMPARISONS, columns_of, render
 
 Batch: TypeAlias = "pa.RecordBatch | pa.Table"
 Naming = Callable[[Column], str]
@@ -61,6 +64,17 @@ def holds(condition: Expression, batch: Batch, name: Naming) -> pa.BooleanArray:
     return pc.fill_null(result, False) if result.null_count else result
 
 
+def passing(conditions: Iterable[Condition], batch: Batch, name: Naming) -> NDArray[np.bool_]:
+    """Where all conditions are true, each evaluated only on the rows that passed those before."""
+    passes = np.ones(len(batch), np.bool_)
+    for condition in conditions:
+        read = batch.select(sorted({name(column) for column in columns_of(condition.expression)}))
+        left = read if passes.all() else read.filter(pa.array(passes))
+        held = holds(condition.expression, left, name)
+        passes[passes] = held.to_numpy(zero_copy_only=False)
+    return passes
+
+
 def _value(expression: Expression, batch: Batch, name: Naming) -> Any:
     """The values as an array, or as a scalar if the expression is a constant."""
     match expression:
@@ -72,6 +86,8 @@ def _value(expression: Expression, batch: Batch, name: Naming) -> Any:
             return _case(expression, batch, name)
         case Call():
             return _call(expression, batch, name)
+        case Apply(function=function, arguments=arguments):
+            return apply(function, [evaluate(each, batch, name) for each in arguments])
     raise AssertionError(expression)
 
 

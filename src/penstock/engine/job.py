@@ -8,11 +8,13 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from penstock.engine.batch import Batch
 from penstock.engine.guard import guarded
 from penstock.engine.pack import Packing
 from penstock.engine.packets import Packet
+from penstock.engine.recall import Recall
 from penstock.engine.sequencer import Sequencer
-from penstock.engine.step import Batch, Step
+from penstock.engine.step import Step
 from penstock.engine.store import Store
 from penstock.engine.transit import Transit
 
@@ -33,11 +35,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Job:
-    """Pack the slices, then stage after stage."""
+    """Pack the slices, then stage after stage; a job without slices rebuilds inner state."""
 
-    packing: Packing
-    sequencer: Sequencer | None
     batch: Batch
+    packing: Packing | None = None
+    sequencer: Sequencer | None = None
 
     @property
     def transit(self) -> Transit | None:
@@ -47,15 +49,20 @@ class Job:
 
     @property
     def pack(self) -> Work:
+        if self.packing is None:
+            return partial(_recall, Recall(self.batch))
         return partial(_pack, self.packing)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        first = () if self.sequencer is None else (Stage(1, partial(_sequence, self.sequencer)),)
-        rounds = range(self.batch.rounds)
-        return first + tuple(
-            Stage(self.batch.partitions, partial(_step, self.batch, r)) for r in rounds
-        )
+        tasks = self.batch.partitions
+        rounds = range(self.batch.routing.rounds)
+        steps = tuple(Stage(tasks, partial(_step, self.batch, r)) for r in rounds)
+        if self.packing is None:
+            return (Stage(tasks, partial(_send, Recall(self.batch))), *steps)
+        if self.sequencer is not None:
+            return (Stage(1, partial(_sequence, self.sequencer)), *steps)
+        return steps
 
 
 Runner = Callable[[Job], list[dict[str, Any]]]
@@ -67,6 +74,15 @@ def _pack(packing: Packing, packets: Iterable[Packet]) -> Iterator[Packet]:
 
 def _sequence(sequencer: Sequencer, packets: Iterable[Packet]) -> Iterator[Packet]:
     return guarded(sequencer.run(packets))
+
+
+def _recall(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
+    return guarded(recall.call(packets))
+
+
+def _send(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
+    for pid in sorted({packet.pid for packet in packets}):
+        yield from guarded(recall.send(pid))
 
 
 def _step(batch: Batch, round_: int, packets: Iterable[Packet]) -> Iterator[Packet]:

@@ -10,19 +10,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.evaluate import holds
-from penstock.engine.layout import END, SEQUENCE, TS, column_name, hash_name
+from penstock.engine.layout import END, SEQUENCE, TS, UNTIL, column_name, hash_name, number_name
 from penstock.engine.lifetimes import alive_since, alive_until
 from penstock.engine.routes import Visit
 from penstock.engine.store import Chunk
 from penstock.kernels.ranges import expand, find_ranges
 from penstock.kernels.sorting import hash_order
-from penstock.query import Query, Window
+from penstock.query import Input, RowsWindow, Window
 from penstock.query.expression import columns_of
 
 Int64s = NDArray[np.int64]
-
-LAST = "#last"
-UNTIL = "#until"
 
 # Rows of a partial result that are in memory at once, for each visit of a leg: one hot key can turn
 # hundreds of tuples into millions of results.
@@ -33,10 +30,10 @@ SLICE = 1 << 16
 class Partial:
     """Combinations of tuples that may become results.
 
-    Of the members' times it carries only the last one's (`#last`) and the earliest time at which
+    Of the members' times it carries only the last one's (`#ts`) and the earliest time at which
     one of them dies (`#until`); with ROWS windows also the last member's number (`#seq`) and the
     number at which the first member dies (`#end`). `control` has these and the hashes still needed;
-    complete results need none of them.
+    complete results need none of them. As rows it can be kept as state, like tuples.
     """
 
     size: int
@@ -52,7 +49,7 @@ class Partial:
         return Partial(len(rows), control, _take(self.payload, rows))
 
     def to_rows(self) -> pa.RecordBatch:
-        """As one batch, to travel."""
+        """As one batch, to travel or to be kept."""
         arrays = [pa.array(values) for values in self.control.values()] + self.payload.columns
         names = [*self.control, *self.payload.schema.names]
         return pa.RecordBatch.from_arrays(arrays, names=names)
@@ -66,11 +63,12 @@ class Partial:
         return cls(len(rows), values, rows.select(payload))
 
 
-def start(rows: pa.RecordBatch, window: Window | None) -> Partial:
-    """New tuples as combinations of one."""
+def start(rows: pa.RecordBatch, item: Input) -> Partial:
+    """New tuples of an input as combinations of one."""
     control = {n: rows.column(n).to_numpy() for n in rows.schema.names if n.startswith("#")}
-    times = control.pop(TS)
-    control |= {LAST: times, UNTIL: alive_until(window, times)}
+    control[UNTIL] = alive_until(item.window, control[TS])
+    if isinstance(item.window, RowsWindow):
+        control[number_name(item.alias)] = control[SEQUENCE]
     payload = rows.select([n for n in rows.schema.names if not n.startswith("#")])
     return Partial(len(rows), control, payload)
 
@@ -79,7 +77,6 @@ def start(rows: pa.RecordBatch, window: Window | None) -> Partial:
 class Join:
     """The visits of one leg over the state of one partition."""
 
-    query: Query
     visits: tuple[Visit, ...]
     state: Callable[[Visit], Sequence[Chunk]]
 
@@ -96,12 +93,11 @@ class Join:
         if number == len(self.visits) - 1:
             yield from found
         else:
-            for piece in _gathered(found):
+            for piece in gathered(found):
                 yield from self._visit(number + 1, piece)
 
     def _probe(self, visit: Visit, partial: Partial, chunk: Chunk) -> Iterator[Partial]:
-        window = self.query.input(visit.target).window
-        earliest = alive_since(window, partial.control[LAST])
+        earliest = _alive_since_all(visit.windows, partial.control[TS])
         hashes = (
             np.zeros(len(partial), np.int64)
             if visit.key is None
@@ -126,6 +122,9 @@ class Join:
         for key in visit.also:
             same = partial.control[hash_name(key)][ours] == _control(chunk, hash_name(key))[theirs]
             ours, theirs = ours[same], theirs[same]
+        if UNTIL in chunk.rows.schema.names:
+            alive = _control(chunk, UNTIL)[theirs] >= partial.control[TS][ours]
+            ours, theirs = ours[alive], theirs[alive]
         numbers = {}
         if SEQUENCE in partial.control:
             latest = np.maximum(partial.control[SEQUENCE][ours], _control(chunk, SEQUENCE)[theirs])
@@ -144,16 +143,19 @@ class Join:
     ) -> dict[str, Int64s]:
         """The times and hashes that later visits need."""
         times = chunk.times[theirs]
-        until = alive_until(self.query.input(visit.target).window, times)
+        is_inner = UNTIL in chunk.rows.schema.names
+        until = _control(chunk, UNTIL)[theirs] if is_inner else alive_until(visit.windows[0], times)
         bounds = {
-            LAST: np.maximum(partial.control[LAST][ours], times),
+            TS: np.maximum(partial.control[TS][ours], times),
             UNTIL: np.minimum(partial.control[UNTIL][ours], until),
         }
         for name in visit.keep:
             if name in partial.control:
                 bounds[name] = partial.control[name][ours]
             elif name.startswith("#"):
-                bounds[name] = _control(chunk, name)[theirs]
+                # The one member of a tuple is itself, and its number is the tuple's.
+                is_own = name not in chunk.rows.schema.names
+                bounds[name] = _control(chunk, SEQUENCE if is_own else name)[theirs]
         return bounds
 
     def _payload(
@@ -175,6 +177,14 @@ class Join:
                 )
                 found = found if kept.all() else found.take(np.flatnonzero(kept))
         return found
+
+
+def _alive_since_all(windows: tuple[Window | None, ...], times: Int64s) -> Int64s:
+    """The earliest time of the last member of a combination that is alive at each of `times`."""
+    earliest = alive_since(windows[0], times)
+    for window in windows[1:]:
+        earliest = np.maximum(earliest, alive_since(window, times))
+    return earliest
 
 
 def by_time(chunk: Chunk) -> Chunk:
@@ -202,7 +212,7 @@ def _take(rows: pa.RecordBatch, places: Int64s) -> pa.RecordBatch:
     return rows.take(pa.array(places)) if rows.num_columns else rows
 
 
-def _gathered(pieces: Iterable[Partial]) -> Iterator[Partial]:
+def gathered(pieces: Iterable[Partial]) -> Iterator[Partial]:
     """Pieces put together into slices, so that the next visit is not made for each alone."""
     held: list[Partial] = []
     size = 0
@@ -210,13 +220,14 @@ def _gathered(pieces: Iterable[Partial]) -> Iterator[Partial]:
         held.append(piece)
         size += len(piece)
         if size >= SLICE:
-            yield _concat(held)
+            yield concatenated(held)
             held, size = [], 0
     if held:
-        yield _concat(held)
+        yield concatenated(held)
 
 
-def _concat(pieces: list[Partial]) -> Partial:
+def concatenated(pieces: list[Partial]) -> Partial:
+    """Pieces put together."""
     if len(pieces) == 1:
         return pieces[0]
     control = {n: np.concatenate([p.control[n] for p in pieces]) for n in pieces[0].control}

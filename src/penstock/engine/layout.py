@@ -18,11 +18,17 @@ ARRIVAL = "#arrival"
 SEQUENCE = "#seq"
 END = "#end"
 PASSES = "#passes"
+UNTIL = "#until"
 
 
 def hash_name(key: int) -> str:
     """The column with the hashes of a key class."""
     return f"#h{key}"
+
+
+def number_name(alias: str) -> str:
+    """The column with the numbers of one ROWS input's tuples, in combinations of several."""
+    return f"#n:{alias}"
 
 
 def column_name(column: Column) -> str:

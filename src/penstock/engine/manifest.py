@@ -48,7 +48,9 @@ class Manifest:
     """The state after a batch: chunks by module and partition, streams, counters, results.
 
     `sequence` is how many tuples have been numbered (queries with ROWS windows); `sink` is where
-    the results go, `sink_length` the length of a jsonl sink before them.
+    the results go, `sink_length` the length of a jsonl sink before them. `inner` are the modules of
+    inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
+    box has shed so far.
     """
 
     batch: int
@@ -61,6 +63,8 @@ class Manifest:
     sink: str = ""
     sink_length: int = 0
     is_closed: bool = False
+    inner: tuple[str, ...] = ()
+    total_shed: Mapping[str, int] = field(default_factory=dict)
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""
@@ -128,4 +132,5 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     }
     streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
     parts = tuple(Part(**p) for p in facts.pop("parts"))
-    return Manifest(modules=modules, streams=streams, parts=parts, **facts)
+    inner = tuple(facts.pop("inner", ()))
+    return Manifest(modules=modules, streams=streams, parts=parts, inner=inner, **facts)

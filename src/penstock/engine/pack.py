@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.engine.arrow_types import arrow_type
-from penstock.engine.evaluate import evaluate, holds
+from penstock.engine.evaluate import evaluate, passing
 from penstock.engine.layout import (
     ARRIVAL,
     PASSES,
@@ -24,10 +24,12 @@ from penstock.engine.layout import (
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.packets import Packet, pack_meta, pack_rows, unpack_rows
 from penstock.engine.read import event_micros, read_file
-from penstock.engine.routes import Route
+from penstock.engine.routes import Routing
 from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
+from penstock.kernels.drop import keeps
 from penstock.kernels.hashing import combine, hash_column, partition_of
+from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.query import Column, Query
 from penstock.query.query import Input
 from penstock.query.source import Source
@@ -46,15 +48,21 @@ class Arrivals:
     numbers: Int64s
     malformed: int = 0
 
+    def at(self, mask: NDArray[np.bool_]) -> Arrivals:
+        """Those where the mask is true."""
+        rows = self.rows.filter(pa.array(mask))
+        return Arrivals(rows, self.times[mask], self.numbers[mask], self.malformed)
+
 
 @dataclass(frozen=True)
 class Packing:
-    """What packing needs to know: where tuples go, and below which event time they are late."""
+    """What packing needs to know: where tuples go, which are late, and which are shed."""
 
     layout: Layout
-    routes: tuple[Route, ...]
+    routing: Routing
     partitions: int
     late_below: Mapping[str, int]
+    drops: DropBoxes = NO_DROPS
 
     @property
     def query(self) -> Query:
@@ -82,9 +90,7 @@ class Packing:
         on_time = block.times >= self.late_below.get(name, -FOREVER)
         late = len(on_time) - int(on_time.sum())
         if late:
-            kept = np.flatnonzero(on_time)
-            rows = block.rows.take(pa.array(kept))
-            block = Arrivals(rows, block.times[kept], block.numbers[kept], block.malformed)
+            block = block.at(on_time)
         highest = int(block.times.max()) if len(block.times) else None
         yield pack_meta(
             0,
@@ -100,13 +106,23 @@ class Packing:
                 yield from self._address(item, block)
 
     def _address(self, item: Input, block: Arrivals) -> Iterator[Packet]:
-        rows = tuples_of(self.layout, item, block)
+        kept = self._kept(item, block)
+        if len(kept.times) < len(block.times):
+            yield pack_meta(0, "shed", alias=item.alias, rows=len(block.times) - len(kept.times))
+        rows = tuples_of(self.layout, item, kept)
         if not len(rows):
             return
         if self.query.is_sequenced:
             yield pack_rows(0, f"new:{item.alias}", rows)
         else:
-            yield from address(self.layout, self.routes, self.partitions, item.alias, rows)
+            yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
+
+    def _kept(self, item: Input, block: Arrivals) -> Arrivals:
+        """What an input's drop box lets through; a table has none."""
+        fraction = self.drops.fraction(item.alias)
+        if item.is_table or fraction >= 1.0:
+            return block
+        return block.at(keeps(self.drops.seed, item.alias, block.numbers, fraction))
 
     def _source(self, name: str) -> Source:
         return next(i.source for i in self.query.inputs if i.source.name == name)
@@ -160,29 +176,31 @@ def tuples_of(layout: Layout, item: Input, block: Arrivals) -> pa.RecordBatch:
 
 
 def address(
-    layout: Layout, routes: tuple[Route, ...], partitions: int, alias: str, rows: pa.RecordBatch
+    layout: Layout, routing: Routing, partitions: int, alias: str, rows: pa.RecordBatch
 ) -> Iterator[Packet]:
     """Tuples to every space in which they are kept, and to where they start probing."""
     for space in layout.spaces[alias]:
         places = placement(layout, space, rows, partitions)
-        tag = f"new:{alias}"
-        yield from scatter(rows, places, tag, space * partitions, partitions)
-    for route in routes:
-        if route.driver == alias and not starts_at_home(layout, route):
-            base = route.legs[0].space * partitions
-            yield from (pack_rows(base + p, f"drive:{alias}", rows) for p in range(partitions))
-
-
-def starts_at_home(layout: Layout, route: Route) -> bool:
-    """Whether a stream's tuples start probing where they are kept, so that they travel once."""
-    return route.legs[0].space in layout.spaces[route.driver] and not route.legs[0].is_broadcast
+        yield from scatter(rows, places, f"new:{alias}", space * partitions, partitions)
+    route = routing.route_of(alias)
+    if route is not None and not route.starts_at_home:
+        yield from spread(rows, f"drive:{alias}", route.legs[0].space, partitions)
 
 
 def placement(layout: Layout, space: int, rows: pa.RecordBatch, partitions: int) -> Int64s:
-    """The partition of each tuple within a space."""
+    """The partition of each tuple within a space, which follows from the tuple alone."""
     if space < len(layout.keys):
         return partition_of(rows.column(hash_name(space)).to_numpy(), partitions)
-    return partition_of(hash_column(rows.column(ARRIVAL)), partitions)
+    names = rows.schema.names
+    spreading = [ARRIVAL] if ARRIVAL in names else [n for n in names if n.startswith("#")]
+    hashes = [hash_column(rows.column(name)) for name in spreading]
+    return partition_of(combine(hashes), partitions)
+
+
+def spread(rows: pa.RecordBatch, tag: str, space: int, partitions: int) -> Iterator[Packet]:
+    """Rows to all partitions of a space."""
+    packet = pack_rows(space * partitions, tag, rows)
+    return (replace(packet, pid=packet.pid + p) for p in range(partitions))
 
 
 def scatter(
@@ -199,11 +217,8 @@ def scatter(
 
 
 def _passing(layout: Layout, item: Input, rows: pa.RecordBatch) -> NDArray[np.bool_] | None:
-    passes = None
-    for condition in layout.query.filters_of(item.alias):
-        held = holds(condition.expression, rows, _plain_name).to_numpy(zero_copy_only=False)
-        passes = held if passes is None else passes & held
-    return passes
+    conditions = layout.query.filters_of(item.alias)
+    return passing(conditions, rows, _plain_name) if conditions else None
 
 
 def _hash_key(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.engine import manifest as manifests
-from penstock.engine.checkpoint import Checkpoint
+from penstock.engine.batch import Batch
+from penstock.engine.checkpoint import Checkpoint, identity
+from penstock.engine.expiry import floors_of, modules_after
 from penstock.engine.feed import serving_name
 from penstock.engine.frontier import (
     after_reading,
@@ -22,7 +24,7 @@ from penstock.engine.frontier import (
 from penstock.engine.guard import raise_error
 from penstock.engine.job import Job, Runner
 from penstock.engine.layout import Layout
-from penstock.engine.lifetimes import FOREVER, oldest_alive
+from penstock.engine.lifetimes import FOREVER
 from penstock.engine.manifest import Manifest, StreamState
 from penstock.engine.merging import merges_of
 from penstock.engine.pack import Packing
@@ -36,13 +38,13 @@ from penstock.engine.publish import (
     publish,
     staging_of,
 )
-from penstock.engine.routes import routes_of
+from penstock.engine.routes import Routing
 from penstock.engine.sequencer import Sequencer
 from penstock.engine.sinks import Sink, StagedPart
-from penstock.engine.step import Batch
 from penstock.engine.store import ChunkInfo
-from penstock.errors import CheckpointError
-from penstock.plan.multiway import MultiwayJoin
+from penstock.engine.tree_routes import routing_of
+from penstock.errors import CheckpointError, PlanError
+from penstock.plan.plan import Plan
 from penstock.query.source import Source
 
 Facts = list[dict[str, Any]]
@@ -50,7 +52,11 @@ Facts = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Report:
-    """What a batch did. `read` and `late` count tuples by source; seconds are of wall time."""
+    """What a batch did. Seconds are of wall time.
+
+    `read`, `late` and `malformed` count tuples by source, `shed` by input: those with a drop box,
+    now or in an earlier batch.
+    """
 
     batch: int
     seconds: float
@@ -61,6 +67,8 @@ class Report:
     state_tuples: int
     frontier: int | None
     total_results: int
+    shed: Mapping[str, int] = field(default_factory=dict)
+    total_shed: Mapping[str, int] = field(default_factory=dict)
 
 
 class Pipeline:
@@ -68,18 +76,17 @@ class Pipeline:
 
     def __init__(
         self,
-        plan: MultiwayJoin,
+        plan: Plan,
         checkpoint: Checkpoint,
         sink: Sink,
         *,
         overwrite: bool = False,
         deliver: Callable[[Manifest], None] | None = None,
     ):
-        self.plan = plan
+        self._adopt(plan)
+        self._next_plan: Plan | None = None
         self.sink = sink
         self.checkpoint = checkpoint
-        self.layout = Layout(plan.query)
-        self.routes = routes_of(plan, self.layout)
         self.staging = staging_of(sink, checkpoint.store)
         self._deliver = deliver or (lambda manifest: None)
         self._report: Callable[[Report], None] = lambda report: None
@@ -105,6 +112,21 @@ class Pipeline:
         """Have a function called with the report of each batch."""
         self._report = report
 
+    def replan(self, plan: Plan) -> None:
+        """Have the batches from the next one on follow another plan for the same query."""
+        if identity(plan.query, 0) != identity(self.plan.query, 0):
+            raise PlanError(
+                "the new plan is for another query",
+                hint="a running query may change its plan, not what it asks",
+            )
+        routing_of(plan, Layout(plan.query))
+        self._next_plan = plan
+
+    def _adopt(self, plan: Plan) -> None:
+        self.plan = plan
+        self.layout = Layout(plan.query)
+        self.routing = routing_of(plan, self.layout)
+
     # Batches
 
     def process(
@@ -120,63 +142,83 @@ class Pipeline:
             publish(self.sink, self.manifest)
             return
         started = time.monotonic()
+        plan, self._next_plan = self._next_plan, None
+        if plan is not None:
+            self._adopt(plan)
         silent = self._silent(number)
-        facts = run(self._job(number, silent, drains))
+        before = self._with_inner_state(number, run)
+        facts = run(self._job(number, before, silent, drains))
         raise_error(facts)
-        made = self._advanced(number, facts, silent)
+        made = self._advanced(number, before, facts, silent)
         made = dataclasses.replace(made, offsets=offsets or {}, is_closed=drains)
         if self.sink.kind == "console":
             print_results(self.staging, made.parts)
         self._deliver(made)
         manifests.commit(self.checkpoint.store, made)
         publish(self.sink, made)
-        before, self.manifest = self.manifest, made
-        self._sweep(before, facts)
-        self._report(self._summary(before, time.monotonic() - started))
+        old, self.manifest = self.manifest, made
+        self._sweep([*old.chunks(), *before.chunks()], facts)
+        self._report(self._summary(old, time.monotonic() - started))
 
     def drain(self, run: Runner) -> None:
         """Answer whatever waits for the frontier, and close the checkpoint."""
         number = self.manifest.batch + 1
         self.process(number, run, offsets=self.manifest.offsets, drains=True)
 
-    def _job(self, number: int, silent: frozenset[str], drains: bool) -> Job:
-        streams = self.manifest.streams
-        batch = Batch(
-            number=number,
-            layout=self.layout,
-            routes=self.routes,
-            partitions=self.checkpoint.partitions,
-            root=self.checkpoint.store.root,
-            state=self.manifest.modules,
-            merges=merges_of(self.manifest.modules),
-            floors=self._floors(streams),
-            staging=self.staging,
-        )
+    def _job(self, number: int, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
+        streams = before.streams
+        batch = self._batch(number, before)
         late = {name: late_below(s, streams.get(name)) for name, s in self._sources.items()}
-        packing = Packing(self.layout, self.routes, self.checkpoint.partitions, late)
+        partitions = self.checkpoint.partitions
+        packing = Packing(self.layout, self.routing, partitions, late, self.plan.drops)
         sequencer = None
         if self.plan.query.is_sequenced:
-            sequencer = Sequencer(batch, self.manifest.sequence, streams, silent, drains)
-        return Job(packing, sequencer, batch)
+            sequencer = Sequencer(batch, before.sequence, streams, silent, drains)
+        return Job(batch, packing, sequencer)
 
-    def _advanced(self, number: int, facts: Facts, silent: frozenset[str]) -> Manifest:
+    def _batch(self, number: int, before: Manifest) -> Batch:
+        return Batch(
+            number=number,
+            layout=self.layout,
+            routing=self.routing,
+            partitions=self.checkpoint.partitions,
+            root=self.checkpoint.store.root,
+            state=before.modules,
+            merges=merges_of(before.modules),
+            floors=floors_of(self.plan.query, self.routing.inners, before.streams),
+            staging=self.staging,
+        )
+
+    def _advanced(
+        self, number: int, before: Manifest, facts: Facts, silent: frozenset[str]
+    ) -> Manifest:
         """The manifest after a batch."""
-        before = self.manifest
         streams = self._streams_after(facts, silent)
+        floors = floors_of(self.plan.query, self.routing.inners, streams)
         staged = [
             StagedPart(f["staged"], f["rows"], f["size"]) for f in facts if f["kind"] == "part"
         ]
         parts = as_parts(self.sink, number, staged)
         return Manifest(
             batch=number,
-            modules=self._modules_after(facts, self._floors(streams)),
+            modules=modules_after(before.modules, facts, floors),
             streams=streams,
             sequence=before.sequence + sum(f["count"] for f in facts if f["kind"] == "sequence"),
             results=before.results + sum(part.rows for part in staged),
             parts=parts if self.staging.format else (),
             sink=self.sink.name,
             sink_length=before.sink_length + sum(part.size for part in before.parts),
+            inner=before.inner,
+            total_shed=self._shed_after(facts),
         )
+
+    def _shed_after(self, facts: Facts) -> dict[str, int]:
+        """What each drop box has shed by now."""
+        total = {alias: 0 for alias, _ in self.plan.drops.kept} | dict(self.manifest.total_shed)
+        for fact in facts:
+            if fact["kind"] == "shed":
+                total[fact["alias"]] = total.get(fact["alias"], 0) + fact["rows"]
+        return total
 
     # Time
 
@@ -188,20 +230,6 @@ class Pipeline:
             old = streams.get(name, StreamState())
             streams[name] = dataclasses.replace(old, passed=later_of(old.passed, frontier))
         return streams
-
-    def _floors(self, streams: Mapping[str, StreamState]) -> dict[str, int]:
-        """The event time below which each input's tuples are dead for all others to come."""
-        floors = {}
-        for item in self.plan.query.inputs:
-            others = [i.source for i in self.plan.query.streams if i.alias != item.alias]
-            if not others:
-                floors[item.alias] = FOREVER
-                continue
-            # Tuples that wait for the frontier may be older than what their stream sends next.
-            waiting = self._sources.values() if self.plan.query.is_sequenced else ()
-            coming = frontier_of([*others, *waiting], streams)
-            floors[item.alias] = oldest_alive(item.window, coming)
-        return floors
 
     def _silent(self, number: int) -> frozenset[str]:
         """The sources that have been silent for longer than their `idle` time.
@@ -224,21 +252,31 @@ class Pipeline:
 
     # State
 
-    def _modules_after(
-        self, facts: Facts, floors: Mapping[str, int]
-    ) -> dict[str, dict[int, tuple[ChunkInfo, ...]]]:
-        modules = {m: dict(partitions) for m, partitions in self.manifest.modules.items()}
-        for fact in facts:
-            if fact["kind"] == "chunk":
-                partitions = modules.setdefault(fact["module"], {})
-                replaced = set(fact.get("replaces", ()))
-                kept = [c for c in partitions.get(fact["pid"], ()) if c.name not in replaced]
-                new = [] if fact["chunk"] is None else [ChunkInfo(**fact["chunk"])]
-                partitions[fact["pid"]] = (*kept, *new)
-        return {
-            module: {pid: _alive(chunks, _floor_of(module, floors)) for pid, chunks in p.items()}
-            for module, p in modules.items()
-        }
+    def _with_inner_state(self, number: int, run: Runner) -> Manifest:
+        """The state before a batch, with exactly the inner state that the plan needs.
+
+        What is missing is rebuilt from the inputs' windows. It becomes final with the batch.
+        """
+        wanted = tuple(inner.module for inner in self.routing.inners)
+        before, dropped = self.manifest, set(self.manifest.inner)
+        is_complete = dropped.issuperset(wanted)
+        kept = {m: p for m, p in before.modules.items() if m in wanted or m not in dropped}
+        if is_complete:
+            return dataclasses.replace(before, modules=kept, inner=wanted)
+        base = {m: p for m, p in before.modules.items() if m not in dropped}
+        bare = dataclasses.replace(before, modules=base, inner=wanted)
+        if not base:
+            return bare
+        facts = run(self._rebuilding(number, bare))
+        raise_error(facts)
+        self.checkpoint.store.remove(_passing(facts))
+        return dataclasses.replace(bare, modules=modules_after(base, facts, {}))
+
+    def _rebuilding(self, number: int, before: Manifest) -> Job:
+        inner_routes = tuple(route for route in self.routing.routes if route.makes)
+        routing = Routing(inner_routes, self.routing.inners)
+        batch = self._batch(number, before)
+        return Job(dataclasses.replace(batch, routing=routing, merges={}, rebuilds=True))
 
     def _recover(self, overwrite: bool) -> None:
         """After a crash: show what is final, remove what is not."""
@@ -255,14 +293,13 @@ class Pipeline:
         store.remove(store.names("transit"))
         clean(self.staging)
 
-    def _sweep(self, before: Manifest, facts: Facts) -> None:
+    def _sweep(self, before: Iterable[ChunkInfo], facts: Facts) -> None:
         """Delete what the batch made unreachable; a batch that runs again needs none of it."""
         store = self.checkpoint.store
         kept = {chunk.name for chunk in self.manifest.chunks()}
-        gone = [chunk.name for chunk in before.chunks() if chunk.name not in kept]
-        gone += [f["chunk"]["name"] for f in facts if f["kind"] == "ring"]
         made = [f["chunk"]["name"] for f in facts if f["kind"] == "chunk" and f["chunk"]]
-        store.remove(gone + [name for name in made if name not in kept])
+        gone = {*made, *(chunk.name for chunk in before)} - kept
+        store.remove([*gone, *_passing(facts)])
         manifests.forget(store, before=self.manifest.batch - 1)
         store.remove([f"decisions/{self.manifest.batch:012d}.json"])
         last = serving_name(self.manifest.batch)
@@ -288,14 +325,13 @@ class Pipeline:
             state_tuples=now.state_tuples,
             frontier=None if abs(frontier) >= FOREVER else frontier,
             total_results=now.results,
+            shed={
+                alias: n - before.total_shed.get(alias, 0) for alias, n in now.total_shed.items()
+            },
+            total_shed=now.total_shed,
         )
 
 
-def _floor_of(module: str, floors: Mapping[str, int]) -> int:
-    """The floor of a state module; what waits or is in a ROWS window does not expire by time."""
-    alias, at, _ = module.partition("@")
-    return floors.get(alias, -FOREVER) if at else -FOREVER
-
-
-def _alive(chunks: tuple[ChunkInfo, ...], floor: int) -> tuple[ChunkInfo, ...]:
-    return tuple(chunk for chunk in chunks if chunk.last_ts >= floor)
+def _passing(facts: Facts) -> list[str]:
+    """The chunks that only the rounds of one batch have read."""
+    return list({f["chunk"]["name"] for f in facts if f["kind"] in ("ring", "lives")})

@@ -16,13 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from penstock.engine.batch import Batch
 from penstock.engine.frontier import after_reading, frontier_of, still_silent
 from penstock.engine.layout import ARRIVAL, END, PASSES, SEQUENCE, TS, partition_by
 from penstock.engine.lifetimes import FOREVER
+from penstock.engine.lives import tell_lives
 from penstock.engine.manifest import StreamState
 from penstock.engine.pack import address, placement, scatter
 from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
-from penstock.engine.step import Batch
 from penstock.engine.store import ChunkInfo, Store, read_rows
 from penstock.kernels.rows import ends_of
 from penstock.query import RowsWindow
@@ -74,13 +75,10 @@ class Sequencer:
         return frontier_of(sources.values(), streams, still_silent(self.silent, known))
 
     def _waiting(self, item: Input, by_tag: Mapping[str, list[Packet]]) -> pa.RecordBatch | None:
-        kept = [read_rows(self.batch.root, info) for info in self._listed(PENDING, item.alias)]
+        kept = _rows_of(self.batch, PENDING, item.alias)
         new = unpack_rows(by_tag.get(f"new:{item.alias}", ()))
         batches = kept + ([] if new is None else [new])
         return pa.concat_batches(batches) if batches else None
-
-    def _listed(self, kind: str, alias: str) -> tuple[ChunkInfo, ...]:
-        return self.batch.state.get(f"{kind}:{alias}", {}).get(0, ())
 
     def _number(self, released: Mapping[str, pa.RecordBatch]) -> dict[str, pa.RecordBatch]:
         """The released tuples, each stream in total order, with their numbers."""
@@ -111,7 +109,7 @@ class Sequencer:
         self, item: Input, window: RowsWindow, rows: pa.RecordBatch | None
     ) -> Iterator[Packet]:
         """The window's old tuples with their ends so far, and the new ones."""
-        old = [read_rows(self.batch.root, info) for info in self._listed(RING, item.alias)]
+        old = ring_of(self.batch, item.alias)
         batches = old + ([] if rows is None else [rows])
         if not batches:
             return
@@ -122,10 +120,11 @@ class Sequencer:
         alive = everything.filter(pa.array(ends == FOREVER))
         yield from self._store(RING, item.alias, alive)
         everything = everything.append_column(END, pa.array(ends))
+        yield from tell_lives(self.batch, item.alias, everything)
         is_new = sequence >= self.first_number
         passing = everything.column(PASSES).to_numpy(zero_copy_only=False)
-        yield from self._ring(item.alias, _travelling(everything, passing & ~is_new))
-        yield from self._addressed(item.alias, _travelling(everything, passing & is_new))
+        yield from self._ring(item.alias, travelling(everything, passing & ~is_new))
+        yield from self._addressed(item.alias, travelling(everything, passing & is_new))
 
     def _ring(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
         layout, partitions = self.batch.layout, self.batch.partitions
@@ -137,11 +136,11 @@ class Sequencer:
     def _addressed(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
         if len(rows):
             batch = self.batch
-            yield from address(batch.layout, batch.routes, batch.partitions, alias, rows)
+            yield from address(batch.layout, batch.routing, batch.partitions, alias, rows)
 
     def _store(self, kind: str, alias: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
         module = f"{kind}:{alias}"
-        replaced = [info.name for info in self._listed(kind, alias)]
+        replaced = [info.name for info in _listed(self.batch, kind, alias)]
         if rows is not None and len(rows):
             folder = f"state/{kind}/{alias}"
             info = Store(self.batch.root).write_chunk(folder, rows)
@@ -149,6 +148,19 @@ class Sequencer:
             yield pack_meta(0, "chunk", module=module, chunk=chunk, replaces=replaced)
         elif replaced:
             yield pack_meta(0, "chunk", module=module, chunk=None, replaces=replaced)
+
+
+def ring_of(batch: Batch, alias: str) -> list[pa.RecordBatch]:
+    """The tuples in a ROWS window before the batch, in their order."""
+    return _rows_of(batch, RING, alias)
+
+
+def _rows_of(batch: Batch, kind: str, alias: str) -> list[pa.RecordBatch]:
+    return [read_rows(batch.root, info) for info in _listed(batch, kind, alias)]
+
+
+def _listed(batch: Batch, kind: str, alias: str) -> tuple[ChunkInfo, ...]:
+    return batch.state.get(f"{kind}:{alias}", {}).get(0, ())
 
 
 def _split(rows: pa.RecordBatch, frontier: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
@@ -175,5 +187,6 @@ def _codes(column: pa.Array) -> NDArray[np.int64]:
     return codes.astype(np.int64)
 
 
-def _travelling(rows: pa.RecordBatch, mask: NDArray[np.bool_]) -> pa.RecordBatch:
+def travelling(rows: pa.RecordBatch, mask: NDArray[np.bool_]) -> pa.RecordBatch:
+    """Numbered tuples as they go to their partitions."""
     return rows.filter(pa.array(mask)).drop_columns([PASSES])

@@ -92,12 +92,12 @@ def run_blocks(
     for block in range(first, last):
         start, end = schedule.blocks[block], schedule.blocks[block + 1]
         if schedule.expires[block]:
-            _expire(windows, start, work)
+            expire(windows, start, work)
         fresh[:] = windows.tail
         for position in range(start, end):
             s = schedule.arrivals[position]
             if s >= 0:
-                _insert(windows, s)
+                insert(windows, s)
                 work[INSERTS] += 1
         work[TUPLES] += end - start
         for driver in range(len(loops.drivers)):
@@ -113,14 +113,15 @@ def run_blocks(
 
 
 @compiled
-def insert_all(windows: Windows, stream: int, count: int) -> None:
-    """Put the next rows of an input into its window and hash tables."""
-    for _ in range(count):
-        _insert(windows, stream)
+def insert_all(windows: Windows, arrivals: Int64s) -> None:
+    """Put the next row of each of these inputs into its window and hash tables."""
+    for s in arrivals:
+        insert(windows, s)
 
 
 @inlined
-def _expire(windows: Windows, position: int, work: Int64s) -> None:
+def expire(windows: Windows, position: int, work: Int64s) -> None:
+    """Take the rows that are dead at a position off the old ends of all windows."""
     for s in range(len(windows.head)):
         row, tail = windows.head[s], windows.tail[s]
         while row < tail and windows.rows[row, DEATH] <= position:
@@ -131,23 +132,30 @@ def _expire(windows: Windows, position: int, work: Int64s) -> None:
 
 
 @inlined
-def _insert(windows: Windows, stream: int) -> None:
+def insert(windows: Windows, stream: int) -> None:
+    """Put the next row of an input into its window and hash tables."""
     row = windows.tail[stream]
     for i in range(windows.tables_of.shape[1]):
         t = windows.tables_of[stream, i]
         if t >= 0:
-            bucket = _bucket(windows.tables, t, windows.rows[row, windows.tables[t, 3]])
+            bucket = bucket_of(windows.tables, t, windows.rows[row, windows.tables[t, 3]])
             windows.rows[row, windows.tables[t, 4]] = windows.buckets[bucket]
             windows.buckets[bucket] = row
     windows.tail[stream] = row + 1
 
 
 @inlined
-def _bucket(tables: Int64s, t: int, key: int) -> int:
-    mixed = (np.uint64(key) * _GOLDEN) >> np.uint64(32)
-    place = (mixed * np.uint64(tables[t, 2])) >> np.uint64(32)
-    place_in_all: int = tables[t, 0] + np.int64(place) * tables[t, 1]
+def bucket_of(tables: Int64s, t: int, key: int) -> int:
+    """Where the bucket of a key in hash table t lies."""
+    place_in_all: int = tables[t, 0] + place(key, tables[t, 2]) * tables[t, 1]
     return place_in_all
+
+
+@inlined
+def place(key: int, count: int) -> np.int64:
+    """The bucket of a key, of so many."""
+    mixed = (np.uint64(key) * _GOLDEN) >> np.uint64(32)
+    return np.int64((mixed * np.uint64(count)) >> np.uint64(32))
 
 
 @compiled
@@ -197,11 +205,11 @@ def _search(
                 coming[level] = windows.tail[levels[level, 0]] - 1
             else:
                 key = rows[held[levels[level, 3]], levels[level, 4]]
-                coming[level] = windows.buckets[_bucket(windows.tables, levels[level, 2], key)]
+                coming[level] = windows.buckets[bucket_of(windows.tables, levels[level, 2], key)]
                 probes += 1
             continue
         if count == len(found):
-            found = _longer(found)
+            found = longer(found)
         for i in range(deepest + 1):
             found[count, levels[i, 0]] = held[i]
         count += 1
@@ -214,26 +222,32 @@ def _search(
 def _holds(rows: Int64s, checks: Int64s, first: int, end: int, row: int, held: Int64s) -> bool:
     for i in range(first, end):
         own, other = rows[row, checks[i, 0]], rows[held[checks[i, 2]], checks[i, 3]]
-        operator = checks[i, 1]
-        if operator == EQ:
-            true = own == other
-        elif operator == NE:
-            true = own != other
-        elif operator == LT:
-            true = own < other
-        elif operator == LE:
-            true = own <= other
-        elif operator == GT:
-            true = own > other
-        else:
-            true = own >= other
-        if not true:
+        if not compare(own, checks[i, 1], other):
             return False
     return True
 
 
+@inlined
+def compare(own: int, operator: int, other: int) -> bool:
+    """Whether an operator holds between two codes."""
+    if operator == EQ:
+        true = own == other
+    elif operator == NE:
+        true = own != other
+    elif operator == LT:
+        true = own < other
+    elif operator == LE:
+        true = own <= other
+    elif operator == GT:
+        true = own > other
+    else:
+        true = own >= other
+    return true
+
+
 @compiled
-def _longer(found: Int32s) -> Int32s:
-    longer = np.empty((2 * len(found) + 1024, found.shape[1]), np.int32)
-    longer[: len(found)] = found
-    return longer
+def longer(rows: Int32s) -> Int32s:
+    """The same rows with room for more than twice as many."""
+    room = np.empty((2 * len(rows) + 1024, rows.shape[1]), np.int32)
+    room[: len(rows)] = rows
+    return room

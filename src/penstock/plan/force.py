@@ -1,115 +1,37 @@
-"""Plans as text, for `--plan`: `A: B C; B: A/hash C; C: B C A` and back."""
+"""Plans as text, of any kind, for `--plan`; explain prints the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from difflib import get_close_matches
-from typing import cast, get_args
-
-from penstock.plan.choose import bound_before, default_method, default_order, shares_key
-from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
-from penstock.plan.notation import Clause, Word, quote, read_clauses, refuse
+from penstock.plan.choose import default_plan
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.notation import read_words
+from penstock.plan.orders_text import forced_orders, render_orders
+from penstock.plan.plan import Plan
+from penstock.plan.tree_text import forced_tree, render_tree
 from penstock.query import Query
-from penstock.query.keys import KeyClass, key_classes
 
 
-def forced_plan(query: Query, text: str) -> MultiwayJoin:
-    """The plan that the text describes; streams that it does not name keep their default order."""
-    classes = key_classes(query)
-    forced: dict[str, ProbeOrder] = {}
-    for clause in read_clauses(text):
-        driver = _driver(query, clause.driver)
-        if driver in forced:
-            refuse(f"{driver} has two probe orders", clause.driver.place, "keep one of them")
-        forced[driver] = _order(query, classes, clause)
-    return MultiwayJoin(
-        query,
-        tuple(
-            forced.get(stream.alias) or default_order(query, classes, stream.alias)
-            for stream in query.streams
-        ),
-    )
+def forced_plan(query: Query, text: str) -> Plan:
+    """The plan that a text describes: probe orders, or the shape of a tree or multi-way join."""
+    if is_flat(query, text):
+        return default_plan(query)
+    return forced_tree(query, text) if _is_shape(text) else forced_orders(query, text)
 
 
-def render_plan(plan: MultiwayJoin) -> str:
+def is_flat(query: Query, text: str) -> bool:
+    """Whether a text is the shape of the multi-way join, `(A B C)`, which names no orders."""
+    if not _is_shape(text):
+        return False
+    names = [word.text for word in read_words(text) if word.is_name]
+    signs = [word.text for word in read_words(text) if not word.is_name]
+    return signs == ["(", ")"] and len(names) != 2 and sorted(names) == sorted(query.aliases)
+
+
+def render_plan(plan: Plan) -> str:
     """The text that `forced_plan` turns into this plan."""
-    classes = key_classes(plan.query)
-    return "; ".join(
-        " ".join([f"{quote(order.driver)}:", *_render_visits(classes, order)])
-        for order in plan.orders
-    )
+    return render_orders(plan) if isinstance(plan, MultiwayJoin) else render_tree(plan)
 
 
-def _render_visits(classes: tuple[KeyClass, ...], order: ProbeOrder) -> Iterator[str]:
-    for index, probe in enumerate(order.probes):
-        if order.position and index == order.position:
-            yield quote(order.driver)
-        bound = bound_before(order.driver, order.targets, order.position, index)
-        is_default = probe.method == default_method(classes, probe.target, bound)
-        yield quote(probe.target) + ("" if is_default else f"/{probe.method}")
-    if order.probes and order.position == len(order.probes):
-        yield quote(order.driver)
-
-
-def _order(query: Query, classes: tuple[KeyClass, ...], clause: Clause) -> ProbeOrder:
-    driver = clause.driver.text
-    _check_visits(query, clause)
-    names = [word.text for word in clause.visits]
-    position = names.index(driver) if driver in names else 0
-    words = tuple(word for word in clause.visits if word.text != driver)
-    targets = tuple(word.text for word in words)
-    probes = tuple(
-        Probe(word.text, _method(classes, word, bound_before(driver, targets, position, index)))
-        for index, word in enumerate(words)
-    )
-    return ProbeOrder(driver, probes, position)
-
-
-def _check_visits(query: Query, clause: Clause) -> None:
-    driver = clause.driver.text
-    seen: set[str] = set()
-    for word in clause.visits:
-        _known(query, word)
-        if word.text in seen:
-            refuse(f"{word.text} is visited twice", word.place, "an order names each input once")
-        if word.text == driver and word.method is not None:
-            refuse("new tuples are not probed", word.place, f"write {driver} without a method")
-        seen.add(word.text)
-    missing = [alias for alias in query.aliases if alias not in seen | {driver}]
-    if missing:
-        what = f"the order of {driver} leaves out {' and '.join(missing)}"
-        refuse(what, clause.place, "an order names every other input")
-
-
-def _method(classes: tuple[KeyClass, ...], word: Word, bound: tuple[str, ...]) -> Method:
-    methods = get_args(Method)
-    if word.method is None:
-        return default_method(classes, word.text, bound)
-    if word.method not in methods:
-        refuse(f"no method {word.method!r}", word.place, f"methods are {', '.join(methods)}")
-    if word.method != "nested" and not shares_key(classes, word.text, bound):
-        why = f"no equality links it to {' or '.join(bound)}" if bound else "it is visited first"
-        what = f"{word.text} cannot be probed by {word.method}: {why}"
-        refuse(what, word.place, f"write {word.text}/nested, or visit an input it is equal to")
-    return cast(Method, word.method)
-
-
-def _driver(query: Query, word: Word) -> str:
-    _known(query, word)
-    if word.method is not None:
-        refuse("a driver has no method", word.place, "methods belong to the inputs it visits")
-    if query.input(word.text).is_table:
-        streams = ", ".join(stream.alias for stream in query.streams)
-        hint = f"a table is only visited; the streams are {streams}"
-        refuse(f"{word.text} is a table and drives nothing", word.place, hint)
-    return word.text
-
-
-def _known(query: Query, word: Word) -> None:
-    if word.text in query.aliases:
-        return
-    by_lower = {alias.lower(): alias for alias in query.aliases}
-    near = get_close_matches(word.text.lower(), by_lower, n=1)
-    known = f"the query has {', '.join(query.aliases)}"
-    hint = f"did you mean {by_lower[near[0]]}?" if near else known
-    refuse(f"no input is called {word.text}", word.place, hint)
+def _is_shape(text: str) -> bool:
+    first = next(read_words(text), None)
+    return first is not None and not first.is_name and first.text in "()"

@@ -9,14 +9,22 @@ from typing import NoReturn
 
 from penstock.errors import Place, PlanError
 
-_NAME = r'"(?:[^"]|"")*"|[^\s,:;/"]+'
-_TOKEN = re.compile(rf'\s*(?:(?P<name>{_NAME})(?:/(?P<method>[^\s,:;/"]*))?|(?P<sign>[:;,/"]))')
-_EXAMPLE = "a plan reads like `A: B C; B: A C`"
+_PLAIN = r'[^\s,:;/"()]+'
+_NAME = rf'"(?:[^"]|"")*"|{_PLAIN}'
+_METHOD = r'(?:/(?P<{}>[^\s,:;/"()]*))?'
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<name>{_NAME}){_METHOD.format('method')}"
+    rf'|(?P<close>\)){_METHOD.format("by")}|(?P<sign>[:;,/"(]))'
+)
+_EXAMPLE = "a plan reads like `A: B C; B: A C` or `((A B) C)`"
 
 
 @dataclass(frozen=True)
 class Word:
-    """A name, or one of the signs `:` and `;`, with its place in the text."""
+    """A name, or one of the signs `:`, `;`, `(` and `)`, with its place in the text.
+
+    A name or a closing parenthesis may have a method.
+    """
 
     text: str
     place: Place
@@ -39,7 +47,7 @@ class Clause:
 
 def read_clauses(text: str) -> Iterator[Clause]:
     """The orders of the text, as written."""
-    words = list(_words(text))
+    words = list(read_words(text))
     while words:
         end = next((i for i, w in enumerate(words) if _is_sign(w, ";")), len(words))
         clause, words = words[:end], words[end + 1 :]
@@ -55,8 +63,10 @@ def _clause(words: list[Word]) -> Clause:
         place = rest[0].place if rest else driver.place
         refuse(f"no colon after {driver.text}", place, _EXAMPLE)
     stray = next((word for word in rest[1:] if not word.is_name), None)
-    if stray is not None:
+    if stray is not None and stray.text == ":":
         refuse("a second colon in one order", stray.place, f"orders end with `;`: {_EXAMPLE}")
+    if stray is not None:
+        refuse("a tree and an order in one plan", stray.place, _EXAMPLE)
     return Clause(driver, tuple(rest[1:]))
 
 
@@ -64,19 +74,21 @@ def _is_sign(word: Word, sign: str) -> bool:
     return not word.is_name and word.text == sign
 
 
-def _words(text: str) -> Iterator[Word]:
+def read_words(text: str) -> Iterator[Word]:
+    """The names and signs of the text; commas are as good as spaces."""
     for match in _TOKEN.finditer(text):
-        kind = "name" if match["name"] is not None else "sign"
+        kind = next(kind for kind in ("name", "close", "sign") if match[kind] is not None)
         place = Place(text, match.start(kind), match.end(), "--plan")
         if match["sign"] in ("/", '"'):
             refuse(f"a stray {match['sign']}", place, _EXAMPLE)
         if match["sign"] != ",":
-            yield Word(_unquote(match[kind]), place, match["method"], kind == "name")
+            method = match["method"] if kind == "name" else match["by"]
+            yield Word(_unquote(match[kind]), place, method, kind == "name")
 
 
 def quote(name: str) -> str:
     """The name as the notation takes it: in double quotes where it has signs or spaces in it."""
-    plain = re.fullmatch(r'[^\s,:;/"]+', name)
+    plain = re.fullmatch(_PLAIN, name)
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 

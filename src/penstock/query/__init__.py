@@ -1,12 +1,14 @@
 """What is asked: streams, windows, predicates. Frozen, and knowing nothing of how it is run."""
 
-from penstock.query.expression import Call, Column, Expression, Literal
+from penstock.query.expression import Apply, Call, Column, Expression, Literal
+from penstock.query.function import Function
 from penstock.query.query import Condition, Equality, Input, Output, Query
 from penstock.query.source import Field, Source
 from penstock.query.types import DataType
 from penstock.query.window import RowsWindow, TimeWindow, Window
 
 __all__ = [
+    "Apply",
     "Call",
     "Column",
     "Condition",
@@ -14,6 +16,7 @@ __all__ = [
     "Equality",
     "Expression",
     "Field",
+    "Function",
     "Input",
     "Literal",
     "Output",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from penstock.query.function import Function
 from penstock.query.types import DataType
 from penstock.query.window import render_duration
 
@@ -42,7 +43,22 @@ class Call:
     type: DataType
 
 
-Expression = Column | Literal | Call
+@dataclass(frozen=True)
+class Apply:
+    """A user's function applied to arguments, which already have the types that it takes.
+
+    NULL if an argument is NULL: the function is not called then.
+    """
+
+    function: Function
+    arguments: tuple[Expression, ...]
+
+    @property
+    def type(self) -> DataType:
+        return self.function.returns
+
+
+Expression = Column | Literal | Call | Apply
 
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%"}
@@ -63,7 +79,7 @@ FUNCTIONS = frozenset(
 def walk(expression: Expression) -> Iterator[Expression]:
     """The expression and everything in it."""
     yield expression
-    if isinstance(expression, Call):
+    if isinstance(expression, Call | Apply):
         for argument in expression.arguments:
             yield from walk(argument)
 
@@ -95,6 +111,8 @@ def render(expression: Expression) -> str:
             return f"{type_} '{value}'"
         case Call():
             return _render_call(expression)
+        case Apply(function=function, arguments=arguments):
+            return f"{function.name}({', '.join(map(render, arguments))})"
     raise AssertionError(expression)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from penstock.errors import SqlError
-from penstock.query.expression import Call, Expression, Literal
+from penstock.query.expression import Apply, Call, Expression, Literal
 from penstock.query.types import DataType
 from penstock.sql.coercion import Typed, cast
 from penstock.sql.dialect import node_span
-from penstock.sql.functions import bind_function, check_function
+from penstock.sql.functions import bind_apply, bind_function, check_function
 from penstock.sql.literals import parse_number
 from penstock.sql.operators import (
     arithmetic,
@@ -170,9 +170,14 @@ def _case(scope: Scope, node: exp.Case) -> Call:
     return case(scope.text, conditions, values)
 
 
-def _function(scope: Scope, node: exp.Anonymous) -> Call:
-    check_function(scope.text, node)
-    return bind_function(scope.text, node, [typed(scope, a) for a in node.expressions])
+def _function(scope: Scope, node: exp.Anonymous) -> Call | Apply:
+    own = scope.functions.get(node.name.lower())
+    if own is None:
+        check_function(scope.text, node, scope.functions.values())
+    arguments = [typed(scope, argument) for argument in node.expressions]
+    if own is not None:
+        return bind_apply(scope.text, node, own, arguments)
+    return bind_function(scope.text, node, arguments)
 
 
 def _foreign(scope: Scope, node: exp.Expr) -> SqlError:

@@ -52,7 +52,7 @@ def align(text: Text, arguments: Sequence[Typed], verb: str = "combine") -> list
     """The arguments in their common type; text beside a time becomes a time."""
     temporal = next((argument.type for argument in arguments if argument.type.is_temporal), None)
     if temporal is not None:
-        arguments = [_as_time(text, argument, temporal) for argument in arguments]
+        arguments = [as_time(text, argument, temporal) for argument in arguments]
     widest, *others = arguments
     for other in others:
         type_ = common(text, widest, other, verb)
@@ -80,7 +80,8 @@ def demand(text: Text, argument: Typed, what: str, *types: DataType) -> Expressi
     raise text.error(argument.span, message, f"convert it: CAST(… AS {types[-1]})")
 
 
-def _as_time(text: Text, argument: Typed, type_: DataType) -> Typed:
+def as_time(text: Text, argument: Typed, type_: DataType) -> Typed:
+    """The argument; a text constant as the time that it says."""
     expression = argument.expression
     if isinstance(expression, Literal) and isinstance(expression.value, str):
         moment = parse_temporal(text, argument.span, expression.value, type_)

@@ -28,13 +28,22 @@ LONGEST = 2**62
 
 def parse_duration(text: str) -> int:
     """The microseconds of a text such as `5 seconds`; a ValueError of message and hint if none."""
-    match = _DURATION.fullmatch(text)
-    size = UNITS.get(match[2].lower()) if match else None
-    if match is None or size is None:
-        raise ValueError(f"'{text}' is not a length of time", UNITS_HINT)
-    micros = Decimal(match[1]) * size
+    micros = _micros(text)
     if micros != int(micros):
         raise ValueError(f"'{text}' is not a whole number of microseconds", "make it longer")
     if abs(micros) > LONGEST:
         raise ValueError(f"'{text}' is too long", "write UNBOUNDED for a window without end")
     return int(micros)
+
+
+def parse_seconds(text: str) -> float:
+    """The seconds of a text such as `0.2 us`, however short; a ValueError as above if none."""
+    return float(_micros(text) / 1_000_000)
+
+
+def _micros(text: str) -> Decimal:
+    match = _DURATION.fullmatch(text)
+    size = UNITS.get(match[2].lower()) if match else None
+    if match is None or size is None:
+        raise ValueError(f"'{text}' is not a length of time", UNITS_HINT)
+    return Decimal(match[1]) * size

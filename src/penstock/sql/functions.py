@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from penstock.query.expression import Call, Expression, Literal
+from penstock.query.expression import Apply, Call, Expression, Literal
+from penstock.query.function import Function
 from penstock.query.types import DataType
-from penstock.sql.coercion import Typed, align, demand
+from penstock.sql.coercion import Typed, align, as_time, demand
 from penstock.sql.dialect import node_span
 from penstock.sql.nearest import nearest
 from penstock.sql.text import Text
@@ -46,14 +47,33 @@ def bind_function(text: Text, node: exp.Anonymous, arguments: Sequence[Typed]) -
     return signature.bind(text, name, arguments)
 
 
-def check_function(text: Text, node: exp.Anonymous) -> None:
-    """Nothing, if there is a function of that name."""
+def bind_apply(
+    text: Text, node: exp.Anonymous, function: Function, arguments: Sequence[Typed]
+) -> Apply:
+    """A call of a user's function."""
+    count = len(function.arguments)
+    if len(arguments) != count:
+        plural = "" if count == 1 else "s"
+        message = f"{function.name} takes {count} argument{plural}, not {len(arguments)}"
+        raise text.error(node_span(node), message, f"write it {function.usage}")
+    pairs = zip(arguments, function.arguments, strict=True)
+    return Apply(function, tuple(_fitted(text, function, *pair) for pair in pairs))
+
+
+def _fitted(text: Text, function: Function, argument: Typed, type_: DataType) -> Expression:
+    if type_.is_temporal:
+        argument = as_time(text, argument, type_)
+    return demand(text, argument, function.name, type_)
+
+
+def check_function(text: Text, node: exp.Anonymous, own: Iterable[Function]) -> None:
+    """Nothing, if the language has a function of that name; `own` are what the user may mean."""
     name = node.name.lower()
     if name in AGGREGATES:
         hint = "select the columns themselves, and aggregate the results"
         raise text.error(node_span(node), f"{name.upper()} is not in the language", hint)
     if name not in SIGNATURES:
-        known = [signature.upper() for signature in SIGNATURES]
+        known = [*(each.name for each in own), *(built_in.upper() for built_in in SIGNATURES)]
         near = nearest(name, known, f"the functions are {', '.join(known)}")
         raise text.error(node_span(node), f"there is no function {node.name}", near)
 

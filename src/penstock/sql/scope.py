@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from penstock.query.expression import Column
+from penstock.query.function import Function
 from penstock.query.query import Input
 from penstock.sql.dialect import node_span
 from penstock.sql.nearest import listed, nearest
@@ -16,10 +17,11 @@ from penstock.sql.text import Text
 
 @dataclass(frozen=True)
 class Scope:
-    """The inputs that names are looked up in, whatever their case."""
+    """The inputs and the user's functions that names are looked up in, whatever their case."""
 
     text: Text
     inputs: tuple[Input, ...]
+    functions: Mapping[str, Function]
 
     def column(self, node: exp.Column) -> Column:
         """The column that `name` or `alias.name` stands for."""

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from penstock.query.function import Function
 from penstock.query.query import Query
 from penstock.query.source import Source
 from penstock.sql.cursor import is_word
 from penstock.sql.declaration import parse_declaration
 from penstock.sql.dialect import Token, TokenType, token_span, tokenize
 from penstock.sql.refused import refuse_clauses
+from penstock.sql.registration import by_name
 from penstock.sql.select import parse_select
 from penstock.sql.text import Text
 
 
-def parse(text: str, file: str = "query") -> Query:
-    """The query that a script asks; SqlError, with the place in the text, where it asks none."""
+def parse(text: str, file: str = "query", functions: Iterable[Function] = ()) -> Query:
+    """The query that a script asks; SqlError, with the place in the text, where it asks none.
+
+    It may call the given functions by their names.
+    """
     script = Text(text, file)
+    callable_ = by_name(functions)
     try:
-        return _parse(script)
+        return _parse(script, callable_)
     except RecursionError:
         raise script.error((0, 1), "the query is nested too deeply", "split it up") from None
 
 
-def _parse(script: Text) -> Query:
+def _parse(script: Text, functions: Mapping[str, Function]) -> Query:
     statements = _statements(tokenize(script))
     sources = _sources(script, [each for each in statements if is_word(each[0], "CREATE")])
     selects = [each for each in statements if not is_word(each[0], "CREATE")]
@@ -39,7 +45,7 @@ def _parse(script: Text) -> Query:
         raise script.error(
             span, "the script has a second SELECT", "keep one; a script is one query"
         )
-    return parse_select(script, selects[0], sources)
+    return parse_select(script, selects[0], sources, functions)
 
 
 def _statements(tokens: Sequence[Token]) -> list[list[Token]]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from sqlglot import exp
 
+from penstock.query.function import Function
 from penstock.query.query import Query
 from penstock.query.source import Source
 from penstock.sql.dialect import NUMBERS_HINT, Token, TokenType, node_span, parse_statement
@@ -20,13 +21,18 @@ from penstock.sql.windows import cut_windows
 _CLAUSES = {"expressions", "from_", "joins", "where"}
 
 
-def parse_select(text: Text, tokens: Sequence[Token], sources: Mapping[str, Source]) -> Query:
+def parse_select(
+    text: Text,
+    tokens: Sequence[Token],
+    sources: Mapping[str, Source],
+    functions: Mapping[str, Function],
+) -> Query:
     """The query of a SELECT statement over the declared sources."""
     rest, brackets = cut_windows(text, tokens)
     _check_numbers(text, rest)
     tree = parse_statement(text, rest)
     _check_clauses(text, tree)
-    scope = Scope(text, bind_inputs(text, tree, brackets, sources))
+    scope = Scope(text, bind_inputs(text, tree, brackets, sources), functions)
     predicates = bind_predicates(scope, tree)
     outputs = bind_outputs(scope, tree.expressions)
     return Query(scope.inputs, outputs, *predicates, text=text.content)

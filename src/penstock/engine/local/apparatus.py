@@ -11,17 +11,31 @@ from numpy.typing import NDArray
 
 from penstock.engine.layout import Layout
 from penstock.engine.local.clock import Work
-from penstock.engine.local.joinable import comparisons_of, joinable
+from penstock.engine.local.columns import Columns
+from penstock.engine.local.joinable import Joinable, comparisons_of, joinable
 from penstock.engine.local.loops import Lowering
+from penstock.engine.local.paths import TreeLowering
 from penstock.engine.local.positions import Lifetimes, lifetimes_of
 from penstock.engine.local.schedule import Mode, block_bounds, cleanings, ready_times
+from penstock.engine.local.shedding import kept_tuples
 from penstock.errors import PlanError
-from penstock.kernels.nested import KINDS, Loops, Schedule, Windows, run_blocks
+from penstock.kernels.nested import KINDS, Loops, Schedule, Windows, insert_all, run_blocks
+from penstock.kernels.tree import Inner, Paths, empty_inner, run_arrivals
 from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
+from penstock.plan.tree import TreeJoin
 from penstock.query import Condition
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+
+
+@dataclass
+class Climber:
+    """The paths of a tree's rows, and the inner rows that there are now."""
+
+    paths: Paths
+    inner: Inner
 
 
 @dataclass(frozen=True)
@@ -29,20 +43,22 @@ class Apparatus:
     """A plan with its input, as the kernel takes it; it can be run once.
 
     `kept` says which of an input's rows can join at all: the kernel sees only these. `ready` is
-    when each block can be joined, `starts` where each input's rows start in the kernel's, and
-    `outside` what it leaves to be checked.
+    when each block can be joined, `starts` where each input's rows start in the kernel's, `outside`
+    what it leaves to be checked, and `shed` how many tuples never arrive.
     """
 
-    plan: MultiwayJoin
+    plan: Plan
+    columns: Columns
     lives: Mapping[str, Lifetimes]
     times: Int64s
     kept: Mapping[str, Int64s]
     windows: Windows
-    loops: Loops
+    machine: Loops | Climber
     schedule: Schedule
     ready: Int64s
     starts: Int64s
     outside: tuple[Condition, ...]
+    shed: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -59,34 +75,41 @@ class Tally:
 
 
 def set_up(
-    plan: MultiwayJoin,
+    plan: Plan,
     tuples: Mapping[str, pa.Table],
     mode: Mode,
     expiration: int,
     buckets: Mapping[str, int],
+    traced: bool = False,
 ) -> Apparatus:
-    """Order the tuples, find their lifetimes, and lay out windows and loops."""
+    """Shed and order the tuples, find their lifetimes, and lay out windows and loops or paths.
+
+    Where it is `traced`, a tree keeps what every inner row was made of.
+    """
     layout = Layout(plan.query)
     inside, outside = comparisons_of(layout)
-    lives, times = lifetimes_of(plan.query, tuples)
+    arriving = kept_tuples(plan, tuples)
+    lives, times = lifetimes_of(plan.query, arriving)
     codes = joinable(layout, inside, {alias: life.rows for alias, life in lives.items()})
     kept = {alias: np.flatnonzero(passes) for alias, passes in codes.passes.items()}
-    lowering = Lowering(plan, layout, inside)
-    windows = lowering.windows(lives, codes, _bucket_counts(lives, buckets))
+    columns = Columns(layout, inside)
+    windows, machine = _build(plan, columns, lives, codes, buckets, len(times), traced)
     bounds = block_bounds(mode, times)
     return Apparatus(
         plan=plan,
+        columns=columns,
         lives=lives,
         times=times,
         kept=kept,
         windows=windows,
-        loops=lowering.loops(),
+        machine=machine,
         schedule=Schedule(
             _arrivals(plan, lives, kept, len(times)), bounds, cleanings(expiration, times, bounds)
         ),
         ready=ready_times(mode, times, bounds),
         starts=np.cumsum([0, *(len(kept[alias]) for alias in plan.query.aliases)])[:-1],
         outside=outside,
+        shed={i.alias: len(tuples[i.alias]) - len(arriving[i.alias]) for i in plan.query.streams},
     )
 
 
@@ -94,28 +117,82 @@ def tally(apparatus: Apparatus, with_ledger: bool) -> Tally:
     """Counts at zero."""
     blocks = len(apparatus.ready) if with_ledger else 0
     held = apparatus.windows.tail - apparatus.windows.head
+    if isinstance(apparatus.machine, Climber):
+        held = np.concatenate([held, apparatus.machine.inner.held])
     return Tally(np.zeros(KINDS, np.int64), held, np.zeros((blocks, KINDS), np.int64))
 
 
 def execute(apparatus: Apparatus, counts: Tally, first: int = 0, last: int | None = None) -> Int32s:
     """The results of blocks `first` to before `last`: the kernel's row of each input."""
-    found, count = run_blocks(
-        apparatus.windows,
-        apparatus.loops,
-        apparatus.schedule,
-        first,
-        len(apparatus.ready) if last is None else last,
-        counts.work,
-        counts.ledger,
-        counts.peaks,
-        np.empty((1024, len(apparatus.starts)), np.int32),
-    )
+    end = len(apparatus.ready) if last is None else last
+    room = np.empty((1024, len(apparatus.starts)), np.int32)
+    windows, machine, schedule = apparatus.windows, apparatus.machine, apparatus.schedule
+    books = (counts.work, counts.ledger, counts.peaks)
+    match machine:
+        case Climber():
+            machine.inner, found, count = run_arrivals(
+                windows, machine.paths, machine.inner, schedule, first, end, *books, room
+            )
+        case _:
+            found, count = run_blocks(windows, machine, schedule, first, end, *books, room)
     results: Int32s = found[:count]
     return results
 
 
+def _build(
+    plan: Plan,
+    columns: Columns,
+    lives: Mapping[str, Lifetimes],
+    codes: Joinable,
+    buckets: Mapping[str, int],
+    positions: int,
+    traced: bool,
+) -> tuple[Windows, Loops | Climber]:
+    """The windows, with the tables in them, and what is done with them."""
+    sizes = _bucket_counts(lives, buckets)
+    tables = np.array(
+        [
+            number
+            for number, item in enumerate(plan.query.inputs)
+            if item.is_table
+            for _ in range(int(codes.passes[item.alias].sum()))
+        ],
+        np.int64,
+    )
+    match plan:
+        case MultiwayJoin():
+            loops = Lowering(plan, columns)
+            windows = columns.windows(loops.tables(), lives, codes, sizes)
+            insert_all(windows, tables)
+            return windows, loops.loops()
+        case TreeJoin():
+            tree = TreeLowering(plan, columns)
+            windows = columns.windows(tree.tables(), lives, codes, sizes)
+            inner = empty_inner(len(plan.query.inputs), positions, traced)
+            climber = Climber(tree.paths(), inner)
+            _climb_first(windows, climber, tables)
+            return windows, climber
+
+
+def _climb_first(windows: Windows, climber: Climber, tables: Int64s) -> None:
+    """Let the rows of tables climb before any tuple: a join of two tables has inner rows too."""
+    inputs, joins = len(windows.head), len(climber.inner.held)
+    climber.inner, _, _ = run_arrivals(
+        windows,
+        climber.paths,
+        climber.inner,
+        Schedule(tables, np.array([0, len(tables)]), np.zeros(1, np.bool_)),
+        0,
+        1,
+        np.zeros(KINDS, np.int64),
+        np.zeros((0, KINDS), np.int64),
+        np.zeros(inputs + joins, np.int64),
+        np.empty((0, inputs), np.int32),
+    )
+
+
 def _arrivals(
-    plan: MultiwayJoin, lives: Mapping[str, Lifetimes], kept: Mapping[str, Int64s], count: int
+    plan: Plan, lives: Mapping[str, Lifetimes], kept: Mapping[str, Int64s], count: int
 ) -> Int64s:
     arrivals = np.full(count, -1)
     for number, item in enumerate(plan.query.inputs):

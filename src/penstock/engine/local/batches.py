@@ -14,7 +14,7 @@ from penstock.engine.packets import Packet, unpack_meta
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.sinks import Sink
 from penstock.errors import SinkError, SourceError
-from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
 
 
 def in_process(slices: Iterable[Packet]) -> Runner:
@@ -33,7 +33,7 @@ def in_process(slices: Iterable[Packet]) -> Runner:
 
 
 def open_run(
-    plan: MultiwayJoin,
+    plan: Plan,
     *,
     sink: Sink,
     checkpoint: str,
@@ -73,6 +73,10 @@ class LocalRun:
         self.pipeline = pipeline
         self._feed = feed
         self._is_stopping = False
+
+    def replan(self, plan: Plan) -> None:
+        """Follow another plan for the same query from the next batch on."""
+        self.pipeline.replan(plan)
 
     def stop(self) -> None:
         """End after the batch under way."""

@@ -20,13 +20,13 @@ from penstock.engine.pack import Arrivals, read_slice
 from penstock.engine.publish import as_parts, clean, prepare, print_results, publish, staging_of
 from penstock.engine.sinks import PartWriter, Sink
 from penstock.engine.store import Store
-from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.query import Input
 
 
 def run_experiment(
-    plan: MultiwayJoin,
+    plan: Plan,
     sink: Sink,
     mode: Mode,
     *,

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.evaluate import evaluate, holds
+from penstock.engine.evaluate import evaluate, passing
 from penstock.engine.layout import Layout
 from penstock.engine.local.codes import combined_codes, ordered_codes
 from penstock.query import Call, Column, Condition, DataType, Expression
@@ -87,11 +87,7 @@ def _codes(
 
 
 def _filtered(layout: Layout, alias: str, rows: pa.Table) -> NDArray[np.bool_]:
-    passes = np.ones(len(rows), np.bool_)
-    for condition in layout.query.filters_of(alias):
-        held = holds(condition.expression, rows, _plain_name)
-        passes &= held.to_numpy(zero_copy_only=False)
-    return passes
+    return passing(layout.query.filters_of(alias), rows, _plain_name)
 
 
 def _comparison(check: Condition) -> Comparison | None:

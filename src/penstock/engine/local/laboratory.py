@@ -30,7 +30,7 @@ from penstock.engine.local.clock import (
     total_cost,
 )
 from penstock.engine.local.schedule import Mode
-from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
 from penstock.query.window import MICROS
 
 Int32s = NDArray[np.int32]
@@ -61,7 +61,7 @@ _REAL = RealClock()
 
 
 def run(
-    plan: MultiwayJoin,
+    plan: Plan,
     tuples: Mapping[str, pa.Table],
     mode: Mode,
     expiration: int = 0,
@@ -88,7 +88,7 @@ def run(
         busy=timing.busy,
         elapsed=timing.elapsed,
         utilisation=timing.utilisation,
-        peaks=dict(zip(plan.query.aliases, counts.peaks.tolist(), strict=True)),
+        peaks=dict(zip(plan.query.aliases, counts.peaks.tolist(), strict=False)),
     )
 
 

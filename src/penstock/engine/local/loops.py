@@ -1,27 +1,17 @@
-"""A multi-way plan as the loops, windows and hash tables of the nested-loops kernel."""
+"""A multi-way plan as the loops of the nested-loops kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.engine.layout import Layout
-from penstock.engine.local.joinable import Comparison, Joinable
-from penstock.engine.local.positions import Lifetimes
-from penstock.kernels.nested import EQ, GE, GT, LE, LT, NE, Loops, Windows, insert_all
+from penstock.engine.local.columns import OPERATORS, Columns, Table
+from penstock.kernels.nested import EQ, GE, GT, LE, LT, NE, Loops
 from penstock.plan.multiway import MultiwayJoin, ProbeOrder
 
-Int64s = NDArray[np.int64]
-Table = tuple[str, int]
-"""A hash table: the input it holds and the key class it is by."""
-
-_OPERATORS = {"eq": EQ, "ne": NE, "lt": LT, "le": LE, "gt": GT, "ge": GE}
 _MIRRORED = {EQ: EQ, NE: NE, LT: GT, LE: GE, GT: LT, GE: LE}
-_KEYS = 2
-"""The column after birth and death; a key and its link take two, compared sides one each."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +19,15 @@ class Lowering:
     """Turns a plan into what the kernel takes: aliases, keys and columns become numbers."""
 
     plan: MultiwayJoin
-    layout: Layout
-    comparisons: tuple[Comparison, ...]
+    columns: Columns
 
     @property
     def aliases(self) -> tuple[str, ...]:
         return self.plan.query.aliases
+
+    @property
+    def layout(self) -> Layout:
+        return self.columns.layout
 
     def loops(self) -> Loops:
         """The nested loops of every driver."""
@@ -57,63 +50,6 @@ class Lowering:
         ]
         return tuple(dict.fromkeys(wanted))
 
-    def windows(
-        self, lives: Mapping[str, Lifetimes], codes: Joinable, buckets: Mapping[str, int]
-    ) -> Windows:
-        """The windows before anything has arrived; tables are filled."""
-        sizes = [int(codes.passes[alias].sum()) for alias in self.aliases]
-        starts = np.cumsum([0, *sizes])
-        rows = np.zeros((starts[-1], self._width()), np.int64)
-        for alias, start, end in zip(self.aliases, starts, starts[1:], strict=False):
-            self._fill(rows[start:end], alias, lives[alias], codes)
-        tables = _place_tables(self.tables(), self, buckets)
-        room = max((offset + stride * count for offset, stride, count, *_ in tables), default=0)
-        windows = Windows(
-            rows=rows,
-            head=starts[:-1].copy(),
-            tail=starts[:-1].copy(),
-            buckets=np.full(room, -1, np.int32),
-            tables=np.array(tables, np.int64).reshape(-1, 5),
-            tables_of=self._tables_of(),
-        )
-        for number, item in enumerate(self.plan.query.inputs):
-            if item.is_table:
-                insert_all(windows, number, sizes[number])
-        return windows
-
-    def key_column(self, alias: str, key: int) -> int:
-        """The column of a key class in an input's rows; the next one is its link."""
-        return _KEYS + 2 * self.layout.keys_of(alias).index(key)
-
-    def _side_column(self, alias: str, comparison: int) -> int:
-        mine = [c for c, other in enumerate(self.comparisons) if alias in other.streams]
-        return _KEYS + 2 * len(self.layout.keys_of(alias)) + mine.index(comparison)
-
-    def _width(self) -> int:
-        return _KEYS + max(
-            2 * len(self.layout.keys_of(alias)) + sum(alias in c.streams for c in self.comparisons)
-            for alias in self.aliases
-        )
-
-    def _fill(self, rows: Int64s, alias: str, lives: Lifetimes, codes: Joinable) -> None:
-        passes = codes.passes[alias]
-        rows[:, 0], rows[:, 1] = lives.births[passes], lives.deaths[passes]
-        for key in self.layout.keys_of(alias):
-            rows[:, self.key_column(alias, key)] = codes.keys[alias, key][passes]
-        for number, comparison in enumerate(self.comparisons):
-            if alias in comparison.streams:
-                column = self._side_column(alias, number)
-                rows[:, column] = codes.sides[alias, number][passes]
-
-    def _tables_of(self) -> Int64s:
-        tables = self.tables()
-        most = max((sum(t[0] == alias for t in tables) for alias in self.aliases), default=0)
-        numbers = np.full((len(self.aliases), most), -1)
-        for i, alias in enumerate(self.aliases):
-            mine = [t for t, (holder, _) in enumerate(tables) if holder == alias]
-            numbers[i, : len(mine)] = mine
-        return numbers
-
     def _levels(
         self, order: ProbeOrder, checks: list[tuple[int, int, int, int]]
     ) -> list[tuple[int, ...]]:
@@ -126,10 +62,10 @@ class Lowering:
             if key is not None:
                 source = self._bound_at(order, level, key)
                 search = (
-                    self.key_column(target, key) + 1,
+                    self.columns.key(target, key) + 1,
                     self.tables().index((target, key)),
                     source,
-                    self.key_column(sequence(order)[source], key),
+                    self.columns.key(sequence(order)[source], key),
                 )
             levels.append((self.aliases.index(target), *search, first, len(checks)))
         return levels
@@ -156,15 +92,15 @@ class Lowering:
         checks = []
         for key in self._shared(order, level):
             source = self._bound_at(order, level, key)
-            there = self.key_column(bound[source], key)
-            checks.append((self.key_column(target, key), EQ, source, there))
-        for number, comparison in enumerate(self.comparisons):
+            there = self.columns.key(bound[source], key)
+            checks.append((self.columns.key(target, key), EQ, source, there))
+        for number, comparison in enumerate(self.columns.comparisons):
             left, right = comparison.streams
-            operator = _OPERATORS[comparison.operator]
+            operator = OPERATORS[comparison.operator]
             if target == right:
                 left, right, operator = right, left, _MIRRORED[operator]
             if target == left and right in bound:
-                own, there = self._side_column(left, number), self._side_column(right, number)
+                own, there = self.columns.side(left, number), self.columns.side(right, number)
                 checks.append((own, operator, bound.index(right), there))
         return checks
 
@@ -172,23 +108,3 @@ class Lowering:
 def sequence(order: ProbeOrder) -> tuple[str, ...]:
     """The inputs in the order of their loops, outermost first."""
     return (*order.targets[: order.position], order.driver, *order.targets[order.position :])
-
-
-def _place_tables(
-    tables: Sequence[Table], lowering: Lowering, buckets: Mapping[str, int]
-) -> list[tuple[int, int, int, int, int]]:
-    """Where each hash table lies. Those of one key class and size are interleaved, so that the
-    buckets of one key share a cache line."""
-    placed = []
-    start = 0
-    groups: dict[tuple[int, int], int] = {}
-    for alias, key in tables:
-        count = buckets[alias]
-        alike = [t for t in tables if t[1] == key and buckets[t[0]] == count]
-        if (key, count) not in groups:
-            groups[key, count] = start
-            start += count * len(alike)
-        offset = groups[key, count] + alike.index((alias, key))
-        column = lowering.key_column(alias, key)
-        placed.append((offset, len(alike), count, column, column + 1))
-    return placed

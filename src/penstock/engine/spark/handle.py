@@ -17,6 +17,7 @@ from penstock.engine.packets import SPARK_SCHEMA
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.spark.runner import on_spark
 from penstock.errors import StateError
+from penstock.plan.plan import Plan
 
 # Enough reports for a day at a batch every ten seconds; older ones are forgotten.
 _REPORTS = 8_640
@@ -68,6 +69,10 @@ class SparkRun:
     @property
     def is_active(self) -> bool:
         return self._streaming is None or bool(self._streaming.isActive)
+
+    def replan(self, plan: Plan) -> None:
+        """Follow another plan for the same query from the next batch on."""
+        self.pipeline.replan(plan)
 
     def stop(self) -> None:
         """Stop once the batch under way is done."""

@@ -20,13 +20,13 @@ from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.store import Store
 from penstock.errors import SetupError, SourceError, StateError
-from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.source import Source
 
 
 def start(
-    plan: MultiwayJoin,
+    plan: Plan,
     spark: SparkSession,
     *,
     sink: Sink,

@@ -1,0 +1,190 @@
+"""The shelf: the state that one partition has during one round of a batch."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.engine.batch import Batch, Infos, module_name
+from penstock.engine.join import by_time
+from penstock.engine.layout import ARRIVAL, END, SEQUENCE, TS, hash_name
+from penstock.engine.lives import DEAD, Lives
+from penstock.engine.packets import Packet, pack_meta, unpack_rows
+from penstock.engine.routes import Inner, Visit
+from penstock.engine.store import Chunk, ChunkInfo, Store, open_chunk, read_rows
+from penstock.kernels.sorting import state_order
+
+Tags = Mapping[str, list[Packet]]
+
+
+@dataclass
+class Shelf:
+    """Chunks by input or inner join: `fresh` ones are of this batch, `older` ones from before."""
+
+    batch: Batch
+    pid: int
+    lives: Lives
+    fresh: dict[str, list[Chunk]] = field(default_factory=dict)
+    older: dict[str, list[Chunk]] = field(default_factory=dict)
+    scans: dict[int, Chunk] = field(default_factory=dict)
+
+    @property
+    def space(self) -> int:
+        return self.pid // self.batch.partitions
+
+    @property
+    def key(self) -> int | None:
+        return self.space if self.space < len(self.batch.layout.keys) else None
+
+    # Filling
+
+    def take_inputs(self, by_tag: Tags) -> Iterator[Packet]:
+        """Keep the new tuples of every input that has a module here."""
+        for alias, spaces in self.batch.layout.spaces.items():
+            if self.space not in spaces:
+                continue
+            ring = unpack_rows(by_tag.get(f"ring:{alias}", ()))
+            if ring is not None:
+                self.older[alias] = [_in_state_order(ring, self.key)]
+            yield from self.take(alias, unpack_rows(by_tag.get(f"new:{alias}", ())))
+
+    def take_inners(self, round_: int, by_tag: Tags) -> Iterator[Packet]:
+        """Keep the inner results that were sent here by the round before."""
+        for inner in self.batch.inners_at(self.space):
+            if inner.ready == round_ and not inner.is_local:
+                yield from self.take(inner.name, unpack_rows(by_tag.get(f"new:{inner.name}", ())))
+
+    def take(self, name: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
+        """Put new rows on the shelf, write what later rounds or batches will read, and say so."""
+        new = [] if rows is None else [_in_state_order(rows, self.key)]
+        if new:
+            self.fresh[name] = new
+        if self.batch.is_kept(name):
+            yield from (self._written(name, chunk, "chunk", is_fresh=True) for chunk in new)
+            yield from self._merged(name)
+        elif self.batch.is_reread(name):
+            passing = self.older.get(name, []) if self.batch.is_rows(name) else []
+            yield from (self._written(name, chunk, "ring", is_fresh=False) for chunk in passing)
+            yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
+
+    def reopen(self, facts: Iterable[Mapping[str, Any]]) -> None:
+        """Find what earlier rounds wrote here in this batch."""
+        replaced: dict[str, set[str]] = {}
+        older: dict[str, list[Chunk]] = {}
+        for fact in facts:
+            name, at, space = str(fact.get("module", "")).rpartition("@")
+            if not at or space != str(self.space) or "is_fresh" not in fact:
+                continue
+            info = fact["chunk"] and ChunkInfo(**fact["chunk"])
+            replaced.setdefault(name, set()).update(fact.get("replaces", ()))
+            if info and fact["is_fresh"]:
+                self.fresh.setdefault(name, []).append(self._open(info))
+            elif info:
+                older.setdefault(name, []).append(self._open(info))
+        for name, skip in replaced.items():
+            if skip or name in older:
+                found = [*self._listed(name, frozenset(skip)), *older.get(name, [])]
+                self.older[name] = self._with_ends(name, found)
+
+    # Looking
+
+    def new(self, name: str) -> list[Chunk]:
+        """What is new of an input or inner join."""
+        if self.batch.rebuilds and self.batch.is_kept(name) and name in self.batch.layout.spaces:
+            return self._listed(name)
+        return self.fresh.get(name, [])
+
+    def chunks(self, visit: Visit) -> Sequence[Chunk]:
+        """The chunks that a visit looks into, sorted the way it searches."""
+        found = [
+            *self._old(visit.target),
+            *(self.new(visit.target) if visit.includes_batch else ()),
+        ]
+        if visit.key is None and self.key is not None:
+            return [self._by_time(chunk) for chunk in found]
+        return found
+
+    def _old(self, name: str) -> list[Chunk]:
+        if self.batch.rebuilds:
+            return []
+        if name not in self.older:
+            self.older[name] = self._with_ends(name, self._listed(name))
+        return self.older[name]
+
+    def _listed(self, name: str, skip: frozenset[str] = frozenset()) -> list[Chunk]:
+        infos = self.batch.listed(name, self.pid)
+        return [self._open(info) for info in infos if info.name not in skip]
+
+    def _open(self, info: ChunkInfo) -> Chunk:
+        return open_chunk(self.batch.root, info, self.key)
+
+    def _by_time(self, chunk: Chunk) -> Chunk:
+        if id(chunk) not in self.scans:
+            self.scans[id(chunk)] = by_time(chunk)
+        return self.scans[id(chunk)]
+
+    def _with_ends(self, name: str, chunks: list[Chunk]) -> list[Chunk]:
+        """Inner results with what is known by now of the ends of their ROWS members."""
+        members = self._rows_members(name)
+        if not members:
+            return chunks
+        return [Chunk.of(self.lives.updated(chunk.rows, members), self.key) for chunk in chunks]
+
+    def _rows_members(self, name: str) -> tuple[str, ...]:
+        inners: Iterator[Inner] = self.batch.inners_at(self.space)
+        found = (self.batch.rows_members(inner) for inner in inners if inner.name == name)
+        return tuple(next(found, ()))
+
+    # Writing
+
+    def _merged(self, name: str) -> Iterator[Packet]:
+        """Several chunks as one, without what has expired."""
+        infos: Infos = self.batch.merges.get(module_name(name, self.space), {}).get(self.pid, ())
+        if not infos:
+            return
+        rows = pa.concat_batches([read_rows(self.batch.root, info) for info in infos])
+        rows = self._alive(name, rows)
+        replaced = [info.name for info in infos]
+        merged = [_in_state_order(rows, self.key)] if len(rows) else []
+        older = self._with_ends(name, self._listed(name, frozenset(replaced)))
+        self.older[name] = older + merged
+        tier = 1 + max(info.tier for info in infos)
+        more = {"is_fresh": False, "replaces": replaced}
+        if not merged:
+            module = module_name(name, self.space)
+            yield pack_meta(self.pid, "chunk", module=module, chunk=None, **more)
+        for chunk in merged:
+            yield self._written(name, chunk, "chunk", tier=tier, **more)
+
+    def _alive(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        alive = rows.column(TS).to_numpy() >= self.batch.floor(name)
+        members = self._rows_members(name)
+        if members:
+            rows = self.lives.updated(rows, members)
+            alive &= rows.column(END).to_numpy() > DEAD
+        return rows if alive.all() else rows.filter(pa.array(alive))
+
+    def _written(self, name: str, chunk: Chunk, kind: str, *, tier: int = 0, **more: Any) -> Packet:
+        """A chunk in the store; a `ring` is only for later rounds of this batch."""
+        module = module_name(name, self.space)
+        info = Store(self.batch.root).write_chunk(f"state/{module}/{self.pid}", chunk.rows, tier)
+        facts = dataclasses.asdict(info)
+        return pack_meta(self.pid, kind, module=module, chunk=facts, **more)
+
+
+def _in_state_order(rows: pa.RecordBatch, key: int | None) -> Chunk:
+    """New tuples sorted as state is: by (hash, time, number or arrival)."""
+    times = rows.column(TS).to_numpy()
+    hashes = (
+        np.zeros(len(rows), np.int64) if key is None else rows.column(hash_name(key)).to_numpy()
+    )
+    ties = next((n for n in (SEQUENCE, ARRIVAL) if n in rows.schema.names), None)
+    numbers = np.zeros(len(rows), np.int64) if ties is None else rows.column(ties).to_numpy()
+    order = np.lexsort((numbers, times)) if key is None else state_order(hashes, times, numbers)
+    names = [n for n in rows.schema.names if n != ARRIVAL]
+    return Chunk.of(rows.select(names).take(pa.array(order)), key)

@@ -1,0 +1,33 @@
+"""Drop boxes: which tuples are kept, by a hash that a replay gives again."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.kernels.hashing import combine, hash_bytes, mix
+
+Int64s = NDArray[np.int64]
+
+
+def keeps(seed: int, alias: str, arrivals: Int64s, fraction: float) -> NDArray[np.bool_]:
+    """Whether each tuple is kept: its hash, of 64 even bits, is below that fraction of them.
+
+    The hash is of the seed, the stream's alias and the arrival number alone, so that batches,
+    restarts and engines agree, and streams are shed independently of each other.
+    """
+    if fraction >= 1.0:
+        return np.ones(len(arrivals), np.bool_)
+    numbers = mix(np.ascontiguousarray(arrivals, np.int64).view(np.uint64))
+    streams = np.full(len(arrivals), _stream_hash(seed, alias))
+    hashes = combine([streams, numbers]).view(np.uint64)
+    kept: NDArray[np.bool_] = hashes < np.uint64(max(0.0, fraction) * 2.0**64)
+    return kept
+
+
+def _stream_hash(seed: int, alias: str) -> np.int64:
+    name = np.frombuffer(alias.encode(), np.uint8)
+    of_name = hash_bytes(np.array([0, len(name)]), name)
+    of_seed = mix(np.array([seed], np.int64).view(np.uint64))
+    both: np.int64 = combine([of_seed, of_name])[0]
+    return both

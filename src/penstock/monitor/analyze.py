@@ -1,0 +1,183 @@
+"""Statistics of a query from samples of its sources."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.evaluate import evaluate
+from penstock.engine.layout import TS
+from penstock.engine.local.codes import combined_codes, ordered_codes
+from penstock.monitor.estimate import (
+    estimate_agreement,
+    estimate_distinct,
+    estimate_rate,
+    frequencies_of,
+)
+from penstock.monitor.notes import notes_on
+from penstock.monitor.sample import Progress, Sample, take_samples
+from penstock.monitor.trial import plain_name, try_filters, try_theta
+from penstock.query import Column, Query
+from penstock.query.keys import KeyClass, key_classes
+from penstock.query.query import Input
+from penstock.stats.figure import Figure
+from penstock.stats.statistics import (
+    GivenCondition,
+    Group,
+    Statistics,
+    StreamFigures,
+    as_type,
+    extra_equalities,
+)
+
+Int64s = NDArray[np.int64]
+Rows = Mapping[str, pa.Table]
+
+# Of larger keys, the pairs and the whole: the sets between are too many to spell out.
+_SPELLED_OUT = 5
+
+# Fewer tuples of a stream than this say little of its keys.
+_FEW = 1_000
+
+# Half of the time is for reading, half for trying out conditions.
+_READING = 0.5
+
+
+def analyze(
+    query: Query, rows: int = 100_000, seconds: float = 10.0, progress: Progress | None = None
+) -> Statistics:
+    """What samples of up to so many tuples a source tell within about so many seconds.
+
+    `progress` is called with a source's name and how many of its tuples have been read.
+    """
+    end = time.monotonic() + seconds
+    samples = take_samples(query, rows, seconds * _READING, progress or (lambda name, count: None))
+    passing, conditions = _filtered(query, _apart(query, samples), end)
+    joining = {alias: each for alias, each in _together(query, passing).items() if len(each)}
+    thetas = _thetas(query, joining, end)
+    return Statistics(
+        query,
+        streams={item.alias: _stream_figures(query, item, samples) for item in query.inputs},
+        groups=dict(_groups(query, joining)),
+        conditions=conditions | thetas,
+        notes=notes_on(query, samples, passing, rows),
+    )
+
+
+def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:
+    """Each input's own tuples: the inputs of one source share them out, to be independent."""
+    shares = {}
+    for name, sample in samples.items():
+        aliases = [item.alias for item in query.inputs if item.source.name == name]
+        for place, alias in enumerate(aliases):
+            every = np.arange(place, len(sample.rows), len(aliases))
+            shares[alias] = sample.rows if len(aliases) == 1 else sample.rows.take(every)
+    return shares
+
+
+def _filtered(
+    query: Query, shares: Rows, end: float
+) -> tuple[dict[str, pa.Table], dict[str, GivenCondition]]:
+    passing: dict[str, pa.Table] = {}
+    figures: dict[str, GivenCondition] = {}
+    budget = max(0.0, end - time.monotonic()) / (len(query.filters) + len(query.thetas) + 1)
+    for alias, rows in shares.items():
+        passing[alias], own = try_filters(rows, query.filters_of(alias), budget)
+        figures |= own
+    return passing, figures
+
+
+def _together(query: Query, passing: Rows) -> dict[str, pa.Table]:
+    """The tuples from the time that all samples cover, for keys may drift as time goes on.
+
+    Where that leaves too little of a stream, all tuples count.
+    """
+    streams = {item.alias for item in query.streams} & set(passing)
+    times = {alias: passing[alias].column(TS).to_numpy() for alias in streams}
+    if any(not len(each) for each in times.values()):
+        return dict(passing)
+    first = max((int(each.min()) for each in times.values()), default=0)
+    last = min((int(each.max()) for each in times.values()), default=0)
+    inside = {alias: (each >= first) & (each <= last) for alias, each in times.items()}
+    if any(each.sum() < min(_FEW, len(each)) for each in inside.values()):
+        return dict(passing)
+    kept = {alias: passing[alias].filter(pa.array(each)) for alias, each in inside.items()}
+    return {**passing, **kept}
+
+
+def _stream_figures(query: Query, item: Input, samples: Mapping[str, Sample]) -> StreamFigures:
+    sample = samples.get(item.source.name)
+    if sample is None:
+        declared = item.source.rate
+        return StreamFigures(None if declared is None else Figure(declared, "declared"))
+    distinct = {c.name: _distinct(c, sample) for c in _key_columns(query, item.alias)}
+    known = {name: figure for name, figure in distinct.items() if figure is not None}
+    if item.is_table:
+        error = 0.0 if sample.is_whole else None
+        return StreamFigures(None, Figure(float(sample.count), "sampled", error), known)
+    return StreamFigures(estimate_rate(sample.rows.column(TS).to_numpy()), None, known)
+
+
+def _key_columns(query: Query, alias: str) -> Iterator[Column]:
+    for key in key_classes(query):
+        if alias in key.streams:
+            yield from (part for part in key.parts(alias) if isinstance(part, Column))
+
+
+def _distinct(column: Column, sample: Sample) -> Figure | None:
+    values = evaluate(column, sample.rows, plain_name).drop_null()
+    is_whole = sample.is_whole and sample.source.is_table
+    return estimate_distinct(ordered_codes([values])[0], is_whole=is_whole)
+
+
+def _groups(query: Query, rows: Rows) -> Iterator[tuple[Group, Figure]]:
+    for number, key in enumerate(key_classes(query)):
+        members = [alias for alias in key.streams if alias in rows]
+        if len(members) < 2:
+            continue
+        codes = _codes(key, members, rows)
+        values = max(int(own.max()) for own in codes.values()) + 1
+        frequencies = {alias: frequencies_of(own, values) for alias, own in codes.items()}
+        for streams in _sets(members):
+            figure = estimate_agreement(
+                [codes[alias] for alias in streams], [frequencies[alias] for alias in streams]
+            )
+            if figure is not None:
+                parts = tuple(range(len(key.types)))
+                yield Group(number, parts, frozenset(streams)), figure
+
+
+def _sets(members: list[str]) -> Iterator[tuple[str, ...]]:
+    whole = len(members)
+    sizes: Iterable[int] = range(2, whole + 1) if whole <= _SPELLED_OUT else (2, whole)
+    for size in sizes:
+        yield from combinations(members, size)
+
+
+def _codes(key: KeyClass, members: list[str], rows: Rows) -> dict[str, Int64s]:
+    """The keys of each input as numbers from 0, equal for equal keys; −1 where a part is NULL."""
+    parts = []
+    is_null = {alias: np.zeros(len(rows[alias]), np.bool_) for alias in members}
+    for part, type_ in enumerate(key.types):
+        sides = {alias: as_type(key.parts(alias)[part], type_) for alias in members}
+        columns = [evaluate(side, rows[alias], plain_name) for alias, side in sides.items()]
+        for alias, column in zip(members, columns, strict=True):
+            is_null[alias] |= column.is_null().to_numpy(zero_copy_only=False)
+        parts.append(ordered_codes(columns))
+    combined = combined_codes(parts)
+    _, dense = np.unique(np.concatenate(combined), return_inverse=True)
+    split = np.split(dense, np.cumsum([len(own) for own in combined])[:-1])
+    pairs = zip(members, split, strict=True)
+    return {alias: np.where(is_null[alias], -1, own) for alias, own in pairs}
+
+
+def _thetas(query: Query, rows: Rows, end: float) -> dict[str, GivenCondition]:
+    conditions = {str(theta): theta for theta in query.thetas} | dict(extra_equalities(query))
+    known = {t: c for t, c in conditions.items() if c.streams <= set(rows)}
+    budget = max(0.0, end - time.monotonic()) / max(1, len(known))
+    return {text: try_theta(rows, each, budget) for text, each in known.items()}

@@ -1,0 +1,133 @@
+"""What a plan is expected to do: its work, its results, its state, and what it must shed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from penstock.errors import PlanError
+from penstock.optimize.curve import Curve, curve_of, last_arrival
+from penstock.optimize.load import combinations_of, load_of, output_of, state_of
+from penstock.optimize.posynomial import value
+from penstock.optimize.problem import Problem
+from penstock.optimize.shedding import best_drops
+from penstock.plan.decision import Estimate, InnerEstimate
+from penstock.plan.drops import DropBoxes
+from penstock.plan.plan import Plan
+from penstock.plan.shape import render_shape
+from penstock.plan.tree import TreeJoin, branches, leaves
+from penstock.query import RowsWindow, TimeWindow
+from penstock.query.goal import By, First, Goal, Steady
+
+# A first-N goal is looked for over at most this many seconds of endless streams: a century.
+_PATIENCE = 3.2e9
+
+
+def estimate(problem: Problem, plan: Plan, goal: Goal) -> Estimate:
+    """The estimate of a plan, with the best drop boxes where it cannot keep up."""
+    load, output = load_of(problem, plan), output_of(problem)
+    ones = [1.0] * problem.size
+    needed, full = value(load, ones), value(output, ones)
+    x: tuple[float, ...] = tuple(ones)
+    capacity = problem.known.capacity.value
+    if isinstance(goal, Steady) and needed > capacity and _has_sizes(problem):
+        kept = best_drops(load, output, floors(problem), capacity)
+        # Where even the floors are too much there is no plan; its numbers say by how much.
+        x = tuple(floors(problem)) if kept is None else kept.fractions
+    keep = {
+        flow.alias: fraction
+        for flow, fraction in zip(problem.inputs, x, strict=True)
+        if not flow.is_table
+    }
+    return Estimate(
+        utilisation=value(load, x),
+        needed=needed,
+        output_rate=value(output, x),
+        full_rate=full,
+        state=value(state_of(problem, plan), x),
+        keep=keep,
+        inner=tuple(_inner(problem, plan, x)),
+        measure=_measure(problem, plan, goal),
+    )
+
+
+def _inner(problem: Problem, plan: Plan, x: Sequence[float]) -> Iterator[InnerEstimate]:
+    if isinstance(plan, TreeJoin):
+        for branch in branches(plan.root):
+            mask = problem.mask(leaves(branch))
+            rate, state = combinations_of(problem, mask)
+            yield InnerEstimate(render_shape(branch), value(rate, x), value(state, x))
+
+
+def with_drops(plan: Plan, found: Estimate) -> Plan:
+    """The plan with the drop boxes of its estimate."""
+    kept = tuple((alias, fraction) for alias, fraction in found.keep.items() if fraction < 1.0)
+    return replace(plan, drops=DropBoxes(kept))
+
+
+def floors(problem: Problem) -> list[float]:
+    """The least fraction that may be kept of each input.
+
+    A ROWS window needs `N / (rate · warm-up)` of its stream, or it would hardly ever be full; a
+    table keeps all.
+    """
+    return [
+        _floor(problem, item.window, flow.raw_rate)
+        for item, flow in zip(problem.query.inputs, problem.inputs, strict=True)
+    ]
+
+
+def _floor(problem: Problem, window: RowsWindow | TimeWindow | None, rate: float) -> float:
+    match window:
+        case None:
+            return 1.0
+        case RowsWindow(count=count) if rate:
+            return min(1.0, count / (rate * problem.known.rows_warmup))
+    return 0.0
+
+
+def _has_sizes(problem: Problem) -> bool:
+    """Whether all windows have a size in the long run, which shedding needs."""
+    return problem.known.horizon is not None or not endless(problem)
+
+
+def endless(problem: Problem) -> tuple[str, ...]:
+    """The streams whose windows grow for ever."""
+    return tuple(
+        item.alias
+        for item, flow in zip(problem.query.inputs, problem.inputs, strict=True)
+        if isinstance(item.window, TimeWindow)
+        and item.window.extent is None
+        and flow.cardinality is None
+    )
+
+
+def _measure(problem: Problem, plan: Plan, goal: Goal) -> float | None:
+    match goal:
+        case By(seconds=seconds):
+            return curve_of(problem, plan, seconds).by(seconds)
+        case First(results=results):
+            return _long_enough(problem, plan, results).when(results)
+    return None
+
+
+def _long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
+    """A curve up to the wanted results, or to the end of the streams."""
+    end = last_arrival(problem)
+    until = 1.0 if end is None else end
+    while True:
+        curve = curve_of(problem, plan, until)
+        if end is not None or curve.results[-1] >= results or until > _PATIENCE:
+            return curve
+        until *= 4.0
+
+
+def check_reachable(problem: Problem, plan: Plan, goal: Goal) -> None:
+    """Refuse a goal that no plan can meet."""
+    if isinstance(goal, First):
+        most = float(_long_enough(problem, plan, goal.results).results[-1])
+        if most < goal.results:
+            raise PlanError(
+                f"{goal}: there will be only about {most:,.0f} results in all",
+                hint=f"ask for fewer: first:{max(1, int(most)):d}",
+            )

@@ -1,0 +1,184 @@
+"""The planner: every decision composed. A query and what is known of it give a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from penstock.errors import PlanError
+from penstock.optimize.candidates import Proposal, multiway_plans, tree_plans
+from penstock.optimize.estimate import check_reachable, endless, estimate, with_drops
+from penstock.optimize.facts import facts_of, guesses, inputs_of
+from penstock.optimize.load import load_of
+from penstock.optimize.posynomial import value
+from penstock.optimize.predicates import by_rank
+from penstock.optimize.problem import Problem
+from penstock.optimize.reasons import reason_for
+from penstock.plan.choose import default_plan
+from penstock.plan.decision import Alternative, Decision
+from penstock.plan.force import forced_plan, is_flat, render_plan
+from penstock.plan.plan import Plan
+from penstock.query.goal import STEADY, First, Goal, Steady
+from penstock.stats.known import Known
+
+_SAME = 9
+"""Significant digits in which two plans must differ for one to be called better."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user wants of a plan: a goal, a forced plan, fewer kinds, shedding, switches."""
+
+    goal: Goal = STEADY
+    plan: str | None = None
+    kinds: frozenset[str] = frozenset({"tree", "multiway"})
+    off: frozenset[str] = frozenset()
+    sheds: bool = False
+    alternatives: bool = False
+
+
+NO_WISHES = Wishes()
+
+
+def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
+    """The best plan for a query, with the others from best to worst and the reason."""
+    if "filter-order" not in wishes.off:
+        known = _in_rank_order(known)
+    problem = Problem(known.query, known)
+    _refuse_endless_product(problem)
+    if wishes.sheds and not isinstance(wishes.goal, Steady):
+        raise PlanError(
+            f"the goal {wishes.goal} does not go with shedding",
+            hint="shed under the goal steady; other goals let the work wait",
+        )
+    ranked = _ranked(problem, wishes)
+    if isinstance(wishes.goal, First):
+        check_reachable(problem, ranked[0].plan, wishes.goal)
+    chosen = ranked[0]
+    others = tuple(ranked[1:])
+    if wishes.plan is not None:
+        chosen = _alternative(problem, wishes.goal, _forced(problem, wishes.plan), ("--plan",))
+        others = tuple(a for a in ranked if render_plan(a.plan) != render_plan(chosen.plan))
+    is_shed = wishes.sheds and chosen.estimate.needed > known.capacity.value
+    if is_shed:
+        _refuse_shedding(problem, chosen)
+        chosen = replace(chosen, plan=with_drops(chosen.plan, chosen.estimate))
+    return Decision(
+        goal=wishes.goal,
+        capacity=known.capacity.value,
+        chosen=chosen,
+        others=others,
+        reason=reason_for(chosen, others, wishes.goal, wishes.plan is not None),
+        facts=facts_of(known),
+        inputs=inputs_of(problem),
+        is_forced=wishes.plan is not None,
+        is_shed=is_shed,
+        rests_on_guesses=bool(guesses(known)),
+    )
+
+
+def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
+    """The plans that were weighed, best first."""
+    proposals = _distinct(_proposals(problem, wishes))
+    found = [_alternative(problem, wishes.goal, plan, by) for plan, by in proposals]
+    return sorted(found, key=lambda a: _merit(a, wishes.goal))
+
+
+def _proposals(problem: Problem, wishes: Wishes) -> Iterable[Proposal]:
+    if problem.size == 1:
+        yield default_plan(problem.query), "FROM order"
+        return
+    ones = [1.0] * problem.size
+    multiway = list(multiway_plans(problem, wishes.off, wishes.alternatives))
+    least = min(value(load_of(problem, plan), ones) for plan, _ in multiway)
+    is_exact = isinstance(wishes.goal, Steady) and least <= problem.known.capacity.value
+    if "multiway" in wishes.kinds:
+        yield from multiway
+    if "tree" in wishes.kinds:
+        yield from tree_plans(
+            problem, wishes.goal, wishes.off, is_exact=is_exact, every=wishes.alternatives
+        )
+
+
+def _distinct(proposals: Iterable[Proposal]) -> list[tuple[Plan, tuple[str, ...]]]:
+    """Every plan once, with all that proposed it."""
+    found: dict[str, tuple[Plan, tuple[str, ...]]] = {}
+    for plan, by in proposals:
+        text = render_plan(plan)
+        first, others = found.get(text, (plan, ()))
+        found[text] = (first, (*others, by))
+    return list(found.values())
+
+
+def _alternative(problem: Problem, goal: Goal, plan: Plan, by: tuple[str, ...]) -> Alternative:
+    return Alternative(plan, estimate(problem, plan, goal), by)
+
+
+def _merit(alternative: Alternative, goal: Goal) -> tuple[float, ...]:
+    """What plans are sorted by, the best first; plans that are equal keep their order.
+
+    Steady: A&N's R(p) = output rate / utilisation, which is the fewest results lost, and of those
+    plans that lose none the least work. Otherwise V&N's measure, then the work.
+    """
+    found = alternative.estimate
+    work = _rounded(found.utilisation)
+    if isinstance(goal, Steady):
+        lost = found.full_rate and 1.0 - found.output_rate / found.full_rate
+        return (_rounded(lost, 6), work, _rounded(found.state))
+    if found.measure is None:
+        return (float("inf"), work)
+    return (_rounded(found.measure if isinstance(goal, First) else -found.measure), work)
+
+
+def _rounded(number: float, digits: int = _SAME) -> float:
+    return float(f"{number:.{digits}g}")
+
+
+def _forced(problem: Problem, text: str) -> Plan:
+    if is_flat(problem.query, text):
+        return next(iter(multiway_plans(problem, frozenset(), False)))[0]
+    return forced_plan(problem.query, text)
+
+
+def _in_rank_order(known: Known) -> Known:
+    query = replace(
+        known.query,
+        filters=by_rank(known.query.filters, known.conditions),
+        thetas=by_rank(known.query.thetas, known.conditions),
+    )
+    return replace(known, query=query)
+
+
+def _refuse_endless_product(problem: Problem) -> None:
+    """Refuse two endless streams that no predicate links, directly or through others."""
+    names = endless(problem)
+    for one, other in combinations(names, 2):
+        if not _is_connected(problem, one, other):
+            raise PlanError(
+                f"{one} and {other} are endless, have no window, and no predicate links them",
+                hint="give one of them a window, such as [RANGE 1 HOUR], or join them on a column",
+            )
+
+
+def _is_connected(problem: Problem, one: str, other: str) -> bool:
+    links = [*problem.key_masks, *(mask for mask, _ in problem.theta_masks)]
+    reached, target = problem.mask([one]), problem.mask([other])
+    for _ in range(problem.size):
+        for link in links:
+            reached |= link if link & reached else 0
+    return bool(reached & target)
+
+
+def _refuse_shedding(problem: Problem, chosen: Alternative) -> None:
+    if problem.known.horizon is None and endless(problem):
+        raise PlanError(
+            f"{endless(problem)[0]} is UNBOUNDED: how much to shed depends on how long it runs",
+            hint="give a horizon in the stats file, such as horizon = '1 hour'",
+        )
+    if chosen.estimate.utilisation > problem.known.capacity.value * (1 + 1e-6):
+        raise PlanError(
+            f"no plan fits: {chosen.estimate.utilisation:.2f} of "
+            f"{problem.known.capacity.value:g} is needed even when all that can be is shed",
+            hint="give it more capacity, or a longer rows_warmup",
+        )

@@ -1,0 +1,50 @@
+"""Why the chosen plan was chosen, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.plan.decision import Alternative
+from penstock.plan.force import render_plan
+from penstock.query.goal import First, Goal, Steady
+
+
+def reason_for(
+    chosen: Alternative, others: Sequence[Alternative], goal: Goal, is_forced: bool
+) -> str:
+    """`least work of 4 plans: 0.14 s/s, the next 0.165`."""
+    if not others:
+        return "forced by --plan" if is_forced else "the only plan weighed"
+    best = others[0]
+    if is_forced:
+        return f"forced by --plan; {_compare(best, chosen, goal)} for {render_plan(best.plan)}"
+    count = len(others) + 1
+    return f"{_merit(chosen, goal)} of {count} plans: {_compare(chosen, best, goal)}"
+
+
+def _merit(chosen: Alternative, goal: Goal) -> str:
+    if isinstance(goal, First):
+        return "soonest"
+    if not isinstance(goal, Steady):
+        return "most results by then"
+    return "fewest results lost" if _loses(chosen) else "least work"
+
+
+def _compare(one: Alternative, other: Alternative, goal: Goal) -> str:
+    left, right = one.estimate, other.estimate
+    if not isinstance(goal, Steady):
+        unit = " s" if isinstance(goal, First) else ""
+        if left.measure != right.measure:
+            return f"{_number(left.measure)}{unit} against {_number(right.measure)}{unit}"
+    elif _loses(one) or _loses(other):
+        return f"{left.output_rate:,.4g} results/s against {right.output_rate:,.4g}"
+    return f"{left.utilisation:.3g} s/s of work against {right.utilisation:.3g}"
+
+
+def _loses(alternative: Alternative) -> bool:
+    found = alternative.estimate
+    return found.output_rate < found.full_rate * (1 - 1e-9)
+
+
+def _number(value: float | None) -> str:
+    return "never" if value is None else f"{value:,.4g}"

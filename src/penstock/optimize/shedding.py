@@ -1,0 +1,136 @@
+"""Load shedding: the fractions to keep of the inputs so that the most results survive (A&N §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from penstock.optimize.geometric import Array, program, solve
+from penstock.optimize.mixed import most_mixed
+from penstock.optimize.posynomial import Monomial, Posynomial, gathered, value
+
+# A load this much (relatively) over the capacity is rounding, not overload.
+ROUNDING = 1e-9
+# A fraction this near to a bound is put on it where the load allows.
+AT_BOUND = 1e-7
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The fraction kept of each input, with the load and the output that are left."""
+
+    fractions: tuple[float, ...]
+    load: float
+    output: float
+
+
+def best_drops(
+    load: Posynomial, output: Posynomial, floors: Sequence[float], capacity: float
+) -> Kept | None:
+    """The fractions, from `floors` to 1, with the most output at a load of at most `capacity`.
+
+    None where even the floors are too much. ROWS windows alone make a continuous knapsack (A&N
+    §4.2.1), time windows alone a geometric program; both together are searched globally. The
+    output is within 1e-6 of the best.
+    """
+    ones = (1.0,) * len(floors)
+    if value(load, ones) <= capacity * (1.0 + ROUNDING):
+        return _kept(load, output, ones)
+    if value(load, _least(load, floors)) > capacity:
+        return None
+    if _is_linear(load) and _is_linear(output):
+        return _kept(load, output, _knapsack(load, output, floors, capacity))
+    return _curved(load, output, floors, capacity)
+
+
+def selection_drop(cost: float) -> float:
+    """The fraction to keep before a chain of selections that needs `cost` seconds a second.
+
+    One box at the source is enough (A&N Obs. 2, Eq. 16).
+    """
+    return min(1.0, 1.0 / cost) if cost > 0.0 else 1.0
+
+
+def _kept(load: Posynomial, output: Posynomial, fractions: Sequence[float]) -> Kept:
+    return Kept(tuple(fractions), value(load, fractions), value(output, fractions))
+
+
+def _inputs(posynomial: Posynomial) -> frozenset[int]:
+    return frozenset().union(*(monomial.factors for monomial in posynomial))
+
+
+def _least(load: Posynomial, floors: Sequence[float]) -> list[float]:
+    """The floors of the inputs that load anything; the others are never shed."""
+    loading = _inputs(load)
+    return [floor if i in loading else 1.0 for i, floor in enumerate(floors)]
+
+
+def _is_linear(posynomial: Posynomial) -> bool:
+    return all(len(monomial.factors) <= 1 for monomial in posynomial)
+
+
+def _knapsack(
+    load: Posynomial, output: Posynomial, floors: Sequence[float], capacity: float
+) -> list[float]:
+    """Inputs filled up from their floors in the order of output per load (A&N §4.2.1)."""
+    costs = {i: m.coefficient for m in gathered(load) for i in m.factors}
+    gains = {i: m.coefficient for m in gathered(output) for i in m.factors}
+    x = _least(load, floors)
+    spare = max(0.0, capacity - value(load, x))
+    for i in sorted(costs, key=lambda i: gains.get(i, 0.0) / costs[i], reverse=True):
+        if i in gains:
+            more = min((1.0 - x[i]) * costs[i], spare)
+            x[i] = min(1.0, x[i] + more / costs[i])
+            spare -= more
+    return x
+
+
+def _curved(
+    load: Posynomial, output: Posynomial, floors: Sequence[float], capacity: float
+) -> Kept | None:
+    """The best where a product of fractions occurs; what yields nothing stays at its floor."""
+    x = np.array(_least(load, floors), np.float64)
+    free = sorted(i for i in _inputs(load) & _inputs(output) if floors[i] < 1.0)
+    if not free:
+        return _kept(load, output, x.tolist())
+    found = _free_fractions(_over(load, free, x), _over(output, free, x), x[free], capacity)
+    if found is None:
+        floor = _kept(load, output, x.tolist())
+        return floor if floor.output > 0.0 else None
+    x[free] = found
+    return _on_bounds(load, output, x, floors, capacity)
+
+
+def _free_fractions(
+    load: Posynomial, output: Posynomial, low: Array, capacity: float
+) -> Array | None:
+    if len(output) > 1:
+        return most_mixed(load, output, low, capacity)
+    logs = solve(program(load, low, np.ones(len(low)), capacity))
+    return None if logs is None else np.exp(logs)
+
+
+def _on_bounds(
+    load: Posynomial, output: Posynomial, x: Array, floors: Sequence[float], capacity: float
+) -> Kept:
+    """The fractions with those that are all but on a bound put there, where the load allows."""
+    lowest = np.array(floors)
+    exact = np.where(x - lowest < AT_BOUND * lowest, lowest, np.where(1.0 - x < AT_BOUND, 1.0, x))
+    rounded = _kept(load, output, exact.tolist())
+    fits = rounded.load <= capacity * (1.0 + ROUNDING)
+    return rounded if fits else _kept(load, output, x.tolist())
+
+
+def _over(posynomial: Posynomial, free: Sequence[int], x: Array) -> Posynomial:
+    """The sum over the free fractions, numbered anew; the others are fixed as in x."""
+    number = {i: place for place, i in enumerate(free)}
+    return gathered(
+        Monomial(
+            m.coefficient * prod(float(x[i]) for i in m.factors if i not in number),
+            frozenset(number[i] for i in m.factors if i in number),
+        )
+        for m in posynomial
+    )

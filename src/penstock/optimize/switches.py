@@ -1,0 +1,27 @@
+"""The optimisations that can be switched off, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from penstock.errors import PlanError
+
+KINDS = {"tree": "binary joins with inner results as state", "multiway": "one join without"}
+
+SWITCHES = {
+    "filter-order": "put filters and other predicates in the order of their rank",
+    "bushy": "consider trees that join two inner results",
+    "products": "consider trees that join inputs without a predicate between them",
+    "probe-order": "search each stream's probe order instead of taking FROM's",
+    "methods": "choose between nested loops and search by key (laboratory)",
+}
+
+
+def checked(names: Iterable[str], known: Iterable[str], what: str) -> frozenset[str]:
+    """The names, all of which must be known."""
+    known = tuple(known)
+    found = frozenset(names)
+    strange = sorted(found - set(known))
+    if strange:
+        raise PlanError(f"no {what} {strange[0]!r}", hint=f"there are {', '.join(known)}")
+    return found

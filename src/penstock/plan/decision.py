@@ -1,0 +1,97 @@
+"""Decisions: the plans that were weighed, what each is expected to do, and why one was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from penstock.plan.plan import Plan
+from penstock.query.goal import Goal
+
+
+@dataclass(frozen=True)
+class InnerEstimate:
+    """An inner result of a tree, by its shape: results/s that it gives, and how many are alive."""
+
+    shape: str
+    rate: float
+    state: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a plan is expected to do with its drop boxes as they are.
+
+    `utilisation` is seconds of work a second, `needed` what it would be without drop boxes;
+    `output_rate` is results/s, `full_rate` without drop boxes; `state` is tuples. `measure` is what
+    the goal asks for: seconds to the first N results (None: never), or results by the time.
+    """
+
+    utilisation: float
+    needed: float
+    output_rate: float
+    full_rate: float
+    state: float
+    keep: Mapping[str, float] = field(default_factory=dict)
+    inner: tuple[InnerEstimate, ...] = ()
+    measure: float | None = None
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A plan with its estimate; `found_by` names the searches that proposed it."""
+
+    plan: Plan
+    estimate: Estimate
+    found_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class InputEstimate:
+    """An input as it arrives, before filters and drop boxes: tuples/s and where that figure comes
+    from (a table has none), and tuples in its window at the most."""
+
+    rate: float | None
+    origin: str | None
+    state: float
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A figure that the decision rests on, and where it comes from."""
+
+    what: str
+    value: float
+    unit: str
+    origin: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The chosen plan, the others from best to worst, and the reason.
+
+    `is_feasible` says whether the chosen plan keeps up without drop boxes; `is_shed` that it does
+    not and has them; `rests_on_guesses` that rates, selectivities or costs were guessed, so that
+    utilisation says little.
+    """
+
+    goal: Goal
+    capacity: float
+    chosen: Alternative
+    others: tuple[Alternative, ...]
+    reason: str
+    facts: tuple[Fact, ...]
+    inputs: Mapping[str, InputEstimate]
+    is_forced: bool = False
+    is_shed: bool = False
+    rests_on_guesses: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def plan(self) -> Plan:
+        return self.chosen.plan
+
+    @property
+    def is_feasible(self) -> bool:
+        return self.chosen.estimate.needed <= self.capacity

@@ -1,0 +1,26 @@
+"""Goals as they are written: `steady`, `first:1000`, `by:5s`."""
+
+from __future__ import annotations
+
+from penstock.errors import PlanError
+from penstock.query.goal import By, First, Goal, Steady
+from penstock.sql.duration import parse_seconds
+
+_HINT = "a goal is steady, first:N (results) or by:T (a length of time, such as by:5s)"
+
+
+def parse_goal(text: str) -> Goal:
+    """The goal of a text."""
+    kind, colon, rest = text.strip().partition(":")
+    if kind == "steady" and not colon:
+        return Steady()
+    if kind == "first" and rest.replace("_", "").isdecimal() and int(rest) > 0:
+        return First(int(rest))
+    if kind == "by" and colon:
+        try:
+            seconds = parse_seconds(rest)
+        except ValueError as error:
+            raise PlanError(f"--goal {text}: {error.args[0]}", hint=_HINT) from None
+        if seconds > 0:
+            return By(seconds)
+    raise PlanError(f"{text!r} is no goal", hint=_HINT)

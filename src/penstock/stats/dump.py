@@ -1,0 +1,90 @@
+"""Statistics as the text of a stats file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+
+from penstock.query.keys import key_classes
+from penstock.stats.costs import Costs
+from penstock.stats.figure import Figure
+from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures, group_text
+
+
+def dump(statistics: Statistics) -> str:
+    """The TOML that reads back as the same statistics; notes become comments at its head."""
+    filters = {str(condition) for condition in statistics.query.filters}
+    given = statistics.conditions
+    classes = key_classes(statistics.query)
+    groups = {group_text(classes, g): GivenCondition(f) for g, f in statistics.groups.items()}
+    thetas = {text: each for text, each in given.items() if text not in filters}
+    sections = [
+        "".join(f"# {note}\n" for note in statistics.notes),
+        "".join(_settings(statistics)),
+        *(_stream(alias, each) for alias, each in statistics.streams.items()),
+        _predicates("joins", groups | thetas),
+        _predicates("filters", {text: each for text, each in given.items() if text in filters}),
+        "" if statistics.costs is None else "".join(_costs(statistics.costs)),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _settings(statistics: Statistics) -> Iterator[str]:
+    if statistics.capacity is not None:
+        yield f"capacity = {_figure(statistics.capacity)}  # CPU-seconds per second\n"
+    if statistics.rows_warmup is not None:
+        yield f"rows_warmup = {statistics.rows_warmup!r}  # seconds\n"
+    if statistics.horizon is not None:
+        yield f"horizon = {statistics.horizon!r}  # seconds\n"
+
+
+def _stream(alias: str, figures: StreamFigures) -> str:
+    lines = [f"[streams.{_key(alias)}]"]
+    if figures.rate is not None:
+        lines.append(f"rate = {_figure(figures.rate)}  # tuples/s")
+    if figures.cardinality is not None:
+        lines.append(f"cardinality = {_figure(figures.cardinality)}  # tuples")
+    lines += [f"distinct.{_key(c)} = {_figure(f)}" for c, f in figures.distinct.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _predicates(table: str, conditions: Mapping[str, GivenCondition]) -> str:
+    if not conditions:
+        return ""
+    lines = [f"{_quoted(text)} = {_condition(each)}\n" for text, each in conditions.items()]
+    return f"[{table}]\n" + "".join(lines)
+
+
+def _condition(given: GivenCondition) -> str:
+    parts = {"selectivity": given.selectivity, "cost": given.cost}
+    inside = [f"{name} = {_figure(figure)}" for name, figure in parts.items() if figure]
+    return "{" + ", ".join(inside) + "}"
+
+
+def _costs(costs: Costs) -> Iterator[str]:
+    yield "[costs]  # seconds\n"
+    if costs.origin != "declared":
+        yield f'origin = "{costs.origin}"\n'
+    names = [field.name for field in fields(costs) if field.name not in ("origin", "join")]
+    if costs.join is not None:
+        yield f"join = {costs.join!r}\n"
+    else:
+        yield from (f"{name} = {getattr(costs, name)!r}\n" for name in names)
+
+
+def _figure(figure: Figure) -> str:
+    if figure.origin == "declared" and figure.error is None:
+        return repr(figure.value)
+    error = "" if figure.error is None else f", error = {figure.error!r}"
+    return f'{{value = {figure.value!r}, origin = "{figure.origin}"{error}}}'
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string, whose escapes are JSON's."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,152 @@
+"""Stats files: what is known of a query's streams, in TOML (DESIGN §6)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from itertools import permutations
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from penstock.errors import Place, StatsError
+from penstock.query import Query
+from penstock.sql.nearest import listed, nearest
+from penstock.stats.costs import Costs
+from penstock.stats.figure import Figure
+from penstock.stats.owners import figures_by_alias
+from penstock.stats.predicates import Finder
+from penstock.stats.schema import TABLES, ConditionTable, StatsFile
+from penstock.stats.statistics import GivenCondition, Group, Statistics
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+# Sampled figures are written with six digits.
+_ROUNDED = 1 + 1e-5
+
+
+def load(path: str | Path, query: Query) -> Statistics:
+    """The statistics of a file; StatsError, with file and key, for what cannot be."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        hint = "penstock analyze writes one"
+        raise StatsError(f"cannot read {path}: {error.strerror}", hint=hint) from error
+    except UnicodeDecodeError:
+        raise StatsError(f"{path} is not UTF-8", hint="save it as UTF-8 text") from None
+    return loads(text, query, str(path))
+
+
+def loads(text: str, query: Query, file: str = "stats") -> Statistics:
+    """The statistics in a TOML text; `file` is how messages call it."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(text, file, str(error)) from None
+    return from_data(data, query, file)
+
+
+def from_data(data: Mapping[str, Any], query: Query, file: str = "stats") -> Statistics:
+    """The statistics in tables as TOML gives them."""
+    try:
+        given = StatsFile.model_validate(data)
+    except ValidationError as error:
+        raise _misfit(file, error.errors()[0]) from None
+    finder = Finder(query, file)
+    groups, thetas = _joins(given.joins, finder)
+    return Statistics(
+        query,
+        streams=figures_by_alias(given.streams, query, file),
+        groups=groups,
+        conditions=thetas | _filters(given.filters, finder),
+        costs=None if given.costs is None else Costs(**given.costs.model_dump()),
+        capacity=given.capacity,
+        rows_warmup=given.rows_warmup,
+        horizon=given.horizon,
+    )
+
+
+def _joins(
+    tables: Mapping[str, ConditionTable], finder: Finder
+) -> tuple[dict[Group, Figure], dict[str, GivenCondition]]:
+    groups: dict[Group, Figure] = {}
+    thetas: dict[str, GivenCondition] = {}
+    for text, table in tables.items():
+        where = f"{finder.file}: [joins] '{text}'"
+        found = finder.join(text)
+        if isinstance(found, str):
+            _add(thetas, found, GivenCondition(table.selectivity, table.cost), where)
+        else:
+            _add(groups, found, _selectivity(table, where), where)
+    _check_nested(groups, finder)
+    return groups, thetas
+
+
+def _check_nested(groups: Mapping[Group, Figure], finder: Finder) -> None:
+    """Nothing, if no group is equal more often than some of its members are."""
+    for (small, more), (large, less) in permutations(groups.items(), 2):
+        is_inside = (small.key, small.parts) == (large.key, large.parts)
+        if is_inside and small.streams < large.streams and less.value > more.value * _ROUNDED:
+            whole, part = finder.text(large), finder.text(small)
+            message = f"{finder.file}: [joins] '{whole}' is given as more frequent than '{part}'"
+            raise StatsError(message, hint="where all are equal, each two of them are")
+
+
+def _filters(tables: Mapping[str, ConditionTable], finder: Finder) -> dict[str, GivenCondition]:
+    filters: dict[str, GivenCondition] = {}
+    for text, table in tables.items():
+        given = GivenCondition(table.selectivity, table.cost)
+        _add(filters, finder.filter(text), given, f"{finder.file}: [filters] '{text}'")
+    return filters
+
+
+def _selectivity(table: ConditionTable, where: str) -> Figure:
+    if table.selectivity is None or table.cost is not None:
+        fault = "has no selectivity" if table.cost is None else "has a cost"
+        hint = "an equality has a selectivity alone; what a join costs stands under [costs]"
+        raise StatsError(f"{where} {fault}", hint=hint)
+    return table.selectivity
+
+
+def _add(known: dict[Key, Value], key: Key, value: Value, where: str) -> None:
+    if key in known:
+        raise StatsError(f"{where} is given twice", hint="keep one of them")
+    known[key] = value
+
+
+def _syntax_error(text: str, file: str, complaint: str) -> StatsError:
+    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", complaint)
+    reason = complaint[: found.start()] if found else complaint
+    start = len(text)
+    if found and found[1]:
+        lines = text.splitlines(keepends=True)
+        start = sum(map(len, lines[: int(found[1]) - 1])) + int(found[2]) - 1
+    place = Place(text, start, start + 1, file)
+    hint = "look for a missing quote, bracket or = there"
+    return StatsError(f"this is not TOML: {reason[0].lower()}{reason[1:]}", place=place, hint=hint)
+
+
+def _misfit(file: str, error: Mapping[str, Any]) -> StatsError:
+    """What pydantic found wrong, in our words."""
+    where = f"{file}: {_dotted(error['loc'])}"
+    match error["type"]:
+        case "value_error":
+            return StatsError(f"{where} {error['ctx']['error']}")
+        case "extra_forbidden":
+            return StatsError(f"{where} is not known", hint=_known_keys(error["loc"]))
+        case "literal_error":
+            return StatsError(f"{where} must be {error['ctx']['expected']}")
+    example = "write it like [streams.A], [joins] or [costs], with its keys below it"
+    return StatsError(f"{where} must be a table", hint=example)
+
+
+def _known_keys(path: tuple[str, ...]) -> str | None:
+    table = StatsFile if len(path) == 1 else TABLES[path[0]]
+    return nearest(path[-1], table.model_fields, listed("keys", table.model_fields))
+
+
+def _dotted(path: tuple[str, ...]) -> str:
+    return ".".join(key if re.fullmatch(r"[\w-]+", key) else f"'{key}'" for key in path)

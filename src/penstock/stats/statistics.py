@@ -1,0 +1,98 @@
+"""What is given of a query's statistics: declared in a file, or sampled from the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from penstock.query import Call, Condition, DataType, Equality, Expression, Query
+from penstock.query.expression import render
+from penstock.query.keys import KeyClass, key_classes
+from penstock.query.types import common_type
+from penstock.stats.costs import Costs
+from penstock.stats.figure import Figure
+
+
+@dataclass(frozen=True)
+class StreamFigures:
+    """Of one input: tuples/s, tuples in all, and different values by column."""
+
+    rate: Figure | None = None
+    cardinality: Figure | None = None
+    distinct: Mapping[str, Figure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GivenCondition:
+    """Of a filter or theta predicate: the fraction that passes, seconds for one evaluation."""
+
+    selectivity: Figure | None = None
+    cost: Figure | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Two or more inputs being equal on some parts of key class number `key`."""
+
+    key: int
+    parts: tuple[int, ...]
+    streams: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Only what is given; streams by alias, conditions by their text as the query renders it.
+
+    `notes` are remarks for whoever reads the figures.
+    """
+
+    query: Query
+    streams: Mapping[str, StreamFigures] = field(default_factory=dict)
+    groups: Mapping[Group, Figure] = field(default_factory=dict)
+    conditions: Mapping[str, GivenCondition] = field(default_factory=dict)
+    costs: Costs | None = None
+    capacity: Figure | None = None
+    rows_warmup: float | None = None
+    horizon: float | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def stream(self, alias: str) -> StreamFigures:
+        """What is given of one input."""
+        return self.streams.get(alias, StreamFigures())
+
+
+def group_text(classes: tuple[KeyClass, ...], group: Group) -> str:
+    """The group as a predicate: `A.a = B.a = C.a`."""
+    key = classes[group.key]
+    members = [key.parts(alias) for alias in key.streams if alias in group.streams]
+    return " AND ".join(" = ".join(render(parts[p]) for parts in members) for p in group.parts)
+
+
+def extra_equalities(query: Query) -> Mapping[str, Condition]:
+    """The equalities that are in no key class, by their text, as conditions.
+
+    `A.a = B.k AND A.b = B.k` makes a key of A.a and B.k; A.b = B.k is then checked like a theta.
+    """
+    keys = [(side, k) for k, c in enumerate(key_classes(query)) for side in _sides(c)]
+    in_one_key = [
+        {k for side, k in keys if side == e.left} & {k for side, k in keys if side == e.right}
+        for e in query.equalities
+    ]
+    pairs = zip(query.equalities, in_one_key, strict=True)
+    return {str(e): _as_condition(e) for e, shared in pairs if not shared}
+
+
+def _sides(key: KeyClass) -> Iterable[Expression]:
+    return (part for _, parts in key.members for part in parts)
+
+
+def _as_condition(equality: Equality) -> Condition:
+    type_ = common_type(equality.left.type, equality.right.type)
+    assert type_ is not None, "the parser has checked that equal things can be compared"
+    sides = tuple(as_type(side, type_) for side in (equality.left, equality.right))
+    return Condition(Call("eq", sides, DataType.BOOLEAN))
+
+
+def as_type(expression: Expression, type_: DataType) -> Expression:
+    """The expression, cast if it is of another type."""
+    return expression if expression.type is type_ else Call("cast", (expression,), type_)
