@@ -10,14 +10,19 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, NoReturn
 
-from penstock.api import sql
-from penstock.engine import feed, manifest, pipeline, publish, sinks, store
+from engines import planned, tree
+
+from penstock.engine import feed, manifest, pipeline, publish, recall, sinks, store
+from penstock.engine.local.batches import open_run
 from penstock.engine.sinks import Sink
 from penstock.errors import CheckpointError
+from penstock.plan.drops import NO_DROPS, DropBoxes
+from penstock.plan.plan import Plan
+from penstock.sql import parse
 
 
 @dataclass(frozen=True)
@@ -31,18 +36,27 @@ class Crash:
 
 @dataclass(frozen=True)
 class Run:
-    """What a process is to do."""
+    """What a process is to do. `shapes` are the trees that its batches take turns in, if any."""
 
     text: str
     checkpoint: str
     sink: str
     crash: Crash | None = None
+    shapes: tuple[Any, ...] = ()
+    drops: DropBoxes = NO_DROPS
+
+    def plan(self, batch: int) -> Plan:
+        """The plan of a batch; None among the shapes stands for the multi-way plan."""
+        query = parse(self.text)
+        shape = self.shapes[batch % len(self.shapes)] if self.shapes else None
+        plan = planned(query) if shape is None else tree(query, shape)
+        return replace(plan, drops=self.drops)
 
 
 def exit_code(run: Run) -> int | None:
     """How a fresh process that does the run ends: 0, or minus the signal that killed it."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["penstock.api", "penstock.engine.local.batches"])
+    context.set_forkserver_preload(["penstock.engine.local.batches"])
     process = context.Process(target=perform, args=(run,))
     process.start()
     process.join()
@@ -54,11 +68,17 @@ def perform(run: Run) -> None:
     if run.crash is not None:
         _arm_later(run.crash) if run.crash.in_drain else _arm(run.crash)
     try:
-        started = sql(run.text).local(sink=Sink.named(run.sink), checkpoint=run.checkpoint)
+        started = open_run(
+            run.plan(0),
+            sink=Sink.named(run.sink),
+            checkpoint=run.checkpoint,
+            report=lambda report: started.replan(run.plan(report.batch + 1)),
+        )
     except CheckpointError as error:
         if "is closed" not in error.message:
             raise
         return
+    started.replan(run.plan(started.pipeline.manifest.batch + 1))
     started.available_now(drain=True)
 
 
@@ -164,6 +184,9 @@ Wrap = Callable[[Function], Function]
 POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "before the file log": (_before, feed.FileLog, "_write"),
     "after the file log": (_after, feed.FileLog, "_write"),
+    "before a rebuild": (_before, recall.Recall, "call"),
+    "in a rebuild": (_after_all, recall.Recall, "send"),
+    "after a rebuild": (_after, pipeline.Pipeline, "_with_inner_state"),
     "before a chunk": (_before, store.Store, "write_chunk"),
     "in a chunk": (_half_written, store.Store, "write"),
     "after a chunk": (_after, store.Store, "write_chunk"),

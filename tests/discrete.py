@@ -1,12 +1,12 @@
 """A network run tuple by tuple: what the fluid curves of `penstock.cost.fluid` are the mean of.
 
-Any pair of a join's two sides matches with the join's selectivity. Servers take arrivals in the order in which they
-are ready; a result is there when the later of its two halves has been served.
+Any pair of a join's two sides matches with the join's selectivity. Servers take arrivals in the
+order in which they are ready; a result is there when the later of its two halves has been served.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Events:
-    """Tuples or inner results: when they are ready, when their last member arrived, when the first
-    of them dies, and the base arrival (by its time) that each piece of work is charged to."""
+    """Tuples or inner results: when they are ready, when their last member arrived, and until when
+    all of their members live."""
 
     ready: Floats
     last: Floats
@@ -34,7 +34,7 @@ class Simulation:
     rng: np.random.Generator
     until: float
     servers: Servers
-    charges: list[tuple[Floats, Floats]]
+    charges: list[tuple[Floats, Floats]] = field(default_factory=list)
 
     def run(self, network: Node) -> Floats:
         """When each result is there, in order."""
@@ -77,36 +77,32 @@ class Simulation:
     def _join(self, node: Join) -> Events:
         left, right = self.events(node.left), self.events(node.right)
         pairs = self._alive_pairs(left, right, node.selectivity)
-        looked_at = self._alive_pairs(left, right, 1.0) if node.costs.looks_at_all else pairs
         both = Events(*(np.concatenate(p) for p in zip(_parts(left), _parts(right), strict=True)))
         size = len(left.ready)
         work = np.repeat([node.costs.left, node.costs.right], [size, len(right.ready)])
-        l, r = looked_at[0], looked_at[1] + size
+        one, other = pairs[0], pairs[1] + size
         moments = both.ready if self.servers == "each" else both.last
-        later = np.where(moments[l] > moments[r], l, r)
+        later = np.where(moments[one] > moments[other], one, other)
         work = work + node.costs.compare * np.bincount(later, minlength=len(work))
         done = self._serve(both, work)
-        l, r = pairs[0], pairs[1] + size
         return Events(
-            np.maximum(done[l], done[r]),
-            np.maximum(both.last[l], both.last[r]),
-            np.minimum(both.until[l], both.until[r]),
+            np.maximum(done[one], done[other]),
+            np.maximum(both.last[one], both.last[other]),
+            np.minimum(both.until[one], both.until[other]),
         )
 
     def _alive_pairs(self, left: Events, right: Events, selectivity: float) -> tuple[Ints, Ints]:
-        l, r = self._pairs(len(left.ready), len(right.ready), selectivity)
-        last = np.maximum(left.last[l], right.last[r])
-        meets = last <= np.minimum(left.until[l], right.until[r])
-        return l[meets], r[meets]
+        one, other = self._pairs(len(left.ready), len(right.ready), selectivity)
+        last = np.maximum(left.last[one], right.last[other])
+        meets = last <= np.minimum(left.until[one], right.until[other])
+        return one[meets], other[meets]
 
     def _pairs(self, left: int, right: int, selectivity: float) -> tuple[Ints, Ints]:
         """Pairs, each with the given probability, as those of keys of many values nearly are."""
         every = left * right
-        drawn = np.arange(every)
-        if selectivity < 1:
-            # so many draws that each pair is among them with the right probability
-            draws = self.rng.poisson(-every * np.log1p(-selectivity))
-            drawn = np.unique(self.rng.integers(0, max(every, 1), draws))
+        # so many draws that each pair is among them with the right probability
+        draws = self.rng.poisson(-every * np.log1p(-selectivity))
+        drawn = np.unique(self.rng.integers(0, max(every, 1), draws))
         return drawn // max(right, 1), drawn % max(right, 1)
 
     def _serve(self, arriving: Events, work: Floats) -> Floats:

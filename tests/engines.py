@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
@@ -14,11 +14,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from penstock.api import ContinuousQuery
+from penstock.engine.local.batches import open_run
 from penstock.engine.manifest import Manifest, latest
 from penstock.engine.pipeline import Report
 from penstock.engine.sinks import Sink, jsonl, parquet
 from penstock.engine.store import Store
+from penstock.plan.choose import default_plan
+from penstock.plan.force import forced_plan
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, leaves
 from penstock.query import DataType, Query
@@ -56,11 +58,11 @@ class Place:
         return found
 
 
-def planned(query: Query, plan: str | Plan | None = None) -> ContinuousQuery:
-    """A query with its default plan, the one that a text forces, or the one given."""
-    if plan is None or isinstance(plan, str):
-        return ContinuousQuery.of(query, plan)
-    return replace(ContinuousQuery.of(query), plan=plan)
+def planned(query: Query, plan: str | Plan | None = None) -> Plan:
+    """The plan of the order of FROM, the one that a text forces, or the one given."""
+    if plan is None:
+        return default_plan(query)
+    return forced_plan(query, plan) if isinstance(plan, str) else plan
 
 
 def run_local(
@@ -74,7 +76,8 @@ def run_local(
 ) -> list[Report]:
     """Run in this process over all there is; the reports of the batches."""
     reports: list[Report] = []
-    started = planned(query, plan).local(
+    started = open_run(
+        planned(query, plan),
         sink=more.pop("sink", place.sink),
         checkpoint=str(more.pop("checkpoint", place.checkpoint)),
         partitions=partitions,
@@ -96,7 +99,10 @@ def run_spark(
     **more: Any,
 ) -> list[Report]:
     """Run on Spark over all there is; the reports of the batches."""
-    started = planned(query, plan).start(
+    from penstock.engine.spark.start import start
+
+    started = start(
+        planned(query, plan),
         spark,
         sink=more.pop("sink", place.sink),
         checkpoint=str(more.pop("checkpoint", place.checkpoint)),

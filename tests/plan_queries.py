@@ -1,7 +1,16 @@
-"""Queries made by hand, for tests of plans and of what explain says about them."""
+"""Queries and decisions made by hand, for tests of plans and of what explain says about them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from penstock.optimize.estimate import estimate, with_drops
+from penstock.optimize.facts import facts_of, guesses, inputs_of
+from penstock.optimize.problem import DEFAULT_HORIZON, Problem
+from penstock.plan.choose import default_plan
+from penstock.plan.decision import Alternative, Decision
+from penstock.plan.force import forced_plan, render_plan
+from penstock.plan.physical import Physical
 from penstock.query import (
     Call,
     Column,
@@ -18,7 +27,11 @@ from penstock.query import (
     TimeWindow,
     Window,
 )
+from penstock.query.goal import STEADY, Goal
 from penstock.query.window import MICROS, UNBOUNDED, tumble
+from penstock.stats.costs import Costs
+from penstock.stats.guess import complete
+from penstock.stats.known import Known
 
 MINUTE = TimeWindow(60 * MICROS)
 
@@ -111,3 +124,46 @@ def hostile() -> Query:
     equalities = (Equality(first, second), Equality(second, third))
     text = "SELECT '</pre><script>alert(1)</script>'"
     return Query(inputs, outputs(*inputs), equalities, text=text)
+
+
+def guessed(query: Query) -> Known:
+    """What is known of a query without statistics, 100 ns for each tuple at each join."""
+    return replace(complete(query), costs=Costs("guessed", join=1e-7))
+
+
+def decision(
+    known: Known,
+    plan: str | None = None,
+    others: tuple[str, ...] = (),
+    *,
+    goal: Goal = STEADY,
+    sheds: bool = False,
+    is_forced: bool = False,
+) -> Decision:
+    """A decision for a plan by its text (the default one without), whatever planners think of it.
+
+    So what explain says changes with the estimates alone, and not with the searches.
+    """
+    problem = Problem(known.query, known)
+
+    def weighed(text: str, by: str) -> Alternative:
+        found = forced_plan(known.query, text)
+        return Alternative(found, estimate(problem, found, goal), (by, "every tree"))
+
+    chosen = weighed(plan or render_plan(default_plan(known.query)), "least work, left-deep")
+    if sheds:
+        chosen = replace(chosen, plan=with_drops(chosen.plan, chosen.estimate))
+    return Decision(
+        goal=goal,
+        capacity=known.capacity.value,
+        chosen=chosen,
+        others=tuple(weighed(text, "FROM order") for text in others),
+        reason="least work of all",
+        facts=facts_of(known),
+        inputs=inputs_of(problem),
+        horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
+        physical=Physical({}, 0.0, 0.0),
+        is_forced=is_forced,
+        is_shed=sheds,
+        rests_on_guesses=bool(guesses(known)),
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
+from random import Random
 
 from penstock.optimize.problem import Problem
 from penstock.query import Query
@@ -13,6 +14,7 @@ from penstock.sql import parse
 from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
 from penstock.stats.known import ConditionFigures, Known
+from penstock.stats.statistics import extra_equalities
 
 
 def query_of(select: str, columns: Mapping[str, str]) -> Query:
@@ -41,7 +43,7 @@ def problem_of(
     """
 
     def group(members: tuple[str, ...]) -> Figure:
-        pairs = zip(members, members[1:], strict=False)
+        pairs = pairwise(members)
         return _declared(prod(selectivity.get(f"{a} {b}", 1.0) for a, b in pairs))
 
     groups = tuple(
@@ -56,6 +58,9 @@ def problem_of(
     figures = {
         str(c): ConditionFigures(*(_declared(v) for v in given.get(str(c), (1.0, 0.0))))
         for c in (*query.filters, *query.thetas)
+    } | {
+        text: ConditionFigures(*(_declared(v) for v in given.get(text, (1.0, 0.0))))
+        for text in extra_equalities(query)
     }
     known = Known(
         query=query,
@@ -87,3 +92,37 @@ def example_1(join: float, window: str = "ROWS 10") -> Problem:
 
 def _declared(value: float) -> Figure:
     return Figure(value, "declared")
+
+
+def random_problem(seed: int, size: int, costs: Costs | None = None) -> Problem:
+    """Streams joined in a random tree of equalities, some on one attribute, some with a theta."""
+    rng = Random(seed)
+    names = [chr(ord("A") + i) for i in range(size)]
+    links = [(names[rng.randrange(i)], names[i]) for i in range(1, size)]
+    column = {link: rng.choice("kl") for link in links}
+    where = [f"{a}.{column[a, b]} = {b}.{rng.choice('kl')}" for a, b in links]
+    if rng.random() < 0.4:
+        where.append(f"{names[0]}.v < {names[-1]}.v")
+    windows = [rng.choice(["RANGE 5 SECONDS", "ROWS 40", "RANGE 30 SECONDS"]) for _ in names]
+    froms = ", ".join(f"{n} [{w}]" for n, w in zip(names, windows, strict=True))
+    query = query_of(
+        f"SELECT A.k FROM {froms} WHERE {' AND '.join(where)}", dict.fromkeys(names, "k l v")
+    )
+    pairs = {f"{a} {b}": 10 ** rng.uniform(-3, -0.5) for a in names for b in names}
+    thetas = {str(theta): (rng.uniform(0.1, 0.9), 1e-6) for theta in query.thetas}
+    thetas |= dict.fromkeys(extra_equalities(query), (0.1, 0.0))
+    return problem_of(
+        query,
+        {name: 10 ** rng.uniform(0, 2) for name in names},
+        pairs,
+        costs or random_costs(rng),
+        thetas,
+    )
+
+
+def random_costs(rng: Random) -> Costs:
+    """One cost for all, or one for each kind of work."""
+    if rng.random() < 0.3:
+        return Costs("declared", join=10 ** rng.uniform(-6, -4))
+    kinds = ("insert", "probe", "expire", "move", "hash", "compare")
+    return Costs("declared", **{kind: 10 ** rng.uniform(-7, -5) for kind in kinds})

@@ -12,15 +12,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cases import Case, canonical, random_case, write_case
-from engines import Place, first_files_only, random_plan, run_local, run_spark, without_nan
+from engines import (
+    Place,
+    first_files_only,
+    planned,
+    random_plan,
+    run_local,
+    run_spark,
+    without_nan,
+)
 from reference import answer, in_time
 
-from penstock.api import ContinuousQuery, sql
 from penstock.engine import join
+from penstock.engine.local.batches import open_run
 from penstock.errors import PlanError
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.expression import columns_of
 from penstock.query.window import MICROS, NOW, UNBOUNDED, is_tumble
+from penstock.sql import parse
 
 SEEDS = range(180)
 SPARK_CASES = 22
@@ -198,7 +207,7 @@ def busy_query(folder: Path, window: str) -> Query:
             }
             pq.write_table(pa.table(columns), folder / name / f"{number}.parquet")
     paths = {name: folder / name for name in "abc"}
-    return sql(BUSY.format(window=window, **paths)).query
+    return parse(BUSY.format(window=window, **paths))
 
 
 @pytest.mark.spark
@@ -233,7 +242,7 @@ def pair(folder: Path, a, b, window: str = "RANGE 10 SECONDS", more: str = "") -
         for number, rows in enumerate(batches):
             write_pairs(folder / name / f"{number:04}.parquet", rows)
     paths = {"a": folder / "a", "b": folder / "b"}
-    return sql(PAIR.format(window=window, more=more, **paths)).query
+    return parse(PAIR.format(window=window, more=more, **paths))
 
 
 def write_pairs(path: Path, rows) -> None:
@@ -246,8 +255,8 @@ def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(window, tmp_pa
     query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], window, more=", idle='150 ms'")
     place = Place(tmp_path)
     reports = []
-    run = ContinuousQuery.of(query).local(
-        sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
+    run = open_run(
+        planned(query), sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
     )
     run._step()
     time.sleep(0.3)
@@ -267,8 +276,8 @@ def test_a_stream_that_speaks_again_is_not_passed(tmp_path):
     query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], more=", idle='150 ms'")
     place = Place(tmp_path)
     reports = []
-    run = ContinuousQuery.of(query).local(
-        sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
+    run = open_run(
+        planned(query), sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
     )
     run._step()
     time.sleep(0.3)

@@ -145,6 +145,7 @@ COST = "hint: write it like cost='0.5 ms', or as seconds: cost=0.0005"
         (untyped, {}, f"function untyped: the argument x has no type\n{ANNOTATE}"),
         (listed, {}, f"function listed: the argument x has the type list[int]\n{ANNOTATE}"),
         (untyped, {"arguments": ["INT"]}, f"function untyped: the result has no type\n{ANNOTATE}"),
+        (max, {}, f"function max hides its arguments\n{ANNOTATE}"),
         (unresolved, {}, f"function unresolved: name 'Nowhere' is not defined\n{ANNOTATE}"),
         (
             variadic,
@@ -204,6 +205,15 @@ def test_names_that_mean_something_else_are_refused(name: str, said: str) -> Non
     with pytest.raises(FunctionError) as caught:
         ask("SELECT price FROM bid [NOW]", near, replace(spell, name=name))
     assert str(caught.value) == f"{said}\nhint: rename it: @function(name='my_{name}', …)"
+
+
+def test_a_function_that_is_not_registered_is_refused() -> None:
+    with pytest.raises(FunctionError) as caught:
+        ask("SELECT price FROM bid [NOW]", len)  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "<built-in function len> is not registered for queries\n"
+        "hint: decorate it: @penstock.function(cost='0.5 ms')"
+    )
 
 
 # ── parsed ────────────────────────────────────────────────────────────────────────────────────────

@@ -226,6 +226,21 @@ def test_a_constant_load_as_large_as_the_capacity_leaves_nothing() -> None:
     output = (Monomial(1.0, frozenset({0, 1})),)
     load = (Monomial(1.0, frozenset()), Monomial(1.0, frozenset({0, 1})))
     assert best_drops(load, output, (0.0, 0.0), 1.0) is None
+    assert best_drops(load[1:], output, (0.0, 0.0), 0.0) is None
+
+
+def test_a_hundred_thousand_knapsacks_agree_with_the_sum_of_their_parts() -> None:
+    """Every capacity between nothing and all: output is concave in it, from 0 to the whole."""
+    streams = example(is_rows=True)
+    load = left_deep_load(streams, TREES["BC"], [INNER["BC"]], 0.01)
+    output = gathered(arrivals(streams, range(3), 0.1))
+    most = value(load, (1.0,) * 3)
+    found = [best_drops(load, output, FREE, most * step / 1e5) for step in range(100_001)]
+    outputs = np.array([kept.output for kept in found if kept is not None])
+    assert len(outputs) == 100_001
+    assert outputs[0] == 0.0
+    assert outputs[-1] == pytest.approx(1000.0)
+    assert (np.diff(outputs, 2) <= 1e-9).all()
 
 
 def test_an_input_that_loads_nothing_is_never_shed() -> None:

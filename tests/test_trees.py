@@ -1,16 +1,42 @@
-"""Join trees on both engines against the reference, and one plan after another on one checkpoint."""
+"""Join trees on both engines against the reference, and plans that change on one checkpoint."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from cases import Case, canonical, random_case, write_case
-from engines import Place, random_tree, run_local, without_nan
+from engines import (
+    Place,
+    first_files_only,
+    planned,
+    random_plan,
+    random_tree,
+    run_local,
+    run_spark,
+    tree,
+    without_nan,
+)
 from reference import answer
 
+from penstock.engine.layout import Layout
+from penstock.engine.local.batches import open_run
+from penstock.engine.spark.handle import SparkRun
+from penstock.engine.spark.start import start
+from penstock.engine.store import Store
+from penstock.engine.tree_routes import routing_of
+from penstock.plan.plan import Plan
+from penstock.plan.tree import TreeJoin, branches, is_left_deep
 from penstock.query import Query
+from penstock.sql import parse
+
+SEEDS = range(4000, 4200)
+SPARK_CASES = 12
 
 
 def expected(case: Case, query: Query, kind: str, drain: bool = True):
@@ -18,7 +44,43 @@ def expected(case: Case, query: Query, kind: str, drain: bool = True):
     return canonical(without_nan(rows) if kind == "jsonl" else rows)
 
 
-@pytest.mark.parametrize("seed", range(4000, 4400))
+def any_plan(query: Query, rng: Random) -> Plan:
+    """Mostly trees; some multi-way plans."""
+    is_tree = rng.random() < 0.75
+    return random_tree(query, rng) if is_tree else planned(query, random_plan(query, rng))
+
+
+def traits(plan: TreeJoin) -> frozenset[str]:
+    """What is special about a tree: what the chosen cases must cover together."""
+    query = plan.query
+    joins = list(branches(plan.root))
+    inners = [node for node in joins if node is not plan.root]
+    found = {"left-deep" if is_left_deep(plan.root) else "bushy"} if len(joins) > 1 else set()
+    if any(node.method == "nested" for node in joins):
+        found.add("product")
+    if any(node.method == "nested" for node in joins if node not in inners) and inners:
+        found.add("product of an inner result")
+    if inners and query.is_sequenced:
+        found.add("ROWS")
+    if inners and len(query.streams) < len(query.inputs):
+        found.add("table")
+    if inners and len({item.source.name for item in query.inputs}) < len(query.inputs):
+        found.add("self-join")
+    routing = routing_of(plan, Layout(query))
+    found |= {f"{routing.rounds} rounds"}
+    found |= {"stays" if inner.is_local else "moves" for inner in routing.inners}
+    return frozenset(found)
+
+
+WANTED = {"left-deep", "bushy", "product", "product of an inner result", "ROWS", "table"} | {
+    "self-join", "1 rounds", "2 rounds", "3 rounds", "stays", "moves"
+}  # fmt: skip
+
+
+# ── in one process ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_local_trees_give_what_the_reference_does(seed, tmp_path):
     rng = Random(f"tree {seed}")
     case = random_case(seed)
@@ -27,4 +89,191 @@ def test_local_trees_give_what_the_reference_does(seed, tmp_path):
     drain = rng.random() < 0.5
     plan = random_tree(query, rng)
     run_local(query, place, plan=plan, drain=drain, partitions=rng.randint(1, 3))
-    assert canonical(place.results(query)) == expected(case, query, place.kind, drain), plan.root
+    assert canonical(place.results(query)) == expected(case, query, place.kind, drain)
+
+
+def test_the_local_cases_cover_all_kinds_of_trees():
+    trees = [random_tree(random_case(seed).query, Random(f"tree {seed}")) for seed in SEEDS]
+    covered = [trait for plan in trees for trait in traits(plan)]
+    assert {trait: covered.count(trait) for trait in WANTED if covered.count(trait) < 5} == {}
+
+
+@pytest.mark.parametrize("seed", range(5000, 5060))
+def test_plans_may_change_at_restarts(seed, tmp_path):
+    rng = Random(f"restart {seed}")
+    case = random_case(seed)
+    query = write_case(case, tmp_path / "in")
+    place = Place(tmp_path)
+    for count in sorted(rng.sample(range(5), 3)):
+        with first_files_only(query, count):
+            run_local(query, place, plan=any_plan(query, rng), drain=False, partitions=2)
+    run_local(query, place, plan=any_plan(query, rng))
+    assert canonical(place.results(query)) == expected(case, query, place.kind)
+
+
+@pytest.mark.parametrize("seed", range(6000, 6060))
+def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
+    rng = Random(f"boundary {seed}")
+    case = random_case(seed)
+    query = write_case(case, tmp_path / "in")
+    place = Place(tmp_path)
+    run = open_run(
+        any_plan(query, rng),
+        sink=place.sink,
+        checkpoint=str(place.checkpoint),
+        partitions=rng.randint(1, 3),
+        report=lambda report: run.replan(any_plan(query, rng)),
+    )
+    run.available_now(drain=True)
+    assert canonical(place.results(query)) == expected(case, query, place.kind)
+    assert_only_what_counts_is_there(place)
+
+
+def assert_only_what_counts_is_there(place: Place) -> None:
+    """Nothing of inner state that was rebuilt, merged or given up is left behind."""
+    listed = sorted(chunk.name for chunk in place.manifest.chunks())
+    assert listed == Store(str(place.checkpoint)).names("state")
+
+
+# ── on Spark ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=1)
+def chosen() -> tuple[int, ...]:
+    """Seeds of cases of two or three batches whose trees cover all traits, then others."""
+    missing, covering, others = set(WANTED), [], []
+    for seed in range(7000, 7200):
+        case = random_case(seed)
+        is_short = max(map(len, case.batches.values())) in (2, 3)
+        if len(case.query.inputs) < 3 or not is_short or not answer(case.query, case.batches):
+            continue
+        found = traits(random_tree(case.query, Random(seed)))
+        (covering if missing & found else others).append(seed)
+        missing -= found
+    return tuple(covering + others)[:SPARK_CASES]
+
+
+def test_the_cases_for_spark_cover_all_kinds_of_trees():
+    trees = [random_tree(random_case(seed).query, Random(seed)) for seed in chosen()]
+    assert len(trees) == SPARK_CASES
+    assert frozenset().union(*map(traits, trees)) >= WANTED
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(SPARK_CASES))
+def test_spark_trees_give_what_the_reference_does(number, spark, tmp_path):
+    case = random_case(chosen()[number])
+    query = write_case(case, tmp_path / "in")
+    place = Place(tmp_path, ("parquet", "jsonl")[number % 2])
+    plan = random_tree(query, Random(chosen()[number]))
+    run_spark(spark, query, place, plan=plan, drain=number % 3 > 0)
+    assert canonical(place.results(query)) == expected(case, query, place.kind, number % 3 > 0)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_plans_may_change_on_spark(spark, tmp_path):
+    """From tree to tree, to a multi-way plan and back: at batch boundaries, then at restarts."""
+    windows = ("ROWS 6", "RANGE 25 SECONDS", "PARTITION BY k ROWS 3", "RANGE 9 SECONDS")
+    query = long_query(tmp_path / "in", windows, CHAIN, batches=10)
+    bushy, deep = (tree(query, shape) for shape in SHAPES[CHAIN])
+    plans = [deep, planned(query), bushy, tree(query, (("a", "d"), ("c", "b"))), planned(query)]
+    plain, place = Place(tmp_path / "plain"), Place(tmp_path / "spark")
+    run_local(query, plain)
+
+    def follow(run: SparkRun, plans: Iterator[Plan]) -> None:
+        plan = next(plans, None)
+        if plan is not None:
+            run.replan(plan)
+
+    with first_files_only(query, 6):
+        left = iter(plans)
+        started: list[SparkRun] = []
+        started.append(
+            start(
+                bushy,
+                spark,
+                sink=place.sink,
+                checkpoint=str(place.checkpoint),
+                partitions=2,
+                available_now=True,
+                report=lambda _: follow(started[0], left),
+            )
+        )
+        started[0].await_termination()
+        assert next(left, None) is None
+    for count, plan in ((8, deep), (9, bushy)):
+        with first_files_only(query, count):
+            run_spark(spark, query, place, plan=plan, drain=False)
+    run_spark(spark, query, place, plan=planned(query))
+    assert canonical(place.results(query)) == canonical(plain.results(query))
+    assert_only_what_counts_is_there(place)
+
+
+# ── many batches ──────────────────────────────────────────────────────────────────────────────────
+
+LONG = """
+CREATE STREAM a (ts BIGINT, id BIGINT, k INT, j INT)
+  WITH (format='parquet', path='{folder}/a', timestamp='ts', unit='s', max_files=1);
+CREATE STREAM b (ts BIGINT, id BIGINT, k INT, j INT)
+  WITH (format='parquet', path='{folder}/b', timestamp='ts', unit='s', max_files=1);
+CREATE STREAM c (ts BIGINT, id BIGINT, k INT, j INT)
+  WITH (format='parquet', path='{folder}/c', timestamp='ts', unit='s', max_files=1);
+CREATE STREAM d (ts BIGINT, id BIGINT, k INT, j INT)
+  WITH (format='parquet', path='{folder}/d', timestamp='ts', unit='s', max_files=1);
+SELECT a.id AS a, b.id AS b, c.id AS c, d.id AS d
+FROM a [{windows[0]}], b [{windows[1]}], c [{windows[2]}], d [{windows[3]}]
+WHERE {where}
+"""
+TIMES = (
+    "RANGE 20 SECONDS",
+    "RANGE 8 SECONDS SLIDE 4 SECONDS",
+    "TUMBLE 12 SECONDS",
+    "RANGE 9 SECONDS",
+)
+NUMBERS = ("ROWS 6", "RANGE 25 SECONDS", "PARTITION BY k ROWS 3", "ROWS 4")
+CHAIN = "a.k = b.k AND b.j = c.j AND c.k = d.k"
+COMMON = "a.k = b.k AND b.k = c.k AND c.k = d.k"
+LOOSE = "a.k = c.k AND a.id < b.id AND c.j = d.j"
+SHAPES = {
+    CHAIN: [(("a", "b"), ("d", "c")), ("d", ("c", ("b", "a")))],
+    COMMON: [((("a", "b"), "c"), "d"), (("a", "c"), ("b", "d"))],
+    LOOSE: [((("a", "c"), "d"), "b"), ((("a", "d"), "c"), "b")],
+}
+
+
+def long_query(folder: Path, windows: tuple[str, ...], where: str, batches: int) -> Query:
+    """Four streams that bring a few tuples in each of many batches."""
+    rng = Random(11)
+    for name in "abcd":
+        (folder / name).mkdir(parents=True)
+        for number in range(batches):
+            rows = rng.randrange(4)
+            columns = {
+                "ts": pa.array([3 * number + rng.randrange(3) for _ in range(rows)], pa.int64()),
+                "id": pa.array([10 * number + place for place in range(rows)], pa.int64()),
+                "k": pa.array([rng.randrange(4) for _ in range(rows)], pa.int32()),
+                "j": pa.array([rng.randrange(3) for _ in range(rows)], pa.int32()),
+            }
+            pq.write_table(pa.table(columns), folder / name / f"{number:04}.parquet")
+    return parse(LONG.format(folder=folder, windows=windows, where=where))
+
+
+@pytest.mark.parametrize("where", [CHAIN, COMMON, LOOSE], ids=["chain", "common", "loose"])
+@pytest.mark.parametrize("windows", [TIMES, NUMBERS], ids=["time", "rows"])
+def test_long_runs_keep_little_inner_state(windows, where, tmp_path):
+    query = long_query(tmp_path / "in", windows, where, batches=32)
+    plain = Place(tmp_path / "plain")
+    run_local(query, plain)
+    wanted = canonical(plain.results(query))
+    assert wanted.total() > 200
+    for number, shape in enumerate(SHAPES[where]):
+        place = Place(tmp_path / str(number))
+        reports = run_local(query, place, plan=tree(query, shape), partitions=2)
+        assert canonical(place.results(query)) == wanted, shape
+        assert_only_what_counts_is_there(place)
+        most = [max(r.state_tuples for r in reports[i : i + 8]) for i in (10, 24)]
+        assert most[1] < 2 * most[0], shape
+        for partitions in place.manifest.modules.values():
+            assert all(len(chunks) <= 12 for chunks in partitions.values())

@@ -37,11 +37,11 @@ _ROOMS = {
 }
 
 
-def sql(text: str, *, plan: str | None = None, file: str = "query") -> ContinuousQuery:
-    """The query of a script; `plan` forces probe orders, as `--plan` does. Needs no Java."""
+def sql(text: str, **options: Any) -> ContinuousQuery:
+    """The query of a script, planned; see `penstock.api.sql` for the options. Needs no Java."""
     from penstock import api
 
-    return api.sql(text, plan=plan, file=file)
+    return api.sql(text, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,20 +1,30 @@
-"""The face for Python: a query from text, explained and started."""
+"""The face for Python: a query from text, planned, explained and started."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
-from penstock.plan.choose import default_plan
+from penstock.optimize.feasible import refuse_infeasible
+from penstock.optimize.planner import NO_WISHES, Wishes, decide
+from penstock.optimize.switches import KINDS, SWITCHES, checked
+from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
-from penstock.plan.force import forced_plan
-from penstock.plan.multiway import MultiwayJoin
-from penstock.query import Query
+from penstock.plan.plan import Plan
+from penstock.query import Function, Query
 from penstock.sql import parse
+from penstock.sql.goal import parse_goal
+from penstock.stats.calibration import Engine, calibrated
+from penstock.stats.figure import Figure
+from penstock.stats.file import load
+from penstock.stats.guess import complete
+from penstock.stats.known import Known
 
 if TYPE_CHECKING:
     from penstock.engine.local.batches import LocalRun
@@ -23,9 +33,65 @@ if TYPE_CHECKING:
     from penstock.engine.spark.handle import SparkRun
 
 
-def sql(text: str, *, plan: str | None = None, file: str = "query") -> ContinuousQuery:
-    """The query of a script; `plan` forces probe orders, as `--plan` does. Needs no Java."""
-    return ContinuousQuery.of(parse(text, file=file), plan)
+def sql(
+    text: str,
+    *,
+    stats: str | Path | None = None,
+    goal: str = "steady",
+    capacity: float | None = None,
+    plan: str | None = None,
+    kinds: Iterable[str] = tuple(KINDS),
+    off: Iterable[str] = (),
+    shed: bool = False,
+    functions: Sequence[Function] = (),
+    engine: Engine = "spark",
+    file: str = "query",
+) -> ContinuousQuery:
+    """The query of a script, planned by what `stats` (a TOML file) says of its streams.
+
+    `goal` is `steady`, `first:N` or `by:T`; `capacity` the CPU-seconds a second that there are;
+    `plan` forces a plan by the text that explain prints; `kinds` restricts the search to `tree` or
+    `multiway`; `off` switches optimisations off by name; `shed` lets tuples be dropped where no
+    plan keeps up. Needs no Java.
+    """
+    query = parse(text, file=file, functions=functions)
+    wishes = make_wishes(goal, plan, kinds, off, shed, engine)
+    return ContinuousQuery(query, know(query, stats, capacity, engine), wishes)
+
+
+def know(
+    query: Query, stats: str | Path | None, capacity: float | None, engine: Engine = "spark"
+) -> Known:
+    """What is known of a query: from a stats file, this machine's calibration, or guessed."""
+    given = None if stats is None else load(stats, query)
+    known = complete(query, given, calibrated(engine))
+    if capacity is None:
+        return known
+    if not 0 < capacity < float("inf"):
+        raise PenstockError(
+            f"a capacity of {capacity:g} CPU-seconds a second is not possible",
+            hint="give a number above zero, such as 2 for two cores",
+        )
+    return replace(known, capacity=Figure(capacity, "declared"))
+
+
+def make_wishes(
+    goal: str,
+    plan: str | None,
+    kinds: Iterable[str],
+    off: Iterable[str],
+    shed: bool,
+    engine: Engine,
+) -> Wishes:
+    """What is wanted of a plan, from the names that users write."""
+    return Wishes(
+        goal=parse_goal(goal),
+        plan=plan,
+        kinds=checked(kinds, KINDS, "kind of plan"),
+        off=checked(off, SWITCHES, "optimisation"),
+        sheds=shed,
+        engine=engine,
+    )
 
 
 @dataclass(frozen=True)
@@ -33,16 +99,24 @@ class ContinuousQuery:
     """A query with its plan, ready to be explained or started."""
 
     query: Query
-    plan: MultiwayJoin
+    known: Known
+    wishes: Wishes = NO_WISHES
 
-    @classmethod
-    def of(cls, query: Query, plan: str | None = None) -> ContinuousQuery:
-        """A query with its default plan, or the one that a text forces."""
-        return cls(query, default_plan(query) if plan is None else forced_plan(query, plan))
+    @cached_property
+    def decision(self) -> Decision:
+        """The plan that was chosen, what it is expected to do, and why it was chosen."""
+        return decide(self.known, self.wishes)
+
+    @property
+    def plan(self) -> Plan:
+        return self.decision.plan
 
     def explain(self, format: str = "text", alternatives: bool = False) -> str:
-        """The plan as text, json, mermaid, dot or html."""
-        return explain(self.plan, format, alternatives)
+        """The plan as text, json, mermaid, dot or html, with all others that were weighed."""
+        decision = self.decision
+        if alternatives:
+            decision = decide(self.known, replace(self.wishes, alternatives=True))
+        return explain(decision, format, alternatives)
 
     def start(
         self,
@@ -61,10 +135,12 @@ class ContinuousQuery:
 
         `available_now` reads all there is and ends; `drain` then also answers what waits for the
         frontier and closes the checkpoint. Otherwise the query runs at every `trigger` until it
-        is stopped. `report` is called after each batch.
+        is stopped. `report` is called after each batch. A query that is known not to keep up is
+        refused unless it may shed.
         """
         from penstock.engine.spark.start import start
 
+        refuse_infeasible(self.decision)
         return start(
             self.plan,
             spark,
@@ -90,6 +166,7 @@ class ContinuousQuery:
         """The same query in this process; call `available_now()` or `every(seconds)` on it."""
         from penstock.engine.local.batches import open_run
 
+        refuse_infeasible(self.decision)
         return open_run(
             self.plan,
             sink=sink,

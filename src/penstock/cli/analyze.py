@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,6 +65,7 @@ def _write(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         hint = "give --output a file in a directory that exists and is writable"
         raise SinkError(f"cannot write {path}: {error.strerror}", hint=hint) from error

@@ -8,31 +8,57 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.script import read_query
+from penstock.cli.planning import (
+    Capacity,
+    Functions,
+    GoalText,
+    Kinds,
+    Off,
+    PlanText,
+    Shed,
+    Stats,
+    Target,
+    planned_query,
+)
 from penstock.errors import SinkError
-from penstock.plan.choose import default_plan
 from penstock.plan.explain import Format
-from penstock.plan.explain import explain as explain_plan
-from penstock.plan.force import forced_plan
 
 
 def explain(
     file: Annotated[str, typer.Argument(help="The query; - for stdin.")],
-    format: Annotated[Format, typer.Option(help="How to show the plan.")] = Format.TEXT,
-    plan: Annotated[
-        str | None, typer.Option(help="Force a plan: 'A: B C; B: A/nested C; C: B A'.")
-    ] = None,
+    stats: Stats = None,
+    goal: GoalText = "steady",
+    capacity: Capacity = None,
     alternatives: Annotated[
-        bool, typer.Option("--alternatives", help="Show the other plans too.")
+        bool, typer.Option("--alternatives", help="Show the other plans too, best first.")
     ] = False,
+    format: Annotated[Format, typer.Option(help="How to show the plan.")] = Format.TEXT,
+    plan: PlanText = None,
+    kinds: Kinds = "tree,multiway",
+    off: Off = None,
+    shed: Shed = False,
+    functions: Functions = None,
+    engine: Annotated[
+        Target, typer.Option(help="Whose measured costs to reckon with.")
+    ] = Target.SPARK,
     output: Annotated[
         Path | None, typer.Option(help="Write to this file instead of stdout.")
     ] = None,
 ) -> None:
-    """Show the plan of a query, its windows, rates and state; needs no Java and no data."""
-    query = read_query(file)
-    chosen = default_plan(query) if plan is None else forced_plan(query, plan)
-    text = explain_plan(chosen, format, alternatives)
+    """Show the plan of a query, its rates, work and state; needs no Java and no data."""
+    query = planned_query(
+        file,
+        stats=stats,
+        goal=goal,
+        capacity=capacity,
+        plan=plan,
+        kinds=kinds,
+        off=off,
+        shed=shed,
+        functions=functions,
+        engine=engine.value,
+    )
+    text = query.explain(format, alternatives)
     if output is None:
         sys.stdout.write(text)
     else:

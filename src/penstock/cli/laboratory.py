@@ -69,3 +69,6 @@ def _report(outcome: Outcome, *, is_simulated: bool) -> None:
     )
     peaks = ", ".join(f"{alias} {count:,}" for alias, count in outcome.peaks.items())
     print(f"most tuples in a window: {peaks}", file=sys.stderr)
+    if any(outcome.shed.values()):
+        shed = ", ".join(f"{alias} {count:,}" for alias, count in outcome.shed.items())
+        print(f"shed: {shed}", file=sys.stderr)

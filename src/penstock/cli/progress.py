@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, deque
+from collections.abc import Mapping
 from types import TracebackType
 
 from rich.console import Console, Group
@@ -71,6 +72,8 @@ class Progress:
             Text("results", style="bold"), f"{report.total_results:,}", f"{results / seconds:,.0f}"
         )
         foot = f"batch {report.batch} took {report.seconds:.2f} s · state {_tuples(report)}"
+        if report.total_shed:
+            foot += f" · shed {_counts(report.total_shed)}"
         return Group(table, Text(foot, style="dim"))
 
     def _span(self) -> float:
@@ -90,12 +93,15 @@ class Progress:
             f"read {read:,} tuples{drops}; {self.last.total_results:,} results; {seconds:.1f} s",
             file=sys.stderr,
         )
+        if self.last.total_shed:
+            print(f"shed {_counts(self.last.total_shed)}", file=sys.stderr)
 
 
 def _line(report: Report) -> str:
-    read = "  ".join(f"{name} {count:,}" for name, count in report.read.items())
+    read = _counts(report.read)
     dropped = sum(report.late.values()) + sum(report.malformed.values())
     drops = f"  dropped {dropped:,}" if dropped else ""
+    drops += f"  shed {_counts(report.shed)}" if report.shed else ""
     return (
         f"batch {report.batch}  {report.seconds:.2f} s  in {read}{drops}  "
         f"out {report.results:,}  state {_tuples(report)}"
@@ -104,3 +110,7 @@ def _line(report: Report) -> str:
 
 def _tuples(report: Report) -> str:
     return f"{report.state_tuples:,} tuples"
+
+
+def _counts(by_name: Mapping[str, int]) -> str:
+    return "  ".join(f"{name} {count:,}" for name, count in by_name.items())

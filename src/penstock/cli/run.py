@@ -15,7 +15,17 @@ import typer
 
 from penstock.cli.durations import micros_of
 from penstock.cli.laboratory import run_in_laboratory
-from penstock.cli.script import read_query
+from penstock.cli.planning import (
+    Capacity,
+    Functions,
+    GoalText,
+    Kinds,
+    Off,
+    PlanText,
+    Shed,
+    Stats,
+    planned_query,
+)
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
@@ -49,9 +59,14 @@ def run(
         bool,
         typer.Option("--drain", help="The streams end here: answer what waits, close the state."),
     ] = False,
-    plan: Annotated[
-        str | None, typer.Option(help="Force probe orders: 'A: B C; B: A C; C: B A'.")
-    ] = None,
+    stats: Stats = None,
+    goal: GoalText = "steady",
+    capacity: Capacity = None,
+    plan: PlanText = None,
+    kinds: Kinds = "tree,multiway",
+    off: Off = None,
+    shed: Shed = False,
+    functions: Functions = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace results that the sink holds already.")
     ] = False,
@@ -84,11 +99,23 @@ def run(
     seconds = micros_of(trigger or "1s", "--trigger") / 1e6
     target = _sink(sink)
     settings = dict(_setting(text) for text in conf or [])
-    from penstock.api import ContinuousQuery, TemporaryCheckpoint
+    is_laboratory = eager or every is not None
+    query = planned_query(
+        file,
+        stats=stats,
+        goal=goal,
+        capacity=capacity,
+        plan=plan,
+        kinds=kinds,
+        off=off,
+        shed=shed,
+        functions=functions,
+        engine="laboratory" if is_laboratory else engine.value,
+    )
+    from penstock.api import TemporaryCheckpoint
     from penstock.cli.progress import Progress
 
-    query = ContinuousQuery.of(read_query(file), plan)
-    if eager or every is not None:
+    if is_laboratory:
         if engine is not Engine.LOCAL or checkpoint is not None or trigger is not None:
             hint = "the laboratory needs --engine local, and takes no --checkpoint or --trigger"
             raise typer.BadParameter(hint, param_hint="--eager" if eager else "--every")

@@ -119,7 +119,8 @@ class _Solver:
         times = self._merged(left.times, right.times)
         left, right = _at(times, left), _at(times, right)
         reached = np.concatenate([left.reached, right.reached])
-        alive = combinations(sources(node), reached, self.knots)
+        # what has come never becomes less, though the quadrature may say so by its small error
+        alive = np.maximum.accumulate(combinations(sources(node), reached, self.knots))
         pairs = yield_of(node.left) * yield_of(node.right) * alive
         matches = node.selectivity * pairs
         candidates = pairs if node.costs.looks_at_all else matches
@@ -169,7 +170,8 @@ def _knots(members: tuple[Source, ...], until: float) -> Floats:
 
 def _since_start(counts: Floats) -> Floats:
     """Arrivals so far; what a table holds has not arrived."""
-    return counts - counts[0]
+    arrived: Floats = counts - counts[0]
+    return arrived
 
 
 def _at(times: Floats, flow: _Flow) -> _Flow:

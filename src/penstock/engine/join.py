@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -49,10 +49,10 @@ class Partial:
         return Partial(len(rows), control, _take(self.payload, rows))
 
     def to_rows(self) -> pa.RecordBatch:
-        """As one batch, to travel or to be kept."""
-        arrays = [pa.array(values) for values in self.control.values()] + self.payload.columns
-        names = [*self.control, *self.payload.schema.names]
-        return pa.RecordBatch.from_arrays(arrays, names=names)
+        """As one batch, to travel or to be kept; columns in the same order, whoever found them."""
+        columns = {name: pa.array(values) for name, values in self.control.items()}
+        columns |= dict(zip(self.payload.schema.names, self.payload.columns, strict=True))
+        return pa.RecordBatch.from_pydict(dict(sorted(columns.items())))
 
     @classmethod
     def from_rows(cls, rows: pa.RecordBatch) -> Partial:
@@ -176,7 +176,8 @@ class Join:
                     zero_copy_only=False
                 )
                 found = found if kept.all() else found.take(np.flatnonzero(kept))
-        return found
+        needed = [name for name in found.payload.schema.names if name in visit.keep]
+        return replace(found, payload=found.payload.select(needed))
 
 
 def _alive_since_all(windows: tuple[Window | None, ...], times: Int64s) -> Int64s:
@@ -220,14 +221,13 @@ def gathered(pieces: Iterable[Partial]) -> Iterator[Partial]:
         held.append(piece)
         size += len(piece)
         if size >= SLICE:
-            yield concatenated(held)
+            yield _concat(held)
             held, size = [], 0
     if held:
-        yield concatenated(held)
+        yield _concat(held)
 
 
-def concatenated(pieces: list[Partial]) -> Partial:
-    """Pieces put together."""
+def _concat(pieces: list[Partial]) -> Partial:
     if len(pieces) == 1:
         return pieces[0]
     control = {n: np.concatenate([p.control[n] for p in pieces]) for n in pieces[0].control}

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from penstock.engine.batch import Batch
 from penstock.engine.evaluate import evaluate
-from penstock.engine.join import Join, Partial, concatenated, gathered, start
+from penstock.engine.join import Join, Partial, gathered, start
 from penstock.engine.layout import column_name
 from penstock.engine.lives import Lives
 from penstock.engine.pack import placement, scatter, spread
@@ -82,7 +82,7 @@ class Step:
 
         Complete results go to the sink. Inner ones are kept here, or where the next join is.
         """
-        here: list[Partial] = []
+        here: list[pa.RecordBatch] = []
         for route in routes:
             leg = route.leg(self.round)
             if leg is None or leg.space != self.space:
@@ -94,11 +94,11 @@ class Step:
                 elif inner is None:
                     writer.write(self._results(found))
                 elif inner.is_local:
-                    here.append(found)
+                    here.append(found.to_rows())
                 else:
                     yield from self._send_home(inner, found)
         if inner is not None and inner.is_local and self._is_due(inner):
-            yield from shelf.take(inner.name, concatenated(here).to_rows() if here else None)
+            yield from shelf.take(inner.name, pa.concat_batches(here) if here else None)
 
     def _is_due(self, inner: Inner) -> bool:
         return inner.space == self.space and inner.ready == self.round

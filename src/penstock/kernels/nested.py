@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.kernels.compiled import compiled, inlined
+from penstock.kernels.compiled import compiled, inlined, uncounted
 
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
@@ -25,6 +25,9 @@ EQ, NE, LT, LE, GT, GE = range(6)
 TUPLES, INSERTS, EXPIRED, SWEEPS, PROBES, COMPARES, RESULTS = range(7)
 """Kinds of work, in the order in which they are counted."""
 KINDS = 7
+
+_FOUND, _DRIVER, _LEVEL = range(3)
+"""Where a run stands: the results so far, the driver, and the level of its search (−1: none)."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -68,7 +71,6 @@ class Schedule(NamedTuple):
     expires: NDArray[np.bool_]
 
 
-@compiled
 def run_blocks(
     windows: Windows,
     loops: Loops,
@@ -85,31 +87,65 @@ def run_blocks(
     `found` is where they are put; if it is too small, a larger one is returned. `work` counts on;
     `ledger`, unless it has no rows, keeps the counts after each block; `peaks` the largest windows.
     """
-    count = 0
     inputs = len(windows.head)
-    fresh = np.empty(inputs, np.int64)
-    stack = np.empty((5, inputs), np.int64)
+    marks = np.array([0, 0, -1])
+    fresh, stack = np.empty(inputs, np.int64), np.empty((5, inputs), np.int64)
+    rest = (work, ledger, peaks, marks, fresh, stack)
+    block = _advance(windows, loops, schedule, first, last, found, *rest)
+    while block < last:
+        found = longer(found)
+        block = _advance(windows, loops, schedule, block, last, found, *rest)
+    return found, int(marks[_FOUND])
+
+
+@uncounted
+def _advance(
+    windows: Windows,
+    loops: Loops,
+    schedule: Schedule,
+    first: int,
+    last: int,
+    found: Int32s,
+    work: Int64s,
+    ledger: Int64s,
+    peaks: Int64s,
+    marks: Int64s,
+    fresh: Int64s,
+    stack: Int64s,
+) -> int:
+    """The block in which the room gave out, to go on with; `last` if it has lasted."""
     for block in range(first, last):
-        start, end = schedule.blocks[block], schedule.blocks[block + 1]
-        if schedule.expires[block]:
-            expire(windows, start, work)
-        fresh[:] = windows.tail
-        for position in range(start, end):
-            s = schedule.arrivals[position]
-            if s >= 0:
-                insert(windows, s)
-                work[INSERTS] += 1
-        work[TUPLES] += end - start
-        for driver in range(len(loops.drivers)):
+        if marks[_LEVEL] < 0:
+            _begin(windows, schedule, block, fresh, work)
+            marks[_DRIVER] = 0
+        for driver in range(marks[_DRIVER], len(loops.drivers)):
             s = loops.drivers[driver]
             if windows.tail[s] > fresh[s]:
                 peaks[s] = max(peaks[s], windows.tail[s] - windows.head[s])
-                before = count
-                found, count = _search(windows, loops, driver, fresh[s], stack, work, found, count)
-                work[RESULTS] += count - before
+                _search(windows, loops, driver, fresh[s], stack, work, found, marks)
+                if marks[_LEVEL] >= 0:
+                    marks[_DRIVER] = driver
+                    return block
         if len(ledger):
-            ledger[block] = work
-    return found, count
+            for kind in range(KINDS):
+                ledger[block, kind] = work[kind]
+    return last
+
+
+@inlined
+def _begin(windows: Windows, schedule: Schedule, block: int, fresh: Int64s, work: Int64s) -> None:
+    """Clean the windows, and put the new rows of a block into them; `fresh` are the first."""
+    start, end = schedule.blocks[block], schedule.blocks[block + 1]
+    if schedule.expires[block]:
+        expire(windows, start, work)
+    for s in range(len(fresh)):
+        fresh[s] = windows.tail[s]
+    for position in range(start, end):
+        s = schedule.arrivals[position]
+        if s >= 0:
+            insert(windows, s)
+            work[INSERTS] += 1
+    work[TUPLES] += end - start
 
 
 @compiled
@@ -158,7 +194,7 @@ def place(key: int, count: int) -> np.int64:
     return np.int64((mixed * np.uint64(count)) >> np.uint64(32))
 
 
-@compiled
+@inlined
 def _search(
     windows: Windows,
     loops: Loops,
@@ -167,19 +203,23 @@ def _search(
     stack: Int64s,
     work: Int64s,
     found: Int32s,
-    count: int,
-) -> tuple[Int32s, int]:
-    """Add all results whose last member is one of the driver's rows from `fresh` on."""
+    marks: Int64s,
+) -> None:
+    """Add all results whose last member is one of the driver's rows from `fresh` on.
+
+    The level is left where it is if there is no room for one more, and at −1 at the end.
+    """
     rows, levels = windows.rows, loops.levels[driver]
     position, deepest = loops.positions[driver], levels.shape[0] - 1
     # By level: the next row to look at, where to stop, the row in hand, and the latest birth and
     # the earliest death among the rows in hand.
     coming, floor, held, born, dies = stack[0], stack[1], stack[2], stack[3], stack[4]
-    for i in range(deepest + 1):
-        floor[i] = fresh if i == position else windows.head[levels[i, 0]]
-    compares, probes, level = 0, 0, 0
-    coming[0] = windows.tail[levels[0, 0]] - 1
-    while level >= 0:
+    compares, probes, level = 0, 0, marks[_LEVEL]
+    if level < 0:
+        for i in range(deepest + 1):
+            floor[i] = fresh if i == position else windows.head[levels[i, 0]]
+        level, coming[0] = 0, windows.tail[levels[0, 0]] - 1
+    while level >= 0 and marks[_FOUND] < len(found):
         row = coming[level]
         if row < floor[level]:
             level -= 1
@@ -208,14 +248,13 @@ def _search(
                 coming[level] = windows.buckets[bucket_of(windows.tables, levels[level, 2], key)]
                 probes += 1
             continue
-        if count == len(found):
-            found = longer(found)
         for i in range(deepest + 1):
-            found[count, levels[i, 0]] = held[i]
-        count += 1
+            found[marks[_FOUND], levels[i, 0]] = held[i]
+        marks[_FOUND] += 1
+        work[RESULTS] += 1
     work[COMPARES] += compares
     work[PROBES] += probes
-    return found, count
+    marks[_LEVEL] = level
 
 
 @inlined

@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from penstock.engine.evaluate import evaluate
 from penstock.engine.layout import TS
-from penstock.engine.local.codes import combined_codes, ordered_codes
-from penstock.monitor.estimate import (
-    estimate_agreement,
-    estimate_distinct,
-    estimate_rate,
-    frequencies_of,
-)
+from penstock.engine.local.codes import ordered_codes
+from penstock.monitor.agreement import key_agreements
+from penstock.monitor.estimate import estimate_distinct, estimate_rate
 from penstock.monitor.notes import notes_on
 from penstock.monitor.sample import Progress, Sample, take_samples
 from penstock.monitor.trial import plain_name, try_filters, try_theta
 from penstock.query import Column, Query
-from penstock.query.keys import KeyClass, key_classes
+from penstock.query.keys import key_classes
 from penstock.query.query import Input
 from penstock.stats.figure import Figure
 from penstock.stats.statistics import (
     GivenCondition,
-    Group,
     Statistics,
     StreamFigures,
-    as_type,
     extra_equalities,
 )
 
-Int64s = NDArray[np.int64]
 Rows = Mapping[str, pa.Table]
-
-# Of larger keys, the pairs and the whole: the sets between are too many to spell out.
-_SPELLED_OUT = 5
 
 # Fewer tuples of a stream than this say little of its keys.
 _FEW = 1_000
@@ -63,7 +51,7 @@ def analyze(
     return Statistics(
         query,
         streams={item.alias: _stream_figures(query, item, samples) for item in query.inputs},
-        groups=dict(_groups(query, joining)),
+        groups=dict(key_agreements(query, joining)),
         conditions=conditions | thetas,
         notes=notes_on(query, samples, passing, rows),
     )
@@ -76,7 +64,7 @@ def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:
         aliases = [item.alias for item in query.inputs if item.source.name == name]
         for place, alias in enumerate(aliases):
             every = np.arange(place, len(sample.rows), len(aliases))
-            shares[alias] = sample.rows if len(aliases) == 1 else sample.rows.take(every)
+            shares[alias] = sample.rows if len(aliases) == 1 else sample.rows.take(pa.array(every))
     return shares
 
 
@@ -131,49 +119,8 @@ def _key_columns(query: Query, alias: str) -> Iterator[Column]:
 
 def _distinct(column: Column, sample: Sample) -> Figure | None:
     values = evaluate(column, sample.rows, plain_name).drop_null()
-    is_whole = sample.is_whole and sample.source.is_table
+    is_whole = sample.source.is_table and sample.is_whole and sample.count == len(sample.rows)
     return estimate_distinct(ordered_codes([values])[0], is_whole=is_whole)
-
-
-def _groups(query: Query, rows: Rows) -> Iterator[tuple[Group, Figure]]:
-    for number, key in enumerate(key_classes(query)):
-        members = [alias for alias in key.streams if alias in rows]
-        if len(members) < 2:
-            continue
-        codes = _codes(key, members, rows)
-        values = max(int(own.max()) for own in codes.values()) + 1
-        frequencies = {alias: frequencies_of(own, values) for alias, own in codes.items()}
-        for streams in _sets(members):
-            figure = estimate_agreement(
-                [codes[alias] for alias in streams], [frequencies[alias] for alias in streams]
-            )
-            if figure is not None:
-                parts = tuple(range(len(key.types)))
-                yield Group(number, parts, frozenset(streams)), figure
-
-
-def _sets(members: list[str]) -> Iterator[tuple[str, ...]]:
-    whole = len(members)
-    sizes: Iterable[int] = range(2, whole + 1) if whole <= _SPELLED_OUT else (2, whole)
-    for size in sizes:
-        yield from combinations(members, size)
-
-
-def _codes(key: KeyClass, members: list[str], rows: Rows) -> dict[str, Int64s]:
-    """The keys of each input as numbers from 0, equal for equal keys; −1 where a part is NULL."""
-    parts = []
-    is_null = {alias: np.zeros(len(rows[alias]), np.bool_) for alias in members}
-    for part, type_ in enumerate(key.types):
-        sides = {alias: as_type(key.parts(alias)[part], type_) for alias in members}
-        columns = [evaluate(side, rows[alias], plain_name) for alias, side in sides.items()]
-        for alias, column in zip(members, columns, strict=True):
-            is_null[alias] |= column.is_null().to_numpy(zero_copy_only=False)
-        parts.append(ordered_codes(columns))
-    combined = combined_codes(parts)
-    _, dense = np.unique(np.concatenate(combined), return_inverse=True)
-    split = np.split(dense, np.cumsum([len(own) for own in combined])[:-1])
-    pairs = zip(members, split, strict=True)
-    return {alias: np.where(is_null[alias], -1, own) for alias, own in pairs}
 
 
 def _thetas(query: Query, rows: Rows, end: float) -> dict[str, GivenCondition]:

@@ -21,6 +21,8 @@ EVERY_TREE = 5
 """Up to so many inputs (105 trees) all trees are weighed where no dynamic programme is exact."""
 LISTED_TREES = 4
 """Up to so many inputs (15 trees) all trees are listed as alternatives."""
+SEVERAL_SEARCHES = 10
+"""Up to so many inputs there is time for more than one search over trees."""
 
 Proposal = tuple[Plan, str]
 
@@ -58,12 +60,14 @@ def _searched(
 ) -> Iterable[tuple[Node | None, str]]:
     bushy, products = "bushy" not in off, "products" not in off
     yield TreeSearch(problem, bushy, products).best(), "least work"
+    if problem.size > SEVERAL_SEARCHES:
+        return
     if bushy:
         yield TreeSearch(problem, False, products).best(), "least work, left-deep"
     if not is_exact:
         yield heuristic_tree(problem), "bottom-up heuristic"
     match goal:
-        case By(seconds=seconds) if problem.size <= 10:
+        case By(seconds=seconds):
             yield fastest_rate(problem, seconds), "local rate maximization"
         case First(results=results) if problem.size <= EVERY_TREE:
             yield soonest(problem, results, 1.0), "local time minimization"

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.integrate import cumulative_simpson
 
-from penstock.optimize.load import Terms, results_of, work_of
+from penstock.optimize.load import Terms, delivery_of, results_of, work_of
 from penstock.optimize.problem import Floats, Flow, Problem
 from penstock.plan.plan import Plan
 from penstock.query import TimeWindow
@@ -57,7 +57,8 @@ def curve_of(problem: Problem, plan: Plan, until: float, kept: Sequence[float] =
     times = _moments(inputs, until)
     rates = [arrivals.rate(times) for arrivals in inputs]
     windows = [arrivals.window(times) for arrivals in inputs]
-    work = _total(work_of(problem, plan), rates, windows)
+    terms = (*work_of(problem, plan), *delivery_of(problem))
+    work = _total(terms, rates, windows)
     for flow, arrivals in zip(problem.inputs, inputs, strict=True):
         work += arrivals.raw_rate(times) * flow.filter_cost
     results = _total(results_of(problem), rates, windows)

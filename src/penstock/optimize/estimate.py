@@ -23,15 +23,25 @@ from penstock.query.goal import By, First, Goal, Steady
 _PATIENCE = 3.2e9
 
 
-def estimate(problem: Problem, plan: Plan, goal: Goal) -> Estimate:
-    """The estimate of a plan, with the best drop boxes where it cannot keep up."""
+def needed_by(problem: Problem, plan: Plan) -> float:
+    """Seconds of work a second of a plan without drop boxes."""
+    return value(load_of(problem, plan), [1.0] * problem.size)
+
+
+def estimate(
+    problem: Problem, plan: Plan, goal: Goal, *, sheds: bool = True, tolerance: float = 1e-6
+) -> Estimate:
+    """The estimate of a plan, with the best drop boxes (if `sheds`) where it cannot keep up.
+
+    The output that they leave is within the tolerance of the most there can be.
+    """
     load, output = load_of(problem, plan), output_of(problem)
     ones = [1.0] * problem.size
     needed, full = value(load, ones), value(output, ones)
     x: tuple[float, ...] = tuple(ones)
     capacity = problem.known.capacity.value
-    if isinstance(goal, Steady) and needed > capacity and _has_sizes(problem):
-        kept = best_drops(load, output, floors(problem), capacity)
+    if sheds and isinstance(goal, Steady) and needed > capacity and _has_sizes(problem):
+        kept = best_drops(load, output, floors(problem), capacity, tolerance)
         # Where even the floors are too much there is no plan; its numbers say by how much.
         x = tuple(floors(problem)) if kept is None else kept.fractions
     keep = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from penstock.optimize.problem import Problem
 from penstock.plan.decision import Fact, InputEstimate
-from penstock.query import TimeWindow
+from penstock.query import Input, RowsWindow, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.window import MICROS
@@ -23,7 +23,9 @@ def facts_of(known: Known) -> tuple[Fact, ...]:
 
 def guesses(known: Known) -> tuple[str, ...]:
     """What was guessed of that which decides whether a plan keeps up."""
-    return tuple(fact.what for fact in _facts(known) if fact.origin == "guessed" and fact.unit)
+    return tuple(
+        fact.what for fact in _facts(known) if fact.origin == "guessed" and not fact.is_minor
+    )
 
 
 def inputs_of(problem: Problem) -> dict[str, InputEstimate]:
@@ -37,8 +39,24 @@ def inputs_of(problem: Problem) -> dict[str, InputEstimate]:
             case TimeWindow(extent=int(), slide=slide) if slide > 1:
                 most += flow.rate * slide / 2 / MICROS
         rate, origin = (None, None) if figure is None else (figure.value, figure.origin)
-        found[item.alias] = InputEstimate(rate, origin, most)
+        is_guess = _is_size_guessed(problem.known, item)
+        found[item.alias] = InputEstimate(rate, origin, most, is_guess)
     return found
+
+
+def _is_size_guessed(known: Known, item: Input) -> bool:
+    """Whether the size of a window after its filters rests on a guess."""
+    filters = known.query.filters_of(item.alias)
+    if any(known.conditions[str(c)].selectivity.origin == "guessed" for c in filters):
+        return True
+    match item.window:
+        case None:
+            return known.cardinalities[item.alias].origin == "guessed"
+        case RowsWindow(partition_by=columns):
+            return bool(columns)
+        case TimeWindow(extent=None) if known.horizon is None:
+            return True
+    return known.rates[item.alias].origin == "guessed"
 
 
 def _facts(known: Known) -> Iterator[Fact]:
@@ -52,9 +70,9 @@ def _facts(known: Known) -> Iterator[Fact]:
                 yield _fact(_equality(key, members), figure, "of combinations")
     for text, figures in known.conditions.items():
         yield _fact(text, figures.selectivity, "passes")
-        # A cheap condition's cost decides nothing, so that its guess is not counted as one.
-        unit = "s" if figures.cost.origin != "guessed" else ""
-        yield _fact(f"cost of {text}", figures.cost, unit)
+        # Only cheap conditions have guessed costs, which decide nothing.
+        cost = _fact(f"cost of {text}", figures.cost, "s")
+        yield replace(cost, is_minor=figures.cost.origin == "guessed")
     yield from _cost_facts(known.costs)
     if known.capacity.origin != "guessed":
         yield _fact("capacity", known.capacity, "s/s")

@@ -11,14 +11,17 @@ from penstock.optimize.posynomial import Posynomial
 
 Array = NDArray[np.float64]
 
-# The output found is within this factor (less one) of the best: a hundredth of the 1e-6 promised.
-GAP = 1e-8
 # How much the barrier is weakened at each round, and Newton steps in one round: the customary
 # values of interior-point methods; rounds rarely need more than ten steps.
-WEAKEN = 20.0
+WEAKEN = 50.0
 STEPS = 60
-# A Newton step that would gain less than this moves nothing that a double shows.
-SETTLED = 1e-10
+# A Newton step that lowers the barrier function by less than this is not worth its while: the
+# objective would gain that much of 1/t, beside the m/t of the barrier itself.
+SETTLED = 1e-3
+# A step shortened below this has met the limits of double precision.
+SHORTEST = 1e-10
+# Added to a unit diagonal so that rounding cannot make the matrix singular.
+RIDGE = 1e-13
 # The logarithm that stands for a fraction of zero: e to this is all but the least double.
 NOTHING = -700.0
 
@@ -60,11 +63,12 @@ def logarithm(fractions: Array) -> Array:
     return np.log(np.maximum(fractions, np.exp(NOTHING)))
 
 
-def solve(task: Program) -> Array | None:
-    """The best logarithms of the fractions, or None where the lower bounds are too much already.
+def solve(task: Program, gap: float) -> Array | None:
+    """Logarithms of fractions whose objective is at most `gap` below the best.
 
-    Newton's method on a logarithmic barrier; with m bounds and the barrier at 1/t the optimum is at
-    most m/t above what is found (Boyd and Vandenberghe, Convex Optimization, §11.3).
+    None where the lower bounds are too much already. Newton's method on a logarithmic barrier; with
+    m bounds and the barrier at 1/t the optimum is at most m/t above what is found (Boyd and
+    Vandenberghe, Convex Optimization, §11.3).
     """
     if task.load(task.high) <= 1.0:
         return task.high
@@ -72,7 +76,7 @@ def solve(task: Program) -> Array | None:
         return None
     free = task.low < task.high
     s = task.high.copy()
-    s[free] = _interior_optimum(_restricted(task, free))
+    s[free] = _interior_optimum(_restricted(task, free), gap)
     return s
 
 
@@ -91,13 +95,13 @@ def _restricted(task: Program, free: NDArray[np.bool_]) -> Program:
     )
 
 
-def _interior_optimum(task: Program) -> Array:
+def _interior_optimum(task: Program, gap: float) -> Array:
     s = _inside(task)
     bounds = 1 + 2 * len(s)
     sharpness = 1.0
     while True:
         s = _centred(task, s, sharpness)
-        if bounds / sharpness <= GAP:
+        if bounds / sharpness <= gap:
             return s
         sharpness *= WEAKEN
 
@@ -117,7 +121,7 @@ def _centred(task: Program, s: Array, sharpness: float) -> Array:
     height = _barrier(task, s, sharpness)
     for _ in range(STEPS):
         gradient, hessian = _derivatives(task, s, sharpness)
-        step = -np.linalg.solve(hessian, gradient)
+        step = -_quotient(hessian, gradient)
         descent = float(gradient @ step)
         if -descent <= SETTLED:
             break
@@ -126,10 +130,18 @@ def _centred(task: Program, s: Array, sharpness: float) -> Array:
             height + 0.1 * length * descent
         ):
             length /= 2
-            if length < SETTLED:
+            if length < SHORTEST:
                 return s
         s, height = s + length * step, next_height
     return s
+
+
+def _quotient(hessian: Array, gradient: Array) -> Array:
+    """Newton's `H⁻¹g`; H is scaled to a diagonal of ones, as walls may be near or far."""
+    scale = 1.0 / np.sqrt(np.diag(hessian))
+    scaled = hessian * np.outer(scale, scale) + RIDGE * np.eye(len(scale))
+    quotient: Array = scale * np.linalg.solve(scaled, scale * gradient)
+    return quotient
 
 
 def _barrier(task: Program, s: Array, sharpness: float) -> float:

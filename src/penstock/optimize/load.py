@@ -8,7 +8,7 @@ probe.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from penstock.optimize.posynomial import Monomial, Posynomial, gathered
@@ -33,7 +33,7 @@ Terms = tuple[Term, ...]
 
 def load_of(problem: Problem, plan: Plan) -> Posynomial:
     """Seconds of work a second, by the fractions kept of the inputs."""
-    return as_posynomial(problem, work_of(problem, plan), filters=True)
+    return as_posynomial(problem, (*work_of(problem, plan), *delivery_of(problem)), filters=True)
 
 
 def output_of(problem: Problem) -> Posynomial:
@@ -53,8 +53,15 @@ def results_of(problem: Problem) -> Terms:
     return tuple(_arrivals(problem, mask, problem.fraction(mask)))
 
 
+def delivery_of(problem: Problem) -> Terms:
+    """The seconds that handing over the results takes, as terms; the same for all plans."""
+    costs = problem.known.costs
+    seconds = costs.result if costs.join is None else 0.0
+    return tuple(replace(term, weight=term.weight * seconds) for term in results_of(problem))
+
+
 def work_of(problem: Problem, plan: Plan) -> Terms:
-    """The seconds of work that a plan does, without filters, as terms."""
+    """The seconds of work of a plan's joins as terms, without filters and delivery."""
     if isinstance(plan, TreeJoin):
         return tuple(
             term for branch in branches(plan.root) for term in _branch_work(problem, branch)
@@ -97,7 +104,7 @@ def _alive(problem: Problem, mask: int) -> Monomial:
 def _branch_work(problem: Problem, branch: Branch) -> Iterator[Term]:
     left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
     for mine, other in ((left, right), (right, left)):
-        arrival = arrival_seconds(problem, branch.method)
+        arrival = arrival_seconds(problem, branch.method) + _keep_seconds(problem, mine)
         yield from _arrivals(problem, mine, problem.fraction(mine) * arrival)
         key = None if branch.method == "nested" else problem.shared_key(mine, other)
         weight = _candidate_seconds(problem, mine, other, key)
@@ -157,6 +164,11 @@ def arrival_seconds(problem: Problem, method: Method) -> float:
         return costs.join
     search = 0.0 if method == "nested" else costs.hash + costs.probe
     return costs.move + costs.insert + costs.expire + search
+
+
+def _keep_seconds(problem: Problem, mask: int) -> float:
+    costs = problem.known.costs
+    return costs.keep if costs.join is None and mask.bit_count() > 1 else 0.0
 
 
 def _visit_cost(problem: Problem, method: Method) -> float:

@@ -8,27 +8,39 @@ from itertools import combinations
 
 from penstock.errors import PlanError
 from penstock.optimize.candidates import Proposal, multiway_plans, tree_plans
-from penstock.optimize.estimate import check_reachable, endless, estimate, with_drops
+from penstock.optimize.estimate import (
+    check_reachable,
+    endless,
+    estimate,
+    needed_by,
+    with_drops,
+)
 from penstock.optimize.facts import facts_of, guesses, inputs_of
-from penstock.optimize.load import load_of
-from penstock.optimize.posynomial import value
+from penstock.optimize.physical import settle, with_methods
 from penstock.optimize.predicates import by_rank
-from penstock.optimize.problem import Problem
+from penstock.optimize.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.reasons import reason_for
 from penstock.plan.choose import default_plan
-from penstock.plan.decision import Alternative, Decision
+from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.force import forced_plan, is_flat, render_plan
 from penstock.plan.plan import Plan
 from penstock.query.goal import STEADY, First, Goal, Steady
+from penstock.stats.calibration import Engine
 from penstock.stats.known import Known
 
 _SAME = 9
 """Significant digits in which two plans must differ for one to be called better."""
 
+_ROUGHLY = 1e-4
+"""How exactly the output of plans is compared that all must shed."""
+_OVER = 1e-6
+"""How far, relatively, a plan may be over the capacity and still be said to keep up."""
+
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user wants of a plan: a goal, a forced plan, fewer kinds, shedding, switches."""
+    """What the user wants of a plan: a goal, a forced plan, fewer kinds, shedding, switches, and
+    the engine that it is to run on."""
 
     goal: Goal = STEADY
     plan: str | None = None
@@ -36,6 +48,7 @@ class Wishes:
     off: frozenset[str] = frozenset()
     sheds: bool = False
     alternatives: bool = False
+    engine: Engine = "spark"
 
 
 NO_WISHES = Wishes()
@@ -58,8 +71,11 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
     chosen = ranked[0]
     others = tuple(ranked[1:])
     if wishes.plan is not None:
-        chosen = _alternative(problem, wishes.goal, _forced(problem, wishes.plan), ("--plan",))
+        forced = _forced(problem, wishes.plan)
+        chosen = Alternative(forced, estimate(problem, forced, wishes.goal), ("--plan",))
         others = tuple(a for a in ranked if render_plan(a.plan) != render_plan(chosen.plan))
+    if wishes.engine == "laboratory" and "methods" not in wishes.off and wishes.plan is None:
+        chosen = replace(chosen, plan=with_methods(problem, chosen.plan))
     is_shed = wishes.sheds and chosen.estimate.needed > known.capacity.value
     if is_shed:
         _refuse_shedding(problem, chosen)
@@ -72,6 +88,8 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
         reason=reason_for(chosen, others, wishes.goal, wishes.plan is not None),
         facts=facts_of(known),
         inputs=inputs_of(problem),
+        horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
+        physical=settle(problem, chosen.plan, chosen.estimate),
         is_forced=wishes.plan is not None,
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
@@ -81,17 +99,27 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
 def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
     """The plans that were weighed, best first."""
     proposals = _distinct(_proposals(problem, wishes))
-    found = [_alternative(problem, wishes.goal, plan, by) for plan, by in proposals]
-    return sorted(found, key=lambda a: _merit(a, wishes.goal))
+    capacity = problem.known.capacity.value
+    # What a plan would shed is of interest only where none keeps up, or where all are to be shown.
+    sheds = wishes.alternatives or all(needed_by(problem, p) > capacity for p, _ in proposals)
+    found = [
+        Alternative(plan, _roughly(problem, plan, wishes.goal, sheds), by) for plan, by in proposals
+    ]
+    best, *others = sorted(found, key=lambda a: _merit(a, wishes.goal, capacity))
+    return [replace(best, estimate=estimate(problem, best.plan, wishes.goal)), *others]
+
+
+def _roughly(problem: Problem, plan: Plan, goal: Goal, sheds: bool) -> Estimate:
+    """An estimate that is good enough to rank plans."""
+    return estimate(problem, plan, goal, sheds=sheds, tolerance=_ROUGHLY)
 
 
 def _proposals(problem: Problem, wishes: Wishes) -> Iterable[Proposal]:
     if problem.size == 1:
         yield default_plan(problem.query), "FROM order"
         return
-    ones = [1.0] * problem.size
     multiway = list(multiway_plans(problem, wishes.off, wishes.alternatives))
-    least = min(value(load_of(problem, plan), ones) for plan, _ in multiway)
+    least = min(needed_by(problem, plan) for plan, _ in multiway)
     is_exact = isinstance(wishes.goal, Steady) and least <= problem.known.capacity.value
     if "multiway" in wishes.kinds:
         yield from multiway
@@ -111,11 +139,7 @@ def _distinct(proposals: Iterable[Proposal]) -> list[tuple[Plan, tuple[str, ...]
     return list(found.values())
 
 
-def _alternative(problem: Problem, goal: Goal, plan: Plan, by: tuple[str, ...]) -> Alternative:
-    return Alternative(plan, estimate(problem, plan, goal), by)
-
-
-def _merit(alternative: Alternative, goal: Goal) -> tuple[float, ...]:
+def _merit(alternative: Alternative, goal: Goal, capacity: float) -> tuple[float, ...]:
     """What plans are sorted by, the best first; plans that are equal keep their order.
 
     Steady: A&N's R(p) = output rate / utilisation, which is the fewest results lost, and of those
@@ -125,7 +149,9 @@ def _merit(alternative: Alternative, goal: Goal) -> tuple[float, ...]:
     work = _rounded(found.utilisation)
     if isinstance(goal, Steady):
         lost = found.full_rate and 1.0 - found.output_rate / found.full_rate
-        return (_rounded(lost, 6), work, _rounded(found.state))
+        if found.utilisation > capacity * (1 + _OVER):
+            lost = 1.0
+        return (_rounded(lost, 4), work, _rounded(found.state))
     if found.measure is None:
         return (float("inf"), work)
     return (_rounded(found.measure if isinstance(goal, First) else -found.measure), work)
@@ -176,7 +202,7 @@ def _refuse_shedding(problem: Problem, chosen: Alternative) -> None:
             f"{endless(problem)[0]} is UNBOUNDED: how much to shed depends on how long it runs",
             hint="give a horizon in the stats file, such as horizon = '1 hour'",
         )
-    if chosen.estimate.utilisation > problem.known.capacity.value * (1 + 1e-6):
+    if chosen.estimate.utilisation > problem.known.capacity.value * (1 + _OVER):
         raise PlanError(
             f"no plan fits: {chosen.estimate.utilisation:.2f} of "
             f"{problem.known.capacity.value:g} is needed even when all that can be is shed",

@@ -56,7 +56,8 @@ class _ProbeSearch:
         for size in range(1, problem.size):
             level = masks[sizes == size]
             rows, here = np.nonzero(np.isfinite(work[level]))
-            for target in range(problem.size):
+            # Backwards, so that of equal orders the one that follows FROM stays.
+            for target in reversed(range(problem.size)):
                 free = level[rows] >> target & 1 == 0
                 self._visit(level[rows[free]], here[free], target, work, came)
         return work, came

@@ -32,7 +32,8 @@ DEFAULT_GROUPS = 100.0
 class Flow:
     """One input as it reaches the joins, after its filters: tuples/s, and tuples in its window.
 
-    `raw_rate` is before the filters, `filter_cost` the seconds that they take for one raw tuple.
+    `raw_rate` is before the filters, `filter_cost` the seconds that receiving one raw tuple and the
+    filters take.
     `extent` is the window's length in seconds, None for ROWS windows and tables, which do not
     shrink when the stream is shed. `cardinality` is how many raw tuples there will ever be.
     """
@@ -211,7 +212,7 @@ def gain(fractions: Floats, one: Masks | int, other: Masks | int) -> Floats:
 def _flow(known: Known, item: Input) -> Flow:
     figures = [known.conditions[str(c)] for c in known.query.filters_of(item.alias)]
     passing = prod(f.selectivity.value for f in figures)
-    reaching, cost = 1.0, 0.0
+    reaching, cost = 1.0, known.costs.arrive if known.costs.join is None else 0.0
     for figure in figures:
         cost += reaching * figure.cost.value
         reaching *= figure.selectivity.value

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from scipy.optimize import brentq
 
 from penstock.optimize.geometric import Array, program, solve
 from penstock.optimize.mixed import most_mixed
@@ -14,8 +15,12 @@ from penstock.optimize.posynomial import Monomial, Posynomial, gathered, value
 
 # A load this much (relatively) over the capacity is rounding, not overload.
 ROUNDING = 1e-9
-# A fraction this near to a bound is put on it where the load allows.
-AT_BOUND = 1e-7
+# A fraction this near to a bound is put on it, if that costs no more than this part of the output.
+AT_BOUND = 3e-7
+# The most by which other fractions are lowered to make room for that.
+ROOM = 1e-5
+# The part of the tolerance that a geometric program may use: little more work, far better bounds.
+FINE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -28,13 +33,17 @@ class Kept:
 
 
 def best_drops(
-    load: Posynomial, output: Posynomial, floors: Sequence[float], capacity: float
+    load: Posynomial,
+    output: Posynomial,
+    floors: Sequence[float],
+    capacity: float,
+    tolerance: float = 1e-6,
 ) -> Kept | None:
     """The fractions, from `floors` to 1, with the most output at a load of at most `capacity`.
 
     None where even the floors are too much. ROWS windows alone make a continuous knapsack (A&N
     §4.2.1), time windows alone a geometric program; both together are searched globally. The
-    output is within 1e-6 of the best.
+    output is at most `tolerance` (relative) below the best.
     """
     ones = (1.0,) * len(floors)
     if value(load, ones) <= capacity * (1.0 + ROUNDING):
@@ -43,7 +52,7 @@ def best_drops(
         return None
     if _is_linear(load) and _is_linear(output):
         return _kept(load, output, _knapsack(load, output, floors, capacity))
-    return _curved(load, output, floors, capacity)
+    return _curved(load, output, floors, capacity, tolerance)
 
 
 def selection_drop(cost: float) -> float:
@@ -89,39 +98,55 @@ def _knapsack(
 
 
 def _curved(
-    load: Posynomial, output: Posynomial, floors: Sequence[float], capacity: float
+    load: Posynomial,
+    output: Posynomial,
+    floors: Sequence[float],
+    capacity: float,
+    tolerance: float,
 ) -> Kept | None:
     """The best where a product of fractions occurs; what yields nothing stays at its floor."""
     x = np.array(_least(load, floors), np.float64)
     free = sorted(i for i in _inputs(load) & _inputs(output) if floors[i] < 1.0)
     if not free:
         return _kept(load, output, x.tolist())
-    found = _free_fractions(_over(load, free, x), _over(output, free, x), x[free], capacity)
+    floor = _kept(load, output, x.tolist())
+    found = None
+    if floor.load < capacity:
+        over = (_over(load, free, x), _over(output, free, x))
+        found = _free_fractions(*over, x[free], capacity, tolerance)
     if found is None:
-        floor = _kept(load, output, x.tolist())
         return floor if floor.output > 0.0 else None
     x[free] = found
     return _on_bounds(load, output, x, floors, capacity)
 
 
 def _free_fractions(
-    load: Posynomial, output: Posynomial, low: Array, capacity: float
+    load: Posynomial, output: Posynomial, low: Array, capacity: float, tolerance: float
 ) -> Array | None:
     if len(output) > 1:
-        return most_mixed(load, output, low, capacity)
-    logs = solve(program(load, low, np.ones(len(low)), capacity))
+        return most_mixed(load, output, low, capacity, tolerance)
+    logs = solve(program(load, low, np.ones(len(low)), capacity), FINE * tolerance)
     return None if logs is None else np.exp(logs)
 
 
 def _on_bounds(
     load: Posynomial, output: Posynomial, x: Array, floors: Sequence[float], capacity: float
 ) -> Kept:
-    """The fractions with those that are all but on a bound put there, where the load allows."""
+    """The fractions with those that are all but on a bound put there, the others making room."""
+    found = _kept(load, output, x.tolist())
     lowest = np.array(floors)
-    exact = np.where(x - lowest < AT_BOUND * lowest, lowest, np.where(1.0 - x < AT_BOUND, 1.0, x))
-    rounded = _kept(load, output, exact.tolist())
-    fits = rounded.load <= capacity * (1.0 + ROUNDING)
-    return rounded if fits else _kept(load, output, x.tolist())
+    low, high = x - lowest < AT_BOUND * lowest, 1.0 - x < AT_BOUND
+    exact = np.where(low, lowest, np.where(high, 1.0, x))
+    room = np.where(low | high, 1.0, 1.0 - ROOM)
+
+    def over(share: float) -> float:
+        return value(load, (exact * room**share).tolist()) - capacity
+
+    if over(1.0) > 0.0:
+        return found
+    share = brentq(over, 0.0, 1.0) if over(0.0) > 0.0 else 0.0
+    rounded = _kept(load, output, np.maximum(exact * room**share, lowest).tolist())
+    return rounded if rounded.output >= found.output * (1.0 - AT_BOUND) else found
 
 
 def _over(posynomial: Posynomial, free: Sequence[int], x: Array) -> Posynomial:

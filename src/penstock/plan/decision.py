@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
 from penstock.query.goal import Goal
 
@@ -49,22 +50,30 @@ class Alternative:
 @dataclass(frozen=True)
 class InputEstimate:
     """An input as it arrives, before filters and drop boxes: tuples/s and where that figure comes
-    from (a table has none), and tuples in its window at the most."""
+    from (a table has none), and tuples in its window at the most.
+
+    `is_guess` says that the window's size rests on something that was guessed.
+    """
 
     rate: float | None
     origin: str | None
     state: float
+    is_guess: bool = False
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A figure that the decision rests on, and where it comes from."""
+    """A figure that the decision rests on, and where it comes from.
+
+    A minor one decides so little that a guess of it is not counted as one.
+    """
 
     what: str
     value: float
     unit: str
     origin: str
     note: str = ""
+    is_minor: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ class Decision:
 
     `is_feasible` says whether the chosen plan keeps up without drop boxes; `is_shed` that it does
     not and has them; `rests_on_guesses` that rates, selectivities or costs were guessed, so that
-    utilisation says little.
+    utilisation says little. `horizon` is the seconds after which UNBOUNDED windows are looked at.
     """
 
     goal: Goal
@@ -83,6 +92,8 @@ class Decision:
     reason: str
     facts: tuple[Fact, ...]
     inputs: Mapping[str, InputEstimate]
+    horizon: float
+    physical: Physical
     is_forced: bool = False
     is_shed: bool = False
     rests_on_guesses: bool = False

@@ -53,7 +53,7 @@ def function(
     """
 
     def register(call: Callable[..., Any]) -> Function:
-        known = name or call.__name__
+        known = name or str(getattr(call, "__name__", "function"))
         takes = _annotated(known, call) if arguments is None else _named(known, arguments)
         gives = _returned(known, call) if returns is None else _named(known, [returns])[0]
         if not takes:
@@ -70,6 +70,9 @@ def by_name(functions: Iterable[Function]) -> dict[str, Function]:
     """Functions by the name that calls them, in lower case; each name must be free and callable."""
     found: dict[str, Function] = {}
     for each in functions:
+        if not isinstance(each, Function):
+            hint = "decorate it: @penstock.function(cost='0.5 ms')"
+            raise FunctionError(f"{each!r} is not registered for queries", hint=hint)
         key = each.name.lower()
         if key in SIGNATURES or key in AGGREGATES:
             raise _misnamed(f"function {each.name} has the name of a built-in one", each)
@@ -97,7 +100,10 @@ def _is_callable(name: str) -> bool:
 
 def _annotated(name: str, call: Callable[..., Any]) -> tuple[DataType, ...]:
     hints = _hints(name, call)
-    parameters = inspect.signature(call).parameters.values()
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except ValueError:
+        raise FunctionError(f"function {name} hides its arguments", hint=_ANNOTATE) from None
     for parameter in parameters:
         if parameter.kind not in _POSITIONAL:
             hint = "queries give arguments by their place: list them one by one"

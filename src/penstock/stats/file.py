@@ -27,6 +27,18 @@ Value = TypeVar("Value")
 # Sampled figures are written with six digits.
 _ROUNDED = 1 + 1e-5
 
+_UNITS = {
+    "capacity": "CPU-seconds per second; 1.0 is one core",
+    "rows_warmup": "seconds; inf for none",
+    "horizon": "seconds, or a text such as '1 hour'",
+    "rate": "tuples per second; leave a stream that never sends out of the query",
+    "cardinality": "all tuples of a finite stream; leave it out where a stream has no end",
+    "distinct": "how many different values a column has",
+    "selectivity": "the fraction that passes: 0.1 for one in ten",
+    "cost": "seconds for one evaluation",
+    "costs": "seconds for one tuple; join alone, or insert, probe, expire, move, hash, compare",
+}
+
 
 def load(path: str | Path, query: Query) -> Statistics:
     """The statistics of a file; StatsError, with file and key, for what cannot be."""
@@ -134,7 +146,8 @@ def _misfit(file: str, error: Mapping[str, Any]) -> StatsError:
     where = f"{file}: {_dotted(error['loc'])}"
     match error["type"]:
         case "value_error":
-            return StatsError(f"{where} {error['ctx']['error']}")
+            hint = next((_UNITS[key] for key in reversed(error["loc"]) if key in _UNITS), None)
+            return StatsError(f"{where} {error['ctx']['error']}", hint=hint)
         case "extra_forbidden":
             return StatsError(f"{where} is not known", hint=_known_keys(error["loc"]))
         case "literal_error":

@@ -26,7 +26,8 @@ class Known:
     tuples of finite streams and rows of tables (endless streams have none). `groups[k]` has, for
     each set of two or more members of key class k (`penstock.query.keys.key_classes`), the
     fraction of their combinations that are equal on the key. `conditions` has the filters and theta
-    predicates by their text. `horizon` is the seconds after which an UNBOUNDED window is looked at.
+    predicates, and the equalities that are in no key class, by their text. `horizon` is the seconds
+    after which an UNBOUNDED window is looked at.
     """
 
     query: Query

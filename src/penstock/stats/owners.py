@@ -37,7 +37,7 @@ def _check_name(name: str, query: Query, file: str) -> None:
     known = list(dict.fromkeys(each for pair in pairs for each in pair))
     if name.lower() not in map(str.lower, known):
         hint = nearest(name, known, listed("streams", known))
-        raise StatsError(f"{file}: the query has no stream {name}", hint=hint)
+        raise StatsError(f"{file}: streams.{name} is not in the query", hint=hint)
 
 
 def _names(item: Input, query: Query) -> list[str]:

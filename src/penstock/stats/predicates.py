@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -112,19 +112,19 @@ class Finder:
         return nearest(text, choices) or listed(table, choices)
 
     def _group(self, text: str) -> Group | None:
+        """The group that a text of equalities is about, if it is one."""
         try:
             chains = [[self._side(piece) for piece in chain] for chain in _chains(text)]
         except SqlError:
             return None
-        found = [[self._sides.get(side) for side in chain] for chain in chains]
-        places = [_as_group(chain) for chain in found]
-        first = places[0] if places else None
-        if first is None or any(p is None or p.streams != first.streams for p in places):
+        groups = [_as_group([self._sides.get(side) for side in chain]) for chain in chains]
+        known = [group for group in groups if group is not None]
+        if len(known) < len(groups) or len({(g.key, g.streams) for g in known}) != 1:
             return None
-        parts = tuple(sorted(p.parts[0] for p in places if p is not None and p.key == first.key))
-        whole = range(len(self._classes[first.key].types))
-        is_fit = len(parts) == len(places) and (len(parts) == 1 or parts == tuple(whole))
-        return Group(first.key, parts, first.streams) if is_fit else None
+        parts = tuple(sorted(group.parts[0] for group in known))
+        whole = tuple(range(len(self._classes[known[0].key].types)))
+        is_fit = len(parts) == 1 or parts == whole
+        return replace(known[0], parts=parts) if is_fit else None
 
     def _side(self, piece: str) -> Expression:
         """The expression of a side, by its text or by the parser."""

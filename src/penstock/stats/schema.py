@@ -49,10 +49,16 @@ def _figure(check: Check) -> BeforeValidator:
         origin = table.get("origin", "declared")
         if origin not in _ORIGINS:
             raise ValueError(f"has the origin {origin!r}, but it must be one of {_listed()}")
-        error = table.get("error")
-        return Figure(check(table["value"]), origin, None if error is None else _at_least_0(error))
+        return Figure(check(table["value"]), origin, _error(table.get("error")))
 
     return BeforeValidator(read)
+
+
+def _error(given: Any) -> float | None:
+    try:
+        return None if given is None else _at_least_0(given)
+    except ValueError as error:
+        raise ValueError(f"has an error that {error}") from None
 
 
 def _listed() -> str:
@@ -63,9 +69,10 @@ def _horizon(given: Any) -> float:
     if not isinstance(given, str):
         return _positive(given)
     try:
-        return _positive(parse_duration(given) / MICROS)
+        micros = parse_duration(given)
     except ValueError as error:
         raise ValueError(f"is wrong: {error.args[0]}") from None
+    return _positive(micros / MICROS)
 
 
 Positive = Annotated[Figure, _figure(_positive)]
@@ -107,6 +114,10 @@ class CostsTable(Table):
     move: Seconds = 0.0
     hash: Seconds = 0.0
     compare: Seconds = 0.0
+    arrive: Seconds = 0.0
+    result: Seconds = 0.0
+    keep: Seconds = 0.0
+    batch: Seconds = 0.0
 
     @model_validator(mode="after")
     def one_way_or_the_other(self) -> Self:

@@ -139,6 +139,11 @@ def execute(apparatus: Apparatus, counts: Tally, first: int = 0, last: int | Non
     return results
 
 
+def blocks_of(apparatus: Apparatus, positions: Int64s) -> Int64s:
+    """The block that each position is in."""
+    return np.searchsorted(apparatus.schedule.blocks, positions, side="right") - 1
+
+
 def _build(
     plan: Plan,
     columns: Columns,
@@ -160,6 +165,11 @@ def _build(
         np.int64,
     )
     match plan:
+        case MultiwayJoin() if traced:
+            raise PlanError(
+                "a multi-way join is one operator and cannot have a server for each join",
+                hint="let all its work share one: servers='shared'",
+            )
         case MultiwayJoin():
             loops = Lowering(plan, columns)
             windows = columns.windows(loops.tables(), lives, codes, sizes)

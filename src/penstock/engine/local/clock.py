@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +11,17 @@ from numpy.typing import NDArray
 from penstock.query.window import MICROS
 
 Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Work:
     """How much was done of each kind, in the order in which the kernel counts.
 
-    `tuples` arrived; of these, those that can join at all were inserted. A sweep is one look at one
-    window for tuples to expire, a probe is one bucket looked up, a compare is one tuple looked at
-    in a loop.
+    `tuples` arrived; of these, those that can join at all were inserted, and so were the inner rows
+    of a tree. A sweep is one look at one window for rows to expire, a probe is one bucket looked
+    up, a compare is one row looked at in a loop. Everything that comes to a join of a tree is
+    inserted there once: the costs of moving it and of hashing it go with inserts and probes.
     """
 
     tuples: int
@@ -48,24 +51,38 @@ class RealClock:
     """Work takes the time it takes; the input is taken as fast as it can be."""
 
 
+Servers = Literal["shared", "each"]
+
+
 @dataclass(frozen=True)
 class SimulatedClock:
-    """Work takes what the costs say, on one server that takes blocks in order; nothing sleeps."""
+    """Work takes what the costs say; nothing sleeps.
+
+    One `shared` server takes blocks in order, with all the work that they cause (A&N); or `each`
+    join of a tree has its own, and takes rows in the order in which they come to it (V&N).
+    """
 
     costs: Costs
+    servers: Servers = "shared"
 
 
 Clock = RealClock | SimulatedClock
 
 
 def completions(ready: Int64s, ledger: Int64s, costs: Costs) -> Int64s:
-    """When each block is done (µs): a server starts it once it is ready and the last one is done.
+    """When each block is done (µs) by one server; `ledger` holds the counts after each block."""
+    done: Int64s = np.rint(served(ready, ledger @ np.array(astuple(costs)))).astype(np.int64)
+    return done
 
-    `ledger` holds the counts of work after each block.
+
+def served(ready: Int64s | Floats, spent: Floats) -> Floats:
+    """When each piece of work is done (µs): it starts once it is ready and the last one is done.
+
+    `spent` is the seconds that all pieces up to each one take.
     """
-    spent = ledger @ np.array(astuple(costs)) * MICROS
-    before = np.concatenate([[0.0], spent[:-1]])
-    done: Int64s = np.rint(spent + np.maximum.accumulate(ready - before)).astype(np.int64)
+    micros = spent * MICROS
+    before = np.concatenate([[0.0], micros[:-1]])
+    done: Floats = micros + np.maximum.accumulate(ready - before)
     return done
 
 

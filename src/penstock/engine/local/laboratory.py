@@ -1,15 +1,15 @@
-"""The laboratory: run a multi-way join tuple by tuple or every τ, and count and time its work.
+"""The laboratory: run a plan tuple by tuple or every τ, and count and time its work.
 
 The algorithms of Golab and Özsu are plans and modes here. With the driver first and methods
 `nested`, `Eager` is their eager multi-way nested loops and `Lazy` their lazy one; with method
 `hash` (`sorted` is the same here) they are the multi-way hash joins, with both methods the hybrid.
 The driver at another place is general lazy, and one global order in every stream's order is naive.
-All of them give the same results.
+Join trees are those of Viglas and Naughton, and of Ayad and Naughton. All of them give the same
+results.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,18 +20,13 @@ from numpy.typing import NDArray
 
 from penstock.engine.evaluate import evaluate, holds
 from penstock.engine.layout import Layout, column_name
-from penstock.engine.local.apparatus import Apparatus, Tally, execute, set_up, tally
-from penstock.engine.local.clock import (
-    Clock,
-    RealClock,
-    SimulatedClock,
-    Work,
-    completions,
-    total_cost,
-)
+from penstock.engine.local.apparatus import Apparatus, execute, set_up, tally
+from penstock.engine.local.clock import Clock, RealClock, SimulatedClock, Work
 from penstock.engine.local.schedule import Mode
+from penstock.engine.local.timing import timing_of
 from penstock.plan.plan import Plan
-from penstock.query.window import MICROS
+from penstock.plan.shape import render_shape
+from penstock.plan.tree import TreeJoin, branches
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -45,7 +40,9 @@ class Outcome:
     the time of the tuple or re-execution that gave it. `busy` is the seconds that the work took,
     `elapsed` the seconds from the first arrival to the end of the work, had the input come in real
     time, and `utilisation` the busy seconds in a second of input: above 1, a backlog builds up.
-    `peaks` are the most tuples that each window held.
+    With a server for each join, `busy` is the seconds of all and `utilisation` that of the busiest.
+    `peaks` are the most rows that each window held, and each inner join by its shape. `shed` are
+    the tuples that the drop boxes kept out: they never arrived and were no work.
     """
 
     results: pa.Table
@@ -55,6 +52,7 @@ class Outcome:
     elapsed: float
     utilisation: float
     peaks: Mapping[str, int]
+    shed: Mapping[str, int]
 
 
 _REAL = RealClock()
@@ -75,46 +73,37 @@ def run(
     `expiration` microseconds of event time. `buckets` sets the sizes of hash tables by alias;
     otherwise there is about a bucket for each tuple of the window.
     """
-    apparatus = set_up(plan, tuples, mode, expiration, buckets or {})
-    counts = tally(apparatus, with_ledger=isinstance(clock, SimulatedClock))
+    each = isinstance(clock, SimulatedClock) and clock.servers == "each"
+    apparatus = set_up(plan, tuples, mode, expiration, buckets or {}, traced=each)
+    counts = tally(apparatus, with_ledger=isinstance(clock, SimulatedClock) and not each)
     started = time.perf_counter()
     found = execute(apparatus, counts)
-    timing = _timing(apparatus, counts, clock, time.perf_counter() - started)
-    results, blocks = _results(apparatus, found)
+    timing = timing_of(apparatus, counts, clock, found, time.perf_counter() - started)
+    results, kept = _results(apparatus, found)
+    produced = timing.produced[kept]
+    if (produced[1:] < produced[:-1]).any():
+        order = np.argsort(produced, kind="stable")
+        results, produced = results.take(pa.array(order)), produced[order]
     return Outcome(
         results=results,
-        produced_at=timing.done[blocks],
-        work=replace(counts.total, results=len(results)),
+        produced_at=produced,
+        work=replace(timing.work, results=len(results)),
         busy=timing.busy,
         elapsed=timing.elapsed,
         utilisation=timing.utilisation,
-        peaks=dict(zip(plan.query.aliases, counts.peaks.tolist(), strict=False)),
+        peaks=dict(zip(_windows(plan), counts.peaks.tolist(), strict=False)),
+        shed=apparatus.shed,
     )
 
 
-@dataclass(frozen=True)
-class _Timing:
-    done: Int64s
-    busy: float
-    elapsed: float
-    utilisation: float
-
-
-def _timing(apparatus: Apparatus, counts: Tally, clock: Clock, seconds: float) -> _Timing:
-    times = apparatus.times
-    span = float(times[-1] - times[0]) / MICROS if len(times) else 0.0
-    match clock:
-        case RealClock():
-            done, busy, elapsed = apparatus.ready, seconds, max(span, seconds)
-        case SimulatedClock(costs=costs):
-            done = completions(apparatus.ready, counts.ledger, costs)
-            busy = total_cost(counts.total, costs)
-            elapsed = float(done[-1] - times[0]) / MICROS if len(times) else 0.0
-    return _Timing(done, busy, elapsed, busy / span if span else math.inf)
+def _windows(plan: Plan) -> tuple[str, ...]:
+    """The names of what holds rows: the inputs, and the joins of a tree below its root."""
+    inner = tuple(branches(plan.root))[:-1] if isinstance(plan, TreeJoin) else ()
+    return plan.query.aliases + tuple(map(render_shape, inner))
 
 
 def _results(apparatus: Apparatus, found: Int32s) -> tuple[pa.Table, Int64s]:
-    """The result rows, and the block that gave each."""
+    """The result rows, and which of those found they are."""
     query = apparatus.plan.query
     members = {
         alias: apparatus.kept[alias][found[:, i] - apparatus.starts[i]]
@@ -126,9 +115,7 @@ def _results(apparatus: Apparatus, found: Int32s) -> tuple[pa.Table, Int64s]:
         held = holds(check.expression, combined, column_name).to_numpy(zero_copy_only=False)
         kept, combined = kept[held], combined.filter(pa.array(held))
     columns = [evaluate(output.expression, combined, column_name) for output in query.outputs]
-    births = [apparatus.lives[alias].births[rows[kept]] for alias, rows in members.items()]
-    blocks = np.searchsorted(apparatus.schedule.blocks, np.max(births, axis=0), side="right") - 1
-    return pa.table(columns, names=[output.name for output in query.outputs]), blocks
+    return pa.table(columns, names=[output.name for output in query.outputs]), kept
 
 
 def _combined(apparatus: Apparatus, members: Mapping[str, Int64s]) -> pa.Table:

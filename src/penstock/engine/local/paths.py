@@ -76,7 +76,10 @@ class TreeLowering:
             return (side, -1, self.joins.index(other), -1, -1, *mine)
         found = (-1, -1)
         if key is not None:
-            found = (self.columns.key(other.alias, key) + 1, self.tables().index((other.alias, key)))
+            found = (
+                self.columns.key(other.alias, key) + 1,
+                self.tables().index((other.alias, key)),
+            )
         return (side, self.columns.aliases.index(other.alias), -1, *found, *mine)
 
     def _key(self, join: Branch) -> int | None:

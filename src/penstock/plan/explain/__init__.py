@@ -1,17 +1,17 @@
-"""A plan for people and programs to read: text, JSON, Mermaid, DOT, or one HTML page."""
+"""A decision for people and programs to read: text, JSON, Mermaid, DOT, or one HTML page."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 from penstock.errors import PlanError
+from penstock.plan.decision import Decision
 from penstock.plan.explain.dot import as_dot
 from penstock.plan.explain.figures import figures_of
 from penstock.plan.explain.html import as_html
 from penstock.plan.explain.json import as_json
 from penstock.plan.explain.mermaid import as_mermaid
 from penstock.plan.explain.text import as_text
-from penstock.plan.multiway import MultiwayJoin
 
 
 class Format(StrEnum):
@@ -24,11 +24,11 @@ class Format(StrEnum):
     HTML = "html"
 
 
-def explain(plan: MultiwayJoin, format: str = "text", alternatives: bool = False) -> str:
-    """The plan with its figures, in one of the formats, ending with a newline."""
+def explain(decision: Decision, format: str = "text", alternatives: bool = False) -> str:
+    """The chosen plan with its figures, and the others if asked for, in one of the formats."""
     if format not in [*Format]:
         raise PlanError(f"no format {format!r}", hint=f"formats are {', '.join(Format)}")
-    figures = figures_of(plan, alternatives)
+    figures = figures_of(decision, alternatives)
     match Format(format):
         case Format.TEXT:
             return as_text(figures)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from penstock.plan.explain.figures import Figures
-from penstock.plan.explain.graph import Edge, Node, graph_of
+from penstock.plan.explain.graph import Edge, Node, alternatives_remark, graph_of
 
-_SHAPES = {"stream": "box", "table": "cylinder", "probe": "box", "results": "oval"}
-_STYLES = {"stream": "rounded,bold", "table": "dashed", "probe": "solid", "results": "bold"}
+_SHAPES = {"stream": "box", "table": "cylinder", "probe": "box", "join": "box", "results": "oval"}
+_STYLES = {
+    "stream": "rounded,bold",
+    "table": "dashed",
+    "probe": "solid",
+    "join": "solid",
+    "results": "bold",
+}
 
 
 def as_dot(figures: Figures) -> str:
     """A digraph from left to right, for `dot -Tsvg`."""
     graph = graph_of(figures)
     lines = [
+        *(f"// {remark}" for remark in alternatives_remark(figures)),
         "rankdir=LR;",
         'node [fontname="Helvetica", fontsize=11];',
         *map(_node, graph.nodes),

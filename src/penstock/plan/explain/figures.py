@@ -1,24 +1,20 @@
-"""What explain says of a plan, whatever the format."""
+"""What explain says of a decision, whatever the format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from penstock.plan.decision import Decision, Estimate
+from penstock.plan.explain.checks import Check, Visit, checks_of, visits_of
+from penstock.plan.explain.joins import JoinFigures, joins_of
+from penstock.plan.explain.notes import notes_of
 from penstock.plan.force import render_plan
-from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
-from penstock.query import Condition, Equality, Input, Query, RowsWindow, TimeWindow
+from penstock.plan.multiway import Method, MultiwayJoin
+from penstock.plan.plan import Plan
+from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
-from penstock.query.keys import key_classes, unkeyed_equalities
-from penstock.query.window import MICROS, UNBOUNDED, render_duration, render_window
-
-
-@dataclass(frozen=True)
-class Visit:
-    """One step of a probe order; the driver's own step has no method."""
-
-    alias: str
-    method: Method | None
+from penstock.query.keys import key_classes
+from penstock.query.window import MICROS, render_window
 
 
 @dataclass(frozen=True)
@@ -31,11 +27,13 @@ class InputFigures:
     is_table: bool
     visits: tuple[Visit, ...]
     rate: float | None
-    state: float | None
+    rate_origin: str | None
+    state: float
+    is_state_guess: bool
     lateness: float
     idle: float | None
     filters: tuple[str, ...]
-    keep: float = 1.0
+    keep: float
 
     @property
     def probes(self) -> tuple[tuple[str, Method], ...]:
@@ -44,129 +42,91 @@ class InputFigures:
 
 
 @dataclass(frozen=True)
-class Check:
-    """A predicate over several inputs, and at which visit of each driver it is first checked."""
-
-    kind: str
-    predicate: str
-    places: tuple[tuple[str, str], ...]
-
-    @property
-    def where(self) -> str:
-        """`at C from A, B; at A from C`."""
-        drivers: dict[str, list[str]] = {}
-        for driver, visit in self.places:
-            drivers.setdefault(visit, []).append(driver)
-        return "; ".join(f"at {visit} from {', '.join(who)}" for visit, who in drivers.items())
-
-
-@dataclass(frozen=True)
 class Figures:
-    """A multi-way plan, ready to be shown."""
+    """A decision, ready to be shown. `joins` are a tree's, `alternatives` whether to list them."""
 
-    query: str
-    plan: str
+    decision: Decision
     keys: tuple[str, ...]
     inputs: tuple[InputFigures, ...]
+    joins: tuple[JoinFigures, ...]
     checks: tuple[Check, ...]
     outputs: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    alternatives: bool
 
     @property
-    def state(self) -> float | None:
-        """Tuples in all windows of streams, if every one is known."""
-        known = [item.state for item in self.inputs if not item.is_table]
-        return sum(s for s in known if s is not None) if None not in known else None
+    def query(self) -> Query:
+        return self.decision.plan.query
 
     @property
-    def filters(self) -> tuple[str, ...]:
-        return tuple(f for item in self.inputs for f in item.filters)
+    def plan(self) -> str:
+        """The text that `--plan` takes."""
+        return render_plan(self.decision.plan)
+
+    @property
+    def estimate(self) -> Estimate:
+        return self.decision.chosen.estimate
+
+    @property
+    def are_results_guessed(self) -> bool:
+        """Whether how many results there are rests on guesses; how much work is another thing."""
+        return any(
+            fact.origin == "guessed" and not fact.is_minor and fact.unit != "s"
+            for fact in self.decision.facts
+        )
+
+    @property
+    def is_state_guessed(self) -> bool:
+        has_inner = len(self.joins) > 1
+        return any(i.is_state_guess for i in self.inputs if not i.is_table) or (
+            has_inner and self.are_results_guessed
+        )
+
+    def input(self, alias: str) -> InputFigures:
+        """The input of that alias."""
+        return next(item for item in self.inputs if item.alias == alias)
+
+    def join(self, shape: str) -> JoinFigures:
+        """The join of that shape."""
+        return next(join for join in self.joins if join.shape == shape)
 
 
-def figures_of(plan: MultiwayJoin, alternatives: bool = False) -> Figures:
-    """All that the formats show of a plan."""
-    query = plan.query
-    keys = key_classes(query)
+def figures_of(decision: Decision, alternatives: bool = False) -> Figures:
+    """All that the formats show of a decision."""
+    query = decision.plan.query
     return Figures(
-        query=query.text,
-        plan=render_plan(plan),
-        keys=tuple(str(key) for key in keys),
-        inputs=tuple(_input(plan, item) for item in query.inputs),
-        checks=(
-            *(_check(plan, "theta", theta) for theta in query.thetas),
-            *(_check(plan, "verify", equal) for equal in unkeyed_equalities(query, keys)),
-        ),
+        decision=decision,
+        keys=tuple(str(key) for key in key_classes(query)),
+        inputs=tuple(_input(decision, item) for item in query.inputs),
+        joins=joins_of(decision.chosen),
+        checks=tuple(checks_of(decision.plan)),
         outputs=tuple((output.name, render(output.expression)) for output in query.outputs),
-        notes=tuple(_notes(query, alternatives)),
+        notes=tuple(notes_of(decision, alternatives)),
+        alternatives=alternatives,
     )
 
 
-def expected_state(item: Input) -> float | None:
-    """The most tuples that the input's window holds at its declared rate, or None if unknown.
-
-    The lower end of a window with a slide moves in steps, so that it holds up to one slide more.
-    """
-    match item.window:
-        case RowsWindow(count=count, partition_by=()):
-            return float(count)
-        case TimeWindow(extent=int() as extent, slide=slide) if item.source.rate is not None:
-            return item.source.rate * (extent + (slide if slide > 1 else 0)) / MICROS
-    return None
-
-
-def _input(plan: MultiwayJoin, item: Input) -> InputFigures:
-    source = item.source
+def _input(decision: Decision, item: Input) -> InputFigures:
+    source, plan, found = item.source, decision.plan, decision.inputs[item.alias]
+    keep = decision.chosen.estimate.keep.get(item.alias, 1.0)
     return InputFigures(
         alias=item.alias,
         source=source.name,
         window=render_window(item.window),
         is_table=item.is_table,
-        visits=() if item.is_table else _visits(plan.order(item.alias)),
-        rate=source.rate,
-        state=expected_state(item),
+        visits=_visits(plan, item),
+        rate=found.rate,
+        rate_origin=found.origin,
+        state=found.state * (keep if isinstance(item.window, TimeWindow) else 1.0),
+        is_state_guess=found.is_guess,
         lateness=source.lateness / MICROS,
         idle=None if source.idle is None else source.idle / MICROS,
         filters=tuple(str(f) for f in plan.query.filters_of(item.alias)),
+        keep=keep,
     )
 
 
-def _visits(order: ProbeOrder) -> tuple[Visit, ...]:
-    probes = [Visit(probe.target, probe.method) for probe in order.probes]
-    return (*probes[: order.position], Visit(order.driver, None), *probes[order.position :])
-
-
-def _check(plan: MultiwayJoin, kind: str, predicate: Condition | Equality) -> Check:
-    places = tuple((order.driver, _first_bound(order, predicate)) for order in plan.orders)
-    return Check(kind, str(predicate), places)
-
-
-def _first_bound(order: ProbeOrder, predicate: Condition | Equality) -> str:
-    missing = set(predicate.streams)
-    for visit in _visits(order):
-        missing.discard(visit.alias)
-        if not missing:
-            return visit.alias
-    raise AssertionError("a probe order visits every input")
-
-
-def _notes(query: Query, alternatives: bool) -> Iterator[str]:
-    if query.is_sequenced:
-        yield "ROWS windows: tuples wait for the slowest stream"
-    for item in query.inputs:
-        yield from _input_notes(item)
-    for condition in query.filters:
-        if not condition.streams:
-            yield f"{condition} holds for all results or for none"
-    if alternatives:
-        yield "no alternatives: the order is the one given by FROM or --plan"
-
-
-def _input_notes(item: Input) -> Iterator[str]:
-    if item.is_table:
-        yield f"{item.alias} is a table: it is probed and never drives"
-    if item.window == UNBOUNDED:
-        yield f"{item.alias} keeps every tuple for ever: its state only grows"
-    if item.source.lateness:
-        yield f"{item.alias}: lateness {render_duration(item.source.lateness)}"
-    if item.source.idle is not None:
-        yield f"{item.alias}: passed when silent for {render_duration(item.source.idle)}"
+def _visits(plan: Plan, item: Input) -> tuple[Visit, ...]:
+    if item.is_table or not isinstance(plan, MultiwayJoin):
+        return ()
+    return visits_of(plan.order(item.alias))

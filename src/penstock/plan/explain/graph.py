@@ -1,4 +1,4 @@
-"""The picture of a plan as nodes and edges: one lane a stream, from its window to the results."""
+"""The picture of a plan as nodes and edges, from the inputs' windows to the results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from penstock.plan.explain.figures import Figures, InputFigures
-from penstock.plan.explain.text import rate_text
+from penstock.plan.explain.quantity import is_shed, percent
+from penstock.plan.explain.rows import out_text, rate_text
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.shape import render_shape
+from penstock.plan.tree import Leaf, TreeJoin, branches
+from penstock.plan.tree import Node as Part
 
 
 @dataclass(frozen=True)
@@ -15,7 +20,7 @@ class Node:
     """A box with lines of text in it."""
 
     id: str
-    kind: Literal["stream", "table", "probe", "results"]
+    kind: Literal["stream", "table", "probe", "join", "results"]
     lines: tuple[str, ...]
 
 
@@ -37,38 +42,69 @@ class Graph:
 
 
 def graph_of(figures: Figures) -> Graph:
-    """The inputs on the left, the visits of each stream's new tuples, the results on the right."""
+    """The inputs on the left, what is done with their tuples, the results on the right."""
+    plan = figures.decision.plan
     inputs = tuple(_input(index, item) for index, item in enumerate(figures.inputs))
-    probes = tuple(node for index in range(len(inputs)) for node in _probes(figures, index))
-    results = Node("out", "results", ("results", f"columns: {len(figures.outputs)}"))
-    edges = tuple(edge for index in range(len(inputs)) for edge in _edges(figures, index))
-    return Graph((*inputs, *probes, results), edges)
+    rate = f"out {out_text(figures, figures.estimate.output_rate)}"
+    results = Node("out", "results", ("results", rate, f"columns: {len(figures.outputs)}"))
+    if isinstance(plan, MultiwayJoin):
+        steps, edges = _probes(figures), _probe_edges(figures)
+    else:
+        steps, edges = _joins(figures), _join_edges(figures, plan)
+    return Graph((*inputs, *steps, results), tuple(edges))
+
+
+def alternatives_remark(figures: Figures) -> list[str]:
+    """Where alternatives are asked for and a picture has no place for them: who has."""
+    count = len(figures.decision.others)
+    return [f"alternatives: {count}, listed by text, json and html"] if figures.alternatives else []
 
 
 def _input(index: int, item: InputFigures) -> Node:
     if item.is_table:
         return Node(f"in{index}", "table", (item.alias, "table", *item.filters))
-    rate = f"in {rate_text(item)}"
+    rate = f"in {rate_text(item)}" + (f", keep {percent(item.keep)}" if is_shed(item.keep) else "")
     return Node(f"in{index}", "stream", (item.alias, item.window, *item.filters, rate))
 
 
-def _probes(figures: Figures, index: int) -> Iterator[Node]:
-    for step, visit in enumerate(figures.inputs[index].visits):
-        if visit.method is not None:
-            yield Node(f"p{index}_{step}", "probe", (f"probe {visit.alias}", visit.method))
+def _probes(figures: Figures) -> Iterator[Node]:
+    for index, item in enumerate(figures.inputs):
+        for step, visit in enumerate(item.visits):
+            if visit.method is not None:
+                yield Node(f"p{index}_{step}", "probe", (f"probe {visit.alias}", visit.method))
 
 
-def _edges(figures: Figures, index: int) -> Iterator[Edge]:
-    item = figures.inputs[index]
-    if item.is_table:
-        return
-    path = [
-        f"in{index}" if visit.method is None else f"p{index}_{step}"
-        for step, visit in enumerate(item.visits)
-    ]
-    for start, end in zip(path, [*path[1:], "out"], strict=True):
-        yield Edge(start, end)
-    tables = {other.alias: f"in{i}" for i, other in enumerate(figures.inputs) if other.is_table}
-    for node, visit in zip(path, item.visits, strict=True):
-        if visit.alias in tables:
-            yield Edge(tables[visit.alias], node, is_dotted=True)
+def _probe_edges(figures: Figures) -> Iterator[Edge]:
+    """The way of each stream's new tuples, and the tables that they look at."""
+    tables = {item.alias: f"in{i}" for i, item in enumerate(figures.inputs) if item.is_table}
+    for index, item in enumerate(figures.inputs):
+        path = [
+            f"in{index}" if visit.method is None else f"p{index}_{step}"
+            for step, visit in enumerate(item.visits)
+        ]
+        for start, end in zip(path, [*path[1:], "out"], strict=True) if path else ():
+            yield Edge(start, end)
+        for node, visit in zip(path, item.visits, strict=True):
+            if visit.alias in tables:
+                yield Edge(tables[visit.alias], node, is_dotted=True)
+
+
+def _joins(figures: Figures) -> Iterator[Node]:
+    for index, join in enumerate(figures.joins):
+        rate = f"out {out_text(figures, join.rate)}"
+        yield Node(f"j{index}", "join", (f"join {join.shape}", join.how, rate))
+
+
+def _join_edges(figures: Figures, plan: TreeJoin) -> Iterator[Edge]:
+    shapes = [join.shape for join in figures.joins]
+
+    def name(part: Part) -> str:
+        if isinstance(part, Leaf):
+            return f"in{figures.query.aliases.index(part.alias)}"
+        return f"j{shapes.index(render_shape(part))}"
+
+    for branch in branches(plan.root):
+        for side in (branch.left, branch.right):
+            is_table = isinstance(side, Leaf) and figures.input(side.alias).is_table
+            yield Edge(name(side), name(branch), is_dotted=is_table)
+    yield Edge(name(plan.root), "out")

@@ -1,4 +1,4 @@
-"""Explain as one HTML page that needs nothing else: picture, figures, predicates, query."""
+"""Explain as one HTML page that needs nothing else: the picture, the figures, the reasons."""
 
 from __future__ import annotations
 
@@ -6,13 +6,26 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from shlex import quote
 
+from penstock.plan.decision import Fact
 from penstock.plan.explain.figures import Figures, InputFigures
-from penstock.plan.explain.picture import hue, picture
+from penstock.plan.explain.picture import picture
+from penstock.plan.explain.quantity import fact_text, percent
+from penstock.plan.explain.ranking import Column, ranking
+from penstock.plan.explain.rows import (
+    out_text,
+    probe_text,
+    rate_text,
+    state_text,
+    total_text,
+    work_text,
+)
 from penstock.plan.explain.style import STYLE
-from penstock.plan.explain.text import number, percent, probe_text
+from penstock.plan.explain.svg import hue
+from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
+from penstock.plan.shape import describe
+from penstock.query.goal import Steady
 
-_TEXTS = ("input", "source", "window", "visits")
-_NUMBERS = ("in, tuples/s", "state, tuples", "keep")
+_NUMBERS = ("in", "state, tuples", "keep")
 
 
 def as_html(figures: Figures) -> str:
@@ -21,24 +34,25 @@ def as_html(figures: Figures) -> str:
 
 
 def _head(figures: Figures) -> Iterator[str]:
+    plan = figures.decision.plan
     names = " ⋈ ".join(item.alias for item in figures.inputs)
     yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{escape(names)} · plan</title>\n<style>\n{STYLE}</style></head>\n<body><main>"
-    yield f'<header><p class="kind">multi-way join</p><h1>{escape(names)}</h1>'
+    yield f'<header><p class="kind">{describe(plan)}</p><h1>{escape(names)}</h1>'
     keys = "; ".join(figures.keys)
     yield f"<p>on <code>{escape(keys)}</code></p></header>" if keys else "<p>no key</p></header>"
 
 
 def _body(figures: Figures) -> Iterator[str]:
-    if figures.query:
-        yield f"<pre>{escape(figures.query.strip())}</pre>"
-    yield f"<figure>{picture(figures)}"
-    yield "<figcaption>New tuples of each stream visit the other windows from left to right;"
-    yield "each colour is one input.</figcaption></figure>"
+    if figures.query.text:
+        yield f"<pre>{escape(figures.query.text.strip())}</pre>"
+    yield from _summary(figures)
+    svg, caption = picture(figures)
+    yield f"<figure>{svg}\n<figcaption>{caption}</figcaption></figure>"
     rows = (_row(figures, item) for item in figures.inputs)
-    yield from _table("Figures", _TEXTS, rows, numbers=_NUMBERS)
-    yield f'<p class="total">State in all: {number(figures.state)} tuples.</p>'
+    names = ("input", "source", "window", *([] if figures.joins else ["visits"]), *_NUMBERS)
+    yield from _table("Inputs", names, rows, numbers=_NUMBERS)
     yield from _table("Predicates", ("kind", "predicate", "checked"), _predicates(figures))
     outputs = (
         f"<td><b>{escape(name)}</b></td><td><code>{escape(expression)}</code></td>"
@@ -47,23 +61,72 @@ def _body(figures: Figures) -> Iterator[str]:
     yield from _table("Results", ("column", "is"), outputs)
     yield from _notes(figures)
     yield f"<h2>Plan</h2><pre>--plan {escape(quote(figures.plan))}</pre>"
+    if figures.alternatives:
+        yield from _alternatives(figures)
+    facts = map(_fact, figures.decision.facts)
+    yield from _table("Figures it rests on", ("figure", "value", "origin", "note"), facts)
+
+
+def _summary(figures: Figures) -> Iterator[str]:
+    """The figures of the whole plan, and the sentences about it."""
+    tiles = (
+        ("results", out_text(figures, figures.estimate.output_rate)),
+        ("utilisation", work_text(figures)),
+        ("state, tuples", total_text(figures)),
+    )
+    cells = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles)
+    yield f'<dl class="tiles">{cells}</dl>'
+    for label, text in shortfall(figures.decision):
+        yield f'<p class="short"><b>{label}</b> {escape(text)}</p>'
+    decision = figures.decision
+    if not isinstance(decision.goal, Steady):
+        said = goal_text(decision.goal, figures.estimate.measure)
+        yield f'<p class="why"><b>goal</b> {escape(said)}</p>'
+    yield f'<p class="why"><b>why</b> {escape(decision.reason)}</p>'
+    if physical := physical_text(decision.physical):
+        yield f'<p class="why"><b>tuning</b> {escape(physical)}</p>'
+
+
+def _alternatives(figures: Figures) -> Iterator[str]:
+    columns = ranking(figures.decision)
+    names = tuple(column.name for column in columns)
+    numbers = tuple(column.name for column in columns if column.is_number)
+    rows = zip(*map(_cells, columns), strict=True)
+    yield from _table("Alternatives, best first", names, map("".join, rows), numbers)
+
+
+def _cells(column: Column) -> Iterator[str]:
+    """The cells of a column; those of the chosen plan, which is the first, are bold."""
+    kind = ' class="number"' if column.is_number else ""
+    for index, cell in enumerate(column.cells):
+        text = escape(cell).replace(" %", "&nbsp;%")
+        text = f"<code>{text}</code>" if column.name == "plan" else text
+        yield f"<td{kind}>{text if index else f'<b>{text}</b>'}</td>"
+
+
+def _fact(fact: Fact) -> str:
+    cells = (fact_text(fact), fact.origin, fact.note)
+    return f"<td><code>{escape(fact.what)}</code></td>" + "".join(
+        f"<td>{escape(cell)}</td>" for cell in cells
+    )
 
 
 def _table(
-    heading: str, texts: tuple[str, ...], rows: Iterable[str], numbers: tuple[str, ...] = ()
+    heading: str, names: tuple[str, ...], rows: Iterable[str], numbers: tuple[str, ...] = ()
 ) -> Iterator[str]:
     """A table with a heading; nothing at all where it would have no rows."""
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     if body:
-        head = "".join(f"<th>{column}</th>" for column in texts)
-        head += "".join(f'<th class="number">{column}</th>' for column in numbers)
+        kinds = [' class="number"' if name in numbers else "" for name in names]
+        head = "".join(f"<th{k}>{escape(n)}</th>" for n, k in zip(names, kinds, strict=True))
         yield f'<h2>{heading}</h2>\n<div class="wide"><table><thead><tr>{head}</tr></thead>'
         yield f"<tbody>\n{body}\n</tbody></table></div>"
 
 
 def _row(figures: Figures, item: InputFigures) -> str:
-    texts = (item.source, item.window, probe_text(item))
-    numbers = ("–",) * 3 if item.is_table else _numbers(item)
+    visits = [] if figures.joins else [probe_text(item)]
+    texts = (item.source, item.window, *visits)
+    numbers = ("–", state_text(item), "–") if item.is_table else _numbers(item)
     return (
         f'<td><b class="dot" style="--hue:{hue(figures, item.alias)}">{escape(item.alias)}</b></td>'
         + "".join(f"<td>{escape(text)}</td>" for text in texts)
@@ -72,12 +135,15 @@ def _row(figures: Figures, item: InputFigures) -> str:
 
 
 def _numbers(item: InputFigures) -> tuple[str, ...]:
-    return number(item.rate), number(item.state), percent(item.keep)
+    return rate_text(item), state_text(item), percent(item.keep)
 
 
 def _predicates(figures: Figures) -> Iterator[str]:
     rows = [
-        *(("equal", key, "by the probes") for key in figures.keys),
+        *(
+            ("equal", key, "by the joins" if figures.joins else "by the probes")
+            for key in figures.keys
+        ),
         *(
             ("filter", predicate, f"on tuples of {item.alias}")
             for item in figures.inputs

@@ -3,41 +3,105 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
+from penstock.plan.decision import Alternative, Decision, Fact
 from penstock.plan.explain.figures import Figures, InputFigures
+from penstock.plan.explain.joins import JoinFigures
+from penstock.plan.force import render_plan
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.shape import kind_of, shape_of
 
 VERSION = 1
+# Searches stop when they are near enough; digits beyond these differ between machines.
+_DIGITS = 12
 
 
 def as_json(figures: Figures) -> str:
-    """The plan as a JSON object; null is what is not known. Rates are tuples/s, times seconds."""
+    """The decision as a JSON object; null is what is not known. Rates are tuples/s, times seconds.
+
+    Alternatives are from best to worst, the chosen one not among them.
+    """
+    decision = figures.decision
     document = {
         "version": VERSION,
-        "goal": "steady",
-        "feasible": None,
+        "goal": str(decision.goal),
+        "feasible": decision.is_feasible,
         "chosen": _chosen(figures),
+        "reason": decision.reason,
+        "capacity": decision.capacity,
+        "shed": decision.is_shed,
+        "forced": decision.is_forced,
+        "rests_on_guesses": decision.rests_on_guesses,
         "inputs": [_input(item) for item in figures.inputs],
         "outputs": [name for name, _ in figures.outputs],
-        "alternatives": [],
+        "figures": [_fact(fact) for fact in decision.facts],
+        "notes": list(figures.notes),
+        "alternatives": _alternatives(decision) if figures.alternatives else [],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_rounded(document), indent=2, ensure_ascii=False) + "\n"
 
 
 def _chosen(figures: Figures) -> dict[str, Any]:
-    streams = [item for item in figures.inputs if not item.is_table]
+    chosen = figures.decision.chosen
+    orders = chosen.plan.orders if isinstance(chosen.plan, MultiwayJoin) else ()
     return {
-        "kind": "multiway",
-        "shape": f"({' '.join(item.alias for item in figures.inputs)})",
+        "kind": kind_of(chosen.plan),
+        "shape": shape_of(chosen.plan),
         "plan": figures.plan,
-        "probe_orders": {s.alias: [target for target, _ in s.probes] for s in streams},
-        "methods": {s.alias: dict(s.probes) for s in streams},
+        "probe_orders": {order.driver: list(order.targets) for order in orders},
+        "methods": _methods(figures),
+        "joins": [_join(join) for join in figures.joins],
         "early_aggregation": [],
-        "keep": {s.alias: s.keep for s in streams},
-        "utilization": None,
-        "output_rate": None,
-        "state_tuples": figures.state,
+        **_estimate(chosen),
+        "physical": asdict(figures.decision.physical),
     }
+
+
+def _methods(figures: Figures) -> dict[str, Any]:
+    """By driver and target, or by the shape of a join."""
+    if figures.joins:
+        return {join.shape: join.method for join in figures.joins}
+    return {item.alias: dict(item.probes) for item in figures.inputs if not item.is_table}
+
+
+def _join(join: JoinFigures) -> dict[str, Any]:
+    return {
+        "shape": join.shape,
+        "key": " AND ".join(join.keys) or None,
+        "method": join.method,
+        "product": join.is_product,
+        "output_rate": join.rate,
+        "state_tuples": join.state,
+    }
+
+
+def _estimate(alternative: Alternative) -> dict[str, Any]:
+    found = alternative.estimate
+    return {
+        "keep": dict(found.keep),
+        "utilization": found.utilisation,
+        "needed": found.needed,
+        "output_rate": found.output_rate,
+        "full_rate": found.full_rate,
+        "state_tuples": found.state,
+        "measure": found.measure,
+    }
+
+
+def _alternatives(decision: Decision) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": kind_of(other.plan),
+            "shape": shape_of(other.plan),
+            "plan": render_plan(other.plan),
+            **_estimate(other),
+            "found_by": list(other.found_by),
+        }
+        for other in decision.others
+    ]
 
 
 def _input(item: InputFigures) -> dict[str, Any]:
@@ -47,8 +111,31 @@ def _input(item: InputFigures) -> dict[str, Any]:
         "kind": "table" if item.is_table else "stream",
         "window": None if item.is_table else item.window,
         "rate": item.rate,
+        "rate_origin": item.rate_origin,
         "lateness": item.lateness,
         "idle": item.idle,
         "filters": list(item.filters),
         "state_tuples": item.state,
     }
+
+
+def _fact(fact: Fact) -> dict[str, Any]:
+    return {
+        "what": fact.what,
+        "value": fact.value,
+        "unit": fact.unit,
+        "origin": fact.origin,
+        "note": fact.note,
+    }
+
+
+def _rounded(part: Any) -> Any:
+    """The document with short numbers; JSON knows no infinity, so that is null."""
+    match part:
+        case dict():
+            return {name: _rounded(value) for name, value in part.items()}
+        case list():
+            return [_rounded(value) for value in part]
+        case float():
+            return float(f"{part:.{_DIGITS}g}") if isfinite(part) else None
+    return part

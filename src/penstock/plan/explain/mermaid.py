@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from penstock.plan.explain.figures import Figures
-from penstock.plan.explain.graph import Edge, Node, graph_of
+from penstock.plan.explain.graph import Edge, Node, alternatives_remark, graph_of
 
 _BRACKETS = {
     "stream": ("(", ")"),
     "table": ("[(", ")]"),
     "probe": ("[", "]"),
+    "join": ("[", "]"),
     "results": ("([", "])"),
 }
 
@@ -19,7 +20,8 @@ _ENTITIES = {ord(sign): f"#{ord(sign)};" for sign in '#"<>&`;\\'} | {ord("\n"): 
 def as_mermaid(figures: Figures) -> str:
     """A flowchart from left to right."""
     graph = graph_of(figures)
-    lines = [*map(_node, graph.nodes), *map(_edge, graph.edges)]
+    remarks = (f"%% {remark}" for remark in alternatives_remark(figures))
+    lines = [*remarks, *map(_node, graph.nodes), *map(_edge, graph.edges)]
     return "\n".join(["flowchart LR", *(f"  {line}" for line in lines)]) + "\n"
 
 

@@ -31,6 +31,7 @@ svg .name { font-size: 14px; font-weight: 600; fill: var(--ink); }
   stroke: hsl(var(--hue) 48% var(--stroke)); stroke-width: 1.2; }
 .box.source rect { stroke-width: 2.2; }
 .box.table rect { stroke-dasharray: 5 4; }
+.box.join rect { fill: var(--paper); stroke: var(--faint); }
 .box.results rect { fill: none; stroke: var(--ink); stroke-width: 1.6; }
 .flow { fill: none; stroke: var(--faint); stroke-width: 1.5; }
 marker path { fill: var(--faint); }
@@ -44,7 +45,15 @@ td b { font-weight: 600; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .dot::before { content: ""; display: inline-block; width: 9px; height: 9px; margin-right: 8px;
   border-radius: 50%; background: hsl(var(--hue) 48% var(--stroke)); }
-.total { margin: 8px 2px 0; color: var(--faint); font-size: 13px; }
+.tiles { display: flex; flex-wrap: wrap; gap: 12px; margin: 22px 0 12px; }
+.tiles div { flex: 1 1 160px; padding: 12px 18px; background: var(--card);
+  border: 1px solid var(--line); border-radius: 10px; }
+dt { color: var(--faint); font-size: 12px; }
+dd { margin: 0; font-size: 20px; font-weight: 600; font-variant-numeric: tabular-nums; }
+.why, .short { margin: 4px 2px; }
+.why { color: var(--faint); }
+.short b, .why b { display: inline-block; min-width: 54px; }
+.short { color: hsl(5 65% var(--stroke)); }
 ul { margin: 0; padding-left: 20px; }
 @media print { main { padding: 0; } figure, pre, .wide { break-inside: avoid; } }
 """

@@ -1,101 +1,139 @@
-"""Explain as text: the inputs as a tree on the left, their figures on the right."""
+"""Explain as text: the plan as a tree on the left, its figures on the right, the rest below."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
 
-from penstock.plan.explain.figures import Figures, InputFigures, Visit
+from penstock.plan.decision import Fact
+from penstock.plan.explain.figures import Figures
+from penstock.plan.explain.quantity import fact_text, shortened
+from penstock.plan.explain.ranking import Column, ranking
+from penstock.plan.explain.rows import Row, rows_of
+from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
+from penstock.query.goal import Steady
 
 WIDTH = 100
 _LABEL = 8
+# Cut cells keep at least so many signs, and wrapped labels, however deep they are in a tree.
+_CELL, _WRAPPED = 24, 16
+# So many facts that differ in nothing but what they are of are told one by one.
+_TOLD = 3
 
 
 def as_text(figures: Figures) -> str:
-    """The plan for a terminal, without colours."""
-    tree = list(_tree(figures.inputs))
-    width = max(len(line) for line in tree)
-    return "\n".join([*_head(figures, width), *tree, *_foot(figures)]) + "\n"
+    """The decision for a terminal, without colours."""
+    parts = [*_plan(rows_of(figures)), *_foot(figures), *_facts(figures)]
+    if figures.alternatives:
+        parts += _alternatives(figures)
+    return "\n".join(parts) + "\n"
 
 
-def _head(figures: Figures, width: int) -> Iterator[str]:
-    """The operator with what it joins on; the total state ends where the tree's lines end."""
-    keys = "; ".join(figures.keys) or "no key"
-    title = f"MultiwayJoin on {keys}" if len(figures.inputs) > 1 else "MultiwayJoin of one input"
-    total = f"state {number(figures.state)} tuples"
-    first, *more = textwrap.wrap(title, WIDTH - len(total) - 3, subsequent_indent=" " * 16)
-    yield first + total.rjust(max(width - len(first), len(total) + 3))
-    yield from more
+def _plan(rows: tuple[Row, ...]) -> Iterator[str]:
+    """The rows with their figures in columns; labels that are too long are wrapped."""
+    figures = _columns(rows)
+    deepest = max(len(row.hang) for row in rows)
+    room = max(WIDTH - max(map(len, figures)) - 3, deepest + _WRAPPED)
+    labels = [_wrapped(row.label, room, row.stem, row.hang) for row in rows]
+    width = max(len(line) for label in labels for line in label)
+    for (first, *more), figure in zip(labels, figures, strict=True):
+        yield f"{first:<{width}}   {figure}".rstrip()
+        yield from more
 
 
-def _tree(inputs: tuple[InputFigures, ...]) -> Iterator[str]:
-    aliases = _left([item.alias for item in inputs])
-    windows = _left([item.window for item in inputs])
-    probes = _left([probe_text(item) for item in inputs])
-    rates = _right([rate_text(item) for item in inputs])
-    states = _right([number(item.state) for item in inputs])
-    for index, item in enumerate(inputs):
-        branch = "└─" if index == len(inputs) - 1 else "├─"
-        line = f"{branch} {aliases[index]}  {windows[index]}   {probes[index]}"
-        if not item.is_table:
-            line += f"   in {rates[index]}   state {states[index]}   keep {percent(item.keep)}"
-        yield line.rstrip()
-
-
-def probe_text(item: InputFigures) -> str:
-    """`probe B, C/nested`; the new tuples are named only where they are not the outer loop."""
-    if item.is_table:
-        return "probed only"
-    visits = item.visits if item.visits[0].method else item.visits[1:]
-    return f"probe {', '.join(visit_text(visit) for visit in visits)}" if visits else "no probes"
-
-
-def visit_text(visit: Visit) -> str:
-    """The visit as in a plan's notation, the usual method left out."""
-    if visit.method is None:
-        return f"new {visit.alias}"
-    return visit.alias if visit.method == "sorted" else f"{visit.alias}/{visit.method}"
-
-
-def number(value: float | None) -> str:
-    """A figure with thousands marked, `?` where it is unknown."""
-    if value is None:
-        return "?"
-    return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:,.3g}"
-
-
-def percent(fraction: float) -> str:
-    """A fraction as `100 %`."""
-    return f"{100 * fraction:.3g} %"
-
-
-def rate_text(item: InputFigures) -> str:
-    """The declared rate as `50/s`, `?` where there is none."""
-    return "?" if item.rate is None else f"{number(item.rate)}/s"
+def _columns(rows: tuple[Row, ...]) -> list[str]:
+    rate, fraction, size = (
+        max(len(text) for text in texts)
+        for texts in zip(*((row.rate[1], row.fraction, row.size[1]) for row in rows), strict=True)
+    )
+    tails = [" tuples" if index == 0 else "" for index in range(len(rows))]
+    return [
+        f"{row.rate[0]:>3} {row.rate[1]:>{rate}}   {row.fraction:<{fraction}}   "
+        f"{row.size[0]:<5} {row.size[1]:>{size}}{tail}"
+        for row, tail in zip(rows, tails, strict=True)
+    ]
 
 
 def _foot(figures: Figures) -> Iterator[str]:
-    for predicate in figures.filters:
-        yield from _line("filter", predicate)
+    decision = figures.decision
+    for label, text in shortfall(decision):
+        yield from _line(label, text)
+    for item in figures.inputs:
+        if item.filters:
+            yield from _line("filter", ", then ".join(item.filters))
     for check in figures.checks:
         yield from _line(check.kind, f"{check.predicate}   {check.where}")
     yield from _line("output", ", ".join(name for name, _ in figures.outputs))
     yield from _line("plan", figures.plan)
+    if not isinstance(decision.goal, Steady):
+        yield from _line("goal", goal_text(decision.goal, figures.estimate.measure))
+    yield from _line("why", decision.reason)
+    if physical := physical_text(decision.physical):
+        yield from _line("tuning", physical)
     for note in figures.notes:
         yield from _line("note", note)
 
 
 def _line(label: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        f"{label:<{_LABEL}}{text}", WIDTH, subsequent_indent=" " * _LABEL, break_on_hyphens=False
+    return _wrapped(text, WIDTH, f"{label:<{_LABEL}}", " " * _LABEL)
+
+
+def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
+    """The lines of a text; a number stays with its sign, and `probe` with what is probed."""
+    tied = text.replace(" %", "\u00a0%").replace("probe ", "probe\u00a0")
+    lines = textwrap.wrap(
+        tied, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
-def _left(texts: list[str]) -> list[str]:
-    width = max(map(len, texts))
-    return [text.ljust(width) for text in texts]
+def _facts(figures: Figures) -> Iterator[str]:
+    facts = list(_told([fact for fact in figures.decision.facts if not fact.is_minor]))
+    if facts:
+        yield "figures"
+        yield from _table(
+            (
+                Column("", tuple(fact.what for fact in facts)),
+                Column("", tuple(fact_text(fact) for fact in facts)),
+                Column("", tuple(fact.origin for fact in facts)),
+                Column("", tuple(fact.note for fact in facts)),
+            ),
+            cut=(0,),
+        )
 
 
-def _right(texts: list[str]) -> list[str]:
-    width = max(map(len, texts))
-    return [text.rjust(width) for text in texts]
+def _told(facts: list[Fact]) -> Iterator[Fact]:
+    """The facts; of many neighbours that say the same, the first with how many follow."""
+    for _, group in groupby(facts, lambda fact: (fact.value, fact.unit, fact.origin, fact.note)):
+        same = list(group)
+        if len(same) <= _TOLD:
+            yield from same
+        else:
+            yield replace(same[0], what=f"{same[0].what} and {len(same) - 1} more")
+
+
+def _alternatives(figures: Figures) -> Iterator[str]:
+    ranks, *others = ranking(figures.decision)
+    first, *rest = ranks.cells
+    marked = Column(ranks.name, (f"*{first}", *rest), is_number=True)
+    columns = [Column("", (c.name, *c.cells), c.is_number) for c in (marked, *others)]
+    yield "alternatives, best first; * is the chosen one"
+    names = [column.cells[0] for column in columns]
+    yield from _table(tuple(columns), cut=(names.index("found by"), names.index("plan")))
+
+
+def _table(columns: tuple[Column, ...], cut: tuple[int, ...]) -> Iterator[str]:
+    """The cells in columns two signs apart; where they are too wide those at `cut` give way."""
+    widths = [max(map(len, column.cells)) for column in columns]
+    for index in cut:
+        over = sum(widths) + 2 * len(widths) - WIDTH
+        widths[index] -= min(max(over, 0), max(widths[index] - _CELL, 0))
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        placed = [
+            shortened(cell, width).rjust(width) if column.is_number
+            else shortened(cell, width).ljust(width)
+            for cell, width, column in zip(cells, widths, columns, strict=True)
+        ]  # fmt: skip
+        yield shortened("  " + "  ".join(placed).rstrip(), WIDTH)

@@ -1,0 +1,74 @@
+"""The options that `explain` and `run` share: what is known of a query and wanted of its plan."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from penstock.cli.script import read_query
+
+if TYPE_CHECKING:
+    from penstock.api import ContinuousQuery
+    from penstock.stats.calibration import Engine
+
+
+class Target(StrEnum):
+    """The engines whose costs a plan can be reckoned with."""
+
+    SPARK = "spark"
+    LOCAL = "local"
+    LABORATORY = "laboratory"
+
+
+Stats = Annotated[
+    str | None, typer.Option(help="What is known of the streams: a TOML file, as analyze writes.")
+]
+GoalText = Annotated[str, typer.Option(help="steady, first:N or by:T, such as by:5s.")]
+Capacity = Annotated[
+    float | None, typer.Option(help="CPU-seconds a second that there are; default 1.")
+]
+PlanText = Annotated[
+    str | None, typer.Option(help="Force a plan: '((A B) C)' or 'A: B C; B: A C; C: B A'.")
+]
+Kinds = Annotated[str, typer.Option(help="Kinds of plans to consider: tree,multiway.")]
+Off = Annotated[
+    str | None,
+    typer.Option(
+        help="Optimisations to switch off: filter-order, bushy, products, probe-order, methods."
+    ),
+]
+Shed = Annotated[
+    bool, typer.Option("--shed", help="Drop tuples where no plan keeps up; else that is refused.")
+]
+Functions = Annotated[
+    str | None, typer.Option(help="A Python file with functions that the query calls.")
+]
+
+
+def planned_query(
+    file: str,
+    *,
+    stats: str | None,
+    goal: str,
+    capacity: float | None,
+    plan: str | None,
+    kinds: str,
+    off: str | None,
+    shed: bool,
+    functions: str | None,
+    engine: str = "spark",
+) -> ContinuousQuery:
+    """The query of a script with what is known of it and wanted of its plan."""
+    from penstock.api import ContinuousQuery, know, make_wishes
+
+    query = read_query(file, functions)
+    target = cast("Engine", engine)
+    wishes = make_wishes(goal, plan, _names(kinds), _names(off or ""), shed, target)
+    known = know(query, stats, capacity, target)
+    return ContinuousQuery(query, known, wishes)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,98 @@
+"""Queries over made-up streams of which everything is known: as scripts, for measuring machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from penstock.query import Query
+from penstock.query.window import MICROS
+from penstock.sql import parse
+
+FILTERED = "v"
+"""The column that filters look at: uniform over this many whole numbers."""
+FILTER_VALUES = 1_000
+
+
+@dataclass(frozen=True)
+class MadeStream:
+    """A stream of `rate` tuples/s; every key is uniform over so many values.
+
+    The window is of `rows` tuples, or else of `extent` seconds. The fraction `passing` of the
+    tuples passes the filter.
+    """
+
+    name: str
+    rate: float
+    keys: Mapping[str, int]
+    extent: float = 1.0
+    rows: int | None = None
+    passing: float = 1.0
+
+    @property
+    def filling(self) -> float:
+        """The seconds after which the window is full."""
+        return self.extent if self.rows is None else self.rows / self.rate
+
+    @property
+    def window(self) -> str:
+        """The window as a query has it."""
+        if self.rows is not None:
+            return f"[ROWS {self.rows}]"
+        return f"[RANGE {max(1, round(self.extent * MICROS))} MICROSECONDS]"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Streams that are joined on columns of the same name, for so many seconds of event time."""
+
+    streams: tuple[MadeStream, ...]
+    seconds: float
+    seed: int = 1
+    equalities: tuple[str, ...] = field(default=())
+
+    def script(self) -> str:
+        """The query, with its sources, as a user would write it."""
+        created = "\n".join(self._created(stream) for stream in self.streams)
+        inputs = ", ".join(f"{stream.name} {stream.window}" for stream in self.streams)
+        conditions = [*self.equalities, *self._filters()]
+        where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
+        columns = ", ".join(f"{stream.name}.{FILTERED} AS {stream.name}_v" for stream in self.streams)
+        return f"{created}\nSELECT {columns}\nFROM {inputs}{where};\n"
+
+    def query(self) -> Query:
+        """The query itself."""
+        return parse(self.script())
+
+    def lasting(self, seconds: float) -> Workload:
+        """The same for another length of event time."""
+        return replace(self, seconds=seconds)
+
+    @property
+    def tuples(self) -> float:
+        """About how many tuples there are."""
+        return self.seconds * sum(stream.rate for stream in self.streams)
+
+    def _filters(self) -> list[str]:
+        return [
+            f"{stream.name}.{FILTERED} < {round(stream.passing * FILTER_VALUES)}"
+            for stream in self.streams
+            if stream.passing < 1.0
+        ]
+
+    def _created(self, stream: MadeStream) -> str:
+        keys = "".join(f", {key} BIGINT" for key in stream.keys)
+        values = [f"{key}: uniform(0, {count})" for key, count in stream.keys.items()]
+        values.append(f"{FILTERED}: uniform(0, {FILTER_VALUES})")
+        options = {
+            "format": "'synthetic'",
+            "timestamp": "'ts'",
+            "rate": f"{stream.rate:.6g}",
+            "arrivals": "'poisson'",
+            "seed": str(self.seed),
+            "duration": f"'{max(1, round(self.seconds * MICROS))} microseconds'",
+            "values": f"'{', '.join(values)}'",
+        }
+        given = ", ".join(f"{name} = {value}" for name, value in options.items())
+        columns = f"ts TIMESTAMP{keys}, {FILTERED} BIGINT"
+        return f"CREATE STREAM {stream.name} ({columns}) WITH ({given});"

@@ -1,0 +1,139 @@
+"""Physical choices by cost: methods of search, bucket counts, cleaning of windows, and τ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf, sqrt
+
+from penstock.optimize.load import probe_key
+from penstock.optimize.problem import Problem, gain
+from penstock.plan.decision import Estimate
+from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
+from penstock.plan.physical import Physical
+from penstock.plan.plan import Plan
+from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
+
+Search = tuple[int, int, int | None, float]
+"""Who searches (a set), in what (a set), by which key class, and how often a second."""
+
+
+def with_methods(problem: Problem, plan: Plan) -> Plan:
+    """The plan with every search by nested loops or by hash, whichever costs less.
+
+    Looking at a small window is cheaper than hashing; a join without a key has no choice. This is
+    for the laboratory: the batch engines always search sorted chunks.
+    """
+    if isinstance(plan, TreeJoin):
+        return replace(plan, root=_with_methods(problem, plan.root))
+    return replace(plan, orders=tuple(_order(problem, order) for order in plan.orders))
+
+
+def settle(problem: Problem, plan: Plan, found: Estimate) -> Physical:
+    """The choices for a plan with its estimate."""
+    return Physical(
+        buckets=_buckets(problem, plan),
+        expiration=_expiration(problem, plan),
+        interval=_interval(problem, found),
+    )
+
+
+def _with_methods(problem: Problem, node: Node) -> Node:
+    if isinstance(node, Leaf):
+        return node
+    left, right = problem.mask(leaves(node.left)), problem.mask(leaves(node.right))
+    return Branch(
+        _with_methods(problem, node.left),
+        _with_methods(problem, node.right),
+        _better(problem, left, right, problem.shared_key(left, right)),
+    )
+
+
+def _order(problem: Problem, order: ProbeOrder) -> ProbeOrder:
+    probes = tuple(
+        Probe(problem.query.aliases[target.bit_length() - 1], _better(problem, bound, target, key))
+        for bound, target, key in _visits(problem, order)
+    )
+    return replace(order, probes=probes)
+
+
+def _better(problem: Problem, bound: int, target: int, key: int | None) -> Method:
+    if key is None:
+        return "nested"
+    costs = problem.known.costs
+    if costs.join is not None:
+        return "hash"
+    size = float(problem.alive[target])
+    found = size * float(gain(problem.key_fractions[key], bound, target))
+    by_hash = costs.hash + costs.probe + costs.compare * found
+    return "nested" if costs.compare * size < by_hash else "hash"
+
+
+def _visits(problem: Problem, order: ProbeOrder) -> Iterator[tuple[int, int, int | None]]:
+    bound, here = problem.mask([order.driver]), None
+    for probe in order.probes:
+        target = problem.mask([probe.target])
+        key = probe_key(problem, bound, target, here)
+        yield bound, target, key
+        bound, here = bound | target, None if probe.method == "nested" else key
+
+
+def _buckets(problem: Problem, plan: Plan) -> dict[str, int]:
+    """About a bucket for each tuple of the window: a larger window gets more (G&O §4)."""
+    hashed = {
+        problem.query.aliases[i]
+        for _, target, key, _ in _searches(problem, plan)
+        if key is not None
+        for i in problem.members(target)
+    }
+    sizes = {flow.alias: flow.window for flow in problem.inputs}
+    return {
+        alias: 1 << max(0, round(sizes[alias]) - 1).bit_length()
+        for alias in problem.query.aliases
+        if alias in hashed and sizes[alias] < inf
+    }
+
+
+def _expiration(problem: Problem, plan: Plan) -> float:
+    """Seconds between two cleanings: rarer ones leave dead tuples to be looked at (G&O Fig. 4).
+
+    At an interval of t, looking at all windows costs `n·expire/t` a second, and the `λt/2` dead
+    tuples that a window then holds are looked at by every search: least where both are equal.
+    """
+    costs = problem.known.costs
+    dead = 0.0
+    for bound, target, key, rate in _searches(problem, plan):
+        share = 1.0 if key is None else float(gain(problem.key_fractions[key], bound, target))
+        dead += rate * share * costs.compare * float(problem.rates[target]) / 2
+    sweep = problem.size * costs.expire
+    return sqrt(sweep / dead) if dead and sweep else 0.0
+
+
+def _searches(problem: Problem, plan: Plan) -> Iterator[Search]:
+    if isinstance(plan, TreeJoin):
+        for branch in branches(plan.root):
+            left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
+            key = None if branch.method == "nested" else problem.shared_key(left, right)
+            for bound, target in ((left, right), (right, left)):
+                yield bound, target, key, float(problem.rates[bound])
+        return
+    yield from _probes(problem, plan)
+
+
+def _probes(problem: Problem, plan: MultiwayJoin) -> Iterator[Search]:
+    for order in plan.orders:
+        driver = problem.query.aliases.index(order.driver)
+        visits = zip(order.probes, _visits(problem, order), strict=True)
+        for probe, (bound, target, key) in visits:
+            others = float(problem.window_products[bound ^ (1 << driver)])
+            rate = problem.inputs[driver].rate * problem.fraction(bound) * others
+            yield bound, target, None if probe.method == "nested" else key, rate
+
+
+def _interval(problem: Problem, found: Estimate) -> float | None:
+    """The shortest τ at which the work of an interval and the start of its batch fit into it."""
+    spare = problem.known.capacity.value - found.utilisation
+    start = problem.known.costs.batch
+    if not start:
+        return 0.0
+    return start / spare if spare > 0 else None

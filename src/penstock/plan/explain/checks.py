@@ -1,0 +1,80 @@
+"""Where a plan decides the predicates that no key decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
+from penstock.plan.plan import Plan
+from penstock.plan.shape import render_shape
+from penstock.plan.tree import TreeJoin, branches, leaves
+from penstock.query import Condition, Equality
+from penstock.query.keys import key_classes, unkeyed_equalities
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One step of a probe order; the driver's own step has no method."""
+
+    alias: str
+    method: Method | None
+
+
+@dataclass(frozen=True)
+class Check:
+    """A predicate over several inputs, and where it is first decided.
+
+    In a multi-way join that is at a visit of each driver; in a tree at one join, by its shape,
+    whoever drives.
+    """
+
+    kind: str
+    predicate: str
+    places: tuple[tuple[str | None, str], ...]
+
+    @property
+    def where(self) -> str:
+        """`at C from A, B; at A from C`, or `at (A C)`."""
+        drivers: dict[str, list[str]] = {}
+        for driver, place in self.places:
+            drivers.setdefault(place, []).extend([] if driver is None else [driver])
+        return "; ".join(
+            f"at {place} from {', '.join(who)}" if who else f"at {place}"
+            for place, who in drivers.items()
+        )
+
+
+def checks_of(plan: Plan) -> Iterator[Check]:
+    """The theta predicates, then the equalities that equal hashes do not prove."""
+    query = plan.query
+    for theta in query.thetas:
+        yield Check("theta", str(theta), _places(plan, theta))
+    for equality in unkeyed_equalities(query, key_classes(query)):
+        yield Check("verify", str(equality), _places(plan, equality))
+
+
+def visits_of(order: ProbeOrder) -> tuple[Visit, ...]:
+    """The probes of an order, with the new tuples in their place among them."""
+    probes = [Visit(probe.target, probe.method) for probe in order.probes]
+    return (*probes[: order.position], Visit(order.driver, None), *probes[order.position :])
+
+
+def _places(plan: Plan, predicate: Condition | Equality) -> tuple[tuple[str | None, str], ...]:
+    if isinstance(plan, MultiwayJoin):
+        return tuple((order.driver, _first_bound(order, predicate)) for order in plan.orders)
+    return ((None, _lowest_join(plan, predicate)),)
+
+
+def _first_bound(order: ProbeOrder, predicate: Condition | Equality) -> str:
+    missing = set(predicate.streams)
+    for visit in visits_of(order):
+        missing.discard(visit.alias)
+        if not missing:
+            return visit.alias
+    raise AssertionError("a probe order visits every input")
+
+
+def _lowest_join(tree: TreeJoin, predicate: Condition | Equality) -> str:
+    lowest = next(b for b in branches(tree.root) if predicate.streams <= set(leaves(b)))
+    return render_shape(lowest)

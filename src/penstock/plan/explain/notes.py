@@ -1,0 +1,52 @@
+"""What a reader of a plan should know beside its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.plan.decision import Decision
+from penstock.plan.explain.quantity import kept
+from penstock.query import Input, Query, TimeWindow
+from penstock.query.window import MICROS, UNBOUNDED, render_duration
+
+
+def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
+    """Remarks, each a short sentence."""
+    query = decision.plan.query
+    if query.is_sequenced:
+        yield "ROWS windows: tuples wait for the slowest stream"
+        if kept(decision.chosen.estimate):
+            yield "over ROWS windows shed results are no subset of the exact: older tuples stay in"
+    for item in query.inputs:
+        yield from _input_notes(item, decision.horizon)
+    yield from _step_notes(query)
+    for condition in query.filters:
+        if not condition.streams:
+            yield f"{condition} holds for all results or for none"
+    if decision.rests_on_guesses:
+        yield "~ rests on guessed figures; penstock analyze finds them from the data"
+    yield from decision.notes
+    if alternatives and not decision.others:
+        yield "no alternatives: only one plan was weighed"
+
+
+def _input_notes(item: Input, horizon: float) -> Iterator[str]:
+    if item.is_table:
+        yield f"{item.alias} is a table: it is probed and never drives"
+    if item.window == UNBOUNDED:
+        after = render_duration(round(horizon * MICROS)).lower()
+        yield f"{item.alias} keeps every tuple for ever: the figures are those after {after}"
+    if item.source.lateness:
+        yield f"{item.alias}: lateness {render_duration(item.source.lateness)}"
+    if item.source.idle is not None:
+        yield f"{item.alias}: passed when silent for {render_duration(item.source.idle)}"
+
+
+def _step_notes(query: Query) -> Iterator[str]:
+    stepping = [
+        item.alias
+        for item in query.inputs
+        if isinstance(item.window, TimeWindow) and item.window.slide > 1
+    ]
+    if stepping:
+        yield f"{', '.join(stepping)}: state when the window is fullest; the total is the mean"

@@ -1,0 +1,64 @@
+"""The plans that were weighed as a table, the chosen one first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.plan.decision import Alternative, Decision
+from penstock.plan.explain.quantity import kept_text, number, seconds
+from penstock.plan.force import render_plan
+from penstock.plan.shape import kind_of
+from penstock.query.goal import By, First
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table; numbers are set to the right."""
+
+    name: str
+    cells: tuple[str, ...]
+    is_number: bool = False
+
+
+def ranking(decision: Decision) -> tuple[Column, ...]:
+    """The columns, a cell for each plan; `needs` and the goal's measure only where they differ.
+
+    A plan that was forced has no rank among the others.
+    """
+    plans = (decision.chosen, *decision.others)
+    found = [plan.estimate for plan in plans]
+    first = 0 if decision.is_forced else 1
+    ranks = ("–" if rank == 0 else str(rank) for rank in range(first, first + len(plans)))
+    columns = [
+        Column("rank", tuple(ranks), is_number=True),
+        Column("kind", tuple(kind_of(plan.plan) for plan in plans)),
+        Column("plan", tuple(render_plan(plan.plan) for plan in plans)),
+        *_measure(decision, plans),
+        Column("out/s", tuple(number(each.output_rate) for each in found), is_number=True),
+        *_needs(plans),
+        Column("util", tuple(number(each.utilisation) for each in found), is_number=True),
+        Column("state", tuple(number(each.state) for each in found), is_number=True),
+        Column("keep", tuple(kept_text(each) for each in found)),
+        Column("found by", tuple("; ".join(plan.found_by) for plan in plans)),
+    ]
+    return tuple(columns)
+
+
+def _needs(plans: tuple[Alternative, ...]) -> list[Column]:
+    """The work without drop boxes, if any of the plans has them."""
+    found = [plan.estimate for plan in plans]
+    if all(each.needed == each.utilisation for each in found):
+        return []
+    return [Column("needs", tuple(number(each.needed) for each in found), is_number=True)]
+
+
+def _measure(decision: Decision, plans: tuple[Alternative, ...]) -> list[Column]:
+    measures = [plan.estimate.measure for plan in plans]
+    match decision.goal:
+        case First():
+            cells = ("never" if m is None else seconds(m) for m in measures)
+        case By():
+            cells = (number(m) for m in measures)
+        case _:
+            return []
+    return [Column(str(decision.goal), tuple(cells), is_number=True)]

@@ -1,0 +1,159 @@
+"""The plan as rows: a drawing and a label on the left, figures on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penstock.plan.explain.checks import Visit
+from penstock.plan.explain.figures import Figures, InputFigures
+from penstock.plan.explain.quantity import number, percent, roughly, shortened
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.shape import render_shape
+from penstock.plan.tree import Leaf, Node, TreeJoin
+
+# The drawing shows what an inner join joins; of a long shape the beginning is enough.
+_SHAPE = 30
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the drawing: `stem` before the label, `hang` before what of it is wrapped.
+
+    The figures are a rate with its direction, a fraction, and a size with its name.
+    """
+
+    stem: str
+    hang: str
+    label: str
+    rate: tuple[str, str] = ("", "")
+    fraction: str = ""
+    size: tuple[str, str] = ("", "")
+
+
+def rows_of(figures: Figures) -> tuple[Row, ...]:
+    """The head, then the inputs of a multi-way join or the nodes of a tree."""
+    plan = figures.decision.plan
+    if isinstance(plan, MultiwayJoin):
+        return (_head(figures, _multiway_title(figures)), *_inputs(figures))
+    return (_head(figures, _tree_title(figures, plan)), *_children(figures, plan.root, ""))
+
+
+def rate_text(item: InputFigures) -> str:
+    """The rate as `50/s`, `~50/s` if it was guessed, `?` where there is none."""
+    if item.rate is None:
+        return "?"
+    return roughly(f"{number(item.rate)}/s", item.rate_origin == "guessed")
+
+
+def state_text(item: InputFigures) -> str:
+    """The tuples in an input's window, or its rows if it is a table."""
+    return roughly(number(item.state), item.is_state_guess)
+
+
+def out_text(figures: Figures, rate: float) -> str:
+    """A rate of results."""
+    return roughly(f"{number(rate)}/s", figures.are_results_guessed)
+
+
+def work_text(figures: Figures) -> str:
+    """`0.14 of 1`."""
+    done = roughly(number(figures.estimate.utilisation), figures.decision.rests_on_guesses)
+    return f"{done} of {number(figures.decision.capacity)}"
+
+
+def total_text(figures: Figures) -> str:
+    """The tuples in all windows, inner results included."""
+    return roughly(number(figures.estimate.state), figures.is_state_guessed)
+
+
+def probe_text(item: InputFigures) -> str:
+    """`probe B, C/nested`; the new tuples are named only where they are not the outer loop."""
+    if item.is_table:
+        return "probed only"
+    visits = item.visits if item.visits[0].method else item.visits[1:]
+    return f"probe {', '.join(visit_text(visit) for visit in visits)}" if visits else "no probes"
+
+
+def visit_text(visit: Visit) -> str:
+    """The visit as in a plan's notation, the usual method left out."""
+    if visit.method is None:
+        return f"new {visit.alias}"
+    return visit.alias if visit.method == "sorted" else f"{visit.alias}/{visit.method}"
+
+
+def _head(figures: Figures, title: str) -> Row:
+    return Row(
+        stem="",
+        hang="   ",
+        label=title,
+        rate=("out", out_text(figures, figures.estimate.output_rate)),
+        fraction=f"util {work_text(figures)}",
+        size=("state", total_text(figures)),
+    )
+
+
+def _multiway_title(figures: Figures) -> str:
+    keys = "; ".join(figures.keys) or "no key"
+    return f"MultiwayJoin on {keys}" if len(figures.inputs) > 1 else "MultiwayJoin of one input"
+
+
+def _tree_title(figures: Figures, plan: TreeJoin) -> str:
+    shape = render_shape(plan.root)
+    return f"TreeJoin {shape} {figures.join(shape).phrase}" if figures.joins else "TreeJoin"
+
+
+def _inputs(figures: Figures) -> Iterator[Row]:
+    inputs = figures.inputs
+    aliases = left([item.alias for item in inputs])
+    windows = left([item.window for item in inputs])
+    for index, item in enumerate(inputs):
+        stem, hang = _branch(is_last=index == len(inputs) - 1)
+        label = f"{aliases[index]}  {windows[index]}   {probe_text(item)}"
+        yield _input_row(item, stem, hang + "  ", label)
+
+
+def _children(figures: Figures, node: Node, above: str) -> Iterator[Row]:
+    children = [node] if isinstance(node, Leaf) else [node.left, node.right]
+    for index, child in enumerate(children):
+        stem, hang = _branch(is_last=index == len(children) - 1)
+        yield from _node(figures, child, above + stem, above + hang)
+
+
+def _node(figures: Figures, node: Node, stem: str, hang: str) -> Iterator[Row]:
+    if isinstance(node, Leaf):
+        item = figures.input(node.alias)
+        yield _input_row(item, stem, hang + "  ", f"{item.alias}  {item.window}")
+        return
+    join = figures.join(render_shape(node))
+    yield Row(
+        stem,
+        hang + "│    ",
+        f"join {shortened(join.shape, _SHAPE)} {join.phrase}",
+        rate=("out", out_text(figures, join.rate)),
+        size=("state", roughly(number(join.state), figures.are_results_guessed)),
+    )
+    yield from _children(figures, node, hang)
+
+
+def _branch(is_last: bool) -> tuple[str, str]:
+    return ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+
+
+def _input_row(item: InputFigures, stem: str, hang: str, label: str) -> Row:
+    if item.is_table:
+        return Row(stem, hang, label, size=("rows", state_text(item)))
+    return Row(
+        stem,
+        hang,
+        label,
+        rate=("in", rate_text(item)),
+        fraction=f"keep {percent(item.keep)}",
+        size=("state", state_text(item)),
+    )
+
+
+def left(texts: list[str]) -> list[str]:
+    """The texts, filled up to the longest."""
+    width = max(map(len, texts))
+    return [text.ljust(width) for text in texts]

@@ -1,0 +1,58 @@
+"""Whether the chosen plan keeps up, what is shed if not, and why it was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.plan.decision import Decision
+from penstock.plan.explain.quantity import kept, kept_text, number, percent, roughly, seconds
+from penstock.plan.physical import Physical
+from penstock.query.goal import First, Goal, Steady
+
+
+def shortfall(decision: Decision) -> Iterator[tuple[str, str]]:
+    """Of a plan that does not keep up: what it needs, and what shedding keeps."""
+    found = decision.chosen.estimate
+    if decision.is_feasible:
+        return
+    needed = roughly(f"{found.needed:,.4g}", decision.rests_on_guesses)
+    needs = f"{needed} of {decision.capacity:g} CPU-seconds a second"
+    if not isinstance(decision.goal, Steady):
+        yield "needs", f"{needs}: work waits, more and more of it"
+    elif decision.is_shed:
+        yield "needs", f"{needs}: too much, so that tuples are shed"
+        yield "shed", _shed(decision)
+    else:
+        yield "needs", f"{needs}: this plan does not keep up"
+        if kept(found):
+            yield "shed", f"with --shed, as shown here: {_shed(decision)}"
+
+
+def goal_text(goal: Goal, measure: float | None) -> str:
+    """What a plan does for a goal: `first:1000 after 0.42 s`."""
+    if measure is None:
+        return f"{goal} never"
+    if isinstance(goal, First):
+        return f"{goal} after {seconds(measure)}"
+    return f"{goal} gives {number(measure)} results"
+
+
+def physical_text(physical: Physical) -> str:
+    """The choices that the plan leaves open: `buckets A 64, B 16; windows cleaned every 2 s`."""
+    buckets = ", ".join(f"{alias} {number(count)}" for alias, count in physical.buckets.items())
+    parts = [f"buckets {buckets}"] if buckets else []
+    if physical.expiration:
+        parts.append(f"windows cleaned every {seconds(physical.expiration)}")
+    if physical.interval:
+        parts.append(f"batches of {seconds(physical.interval)} or longer")
+    return "; ".join(parts)
+
+
+def _shed(decision: Decision) -> str:
+    found = decision.chosen.estimate
+    share = percent(found.output_rate / found.full_rate) if found.full_rate else "all"
+    left = f"{number(found.output_rate)} of {number(found.full_rate)} results/s are left ({share})"
+    text = f"keep {kept_text(found)}; {left}"
+    if found.utilisation > decision.capacity * (1 + 1e-6):
+        text += f"; even so it needs {found.utilisation:,.4g}"
+    return text

@@ -1,0 +1,60 @@
+"""`penstock run --engine local --eager`: any plan, and what it says on stderr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from penstock.cli.main import app
+
+STREAM = """
+CREATE STREAM {name} (k BIGINT, j BIGINT, t TIMESTAMP)
+  WITH (format='synthetic', rate=100, rows=300, timestamp='t');"""
+SCRIPT = (
+    "".join(STREAM.format(name=name) for name in "ABC")
+    + """
+SELECT A.k, C.j FROM A [RANGE 1 SECOND], B [RANGE 1 SECOND], C [RANGE 1 SECOND]
+WHERE A.k = B.k AND B.j = C.j"""
+)
+# Each tuple takes 5 ms at a join and 300 come in a second: more than one core has time for.
+STATS = """
+capacity = 1.0
+[streams]
+A = {rate = 100.0}
+B = {rate = 100.0}
+C = {rate = 100.0}
+[joins]
+"A.k = B.k" = {selectivity = 0.01}
+"B.j = C.j" = {selectivity = 0.01}
+[costs]
+join = 0.005
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    (tmp_path / "query.cql").write_text(SCRIPT)
+    (tmp_path / "stats.toml").write_text(STATS)
+
+    def penstock(*arguments: str) -> Result:
+        stats = str(tmp_path / "stats.toml")
+        common = ("--engine", "local", "--sink", "noop", "--plan", "((A B) C)", "--stats", stats)
+        return CliRunner().invoke(app, ["run", str(tmp_path / "query.cql"), *common, *arguments])
+
+    return penstock
+
+
+@pytest.mark.parametrize("mode", [("--eager",), ("--every", "1s")])
+def test_a_tree_runs_and_what_was_shed_is_said(run, mode):
+    done = run(*mode, "--shed")
+    assert done.exit_code == 0, done.output
+    assert "(A B) " in done.stderr.splitlines()[-2]
+    assert done.stderr.splitlines()[-1].startswith("shed: A ")
+
+
+def test_a_simulated_clock_charges_inner_rows_too(run):
+    done = run("--eager", "--shed", "--cost", "inserts=0.001")
+    assert done.exit_code == 0, done.output
+    assert "(simulated)" in done.stderr
