@@ -35,8 +35,7 @@ filter  A.x > 1.0
 theta   A.x < B.y   at B from A; at A from B
 output  k, x, y
 plan    A: B; B: A
-why     least work of 2 plans: 0.0316 s/s of work against 0.0316
-tuning  buckets A 32,768, B 16
+why     least work of 2 plans: 0.0316 s/s of work, the next as much
 note    ROWS windows: tuples wait for the slowest stream
 note    B: lateness 5 SECONDS
 note    ~ rests on guessed figures; penstock analyze finds them from the data

@@ -23,6 +23,7 @@ from penstock.sql.duration import UNITS
 from penstock.sql.functions import SIGNATURES
 from penstock.sql.options import FORMATS, OPTIONS
 from penstock.sql.types import TYPE_NAMES
+from penstock.stats.guess import complete
 
 PAGE = (Path(__file__).parent.parent / "docs" / "language.md").read_text(encoding="utf-8")
 FIRST, *OTHERS = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
@@ -74,7 +75,7 @@ def _values(source: Source, field: Field, small: pa.Array) -> pa.Array:
 def test_every_query_runs_as_the_reference_says(example: str, tmp_path: Path) -> None:
     text = example if "CREATE" in example else DECLARATIONS + example
     query = as_parquet(parse(text), tmp_path)
-    run = ContinuousQuery.of(query).local(
+    run = ContinuousQuery(query, complete(query)).local(
         sink=parquet(tmp_path / "out"), checkpoint=str(tmp_path / "state")
     )
     run.available_now(drain=True)

@@ -26,6 +26,7 @@ from penstock.errors import (
     StateError,
 )
 from penstock.query import Query
+from penstock.stats.guess import complete
 
 Runner = Callable[..., Any]
 
@@ -266,9 +267,13 @@ def test_a_checkpoint_that_cannot_be_a_folder(query, tmp_path):
 # ── input ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+def planned(query):
+    return ContinuousQuery(query, complete(query))
+
+
 def test_a_vanished_input_file(query, tmp_path):
     place = Place(tmp_path)
-    started = ContinuousQuery.of(query).local(sink=place.sink, checkpoint=str(place.checkpoint))
+    started = planned(query).local(sink=place.sink, checkpoint=str(place.checkpoint))
     started._feed.freeze()
     lost = tmp_path / "in" / "b" / "0002.parquet"
     elsewhere = lost.rename(tmp_path / "elsewhere")
@@ -285,7 +290,7 @@ def test_a_vanished_input_file(query, tmp_path):
 def test_a_vanished_input_file_on_spark(query, spark, tmp_path):
     place = Place(tmp_path)
     lost = tmp_path / "in" / "b" / "0003.parquet"
-    started = ContinuousQuery.of(query).start(
+    started = planned(query).start(
         spark, sink=place.sink, checkpoint=str(place.checkpoint), available_now=True
     )
     elsewhere = lost.rename(tmp_path / "elsewhere")
@@ -396,7 +401,7 @@ def test_a_checkpoint_keeps_its_engine(query, tmp_path):
 
 def test_a_checkpoint_in_use_is_refused(query, tmp_path):
     place = Place(tmp_path)
-    holder = ContinuousQuery.of(query).local(sink=place.sink, checkpoint=str(place.checkpoint))
+    holder = planned(query).local(sink=place.sink, checkpoint=str(place.checkpoint))
     with pytest.raises(CheckpointError, match=f"{place.checkpoint} is in use by another run"):
         run_local(query, place)
     holder.available_now(drain=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -57,4 +58,9 @@ def test_a_tree_runs_and_what_was_shed_is_said(run, mode):
 def test_a_simulated_clock_charges_inner_rows_too(run):
     done = run("--eager", "--shed", "--cost", "inserts=0.001")
     assert done.exit_code == 0, done.output
-    assert "(simulated)" in done.stderr
+    said = r"([\d,]+) tuples, ([\d,]+) inserts.*\nbusy ([\d.]+) s \(simulated\)"
+    counts = re.search(said, done.stderr)
+    assert counts is not None, done.stderr
+    tuples, inserts, busy = (float(number.replace(",", "")) for number in counts.groups())
+    assert inserts > tuples
+    assert busy == pytest.approx(inserts / 1_000, abs=0.001)

@@ -19,7 +19,18 @@ from penstock.kernels.drop import keeps
 from penstock.plan.drops import DropBoxes
 from penstock.plan.multiway import Method
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, is_left_deep
-from penstock.query import Query, RowsWindow, TimeWindow
+from penstock.query import (
+    Column,
+    DataType,
+    Equality,
+    Field,
+    Input,
+    Output,
+    Query,
+    RowsWindow,
+    Source,
+    TimeWindow,
+)
 
 
 def random_tree(rng: Random, query: Query) -> TreeJoin:
@@ -218,3 +229,32 @@ def test_trees_and_multi_way_joins_agree_where_chains_outgrow_their_buckets():
     tree = run(tree_of(query, (("A", "C"), "B"), "hash"), tables, Eager())
     assert tree.peaks["(A C)"] > 200
     assert canonical(rows_of(tree)) == canonical(rows_of(multiway))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_climb_that_halts_for_room_goes_on_where_it_was(seed):
+    # One tuple of A meets all of B, and every match looks for its own few of the joined C and D,
+    # in chains with other keys: results, inner rows and buckets give out in the midst of it.
+    rng = Random(seed)
+    fields = (Field("k", DataType.BIGINT), Field("j", DataType.BIGINT))
+    every = TimeWindow(3_600 * SECOND)
+    inputs = tuple(Input(alias, Source(alias, fields, "parquet"), every) for alias in "ABCD")
+    a, b, c, d = (Column(alias, "k", DataType.BIGINT) for alias in "ABCD")
+    link = [Column(alias, "j", DataType.BIGINT) for alias in "BC"]
+    query = Query(
+        inputs,
+        outputs=tuple(Output(column.stream, column) for column in (a, b, c, d)),
+        equalities=(Equality(a, b), Equality(link[0], link[1]), Equality(c, d)),
+    )
+    keys = [rng.getrandbits(60) for _ in range(20)]
+    of_b, of_c = rng.choices(keys, k=2_000), rng.choices(keys, k=60)
+    rows = {
+        "A": [Row(2 * SECOND, 0, {"k": 1, "j": 0})],
+        "B": [Row(SECOND, n, {"k": 1, "j": j}) for n, j in enumerate(of_b)],
+        "C": [Row(0, n, {"k": n, "j": j}) for n, j in enumerate(of_c)],
+        "D": [Row(0, n, {"k": n, "j": 0}) for n in range(60)],
+    }
+    case = Case(query, {alias: [mine] for alias, mine in rows.items()})
+    outcome = run(tree_of(query, (("A", "B"), ("C", "D")), "hash"), tables_of(case), Eager())
+    assert len(outcome.results) == sum(of_c.count(j) for j in of_b)
+    assert outcome.peaks["(A B)"] == 2_000

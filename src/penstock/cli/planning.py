@@ -36,7 +36,7 @@ Kinds = Annotated[str, typer.Option(help="Kinds of plans to consider: tree,multi
 Off = Annotated[
     str | None,
     typer.Option(
-        help="Optimisations to switch off: filter-order, bushy, products, probe-order, methods."
+        help="Optimisations to switch off, such as bushy,products; docs/planner.md lists them."
     ),
 ]
 Shed = Annotated[

@@ -16,7 +16,11 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """The same, for small functions that are called in inner loops."""
+    """The same, for small functions that are called in inner loops.
+
+    Numba keeps compiled code by the file of the caller: after a change to an inlined function of
+    another file, the caller's cache must go too.
+    """
     return cast(Function, njit(cache=True, inline="always")(function))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from penstock.query import Query
 from penstock.query.window import MICROS
 from penstock.sql import parse
+from penstock.stats.figure import Figure
+from penstock.stats.statistics import Statistics, StreamFigures
 
 FILTERED = "v"
 """The column that filters look at: uniform over this many whole numbers."""
@@ -49,13 +51,12 @@ class Workload:
     streams: tuple[MadeStream, ...]
     seconds: float
     seed: int = 1
-    equalities: tuple[str, ...] = field(default=())
 
     def script(self) -> str:
         """The query, with its sources, as a user would write it."""
         created = "\n".join(self._created(stream) for stream in self.streams)
         inputs = ", ".join(f"{stream.name} {stream.window}" for stream in self.streams)
-        conditions = [*self.equalities, *self._filters()]
+        conditions = [*self._equalities(), *self._filters()]
         where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
         columns = ", ".join(f"{stream.name}.{FILTERED} AS {stream.name}_v" for stream in self.streams)
         return f"{created}\nSELECT {columns}\nFROM {inputs}{where};\n"
@@ -72,6 +73,25 @@ class Workload:
     def tuples(self) -> float:
         """About how many tuples there are."""
         return self.seconds * sum(stream.rate for stream in self.streams)
+
+    def statistics(self) -> Statistics:
+        """What is true of the streams, exactly."""
+        streams = {
+            stream.name: StreamFigures(
+                Figure(stream.rate, "declared"),
+                distinct={key: Figure(float(n), "declared") for key, n in stream.keys.items()},
+            )
+            for stream in self.streams
+        }
+        return Statistics(self.query(), streams)
+
+    def _equalities(self) -> Iterator[str]:
+        holders: dict[str, str] = {}
+        for stream in self.streams:
+            for key in stream.keys:
+                if key in holders:
+                    yield f"{holders[key]}.{key} = {stream.name}.{key}"
+                holders.setdefault(key, stream.name)
 
     def _filters(self) -> list[str]:
         return [

@@ -117,7 +117,7 @@ def _order_work(problem: Problem, plan: MultiwayJoin, order: ProbeOrder) -> Iter
     detailed = costs.join is None
     if detailed:
         tables = max(1, len(_tables_of(plan, problem, order.driver)))
-        once = costs.move + tables * (costs.insert + costs.expire + costs.hash)
+        once = costs.move + costs.search + tables * (costs.insert + costs.expire + costs.hash)
         yield Term(once, driver, frozenset())
     bound, here = 1 << driver, None
     for probe in order.probes:

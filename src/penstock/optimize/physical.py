@@ -13,6 +13,7 @@ from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
+from penstock.stats.calibration import Engine
 
 Search = tuple[int, int, int | None, float]
 """Who searches (a set), in what (a set), by which key class, and how often a second."""
@@ -29,13 +30,12 @@ def with_methods(problem: Problem, plan: Plan) -> Plan:
     return replace(plan, orders=tuple(_order(problem, order) for order in plan.orders))
 
 
-def settle(problem: Problem, plan: Plan, found: Estimate) -> Physical:
-    """The choices for a plan with its estimate."""
-    return Physical(
-        buckets=_buckets(problem, plan),
-        expiration=_expiration(problem, plan),
-        interval=_interval(problem, found),
-    )
+def settle(problem: Problem, plan: Plan, found: Estimate, engine: Engine) -> Physical:
+    """The choices for a plan with its estimate; only the laboratory hashes and cleans windows."""
+    interval = _interval(problem, found)
+    if engine != "laboratory":
+        return Physical({}, 0.0, interval)
+    return Physical(_buckets(problem, plan), _expiration(problem, plan), interval)
 
 
 def _with_methods(problem: Problem, node: Node) -> Node:

@@ -17,6 +17,7 @@ from penstock.optimize.estimate import (
 )
 from penstock.optimize.facts import facts_of, guesses, inputs_of
 from penstock.optimize.physical import settle, with_methods
+from penstock.optimize.placement import with_late_filters
 from penstock.optimize.predicates import by_rank
 from penstock.optimize.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.reasons import reason_for
@@ -31,6 +32,8 @@ from penstock.stats.known import Known
 _SAME = 9
 """Significant digits in which two plans must differ for one to be called better."""
 
+_ALIKE = 1.25
+"""How many times the least work a plan may need and be as good as the best, going by guesses."""
 _ROUGHLY = 1e-4
 """How exactly the output of plans is compared that all must shed."""
 _OVER = 1e-6
@@ -56,6 +59,8 @@ NO_WISHES = Wishes()
 
 def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
     """The best plan for a query, with the others from best to worst and the reason."""
+    if "late-filters" not in wishes.off:
+        known = with_late_filters(known, lambda late: _least_work(late, wishes))
     if "filter-order" not in wishes.off:
         known = _in_rank_order(known)
     problem = Problem(known.query, known)
@@ -89,11 +94,17 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
         facts=facts_of(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
-        physical=settle(problem, chosen.plan, chosen.estimate),
+        physical=settle(problem, chosen.plan, chosen.estimate, wishes.engine),
         is_forced=wishes.plan is not None,
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
     )
+
+
+def _least_work(known: Known, wishes: Wishes) -> float:
+    """What the best plan of a query needs, whether it keeps up or not."""
+    problem = Problem(known.query, known)
+    return min(needed_by(problem, plan) for plan, _ in _proposals(problem, wishes))
 
 
 def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
@@ -105,8 +116,28 @@ def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
     found = [
         Alternative(plan, _roughly(problem, plan, wishes.goal, sheds), by) for plan, by in proposals
     ]
-    best, *others = sorted(found, key=lambda a: _merit(a, wishes.goal, capacity))
-    return [replace(best, estimate=estimate(problem, best.plan, wishes.goal)), *others]
+    ranked = sorted(found, key=lambda a: _merit(a, wishes.goal, capacity))
+    if isinstance(wishes.goal, Steady) and guesses(problem.known):
+        best = _least_state(ranked)
+        ranked.remove(best)
+        ranked.insert(0, best)
+    best = replace(ranked[0], estimate=estimate(problem, ranked[0].plan, wishes.goal))
+    return [best, *ranked[1:]]
+
+
+def _least_state(ranked: list[Alternative]) -> Alternative:
+    """Of the plans that guesses cannot tell from the best, the one that keeps the least.
+
+    What is kept is what a wrong guess costs.
+    """
+    best = ranked[0].estimate
+    alike = [
+        a
+        for a in ranked
+        if a.estimate.utilisation <= best.utilisation * _ALIKE
+        and a.estimate.output_rate * _ALIKE >= best.output_rate
+    ]
+    return min(alike, key=lambda a: a.estimate.state)
 
 
 def _roughly(problem: Problem, plan: Plan, goal: Goal, sheds: bool) -> Estimate:

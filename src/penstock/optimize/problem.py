@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.query import Query, RowsWindow, TimeWindow
+from penstock.query import Condition, Query, RowsWindow, TimeWindow
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.query import Input
 from penstock.query.window import MICROS
@@ -86,11 +86,15 @@ class Problem:
 
     @cached_property
     def theta_masks(self) -> tuple[tuple[int, ConditionFigures], ...]:
-        """The predicates over several inputs that no key decides, with the inputs they read."""
+        """The predicates that no key decides, with the inputs that must be bound for each."""
         extra = extra_equalities(self.query)
         texts = [(theta, str(theta)) for theta in self.query.thetas]
         texts += [(condition, text) for text, condition in extra.items()]
-        return tuple((self.mask(c.streams), self.known.conditions[text]) for c, text in texts)
+        return tuple((self._decided_by(c), self.known.conditions[text]) for c, text in texts)
+
+    def _decided_by(self, theta: Condition) -> int:
+        """The inputs that must be bound: those it reads, or all if it is a filter that waits."""
+        return self.mask(theta.streams) if len(theta.streams) > 1 else self.everything
 
     def mask(self, aliases: Iterable[str]) -> int:
         """A set of inputs."""

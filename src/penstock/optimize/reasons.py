@@ -16,6 +16,9 @@ def reason_for(
     if not others:
         return "forced by --plan" if is_forced else "the only plan weighed"
     best = others[0]
+    if not is_forced and isinstance(goal, Steady) and _is_worse(chosen, best):
+        why = "least state of the plans that guesses cannot tell apart"
+        return f"{why}: {_compare(chosen, best, goal)}"
     if is_forced:
         return f"forced by --plan; {_compare(best, chosen, goal)} for {render_plan(best.plan)}"
     count = len(others) + 1
@@ -38,7 +41,16 @@ def _compare(one: Alternative, other: Alternative, goal: Goal) -> str:
             return f"{_number(left.measure)}{unit} against {_number(right.measure)}{unit}"
     elif _loses(one) or _loses(other):
         return f"{left.output_rate:,.4g} results/s against {right.output_rate:,.4g}"
+    if f"{left.utilisation:.3g}" == f"{right.utilisation:.3g}":
+        return f"{left.utilisation:.3g} s/s of work, the next as much"
     return f"{left.utilisation:.3g} s/s of work against {right.utilisation:.3g}"
+
+
+def _is_worse(one: Alternative, other: Alternative) -> bool:
+    """Whether more work is done for no more results."""
+    left, right = one.estimate, other.estimate
+    more = left.utilisation > right.utilisation * (1 + 1e-9)
+    return more and left.output_rate <= right.output_rate * (1 + 1e-9)
 
 
 def _loses(alternative: Alternative) -> bool:

@@ -10,6 +10,7 @@ KINDS = {"tree": "binary joins with inner results as state", "multiway": "one jo
 
 SWITCHES = {
     "filter-order": "put filters and other predicates in the order of their rank",
+    "late-filters": "let an expensive filter wait for the results of the joins",
     "bushy": "consider trees that join two inner results",
     "products": "consider trees that join inputs without a predicate between them",
     "probe-order": "search each stream's probe order instead of taking FROM's",

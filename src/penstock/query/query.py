@@ -61,7 +61,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Query:
-    """One SELECT over windowed streams and tables. WHERE is the conjunction of the three parts."""
+    """One SELECT over windowed streams and tables. WHERE is the conjunction of the three parts.
+
+    Filters are decided before the joins, thetas in them, as soon as all their inputs are bound. A
+    theta over one input is a filter that waits for all inputs, because it is expensive.
+    """
 
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]

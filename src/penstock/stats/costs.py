@@ -17,7 +17,8 @@ class Costs:
     window, or one candidate that a probe found), `move` a tuple to the next operator. Whatever the
     plan is, `arrive` is for receiving a tuple and `result` for handing over a result. `keep` is
     what an inner result of a tree takes beyond a tuple's `insert` and `expire`: it does not die in
-    the order in which it came. `batch` is what starting a batch or re-execution takes, however
+    the order in which it came. `search` is for setting out on a multi-way plan's probes, once a
+    tuple. `batch` is what starting a batch or re-execution takes, however
     little is in it.
     """
 
@@ -32,4 +33,5 @@ class Costs:
     arrive: float = 0.0
     result: float = 0.0
     keep: float = 0.0
+    search: float = 0.0
     batch: float = 0.0

@@ -117,6 +117,7 @@ class CostsTable(Table):
     arrive: Seconds = 0.0
     result: Seconds = 0.0
     keep: Seconds = 0.0
+    search: Seconds = 0.0
     batch: Seconds = 0.0
 
     @model_validator(mode="after")

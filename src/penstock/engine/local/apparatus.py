@@ -19,8 +19,9 @@ from penstock.engine.local.positions import Lifetimes, lifetimes_of
 from penstock.engine.local.schedule import Mode, block_bounds, cleanings, ready_times
 from penstock.engine.local.shedding import kept_tuples
 from penstock.errors import PlanError
+from penstock.kernels.inner import Inner, empty_inner
 from penstock.kernels.nested import KINDS, Loops, Schedule, Windows, insert_all, run_blocks
-from penstock.kernels.tree import Inner, Paths, empty_inner, run_arrivals
+from penstock.kernels.tree import Paths, run_arrivals
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin

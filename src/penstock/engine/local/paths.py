@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.engine.local.columns import OPERATORS, Columns, Table
 from penstock.kernels.nested import EQ
-from penstock.kernels.tree import LEVEL, Paths
+from penstock.kernels.tree import FACTS, Paths
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
 
 Place = tuple[int, int]
@@ -34,7 +34,7 @@ class TreeLowering:
         aliases = self.columns.aliases
         checks = [self._checks(join) for join in self.joins]
         ends = np.cumsum([0, *map(len, checks)])
-        levels = np.full((len(aliases), max(1, len(self.joins)), LEVEL), -1)
+        levels = np.full((len(aliases), max(1, len(self.joins)), FACTS), -1)
         depths = np.zeros(len(aliases), np.int64)
         for number, alias in enumerate(aliases):
             path = _path(self.plan.root, alias)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from penstock.engine.local.apparatus import Apparatus, Climber, blocks_of
 from penstock.engine.local.clock import Costs, Work, served
 from penstock.engine.local.paths import TreeLowering
+from penstock.kernels.inner import traced
 from penstock.kernels.nested import COMPARES, EXPIRED, INSERTS, KINDS, PROBES, RESULTS, TUPLES
-from penstock.kernels.tree import traced
 from penstock.kernels.waiting import waiting
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin
 
@@ -57,9 +57,8 @@ class _Network:
     """The servers of one run, each asked once."""
 
     def __init__(self, apparatus: Apparatus, costs: Costs):
-        assert isinstance(apparatus.plan, TreeJoin) and isinstance(apparatus.machine, Climber), (
-            "only trees are traced"
-        )
+        assert isinstance(apparatus.plan, TreeJoin), "only trees are traced"
+        assert isinstance(apparatus.machine, Climber)
         self.root = apparatus.plan.root
         self.lowering = TreeLowering(apparatus.plan, apparatus.columns)
         self.apparatus = apparatus
