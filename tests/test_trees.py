@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import zlib
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -26,10 +28,9 @@ from reference import answer
 
 from penstock.engine.layout import Layout
 from penstock.engine.local.batches import open_run
-from penstock.engine.spark.handle import SparkRun
-from penstock.engine.spark.start import start
 from penstock.engine.store import Store
 from penstock.engine.tree_routes import routing_of
+from penstock.errors import PlanError
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin, branches, is_left_deep
 from penstock.query import Query
@@ -135,6 +136,64 @@ def assert_only_what_counts_is_there(place: Place) -> None:
     assert listed == Store(str(place.checkpoint)).names("state")
 
 
+def test_a_tree_starts_from_the_checkpoint_of_an_earlier_version(tmp_path):
+    """Its manifests say nothing of inner state or shed tuples."""
+    query = long_query(tmp_path / "in", TIMES, CHAIN, batches=8)
+    plain, place = Place(tmp_path / "plain"), Place(tmp_path)
+    run_local(query, plain)
+    with first_files_only(query, 4):
+        run_local(query, place, drain=False)
+    newest = sorted((place.checkpoint / "manifests").iterdir())[-1]
+    facts = json.loads(newest.read_text())["manifest"]
+    assert facts.pop("inner") == []
+    assert facts.pop("total_shed") == {}
+    checksum = zlib.crc32(json.dumps(facts).encode())
+    newest.write_text(json.dumps({"checksum": checksum, "manifest": facts}))
+    run_local(query, place, plan=tree(query, SHAPES[CHAIN][0]))
+    assert canonical(place.results(query)) == canonical(plain.results(query))
+
+
+def test_a_plan_may_put_filters_in_another_order(tmp_path):
+    where = f"{CHAIN} AND a.id > 12 AND a.j < 2"
+    query = long_query(tmp_path / "in", TIMES, where, batches=6)
+    other = replace(query, filters=query.filters[::-1])
+    assert other.filters != query.filters
+    plain, place = Place(tmp_path / "plain"), Place(tmp_path)
+    run_local(query, plain)
+    with first_files_only(query, 2):
+        run_local(query, place, drain=False)
+    run = open_run(planned(query), sink=place.sink, checkpoint=str(place.checkpoint))
+    run.replan(tree(other, SHAPES[CHAIN][0]))
+    run.available_now(drain=True)
+    assert canonical(place.results(query)) == canonical(plain.results(query))
+
+
+def test_a_plan_of_another_query_is_refused(tmp_path):
+    query = long_query(tmp_path / "in", TIMES, CHAIN, batches=1)
+    place = Place(tmp_path)
+    run = open_run(planned(query), sink=place.sink, checkpoint=str(place.checkpoint))
+    other = parse(LONG.format(folder=tmp_path / "in", windows=TIMES, where=COMMON))
+    with pytest.raises(PlanError, match="for another query"):
+        run.replan(planned(other))
+    run.available_now()
+
+
+def test_nested_loops_are_refused_where_there_is_a_key(tmp_path):
+    query = long_query(tmp_path / "in", TIMES, COMMON, batches=1)
+    plan = tree(query, SHAPES[COMMON][1])
+    nested = replace(plan, root=replace(plan.root, method="nested"))
+    with pytest.raises(PlanError, match="a ⋈ c and b ⋈ d are joined by nested loops"):
+        run_local(query, Place(tmp_path), plan=nested)
+
+
+def test_joins_on_one_key_need_one_round(tmp_path):
+    query = long_query(tmp_path / "in", TIMES, COMMON, batches=1)
+    for shape in SHAPES[COMMON]:
+        routing = routing_of(tree(query, shape), Layout(query))
+        assert routing.rounds == 1
+        assert [inner.is_local for inner in routing.inners] == [True, True]
+
+
 # ── on Spark ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -175,34 +234,26 @@ def test_spark_trees_give_what_the_reference_does(number, spark, tmp_path):
 @pytest.mark.slow
 def test_plans_may_change_on_spark(spark, tmp_path):
     """From tree to tree, to a multi-way plan and back: at batch boundaries, then at restarts."""
+    from penstock.engine.spark.start import start
+
     windows = ("ROWS 6", "RANGE 25 SECONDS", "PARTITION BY k ROWS 3", "RANGE 9 SECONDS")
     query = long_query(tmp_path / "in", windows, CHAIN, batches=10)
     bushy, deep = (tree(query, shape) for shape in SHAPES[CHAIN])
-    plans = [deep, planned(query), bushy, tree(query, (("a", "d"), ("c", "b"))), planned(query)]
+    plans = [bushy, deep, planned(query), tree(query, (("a", "d"), ("c", "b"))), deep, bushy]
     plain, place = Place(tmp_path / "plain"), Place(tmp_path / "spark")
     run_local(query, plain)
-
-    def follow(run: SparkRun, plans: Iterator[Plan]) -> None:
-        plan = next(plans, None)
-        if plan is not None:
-            run.replan(plan)
-
-    with first_files_only(query, 6):
-        left = iter(plans)
-        started: list[SparkRun] = []
-        started.append(
-            start(
-                bushy,
-                spark,
-                sink=place.sink,
-                checkpoint=str(place.checkpoint),
-                partitions=2,
-                available_now=True,
-                report=lambda _: follow(started[0], left),
-            )
+    with first_files_only(query, len(plans)):
+        run = start(
+            plans[0],
+            spark,
+            sink=place.sink,
+            checkpoint=str(place.checkpoint),
+            partitions=2,
+            available_now=True,
+            report=lambda report: run.replan(plans[(report.batch + 1) % len(plans)]),
         )
-        started[0].await_termination()
-        assert next(left, None) is None
+        run.await_termination()
+    assert [report.batch for report in run.reports] == list(range(len(plans)))
     for count, plan in ((8, deep), (9, bushy)):
         with first_files_only(query, count):
             run_spark(spark, query, place, plan=plan, drain=False)

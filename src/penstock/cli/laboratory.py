@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from penstock.cli.durations import micros_of
+from penstock.query.window import MICROS
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
@@ -30,10 +31,18 @@ def run_in_laboratory(
     from penstock.engine.local.schedule import Eager, Lazy
 
     mode = Eager() if every is None else Lazy(micros_of(every, "--every"))
-    expiration = 0 if expire is None else micros_of(expire, "--expire")
-    clock = _clock(costs)
+    if isinstance(mode, Lazy):
+        query = replace(query, wishes=replace(query.wishes, interval=mode.every / MICROS))
+    physical = query.decision.physical
+    expiration = round(physical.expiration * MICROS)
     outcome = run_experiment(
-        query.plan, sink, mode, expiration=expiration, clock=clock, overwrite=overwrite
+        query.plan,
+        sink,
+        mode,
+        expiration=expiration if expire is None else micros_of(expire, "--expire"),
+        clock=_clock(costs),
+        buckets=physical.buckets,
+        overwrite=overwrite,
     )
     _report(outcome, is_simulated=costs is not None)
 

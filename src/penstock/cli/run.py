@@ -80,7 +80,7 @@ def run(
         str | None, typer.Option(help="Laboratory: join every so often, e.g. 5s (engine local).")
     ] = None,
     expire: Annotated[
-        str | None, typer.Option(help="Laboratory: clean windows this often; default: always.")
+        str | None, typer.Option(help="Laboratory: clean windows this often; default: planned.")
     ] = None,
     cost: Annotated[
         list[str] | None,

@@ -7,17 +7,12 @@ from dataclasses import dataclass
 
 from penstock.engine.layout import Layout
 from penstock.engine.lifetimes import FOREVER
-from penstock.engine.routes import Inner, Routing
+from penstock.engine.routes import Inner, Routing, module_name
 from penstock.engine.sinks import Staging
 from penstock.engine.store import ChunkInfo
 from penstock.query import RowsWindow
 
 Infos = tuple[ChunkInfo, ...]
-
-
-def module_name(name: str, space: int) -> str:
-    """The state module of an input or inner join in a space."""
-    return f"{name}@{space}"
 
 
 @dataclass(frozen=True)
@@ -72,6 +67,7 @@ class Batch:
         """The inner joins whose results are kept in a space."""
         return (inner for inner in self.routing.inners if inner.space == space)
 
-    def rows_members(self, inner: Inner) -> Iterator[str]:
-        """The members of an inner join that have ROWS windows."""
-        return (alias for alias in inner.members if self.is_rows(alias))
+    def rows_members(self, name: str) -> tuple[str, ...]:
+        """The members of an inner join that have ROWS windows; an input has no members."""
+        inner = self.routing.inner(name)
+        return tuple(filter(self.is_rows, inner.members)) if inner else ()

@@ -258,19 +258,16 @@ class Pipeline:
         What is missing is rebuilt from the inputs' windows. It becomes final with the batch.
         """
         wanted = tuple(inner.module for inner in self.routing.inners)
-        before, dropped = self.manifest, set(self.manifest.inner)
-        is_complete = dropped.issuperset(wanted)
-        kept = {m: p for m, p in before.modules.items() if m in wanted or m not in dropped}
-        if is_complete:
-            return dataclasses.replace(before, modules=kept, inner=wanted)
-        base = {m: p for m, p in before.modules.items() if m not in dropped}
-        bare = dataclasses.replace(before, modules=base, inner=wanted)
-        if not base:
-            return bare
-        facts = run(self._rebuilding(number, bare))
+        there = set(self.manifest.inner)
+        useless = there.difference(wanted if there.issuperset(wanted) else ())
+        modules = {m: p for m, p in self.manifest.modules.items() if m not in useless}
+        before = dataclasses.replace(self.manifest, modules=modules, inner=wanted)
+        if there.issuperset(wanted) or not modules:
+            return before
+        facts = run(self._rebuilding(number, before))
         raise_error(facts)
         self.checkpoint.store.remove(_passing(facts))
-        return dataclasses.replace(bare, modules=modules_after(base, facts, {}))
+        return dataclasses.replace(before, modules=modules_after(modules, facts, {}))
 
     def _rebuilding(self, number: int, before: Manifest) -> Job:
         inner_routes = tuple(route for route in self.routing.routes if route.makes)

@@ -64,6 +64,11 @@ class Route:
         return self.legs[number] if 0 <= number < len(self.legs) else None
 
 
+def module_name(name: str, space: int) -> str:
+    """The state module of an input or inner join in a space."""
+    return f"{name}@{space}"
+
+
 @dataclass(frozen=True)
 class Inner:
     """The results of an inner join, kept in a space until their first member dies.
@@ -81,7 +86,7 @@ class Inner:
     @property
     def module(self) -> str:
         """The state module, which means the same in all plans that have it."""
-        return f"{self.name}@{self.space}"
+        return module_name(self.name, self.space)
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,10 @@ class Routing:
     def rounds(self) -> int:
         ends = [route.first_round + len(route.legs) for route in self.routes]
         return max(ends + [inner.ready + 1 for inner in self.inners], default=1)
+
+    def inner(self, name: str | None) -> Inner | None:
+        """The inner join of that name; complete results and inputs have none."""
+        return next((inner for inner in self.inners if inner.name == name), None)
 
     def route_of(self, driver: str) -> Route | None:
         """The route of what is new of an input or inner join; a table may have none."""

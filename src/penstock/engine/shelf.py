@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.batch import Batch, Infos, module_name
+from penstock.engine.batch import Batch, Infos
 from penstock.engine.join import by_time
 from penstock.engine.layout import ARRIVAL, END, SEQUENCE, TS, hash_name
 from penstock.engine.lives import DEAD, Lives
 from penstock.engine.packets import Packet, pack_meta, unpack_rows
-from penstock.engine.routes import Inner, Visit
+from penstock.engine.routes import Visit, module_name
 from penstock.engine.store import Chunk, ChunkInfo, Store, open_chunk, read_rows
 from penstock.kernels.sorting import state_order
 
@@ -130,15 +130,10 @@ class Shelf:
 
     def _with_ends(self, name: str, chunks: list[Chunk]) -> list[Chunk]:
         """Inner results with what is known by now of the ends of their ROWS members."""
-        members = self._rows_members(name)
+        members = self.batch.rows_members(name)
         if not members:
             return chunks
         return [Chunk.of(self.lives.updated(chunk.rows, members), self.key) for chunk in chunks]
-
-    def _rows_members(self, name: str) -> tuple[str, ...]:
-        inners: Iterator[Inner] = self.batch.inners_at(self.space)
-        found = (self.batch.rows_members(inner) for inner in inners if inner.name == name)
-        return tuple(next(found, ()))
 
     # Writing
 
@@ -163,7 +158,7 @@ class Shelf:
 
     def _alive(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
         alive = rows.column(TS).to_numpy() >= self.batch.floor(name)
-        members = self._rows_members(name)
+        members = self.batch.rows_members(name)
         if members:
             rows = self.lives.updated(rows, members)
             alive &= rows.column(END).to_numpy() > DEAD

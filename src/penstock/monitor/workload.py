@@ -58,7 +58,9 @@ class Workload:
         inputs = ", ".join(f"{stream.name} {stream.window}" for stream in self.streams)
         conditions = [*self._equalities(), *self._filters()]
         where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
-        columns = ", ".join(f"{stream.name}.{FILTERED} AS {stream.name}_v" for stream in self.streams)
+        columns = ", ".join(
+            f"{stream.name}.{FILTERED} AS {stream.name}_v" for stream in self.streams
+        )
         return f"{created}\nSELECT {columns}\nFROM {inputs}{where};\n"
 
     def query(self) -> Query:

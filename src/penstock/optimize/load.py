@@ -124,7 +124,7 @@ def _order_work(problem: Problem, plan: MultiwayJoin, order: ProbeOrder) -> Iter
         target = problem.mask([probe.target])
         others = frozenset(problem.members(bound)) - {driver}
         key = None if probe.method == "nested" else probe_key(problem, bound, target, here)
-        visit = costs.join if costs.join is not None else _visit_cost(problem, probe.method)
+        visit = costs.probe if costs.join is None else costs.join
         if detailed and others and (key is None or key != here):
             visit += costs.move
         yield Term(problem.fraction(bound) * visit, driver, others)
@@ -162,17 +162,13 @@ def arrival_seconds(problem: Problem, method: Method) -> float:
     costs = problem.known.costs
     if costs.join is not None:
         return costs.join
-    search = 0.0 if method == "nested" else costs.hash + costs.probe
-    return costs.move + costs.insert + costs.expire + search
+    hashing = 0.0 if method == "nested" else costs.hash
+    return costs.move + costs.insert + costs.expire + hashing + costs.probe
 
 
 def _keep_seconds(problem: Problem, mask: int) -> float:
     costs = problem.known.costs
     return costs.keep if costs.join is None and mask.bit_count() > 1 else 0.0
-
-
-def _visit_cost(problem: Problem, method: Method) -> float:
-    return 0.0 if method == "nested" else problem.known.costs.probe
 
 
 def _candidate_seconds(problem: Problem, bound: int, target: int, key: int | None) -> float:

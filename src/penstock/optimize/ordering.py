@@ -7,6 +7,7 @@ They need far fewer evaluations than a search; `probe_search` is exact.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from penstock.cost.multi_join import Window, driver_cost
 from penstock.optimize.load import load_of
@@ -48,6 +49,38 @@ def general_lazy(problem: Problem, tau: float, method: Method = "nested") -> Ord
     return tuple(_own_lazy(problem, driver, tau, method) for driver in _drivers(problem))
 
 
+def lazier(problem: Problem, plan: MultiwayJoin, tau: float) -> MultiwayJoin:
+    """The plan for joins every τ seconds: general lazy where that takes fewer comparisons.
+
+    Only plans of nested loops have a choice: what is hashed is found from the new tuples.
+    """
+    if any(probe.method != "nested" for order in plan.orders for probe in order.probes):
+        return plan
+    other = replace(plan, orders=general_lazy(problem, tau))
+    return min(plan, other, key=lambda each: _comparisons(problem, each, tau))
+
+
+def _comparisons(problem: Problem, plan: MultiwayJoin, tau: float) -> float:
+    return sum(
+        _driver_comparisons(problem, order.driver, _loops(order), tau) for order in plan.orders
+    )
+
+
+def _loops(order: ProbeOrder) -> list[str]:
+    return [*order.targets[: order.position], order.driver, *order.targets[order.position :]]
+
+
+def _driver_comparisons(problem: Problem, driver: str, loops: Sequence[str], tau: float) -> float:
+    """Comparisons/s of one driver's loops every τ seconds (G&O: H)."""
+    aliases = problem.query.aliases
+    windows = {flow.alias: Window(flow.rate, flow.window) for flow in problem.inputs}
+
+    def matching(bound: Sequence[str], name: str) -> float:
+        return match(problem, problem.mask(bound), aliases.index(name))
+
+    return driver_cost(windows, loops, driver, matching, tau)
+
+
 def by_bucket_size(problem: Problem, buckets: Mapping[str, int]) -> Orders:
     """Descending selectivity for hashed windows, of which one bucket is looked at (G&O §5.3)."""
     sizes = [flow.window / buckets.get(flow.alias, 1) for flow in problem.inputs]
@@ -78,13 +111,9 @@ def _own_augmented(problem: Problem, driver: int, method: Method) -> ProbeOrder:
 
 def _own_lazy(problem: Problem, driver: int, tau: float, method: Method) -> ProbeOrder:
     aliases = problem.query.aliases
-    windows = {flow.alias: Window(flow.rate, flow.window) for flow in problem.inputs}
-
-    def matching(bound: Sequence[str], name: str) -> float:
-        return match(problem, problem.mask(bound), aliases.index(name))
 
     def comparisons(loops: Sequence[int]) -> float:
-        return driver_cost(windows, [aliases[i] for i in loops], aliases[driver], matching, tau)
+        return _driver_comparisons(problem, aliases[driver], [aliases[i] for i in loops], tau)
 
     sizes = [flow.window + flow.rate * tau for flow in problem.inputs]
     sizes[driver] = problem.inputs[driver].rate * tau

@@ -45,28 +45,35 @@ def _with_methods(problem: Problem, node: Node) -> Node:
     return Branch(
         _with_methods(problem, node.left),
         _with_methods(problem, node.right),
-        _better(problem, left, right, problem.shared_key(left, right)),
+        _better(problem, ((left, right), (right, left)), problem.shared_key(left, right)),
     )
 
 
 def _order(problem: Problem, order: ProbeOrder) -> ProbeOrder:
     probes = tuple(
-        Probe(problem.query.aliases[target.bit_length() - 1], _better(problem, bound, target, key))
+        Probe(
+            problem.query.aliases[target.bit_length() - 1],
+            _better(problem, ((bound, target),), key),
+        )
         for bound, target, key in _visits(problem, order)
     )
     return replace(order, probes=probes)
 
 
-def _better(problem: Problem, bound: int, target: int, key: int | None) -> Method:
+def _better(problem: Problem, searches: tuple[tuple[int, int], ...], key: int | None) -> Method:
+    """The method for those who search and the windows in which they do, one way or both ways."""
     if key is None:
         return "nested"
     costs = problem.known.costs
     if costs.join is not None:
         return "hash"
-    size = float(problem.alive[target])
-    found = size * float(gain(problem.key_fractions[key], bound, target))
-    by_hash = costs.hash + costs.probe + costs.compare * found
-    return "nested" if costs.compare * size < by_hash else "hash"
+    spared = 0.0
+    for bound, target in searches:
+        size = float(problem.alive[target])
+        found = size * float(gain(problem.key_fractions[key], bound, target))
+        rate = float(problem.rates[bound])
+        spared += rate * (costs.hash - costs.compare * (size - found))
+    return "nested" if spared > 0.0 else "hash"
 
 
 def _visits(problem: Problem, order: ProbeOrder) -> Iterator[tuple[int, int, int | None]]:

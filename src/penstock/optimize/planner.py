@@ -16,6 +16,7 @@ from penstock.optimize.estimate import (
     with_drops,
 )
 from penstock.optimize.facts import facts_of, guesses, inputs_of
+from penstock.optimize.ordering import lazier
 from penstock.optimize.physical import settle, with_methods
 from penstock.optimize.placement import with_late_filters
 from penstock.optimize.predicates import by_rank
@@ -24,6 +25,7 @@ from penstock.optimize.reasons import reason_for
 from penstock.plan.choose import default_plan
 from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.force import forced_plan, is_flat, render_plan
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query.goal import STEADY, First, Goal, Steady
 from penstock.stats.calibration import Engine
@@ -43,7 +45,7 @@ _OVER = 1e-6
 @dataclass(frozen=True)
 class Wishes:
     """What the user wants of a plan: a goal, a forced plan, fewer kinds, shedding, switches, and
-    the engine that it is to run on."""
+    the engine that it is to run on: in the laboratory every so many seconds, or eagerly."""
 
     goal: Goal = STEADY
     plan: str | None = None
@@ -52,6 +54,7 @@ class Wishes:
     sheds: bool = False
     alternatives: bool = False
     engine: Engine = "spark"
+    interval: float | None = None
 
 
 NO_WISHES = Wishes()
@@ -80,7 +83,7 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
         chosen = Alternative(forced, estimate(problem, forced, wishes.goal), ("--plan",))
         others = tuple(a for a in ranked if render_plan(a.plan) != render_plan(chosen.plan))
     if wishes.engine == "laboratory" and "methods" not in wishes.off and wishes.plan is None:
-        chosen = replace(chosen, plan=with_methods(problem, chosen.plan))
+        chosen = replace(chosen, plan=_for_laboratory(problem, chosen.plan, wishes.interval))
     is_shed = wishes.sheds and chosen.estimate.needed > known.capacity.value
     if is_shed:
         _refuse_shedding(problem, chosen)
@@ -99,6 +102,13 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
     )
+
+
+def _for_laboratory(problem: Problem, plan: Plan, interval: float | None) -> Plan:
+    plan = with_methods(problem, plan)
+    if isinstance(plan, MultiwayJoin) and interval is not None:
+        return lazier(problem, plan, interval)
+    return plan
 
 
 def _least_work(known: Known, wishes: Wishes) -> float:

@@ -75,11 +75,11 @@ class TreeSearch:
         )
         if costs.join is not None:
             return arriving * costs.join + self._theta_work(left, right, meeting)
-        work = arriving * (costs.move + costs.insert + costs.expire)
+        work = arriving * (costs.move + costs.insert + costs.expire + costs.probe)
         for side in (left, right):
             work += np.where(np.bitwise_count(side) > 1, problem.rates[side] * costs.keep, 0.0)
         keys = problem.first_keys(left, right)
-        work += np.where(keys >= 0, arriving * (costs.hash + costs.probe), 0.0)
+        work += np.where(keys >= 0, arriving * costs.hash, 0.0)
         work += meeting * problem.key_gain(keys, left, right) * costs.compare
         return work + self._theta_work(left, right, meeting)
 

@@ -13,13 +13,12 @@ class Costs:
 
     `join` is one figure for all that a join does with one arriving tuple (A&N's symmetric cost);
     where it is given the others count for nothing. Otherwise: `insert` into a window, `expire` from
-    it, `hash` a key, `probe` a window by key, `compare` with one tuple looked at (in a loop over a
-    window, or one candidate that a probe found), `move` a tuple to the next operator. Whatever the
-    plan is, `arrive` is for receiving a tuple and `result` for handing over a result. `keep` is
-    what an inner result of a tree takes beyond a tuple's `insert` and `expire`: it does not die in
-    the order in which it came. `search` is for setting out on a multi-way plan's probes, once a
-    tuple. `batch` is what starting a batch or re-execution takes, however
-    little is in it.
+    it, `hash` a key, `probe` a window (by key or not), `compare` with one tuple looked at (in a
+    loop over a window, or one candidate that a probe found), `move` a tuple to the next operator.
+    Whatever the plan is, `arrive` is for receiving a tuple and `result` for handing over a result.
+    `keep` is what an inner result of a tree takes beyond a tuple's `insert` and `expire`: it does
+    not die in the order in which it came. `search` is for setting out on a multi-way plan's probes,
+    once a tuple. `batch` is what starting a batch or re-execution takes, however little is in it.
     """
 
     origin: Origin

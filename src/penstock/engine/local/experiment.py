@@ -32,6 +32,7 @@ def run_experiment(
     *,
     expiration: int = 0,
     clock: Clock,
+    buckets: Mapping[str, int] | None = None,
     overwrite: bool = False,
 ) -> Outcome:
     """Run a plan over all there is, eagerly or lazily, and write its results.
@@ -40,7 +41,7 @@ def run_experiment(
     kept for a later run.
     """
     prepare(sink, is_new=True, overwrite=overwrite)
-    outcome = run(plan, read_all(plan.query), mode, expiration, clock)
+    outcome = run(plan, read_all(plan.query), mode, expiration, clock, buckets)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         staging = staging_of(sink, Store(folder))
         writer = PartWriter(staging, plan.query)
