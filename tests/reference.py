@@ -1,4 +1,4 @@
-"""The meaning of a windowed join, as plain loops: what every plan on every engine must give.
+"""The meaning of windowed joins and of views, in plain loops: what every engine must give.
 
 Read it beside DESIGN §1. Nothing here is clever; a combination of tuples is only given up early
 when a predicate over the tuples it has so far is already false.
@@ -10,10 +10,24 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import Any, Literal
 
-from expressions import value_of
+from expressions import BITS, compare, value_of
 
-from penstock.query import Column, DataType, Equality, Expression, Input, Query, RowsWindow
+from penstock.errors import EvaluationError
+from penstock.query import (
+    Aggregate,
+    Column,
+    DataType,
+    Equality,
+    Expression,
+    Input,
+    Query,
+    RowsWindow,
+    TimeWindow,
+    View,
+    Window,
+)
 from penstock.query.expression import Value
 from penstock.query.types import common_type
 
@@ -183,3 +197,153 @@ def group(window: RowsWindow, row: Row) -> tuple[object, ...]:
 def columns(item: Input, row: Row) -> Columns:
     """The values of a row by column."""
     return {Column(item.alias, f.name, f.type): row.values[f.name] for f in item.source.fields}
+
+
+# ── views ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Change:
+    """A group that is new or has changed, with its row; or one that is gone, with its last row."""
+
+    time: int
+    kind: Literal["upsert", "delete"]
+    values: tuple[Value, ...]
+
+
+Group = tuple[Value, ...]
+Rows = dict[Group, tuple[Value, ...]]
+
+
+def view_changes(query: Query, batches: Batches, drain: bool = True) -> list[Change]:
+    """What each evaluation of a view changes, in the order of time and in no order within one.
+
+    Where the input has not ended, an evaluation needs the frontier to be above all that it sees.
+    """
+    windows = {item.alias: in_time(item, batches[item.alias]) for item in query.inputs}
+    end = math.inf if drain else frontier(query, batches)
+    changes: list[Change] = []
+    shown: Rows = {}
+    for time in evaluations(query, windows):
+        if moment(query, time) < end:
+            now = view_at(query, windows, time)
+            changes += differences(time, shown, now)
+            shown = now
+    return changes
+
+
+def evaluations(query: Query, windows: Mapping[str, list[Row]]) -> list[int]:
+    """The times at which the view is evaluated, but for those before which no window changes."""
+    assert query.view is not None
+    every = query.view.every
+    found = set()
+    for item in query.streams:
+        for row in windows[item.alias]:
+            for change in (row.ts, death(item.window, row.ts)):
+                if change is not None:
+                    time = -(-change // every) * every
+                    found.add(time if change <= moment(query, time) else time + every)
+    return sorted(found)
+
+
+def death(window: Window | None, ts: int) -> int | None:
+    """The first time at which a tuple is no longer alive, if time alone can end its life."""
+    if not isinstance(window, TimeWindow) or window.extent is None:
+        return None
+    return ((ts + window.extent) // window.slide + 1) * window.slide
+
+
+def moment(query: Query, time: int) -> int:
+    """The time that an evaluation looks at: just before the end of a block, where there are any."""
+    return time - 1 if query.is_tumbling else time
+
+
+def view_at(query: Query, windows: Mapping[str, list[Row]], time: int) -> Rows:
+    """The rows of the view at a time, by group, computed from nothing but the windows."""
+    assert query.view is not None
+    now = moment(query, time)
+    here = (now, len(query.inputs), 0)
+    present = {
+        item.alias: [
+            row
+            for row in windows[item.alias]
+            if item.is_table
+            or (row.ts <= now and alive(query, item, windows[item.alias], row, here))
+        ]
+        for item in query.inputs
+    }
+    groups: dict[Group, list[Columns]] = {} if query.view.groups else {(): []}
+    for found in combinations(query, present):
+        joined = joined_columns(query, found)
+        group = tuple(same_nan(joined[column]) for column in query.view.groups)
+        groups.setdefault(group, []).append(joined)
+    rows = {group: view_row(query.view, group, members) for group, members in groups.items()}
+    return {group: row for group, row in rows.items() if row is not None}
+
+
+def joined_columns(query: Query, found: Combination) -> Columns:
+    """What the join gives of a combination, by column."""
+    pairs = zip(query.outputs, result(query, found), strict=True)
+    return {Column("", o.name, o.expression.type): value for o, value in pairs}
+
+
+def view_row(view: View, group: Group, members: list[Columns]) -> tuple[Value, ...] | None:
+    """What the view says of a group; nothing, where HAVING is not true."""
+    known: Columns = dict(zip(view.groups, group, strict=True))
+    known |= {each.column: aggregated(each, members) for each in view.aggregates}
+    if view.having is not None and value_of(view.having, known) is not True:
+        return None
+    return tuple(value_of(output.expression, known) for output in view.outputs)
+
+
+def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
+    """An aggregate over the rows of a group; NULLs do not count."""
+    if aggregate.argument is None:
+        return len(members)
+    values: list[Any] = [row[aggregate.argument] for row in members]
+    values = [value for value in values if value is not None]
+    if aggregate.function == "count":
+        return len(values)
+    if not values:
+        return None
+    match aggregate.function:
+        case "sum":
+            return total(values)
+        case "avg":
+            return float(total([float(value) for value in values])) / len(values)
+    best = values[0]
+    for value in values[1:]:
+        if compare(value, best) == (1 if aggregate.function == "max" else -1):
+            best = value
+    return best
+
+
+def total(values: list[Any]) -> int | float:
+    """The sum: of whole numbers exact, of others rounded once."""
+    if isinstance(values[0], int):
+        whole = sum(values)
+        if not -(1 << BITS[DataType.BIGINT] - 1) <= whole < 1 << BITS[DataType.BIGINT] - 1:
+            raise EvaluationError("overflow in SUM")
+        return whole
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):
+        return float(sum(values))
+
+
+def differences(time: int, before: Rows, now: Rows) -> list[Change]:
+    """What has to be told to who knows the rows before."""
+    return [
+        *(Change(time, "upsert", now[g]) for g in now if not same(before.get(g), now[g])),
+        *(Change(time, "delete", before[g]) for g in before if g not in now),
+    ]
+
+
+def same(one: tuple[Value, ...] | None, other: tuple[Value, ...]) -> bool:
+    """Whether two rows are equal; NaN is NaN."""
+    return one is not None and tuple(map(same_nan, one)) == tuple(map(same_nan, other))
+
+
+def same_nan(value: Value) -> Value:
+    """The value, but one and the same object for every NaN."""
+    return math.nan if value != value else value

@@ -2,12 +2,14 @@
 
 from penstock.query.expression import Apply, Call, Column, Expression, Literal
 from penstock.query.function import Function
-from penstock.query.query import Condition, Equality, Input, Output, Query
+from penstock.query.query import Condition, Equality, Input, Query
 from penstock.query.source import Field, Source
 from penstock.query.types import DataType
+from penstock.query.view import Aggregate, Output, View
 from penstock.query.window import RowsWindow, TimeWindow, Window
 
 __all__ = [
+    "Aggregate",
     "Apply",
     "Call",
     "Column",
@@ -24,5 +26,6 @@ __all__ = [
     "RowsWindow",
     "Source",
     "TimeWindow",
+    "View",
     "Window",
 ]

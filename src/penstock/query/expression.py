@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from penstock.query.function import Function
@@ -15,7 +15,7 @@ Value = bool | int | float | str | date | datetime | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column of one input, by the input's alias."""
+    """A column of one input, by the input's alias; of a view, where the alias is empty."""
 
     stream: str
     name: str
@@ -94,11 +94,21 @@ def streams_of(expression: Expression) -> frozenset[str]:
     return frozenset(column.stream for column in columns_of(expression))
 
 
+def substitute(expression: Expression, meanings: Mapping[Expression, Expression]) -> Expression:
+    """The expression with whatever is a key replaced by its meaning: `f(a)` → `f(b)`."""
+    if expression in meanings:
+        return meanings[expression]
+    if not isinstance(expression, Call | Apply):
+        return expression
+    arguments = tuple(substitute(argument, meanings) for argument in expression.arguments)
+    return replace(expression, arguments=arguments)
+
+
 def render(expression: Expression) -> str:
     """The expression as SQL, for explain and messages."""
     match expression:
         case Column(stream=stream, name=name):
-            return f"{stream}.{name}"
+            return f"{stream}.{name}" if stream else name
         case Literal(value=None):
             return "NULL"
         case Literal(value=bool() as value):

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from penstock.query.expression import Expression, render, streams_of
 from penstock.query.source import Source
-from penstock.query.window import RowsWindow, Window
+from penstock.query.view import Output, View
+from penstock.query.window import RowsWindow, TimeWindow, Window, is_tumble
 
 
 @dataclass(frozen=True)
@@ -52,19 +53,12 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Output:
-    """A column of the result."""
-
-    name: str
-    expression: Expression
-
-
-@dataclass(frozen=True)
 class Query:
     """One SELECT over windowed streams and tables. WHERE is the conjunction of the three parts.
 
     Filters are decided before the joins, thetas in them, as soon as all their inputs are bound. A
-    theta over one input is a filter that waits for all inputs, because it is expensive.
+    theta over one input is a filter that waits for all inputs, because it is expensive. `outputs`
+    are what the join gives; where there is a view, the results are the view's.
     """
 
     inputs: tuple[Input, ...]
@@ -72,6 +66,7 @@ class Query:
     equalities: tuple[Equality, ...] = ()
     filters: tuple[Condition, ...] = ()
     thetas: tuple[Condition, ...] = ()
+    view: View | None = None
     text: str = field(default="", compare=False, repr=False)
 
     @property
@@ -87,6 +82,21 @@ class Query:
     def is_sequenced(self) -> bool:
         """Whether tuples must be taken in their total order, as ROWS windows demand."""
         return any(isinstance(item.window, RowsWindow) for item in self.inputs)
+
+    @property
+    def results(self) -> tuple[Output, ...]:
+        """The columns that a sink gets: the view's, or else the join's."""
+        return self.outputs if self.view is None else self.view.outputs
+
+    @property
+    def is_tumbling(self) -> bool:
+        """Whether a window tumbles.
+
+        The view at t is then the one just before t, of tuples with ts < t, so that an evaluation at
+        the end of a block sees all of that block and nothing of the next one.
+        """
+        windows = (item.window for item in self.inputs)
+        return any(isinstance(window, TimeWindow) and is_tumble(window) for window in windows)
 
     def input(self, alias: str) -> Input:
         """The input of that alias."""

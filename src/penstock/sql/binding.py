@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
 from penstock.errors import SqlError
-from penstock.query.expression import Apply, Call, Expression, Literal
+from penstock.query.expression import Apply, Call, Column, Expression, Literal
 from penstock.query.types import DataType
 from penstock.sql.coercion import Typed, cast
 from penstock.sql.dialect import node_span
@@ -69,7 +70,7 @@ def _bind(scope: Scope, node: exp.Expr) -> Expression:
         case exp.Paren():
             return bind(scope, node.this)
         case exp.Column() if not isinstance(node.this, exp.Star):
-            return scope.column(node)
+            return _named(scope, node)
         case exp.Literal() | exp.Null() | exp.Boolean():
             return _constant(scope, node)
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
@@ -101,6 +102,13 @@ def _bind(scope: Scope, node: exp.Expr) -> Expression:
         case exp.Anonymous():
             return _function(scope, node)
     raise _foreign(scope, node)
+
+
+def _named(scope: Scope, node: exp.Column) -> Expression:
+    aliased = scope.aliased(node)
+    if aliased is None:
+        return scope.column(node)
+    return bind(replace(scope, aliases={}), aliased)
 
 
 def _constant(scope: Scope, node: exp.Expr) -> Literal:
@@ -170,7 +178,9 @@ def _case(scope: Scope, node: exp.Case) -> Call:
     return case(scope.text, conditions, values)
 
 
-def _function(scope: Scope, node: exp.Anonymous) -> Call | Apply:
+def _function(scope: Scope, node: exp.Anonymous) -> Call | Apply | Column:
+    if id(node) in scope.aggregates:
+        return scope.aggregates[id(node)]
     own = scope.functions.get(node.name.lower())
     if own is None:
         check_function(scope.text, node, scope.functions.values())
@@ -185,6 +195,9 @@ def _foreign(scope: Scope, node: exp.Expr) -> SqlError:
     if isinstance(node, exp.Window):
         hint = "windows stand in FROM: stream [RANGE 10 SECONDS]"
         return scope.text.error(span, "OVER is not in the language", hint)
+    if isinstance(node, exp.Filter):
+        hint = "aggregate a CASE: SUM(CASE WHEN … THEN x END)"
+        return scope.text.error(span, "FILTER is not in the language", hint)
     if isinstance(node, exp.Interval):
         hint = "write ts + INTERVAL '5' SECONDS"
         return scope.text.error(span, "an interval can only move a time", hint)

@@ -29,10 +29,12 @@ __all__ = [
 
 Node = TypeVar("Node", bound=exp.Expr)
 
-_CLOSED = re.compile(r"--[^\n]*|/\*.*?\*/|\{#.*?#\}|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`", re.DOTALL)
+_CLOSED = re.compile(
+    r"--[^\n]*|/\*.*?\*/|\{#.*?#\}|'(?:[^']|'')*'|“[^”]*”|\"[^\"]*\"|`[^`]*`", re.DOTALL
+)
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_CLOSING = {"'": "'", '"': '"', "`": "`", "/*": "*/", "{#": "#}"}
-_OPENED = {"'": "text", '"': "quoted name", "`": "quoted name"}
+_CLOSING = {"'": "'", "“": "”", '"': '"', "`": "`", "/*": "*/", "{#": "#}"}
+_OPENED = {"'": "text", "“": "text", '"': "quoted name", "`": "quoted name"}
 _BRACKETS = "windows stand in brackets: bid [RANGE 10 SECONDS]"
 NUMBERS_HINT = "a number is like 10, 2.5 or 1e6"
 _WINDOW_WORDS = {"RANGE", "ROWS", "TUMBLE", "WINDOW", "SLIDE"}
@@ -81,10 +83,10 @@ def node_span(node: exp.Expr) -> Span:
 def _unclosed(content: str) -> Span:
     """Where a quote or comment opens that is not closed, or is closed by the next one's opening."""
     for closed in _CLOSED.finditer(content):
-        if closed[0][0] in "'\"`" and "\n" in closed[0]:
+        if closed[0][0] in "'“\"`" and "\n" in closed[0]:
             return closed.start(), closed.start() + 1
     blanked = _CLOSED.sub(lambda match: " " * len(match[0]), content)
-    opening = re.search(r"['\"`]|/\*|\{#", blanked)
+    opening = re.search(r"['“\"`]|/\*|\{#", blanked)
     assert opening, "sqlglot's tokenizer stumbles over nothing else"
     return opening.span()
 
@@ -111,6 +113,9 @@ class _MisfitError(ParseError):
 
 
 class _Tokenizer(Tokenizer):
+    # The papers print text in typographic quotes.
+    QUOTES: ClassVar[list[str | tuple[str, str]]] = ["'", ("“", "”")]
+    SINGLE_TOKENS: ClassVar = Tokenizer.SINGLE_TOKENS | dict.fromkeys("“”", TokenType.UNKNOWN)
     IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
     NESTED_COMMENTS = False
     # To us /*+ … */ is a comment like any other.

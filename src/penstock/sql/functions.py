@@ -15,7 +15,8 @@ from penstock.sql.dialect import node_span
 from penstock.sql.nearest import nearest
 from penstock.sql.text import Text
 
-AGGREGATES = {"count", "sum", "avg", "min", "max", "stddev", "variance", "median", "first", "last"}
+AGGREGATES = ("count", "sum", "avg", "min", "max")
+FOREIGN_AGGREGATES = ("stddev", "variance", "median", "first", "last")
 NUMBERS = (DataType.BIGINT, DataType.DOUBLE)
 
 _Bind = Callable[[Text, str, Sequence[Typed]], Call]
@@ -70,7 +71,10 @@ def check_function(text: Text, node: exp.Anonymous, own: Iterable[Function]) -> 
     """Nothing, if the language has a function of that name; `own` are what the user may mean."""
     name = node.name.lower()
     if name in AGGREGATES:
-        hint = "select the columns themselves, and aggregate the results"
+        hint = "aggregates stand in SELECT and HAVING, and not inside one another"
+        raise text.error(node_span(node), f"the aggregate {name.upper()} cannot stand here", hint)
+    if name in FOREIGN_AGGREGATES:
+        hint = "the aggregates are COUNT, SUM, AVG, MIN and MAX"
         raise text.error(node_span(node), f"{name.upper()} is not in the language", hint)
     if name not in SIGNATURES:
         known = [*(each.name for each in own), *(built_in.upper() for built_in in SIGNATURES)]

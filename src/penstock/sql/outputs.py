@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from penstock.query.expression import Column, Expression
-from penstock.query.query import Output
 from penstock.query.types import DataType
+from penstock.query.view import Output
 from penstock.sql.binding import bind
 from penstock.sql.dialect import node_span
 from penstock.sql.scope import Scope
@@ -53,8 +53,12 @@ def _items(scope: Scope, node: exp.Expr) -> list[_Item]:
     if expression.type is DataType.NULL:
         hint = "give it one: CAST(NULL AS INT)"
         raise scope.text.error(node_span(inner), "this NULL has no type", hint)
-    own_name = expression.name if isinstance(expression, Column) else None
-    return [_Item(inner, expression, node.alias or own_name)]
+    return [_Item(inner, expression, node.alias or _own_name(expression))]
+
+
+def _own_name(expression: Expression) -> str | None:
+    """The name of a column; an aggregate, which is a column without a stream, has none."""
+    return expression.name if isinstance(expression, Column) and expression.stream else None
 
 
 def _name(item: _Item, position: int, shared: Counter[str]) -> str:

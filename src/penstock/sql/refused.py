@@ -8,13 +8,10 @@ from penstock.sql.cursor import is_word
 from penstock.sql.dialect import Token, token_span
 from penstock.sql.text import Text
 
-_LATER = "the result is the stream of all joined tuples"
 _CLAUSES = {
-    "GROUP BY": f"leave it out; {_LATER}",
-    "HAVING": "leave it out; put conditions on tuples into WHERE",
     "ORDER BY": "leave it out; sort where the results are read",
     "LIMIT": "leave it out; a stream has no end",
-    "DISTINCT": f"leave it out; {_LATER}",
+    "DISTINCT": "group instead: SELECT x FROM … GROUP BY x",
     "UNION": "run one script for each SELECT",
     "EXCEPT": "leave it out",
     "INTERSECT": "write it as a join",
@@ -51,6 +48,9 @@ def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
     if is_word(token, "SELECT") and index:
         message = "a SELECT inside another is not in the language"
         raise text.error(token_span(token), message, "join all streams in one FROM")
+    if is_word(token, "DISTINCT") and is_word(tokens[index - 1], "("):
+        hint = "leave DISTINCT out, or group by the column and count the groups"
+        raise text.error(token_span(token), "DISTINCT aggregates are not in the language", hint)
     if name in _CLAUSES and is_word(token, name):
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])
 

@@ -16,7 +16,7 @@ from penstock.query.function import Function
 from penstock.query.types import DataType
 from penstock.sql.dialect import parse_statement, tokenize
 from penstock.sql.duration import parse_seconds
-from penstock.sql.functions import AGGREGATES, SIGNATURES
+from penstock.sql.functions import AGGREGATES, FOREIGN_AGGREGATES, SIGNATURES
 from penstock.sql.text import Text
 from penstock.sql.types import TYPE_NAMES, TYPES_HINT
 
@@ -74,7 +74,7 @@ def by_name(functions: Iterable[Function]) -> dict[str, Function]:
             hint = "decorate it: @penstock.function(cost='0.5 ms')"
             raise FunctionError(f"{each!r} is not registered for queries", hint=hint)
         key = each.name.lower()
-        if key in SIGNATURES or key in AGGREGATES:
+        if key in (*SIGNATURES, *AGGREGATES, *FOREIGN_AGGREGATES):
             raise _misnamed(f"function {each.name} has the name of a built-in one", each)
         if key in found:
             raise _misnamed(f"two functions are named {each.name}", each)

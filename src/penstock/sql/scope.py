@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -17,11 +17,17 @@ from penstock.sql.text import Text
 
 @dataclass(frozen=True)
 class Scope:
-    """The inputs and the user's functions that names are looked up in, whatever their case."""
+    """The inputs and the user's functions that names are looked up in, whatever their case.
+
+    `aliases` are names of the SELECT list that may stand for what they name, in lower case, and
+    `aggregates` the columns that aggregates have become, by the id of the node.
+    """
 
     text: Text
     inputs: tuple[Input, ...]
     functions: Mapping[str, Function]
+    aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
+    aggregates: Mapping[int, Column] = field(default_factory=dict)
 
     def column(self, node: exp.Column) -> Column:
         """The column that `name` or `alias.name` stands for."""
@@ -37,6 +43,13 @@ class Scope:
         if not found:
             raise self._unknown(node, inputs)
         return found[0]
+
+    def aliased(self, node: exp.Column) -> exp.Expr | None:
+        """What a name of the SELECT list stands for; a column of an input goes before."""
+        name = node.name.lower()
+        if node.table or any(column.name.lower() == name for column in _columns(self.inputs)):
+            return None
+        return self.aliases.get(name)
 
     def input(self, name: exp.Identifier) -> Input:
         """The input of that alias."""
@@ -57,10 +70,12 @@ class Scope:
         owner = inputs[0].alias if len(inputs) == 1 else "none of the inputs"
         verb = f"{owner} has no column" if len(inputs) == 1 else f"{owner} has a column"
         hint = nearest(node.name, names, listed("columns", names))
+        if self.text.at(node_span(node.this)).startswith('"') and not node.table:
+            hint = f"text stands in single quotes: '{node.name}'"
         return self.text.error(node_span(node.this), f"{verb} {node.name}", hint)
 
 
 def _columns(inputs: tuple[Input, ...]) -> Iterator[Column]:
     for item in inputs:
-        for field in item.source.fields:
-            yield Column(item.alias, field.name, field.type)
+        for declared in item.source.fields:
+            yield Column(item.alias, declared.name, declared.type)

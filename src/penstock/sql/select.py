@@ -11,14 +11,16 @@ from penstock.query.function import Function
 from penstock.query.query import Query
 from penstock.query.source import Source
 from penstock.sql.dialect import NUMBERS_HINT, Token, TokenType, node_span, parse_statement
+from penstock.sql.every import cut_every
 from penstock.sql.inputs import bind_inputs
 from penstock.sql.outputs import bind_outputs
 from penstock.sql.predicates import bind_predicates
 from penstock.sql.scope import Scope
 from penstock.sql.text import Text
+from penstock.sql.view import asks_for_view, bind_view
 from penstock.sql.windows import cut_windows
 
-_CLAUSES = {"expressions", "from_", "joins", "where"}
+_CLAUSES = {"expressions", "from_", "joins", "where", "group", "having"}
 
 
 def parse_select(
@@ -29,11 +31,18 @@ def parse_select(
 ) -> Query:
     """The query of a SELECT statement over the declared sources."""
     rest, brackets = cut_windows(text, tokens)
+    rest, every = cut_every(text, rest)
     _check_numbers(text, rest)
     tree = parse_statement(text, rest)
     _check_clauses(text, tree)
     scope = Scope(text, bind_inputs(text, tree, brackets, sources), functions)
     predicates = bind_predicates(scope, tree)
+    if asks_for_view(tree):
+        joined, view = bind_view(scope, tree, every)
+        return Query(scope.inputs, joined, *predicates, view, text.content)
+    if every is not None:
+        hint = "leave it out; the results of a join come as they arise"
+        raise text.error(every.span, "EVERY needs groups or aggregates", hint)
     outputs = bind_outputs(scope, tree.expressions)
     return Query(scope.inputs, outputs, *predicates, text=text.content)
 

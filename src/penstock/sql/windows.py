@@ -74,7 +74,7 @@ def _window(cursor: Cursor) -> tuple[Window, list[Token]]:
     if cursor.take_word("UNBOUNDED"):
         return UNBOUNDED, []
     if cursor.take_word("TUMBLE"):
-        return tumble(_duration(cursor)), []
+        return tumble(take_duration(cursor)), []
     if cursor.take_word("ROWS"):
         return RowsWindow(_count(cursor)), []
     if cursor.take_word("PARTITION BY"):
@@ -87,8 +87,8 @@ def _window(cursor: Cursor) -> tuple[Window, list[Token]]:
 
 
 def _range(cursor: Cursor) -> TimeWindow:
-    extent = _duration(cursor)
-    return TimeWindow(extent, _duration(cursor) if cursor.take_word("SLIDE") else 1)
+    extent = take_duration(cursor)
+    return TimeWindow(extent, take_duration(cursor) if cursor.take_word("SLIDE") else 1)
 
 
 def _until_now(cursor: Cursor) -> TimeWindow:
@@ -118,7 +118,8 @@ def _count(cursor: Cursor) -> int:
     return int(digits)
 
 
-def _duration(cursor: Cursor) -> int:
+def take_duration(cursor: Cursor, what: str = "a window") -> int:
+    """The microseconds of a length of time that stands next, which `what` is to last."""
     start = cursor.span[0]
     sign = "-" if cursor.take_word("-") else ""
     token = cursor.take_type(TokenType.NUMBER, TokenType.STRING)
@@ -127,14 +128,14 @@ def _duration(cursor: Cursor) -> int:
     written = sign + token.text
     if written.replace(".", "").lstrip("-").isdecimal():
         written += " " + cursor.take_name("a unit of time", UNITS_HINT).text
-    return _positive(cursor.text, written, (start, cursor.taken_to))
+    return _positive(cursor.text, written, (start, cursor.taken_to), what)
 
 
-def _positive(text: Text, written: str, span: Span) -> int:
+def _positive(text: Text, written: str, span: Span, what: str) -> int:
     try:
         micros = parse_duration(written)
     except ValueError as error:
         raise text.error(span, *error.args) from None
     if micros <= 0:
-        raise text.error(span, f"a window cannot be {written} long", "it must be longer than 0")
+        raise text.error(span, f"{what} cannot be {written} long", "it must be longer than 0")
     return micros

@@ -20,6 +20,7 @@ from penstock.engine.pack import Arrivals, read_slice
 from penstock.engine.publish import as_parts, clean, prepare, print_results, publish, staging_of
 from penstock.engine.sinks import PartWriter, Sink
 from penstock.engine.store import Store
+from penstock.engine.views import refuse_views
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.query import Input
@@ -40,6 +41,7 @@ def run_experiment(
     A tuple is late if an earlier one of its stream is later by more than the lateness. Nothing is
     kept for a later run.
     """
+    refuse_views(plan.query)
     prepare(sink, is_new=True, overwrite=overwrite)
     outcome = run(plan, read_all(plan.query), mode, expiration, clock, buckets)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:

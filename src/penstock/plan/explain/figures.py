@@ -8,11 +8,11 @@ from penstock.plan.decision import Decision, Estimate
 from penstock.plan.explain.checks import Check, Visit, checks_of, visits_of
 from penstock.plan.explain.joins import JoinFigures, joins_of
 from penstock.plan.explain.notes import notes_of
+from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
 from penstock.plan.force import render_plan
 from penstock.plan.multiway import Method, MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import Input, Query, TimeWindow
-from penstock.query.expression import render
 from penstock.query.keys import key_classes
 from penstock.query.window import MICROS, render_window
 
@@ -50,6 +50,7 @@ class Figures:
     inputs: tuple[InputFigures, ...]
     joins: tuple[JoinFigures, ...]
     checks: tuple[Check, ...]
+    view: ViewFigures | None
     outputs: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     alternatives: bool
@@ -100,7 +101,8 @@ def figures_of(decision: Decision, alternatives: bool = False) -> Figures:
         inputs=tuple(_input(decision, item) for item in query.inputs),
         joins=joins_of(decision.chosen),
         checks=tuple(checks_of(decision.plan)),
-        outputs=tuple((output.name, render(output.expression)) for output in query.outputs),
+        view=view_of(query),
+        outputs=outputs_of(query),
         notes=tuple(notes_of(decision, alternatives)),
         alternatives=alternatives,
     )

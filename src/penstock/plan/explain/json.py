@@ -36,6 +36,7 @@ def as_json(figures: Figures) -> str:
         "forced": decision.is_forced,
         "rests_on_guesses": decision.rests_on_guesses,
         "inputs": [_input(item) for item in figures.inputs],
+        "view": None if figures.view is None else asdict(figures.view),
         "outputs": [name for name, _ in figures.outputs],
         "figures": [_fact(fact) for fact in decision.facts],
         "notes": list(figures.notes),

@@ -65,6 +65,8 @@ def _foot(figures: Figures) -> Iterator[str]:
             yield from _line("filter", ", then ".join(item.filters))
     for check in figures.checks:
         yield from _line(check.kind, f"{check.predicate}   {check.where}")
+    if figures.view is not None:
+        yield from _line("view", str(figures.view))
     yield from _line("output", ", ".join(name for name, _ in figures.outputs))
     yield from _line("plan", figures.plan)
     if not isinstance(decision.goal, Steady):

@@ -1,0 +1,63 @@
+"""What explain says of a view: its groups and aggregates, in the words of the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.query import Aggregate, Column, Expression, Query, View
+from penstock.query.expression import render, substitute
+from penstock.query.view import EAGER
+from penstock.query.window import render_duration
+
+
+@dataclass(frozen=True)
+class ViewFigures:
+    """A view as SQL; `every` is None where it is evaluated whenever a window changes."""
+
+    groups: tuple[str, ...]
+    aggregates: tuple[str, ...]
+    having: str | None
+    every: str | None
+
+    def __str__(self) -> str:
+        by = f" by {', '.join(self.groups)}" if self.groups else " in total"
+        having = f", having {self.having}" if self.having else ""
+        when = f"every {self.every}" if self.every else "whenever a window changes"
+        return f"{', '.join(self.aggregates) or 'groups'}{by}{having}, {when}"
+
+
+def view_of(query: Query) -> ViewFigures | None:
+    """The view of a query, if it has one."""
+    view = query.view
+    if view is None:
+        return None
+    meanings = _meanings(query, view)
+    return ViewFigures(
+        groups=tuple(render(meanings[group]) for group in view.groups),
+        aggregates=tuple(render(meanings[each.column]) for each in view.aggregates),
+        having=None if view.having is None else render(substitute(view.having, meanings)),
+        every=None if view.every == EAGER else render_duration(view.every),
+    )
+
+
+def outputs_of(query: Query) -> tuple[tuple[str, str], ...]:
+    """The columns of the results by name, with what they are in the words of the query."""
+    meanings = {} if query.view is None else _meanings(query, query.view)
+    return tuple((o.name, render(substitute(o.expression, meanings))) for o in query.results)
+
+
+def _meanings(query: Query, view: View) -> dict[Expression, Expression]:
+    """What the columns of the join and of the view stand for."""
+    joined: dict[Expression, Expression] = {
+        Column("", output.name, output.expression.type): output.expression
+        for output in query.outputs
+    }
+    return joined | {
+        each.column: Column("", _render_aggregate(each, joined), each.type)
+        for each in view.aggregates
+    }
+
+
+def _render_aggregate(aggregate: Aggregate, joined: dict[Expression, Expression]) -> str:
+    of = "*" if aggregate.argument is None else render(joined[aggregate.argument])
+    return f"{aggregate.function.upper()}({of})"

@@ -1,0 +1,62 @@
+"""Views: what a grouped query keeps of the rows that its join gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from penstock.query.expression import Column, Expression
+from penstock.query.types import DataType
+
+AggregateFunction = Literal["count", "sum", "avg", "min", "max"]
+
+# A view evaluated so often is evaluated at every time at which a window changes.
+EAGER = 1
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the result."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One value a group, over the rows of the join; a column of the view by its name.
+
+    The argument is an output of the join; without one, COUNT counts rows. NULLs are left out. Of
+    nothing, COUNT is 0 and the others are NULL. SUM of BIGINT is exact, and overflow is an error.
+    """
+
+    name: str
+    function: AggregateFunction
+    argument: Column | None
+
+    @property
+    def type(self) -> DataType:
+        if self.function == "count" or self.argument is None:
+            return DataType.BIGINT
+        return DataType.DOUBLE if self.function == "avg" else self.argument.type
+
+    @property
+    def column(self) -> Column:
+        """What the view's outputs read of it."""
+        return Column("", self.name, self.type)
+
+
+@dataclass(frozen=True)
+class View:
+    """The groups of a join's rows with their aggregates, as they are at each multiple of `every`.
+
+    `groups` and the aggregates' arguments are outputs of the join, of which columns have no stream.
+    `outputs` and `having` read groups and aggregates. Without groups all rows are one group, which
+    is there even if there are no rows. `every` is in microseconds.
+    """
+
+    groups: tuple[Column, ...]
+    aggregates: tuple[Aggregate, ...]
+    outputs: tuple[Output, ...]
+    having: Expression | None = None
+    every: int = EAGER
