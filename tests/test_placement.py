@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from random import Random
 
 import pytest
+from cases import canonical, random_case, write_case
+from engines import Place, first_files_only, random_tree, run_local
 from planning import problem_of, query_of
+from reference import answer
+from test_laboratory import rows_of, tables_of
 
+from penstock.engine.local.laboratory import run
+from penstock.engine.local.schedule import Eager
 from penstock.optimize.planner import Wishes, decide
 from penstock.optimize.problem import Problem
+from penstock.plan.choose import default_plan
+from penstock.query import Query
 from penstock.stats.costs import Costs
+
+
+def has_filters(seed: int) -> bool:
+    query = random_case(seed).query
+    return len(query.inputs) > 1 and any(c.streams for c in query.filters)
+
+
+def waiting(query: Query) -> Query:
+    """The query with all its filters among the predicates of the joins."""
+    late = tuple(c for c in query.filters if c.streams)
+    first = tuple(c for c in query.filters if not c.streams)
+    return replace(query, filters=first, thetas=query.thetas + late)
 
 
 def slow_filter(cost: float, selectivity: float) -> Problem:
@@ -52,3 +74,39 @@ def test_the_switch_keeps_filters_first() -> None:
     decision = decide(problem.known, Wishes(off=frozenset({"late-filters"})))
     assert decision.plan.query.filters == problem.query.filters
     assert decision.chosen.estimate.utilisation == pytest.approx(0.5 + 0.0015)
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(40) if has_filters(seed)])
+def test_filters_that_wait_change_no_result(seed: int, tmp_path: Path) -> None:
+    case = random_case(seed)
+    expected = canonical(answer(case.query, case.batches))
+    query = waiting(write_case(case, tmp_path / "in"))
+    for number, plan in enumerate((default_plan(query), random_tree(query, Random(seed)))):
+        place = Place(tmp_path / str(number))
+        run_local(query, place, plan=plan)
+        assert canonical(place.results(query)) == expected
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(80) if has_filters(seed)])
+def test_nor_do_they_in_the_laboratory(seed: int) -> None:
+    case = random_case(seed)
+    query = waiting(case.query)
+    for plan in (default_plan(query), random_tree(query, Random(seed))):
+        outcome = run(plan, tables_of(case), Eager())
+        assert canonical(rows_of(outcome)) == canonical(answer(case.query, case.batches))
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(60) if has_filters(seed)][:12])
+@pytest.mark.parametrize("is_late_first", [True, False])
+def test_a_checkpoint_keeps_filters_where_they_are(
+    seed: int, is_late_first: bool, tmp_path: Path
+) -> None:
+    """What is in the state has been filtered or not; a later plan must go by that."""
+    case = random_case(seed)
+    query = write_case(case, tmp_path / "in")
+    first, second = (waiting(query), query) if is_late_first else (query, waiting(query))
+    place = Place(tmp_path)
+    with first_files_only(query, 1):
+        run_local(first, place, plan=random_tree(first, Random(seed)), drain=False)
+    run_local(second, place, plan=random_tree(second, Random(seed + 1)))
+    assert canonical(place.results(query)) == canonical(answer(case.query, case.batches))

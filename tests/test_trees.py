@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
+from threading import Event
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +29,7 @@ from reference import answer
 
 from penstock.engine.layout import Layout
 from penstock.engine.local.batches import open_run
+from penstock.engine.pipeline import Report
 from penstock.engine.store import Store
 from penstock.engine.tree_routes import routing_of
 from penstock.errors import PlanError
@@ -242,6 +244,12 @@ def test_plans_may_change_on_spark(spark, tmp_path):
     plans = [bushy, deep, planned(query), tree(query, (("a", "d"), ("c", "b"))), deep, bushy]
     plain, place = Place(tmp_path / "plain"), Place(tmp_path / "spark")
     run_local(query, plain)
+    begun = Event()
+
+    def follow(report: Report) -> None:
+        begun.wait()
+        run.replan(plans[(report.batch + 1) % len(plans)])
+
     with first_files_only(query, len(plans)):
         run = start(
             plans[0],
@@ -250,8 +258,9 @@ def test_plans_may_change_on_spark(spark, tmp_path):
             checkpoint=str(place.checkpoint),
             partitions=2,
             available_now=True,
-            report=lambda report: run.replan(plans[(report.batch + 1) % len(plans)]),
+            report=follow,
         )
+        begun.set()
         run.await_termination()
     assert [report.batch for report in run.reports] == list(range(len(plans)))
     for count, plan in ((8, deep), (9, bushy)):

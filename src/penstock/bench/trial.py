@@ -35,6 +35,8 @@ MOST_TUPLES = 200_000
 _FILLINGS = 8
 """Windows are full for most of the time if the streams last so many times as long."""
 _MOST_RESULTS = 1_000_000
+_FAR = 2.0
+"""A plan (of random orders, as a rule) that is so far beyond the bounds is not run."""
 _CLOSE = 1.15
 """Plans within this of the fastest are run again, so that none is best by luck."""
 
@@ -80,28 +82,37 @@ class Shedding:
     used: float
 
 
-def prepare(rng: Random, size: int, costs: Costs) -> Case:
-    """A query whose plans take a measurable but bounded time, by what its sources tell of it."""
+def prepare(rng: Random, size: int, costs: Costs, results: int = 0) -> Case:
+    """A query whose plans take a measurable but bounded time, by what its sources tell of it.
+
+    It has at least so many results.
+    """
     while True:
         drawn = draw(rng, size)
         rough = Problem(query := drawn.query(), complete(query, drawn.statistics(), costs))
-        seconds = _length(drawn, rough, contenders(rough, Random(0)))
+        seconds = _length(drawn, rough, contenders(rough, Random(0)), results)
         if seconds is not None:
             break
     workload = drawn.lasting(seconds)
     query = workload.query()
     problem = Problem(query, complete(query, analyze(query), costs))
-    return Case(workload, problem, read_all(query), contenders(problem, rng))
+    plans = contenders(problem, rng)
+    bounded = {t: p for t, p in plans.items() if needed_by(problem, p) * seconds <= _FAR * WORST}
+    return Case(workload, problem, read_all(query), bounded)
 
 
-def _length(workload: Workload, problem: Problem, plans: Mapping[str, Plan]) -> float | None:
+def _length(
+    workload: Workload, problem: Problem, plans: Mapping[str, Plan], results: int
+) -> float | None:
     """Seconds of event time within all bounds; None if there are none."""
     needed = [needed_by(problem, plan) for plan in plans.values()]
-    least = max(_FILLINGS * max(s.filling for s in workload.streams), BEST / min(needed))
+    rate = max(float(problem.rates[problem.everything]), 1e-9)
+    filled = _FILLINGS * max(stream.filling for stream in workload.streams)
+    least = max(filled, BEST / min(needed), results / rate)
     most = min(
         WORST / max(needed),
         MOST_TUPLES / workload.tuples,
-        _MOST_RESULTS / max(float(problem.rates[problem.everything]), 1e-9),
+        _MOST_RESULTS / rate,
     )
     return least if least <= most else None
 

@@ -1,4 +1,4 @@
-"""`penstock bench`: how fast it is, beside Spark's own joins on the same machine."""
+"""`penstock bench`: how fast it is, beside Spark's own joins, and how well it decides."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class Benchmark(StrEnum):
     KERNEL = "kernel"
     LATENCY = "latency"
     LONG_WINDOW = "long-window"
+    DECISIONS = "decisions"
 
 
 class BenchFormat(StrEnum):
@@ -55,8 +56,15 @@ def bench(
     data: Annotated[
         Path | None, typer.Option(help="Keep the data here, and use it again if it is there.")
     ] = None,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="(decisions) Random queries; default 60.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="(decisions) Other queries.")] = 1,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="(decisions) Run ten of the queries on Spark too.")
+    ] = False,
 ) -> None:
-    """Measure: joins beside Spark's own, one core, small batches, or a long window.
+    """Measure: joins beside Spark's own, one core, small batches, a long window, or decisions.
 
     \b
     join3        a three-way join on one key, 3 x 20,000 tuples/s, windows of 10 s
@@ -65,9 +73,13 @@ def bench(
     kernel       join3 on one core, tuple by tuple, and how it grows with rate and window
     latency      micro-batches of 30,000 tuples on Spark
     long-window  an hour's window, a batch a second, beside the same in ten chunks
+    decisions    random queries: is the chosen plan the best of all that are run?
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
+    if name is Benchmark.DECISIONS:
+        _decisions(quick, repeat, queries, seed, spark, format)
+        return
     if repeat is not None and name in (Benchmark.LATENCY, Benchmark.LONG_WINDOW):
         raise typer.BadParameter(f"{name} is one run of many batches", param_hint="--repeat")
     with _folder(data) as folder:
@@ -108,6 +120,37 @@ def _measure(
             chosen = {w.name: w for w in (workload.JOIN3, workload.SPARSE3, workload.CHAIN3)}
             size = _size(quick, repeat, seconds)
             return document(compare(chosen[name], size, folder, progress))
+
+
+def _decisions(
+    quick: bool,
+    repeat: int | None,
+    queries: int | None,
+    seed: int,
+    spark: bool,
+    format: BenchFormat,
+) -> None:
+    from penstock.bench.decisions import QUICK, Size, document, feasible_cases, judge
+    from penstock.bench.decisions_text import decisions_text
+    from penstock.cli.bars import bar
+    from penstock.cli.calibration import costs_of
+
+    base = QUICK if quick else Size()
+    size = Size(queries or base.queries, repeat or base.repeats)
+    costs = costs_of("laboratory")
+    with bar("queries", size.queries) as progress:
+        outcome = judge(size, seed, costs, progress)
+    on_spark = None
+    if spark:
+        from penstock.bench.decisions_spark import compare_on_spark
+
+        cases = list(feasible_cases(outcome))
+        spark_costs = costs_of("spark")
+        with bar("queries on Spark", len(cases)) as progress:
+            on_spark = compare_on_spark(cases, spark_costs, progress)
+    made = document(outcome, seed, on_spark)
+    is_json = format is BenchFormat.JSON
+    sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else decisions_text(made))
 
 
 def _size(quick: bool, repeat: int | None, seconds: int | None) -> Size:

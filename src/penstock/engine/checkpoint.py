@@ -5,17 +5,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from penstock.engine.store import Store, absolute_root
 from penstock.errors import CheckpointError
-from penstock.query import Query
+from penstock.query import Condition, Query
 from penstock.query.expression import render
 from penstock.query.window import render_window
 
 FORMAT_VERSION = 1
 _IDENTITY = "query.json"
+_LATE = "late filters"
 
 
 class Checkpoint:
@@ -25,6 +27,7 @@ class Checkpoint:
         self, root: str, query: Query, partitions: int, *, engine: str, is_given: bool = False
     ):
         self.store = Store(absolute_root(root))
+        self.late = late_filters(query)
         self._lock = _lock(self.store)
         try:
             self.partitions = self._claim(query, partitions, engine, is_given)
@@ -40,7 +43,7 @@ class Checkpoint:
 
     def _claim(self, query: Query, partitions: int, engine: str, is_given: bool) -> int:
         """The partition count to use: the checkpoint's own if it has one."""
-        mine = {"engine": engine, **identity(query, partitions)}
+        mine = {"engine": engine, **identity(query, partitions), _LATE: list(self.late)}
         if not self.store.exists(_IDENTITY):
             self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
             return partitions
@@ -54,6 +57,7 @@ class Checkpoint:
             )
         if not is_given:
             mine["partitions"] = kept
+        self.late = tuple(theirs.pop(_LATE, ()))
         for part, found in theirs.items():
             if found != mine.get(part):
                 raise CheckpointError(
@@ -63,13 +67,23 @@ class Checkpoint:
                 )
         return kept
 
+    def placed(self, query: Query) -> Query:
+        """The query with its filters before or after the joins as the state has been filtered."""
+        conditions = (*query.filters, *query.thetas)
+        return replace(
+            query,
+            filters=tuple(c for c in conditions if _is_filter(c) and str(c) not in self.late),
+            thetas=tuple(c for c in conditions if not _is_filter(c) or str(c) in self.late),
+        )
+
     def _identity(self) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads(bytes(self.store.read(_IDENTITY)))
             if not {"partitions", "engine"} <= found.keys():
                 raise ValueError("it is not what a run wrote")
-            # A plan may put filters in another order; it is the same query.
-            found["filters"] = sorted(found.get("filters", ()))
+            # A plan may put predicates in another order; it is the same query.
+            for part in ("filters", "other predicates"):
+                found[part] = sorted(found.get(part, ()))
         except ValueError as error:
             raise CheckpointError(
                 f"{self.store.path(_IDENTITY)} is damaged: {error}",
@@ -78,8 +92,18 @@ class Checkpoint:
         return found
 
 
+def late_filters(query: Query) -> tuple[str, ...]:
+    """The filters that wait for the results of the joins, and so have not thinned out the state."""
+    return tuple(sorted(str(c) for c in query.thetas if _is_filter(c)))
+
+
+def _is_filter(condition: Condition) -> bool:
+    return len(condition.streams) < 2
+
+
 def identity(query: Query, partitions: int) -> dict[str, Any]:
     """What must be the same for a checkpoint to fit: all that decides what state means."""
+    conditions = (*query.filters, *query.thetas)
     return {
         "format": FORMAT_VERSION,
         "partitions": partitions,
@@ -94,8 +118,8 @@ def identity(query: Query, partitions: int) -> dict[str, Any]:
             for i in query.inputs
         },
         "equalities": [str(e) for e in query.equalities],
-        "filters": sorted(str(c) for c in query.filters),
-        "other predicates": [str(c) for c in query.thetas],
+        "filters": sorted(str(c) for c in conditions if _is_filter(c)),
+        "other predicates": sorted(str(c) for c in conditions if not _is_filter(c)),
         "outputs": [f"{render(o.expression)} AS {o.name}" for o in query.outputs],
     }
 

@@ -72,7 +72,11 @@ class Layout:
     def checks(self) -> tuple[Condition, ...]:
         """What a probe by key does not prove: theta predicates, and equalities beyond 64 bits."""
         equalities = unkeyed_equalities(self.query, self.keys)
-        return self.query.thetas + tuple(_as_condition(e) for e in equalities)
+        return tuple(_as_condition(e) for e in equalities) + self.query.thetas
+
+    def bound_for(self, check: Condition) -> frozenset[str]:
+        """The inputs that must be bound for a check: all, if it is a filter that waits."""
+        return check.streams if len(check.streams) > 1 else frozenset(self.query.aliases)
 
     def payload(self, alias: str) -> tuple[Column, ...]:
         """The columns of an input that results or checks read, in declared order."""

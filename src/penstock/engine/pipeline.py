@@ -83,10 +83,10 @@ class Pipeline:
         overwrite: bool = False,
         deliver: Callable[[Manifest], None] | None = None,
     ):
-        self._adopt(plan)
         self._next_plan: Plan | None = None
         self.sink = sink
         self.checkpoint = checkpoint
+        self._adopt(plan)
         self.staging = staging_of(sink, checkpoint.store)
         self._deliver = deliver or (lambda manifest: None)
         self._report: Callable[[Report], None] = lambda report: None
@@ -123,6 +123,7 @@ class Pipeline:
         self._next_plan = plan
 
     def _adopt(self, plan: Plan) -> None:
+        plan = dataclasses.replace(plan, query=self.checkpoint.placed(plan.query))
         self.plan = plan
         self.layout = Layout(plan.query)
         self.routing = routing_of(plan, self.layout)

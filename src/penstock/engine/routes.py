@@ -181,10 +181,11 @@ def decided_by(
 ) -> tuple[Condition, ...]:
     """The checks that can be made when two sides meet, and on neither of them alone."""
     both = {*one, *other}
+    needs = {check: layout.bound_for(check) for check in layout.checks}
     return tuple(
         check
-        for check in layout.checks
-        if check.streams <= both and not any(check.streams <= set(side) for side in (one, other))
+        for check, need in needs.items()
+        if need <= both and not any(need <= set(side) for side in (one, other))
     )
 
 
@@ -192,7 +193,8 @@ def needed_after(layout: Layout, bound: Collection[str]) -> frozenset[str]:
     """The columns of the inputs bound so far that results, later checks and later probes read."""
     members = set(bound)
     wanted = [output.expression for output in layout.query.outputs]
-    wanted += [check.expression for check in layout.checks if not check.streams <= members]
+    waiting = [check for check in layout.checks if not layout.bound_for(check) <= members]
+    wanted += [check.expression for check in waiting]
     names = {column_name(c) for e in wanted for c in columns_of(e) if c.stream in members}
     rest = [alias for alias in layout.query.aliases if alias not in members]
     return frozenset(names | {hash_name(k) for k in shared_keys(layout, members, rest)})

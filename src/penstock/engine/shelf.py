@@ -94,9 +94,10 @@ class Shelf:
     # Looking
 
     def new(self, name: str) -> list[Chunk]:
-        """What is new of an input or inner join."""
-        if self.batch.rebuilds and self.batch.is_kept(name) and name in self.batch.layout.spaces:
-            return self._listed(name)
+        """What is new of an input or inner join; when inner state is rebuilt, all of an input."""
+        is_input = name in self.batch.layout.spaces
+        if self.batch.rebuilds and is_input and name not in self.fresh:
+            self.fresh[name] = self._listed(name)
         return self.fresh.get(name, [])
 
     def chunks(self, visit: Visit) -> Sequence[Chunk]:

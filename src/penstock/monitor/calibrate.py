@@ -26,15 +26,15 @@ Progress = Callable[[int, int], None]
 
 LABORATORY: tuple[Unit, ...] = (
     WINDOW,
-    *({kind: 1.0} for kind in ("arrive", "probe", "compare", "result", "keep", "search")),
+    *({kind: 1.0} for kind in ("arrive", "hash", "probe", "compare", "result", "keep", "search")),
 )
 """What is fitted for the laboratory. Nothing moves there, and there are no batches."""
 
 # Tuples in a window, and how many values the keys a, b, c have that the streams share. Two streams
 # and three on one key, chains and stars; narrow and wide windows, few and many matches.
 _ONE_KEY = (
-    (2, 10, 100), (2, 10, 5), (2, 100, 1000), (2, 100, 30), (2, 1000, 10_000), (2, 1000, 300),
-    (3, 10, 50), (3, 10, 5), (3, 100, 300), (3, 100, 50), (3, 1000, 1000), (4, 30, 40),
+    (2, 3, 50), (2, 3, 4), (3, 3, 10), (2, 10, 100), (2, 10, 5), (2, 100, 1000), (2, 100, 30), (2, 1000, 10_000), (2, 1000, 300),
+    (3, 10, 50), (3, 10, 5), (3, 30, 100), (3, 100, 300), (3, 100, 50), (3, 1000, 1000), (4, 30, 40),
 )  # fmt: skip
 _CHAINS = ((10, 10, 50), (50, 50, 10), (100, 300, 30), (300, 300, 300))
 _STARS = ((10, 20, 5, 50), (50, 200, 30, 50))
@@ -82,8 +82,8 @@ def plans_for(problem: Problem) -> Iterator[Plan]:
     if problem.size > 2:
         yield best_orders(problem)
     if max(flow.window for flow in problem.inputs) <= _SMALL:
-        # As if probing were all that cost anything: then no search is hashed.
-        costly = replace(problem.known, costs=Costs("measured", probe=1.0))
+        # As if hashing were all that cost anything: then no search is hashed.
+        costly = replace(problem.known, costs=Costs("measured", hash=1.0))
         for plan in (trees[0], default_plan(problem.query)):
             yield with_methods(Problem(problem.query, costly), plan)
 

@@ -46,11 +46,15 @@ class MadeStream:
 
 @dataclass(frozen=True)
 class Workload:
-    """Streams that are joined on columns of the same name, for so many seconds of event time."""
+    """Streams that are joined on columns of the same name, for so many seconds of event time.
+
+    They come in so many batches where that matters, or all at once.
+    """
 
     streams: tuple[MadeStream, ...]
     seconds: float
     seed: int = 1
+    batches: int | None = None
 
     def script(self) -> str:
         """The query, with its sources, as a user would write it."""
@@ -70,6 +74,19 @@ class Workload:
     def lasting(self, seconds: float) -> Workload:
         """The same for another length of event time."""
         return replace(self, seconds=seconds)
+
+    def scaled(self, factor: float) -> Workload:
+        """Faster streams with as many more keys: each tuple finds as many partners as before."""
+        streams = tuple(
+            replace(
+                stream,
+                rate=stream.rate * factor,
+                keys={key: max(1, round(count * factor)) for key, count in stream.keys.items()},
+                rows=None if stream.rows is None else max(1, round(stream.rows * factor)),
+            )
+            for stream in self.streams
+        )
+        return replace(self, streams=streams)
 
     @property
     def tuples(self) -> float:
@@ -115,6 +132,9 @@ class Workload:
             "duration": f"'{max(1, round(self.seconds * MICROS))} microseconds'",
             "values": f"'{', '.join(values)}'",
         }
+        if self.batches is not None:
+            micros = max(1, round(self.seconds * MICROS / self.batches))
+            options["max_time"] = f"'{micros} microseconds'"
         given = ", ".join(f"{name} = {value}" for name, value in options.items())
         columns = f"ts TIMESTAMP{keys}, {FILTERED} BIGINT"
         return f"CREATE STREAM {stream.name} ({columns}) WITH ({given});"

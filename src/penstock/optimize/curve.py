@@ -24,6 +24,9 @@ from penstock.query.query import Input
 # points each are far more than Simpson's rule needs for ten inputs.
 _POINTS = 65
 
+# Changes that are closer together than this fraction of the whole time are one, rounded apart.
+_SAME_MOMENT = 1e-12
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -45,6 +48,10 @@ class Curve:
         before = max(place - 1, 0)
         ends = [before, place]
         return float(np.interp(results, self.results[ends], self.done[ends]))
+
+
+NOTHING = Curve(np.zeros(1), np.zeros(1), np.zeros(1))
+"""The curve of streams that are over before they begin."""
 
 
 def curve_of(problem: Problem, plan: Plan, until: float, kept: Sequence[float] = ()) -> Curve:
@@ -126,10 +133,13 @@ class _Arrivals:
 
 def _moments(inputs: Iterable[_Arrivals], until: float) -> Floats:
     """Points in time, close together and on both sides of every change."""
-    changes = {c for arrivals in inputs for c in arrivals.changes if 0.0 < c < until}
-    bounds = [0.0, *sorted(changes), until]
+    bounds = [0.0]
+    for change in sorted({c for arrivals in inputs for c in arrivals.changes if c < until}):
+        if change - bounds[-1] > _SAME_MOMENT * until:
+            bounds.append(change)
     pieces = [
-        np.linspace(start, np.nextafter(end, start), _POINTS) for start, end in pairwise(bounds)
+        np.linspace(start, np.nextafter(end, start), _POINTS)
+        for start, end in pairwise([*bounds, until])
     ]
     return np.concatenate(pieces)
 

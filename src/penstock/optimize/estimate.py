@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from penstock.errors import PlanError
-from penstock.optimize.curve import Curve, curve_of, last_arrival
+from penstock.optimize.curve import NOTHING, Curve, curve_of, last_arrival
 from penstock.optimize.load import combinations_of, load_of, output_of, state_of
 from penstock.optimize.posynomial import value
 from penstock.optimize.problem import Problem
@@ -19,7 +19,7 @@ from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import RowsWindow, TimeWindow
 from penstock.query.goal import By, First, Goal, Steady
 
-# A first-N goal is looked for over at most this many seconds of endless streams: a century.
+# A first-N goal is looked for over at most this many seconds: a century.
 _PATIENCE = 3.2e9
 
 
@@ -79,7 +79,7 @@ def floors(problem: Problem) -> list[float]:
     """The least fraction that may be kept of each input.
 
     A ROWS window needs `N / (rate · warm-up)` of its stream, or it would hardly ever be full; a
-    table keeps all.
+    table keeps all, and so does a window that must be full at once.
     """
     return [
         _floor(problem, item.window, flow.raw_rate)
@@ -91,8 +91,9 @@ def _floor(problem: Problem, window: RowsWindow | TimeWindow | None, rate: float
     match window:
         case None:
             return 1.0
-        case RowsWindow(count=count) if rate:
-            return min(1.0, count / (rate * problem.known.rows_warmup))
+        case RowsWindow(count=count):
+            arriving = rate * problem.known.rows_warmup
+            return 1.0 if arriving <= count else count / arriving
     return 0.0
 
 
@@ -124,7 +125,9 @@ def _measure(problem: Problem, plan: Plan, goal: Goal) -> float | None:
 def _long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
     """A curve up to the wanted results, or to the end of the streams."""
     end = last_arrival(problem)
-    until = 1.0 if end is None else end
+    if end == 0.0:
+        return NOTHING
+    until = 1.0 if end is None else min(end, _PATIENCE)
     while True:
         curve = curve_of(problem, plan, until)
         if end is not None or curve.results[-1] >= results or until > _PATIENCE:
@@ -137,7 +140,10 @@ def check_reachable(problem: Problem, plan: Plan, goal: Goal) -> None:
     if isinstance(goal, First):
         most = float(_long_enough(problem, plan, goal.results).results[-1])
         if most < goal.results:
+            span = "in a century" if last_arrival(problem) is None else "in all"
             raise PlanError(
-                f"{goal}: there will be only about {most:,.0f} results in all",
-                hint=f"ask for fewer: first:{max(1, int(most)):d}",
+                f"{goal}: there will be only about {most:,.0f} results {span}",
+                hint=f"ask for fewer: first:{int(most)}"
+                if most >= 1
+                else "look at windows and selectivities: hardly anything meets",
             )

@@ -117,14 +117,14 @@ def _order_work(problem: Problem, plan: MultiwayJoin, order: ProbeOrder) -> Iter
     detailed = costs.join is None
     if detailed:
         tables = max(1, len(_tables_of(plan, problem, order.driver)))
-        once = costs.move + costs.search + tables * (costs.insert + costs.expire + costs.hash)
+        once = costs.move + costs.search + tables * (costs.insert + costs.expire)
         yield Term(once, driver, frozenset())
     bound, here = 1 << driver, None
     for probe in order.probes:
         target = problem.mask([probe.target])
         others = frozenset(problem.members(bound)) - {driver}
         key = None if probe.method == "nested" else probe_key(problem, bound, target, here)
-        visit = costs.probe if costs.join is None else costs.join
+        visit = costs.join if costs.join is not None else _visit_seconds(problem, probe.method)
         if detailed and others and (key is None or key != here):
             visit += costs.move
         yield Term(problem.fraction(bound) * visit, driver, others)
@@ -162,8 +162,12 @@ def arrival_seconds(problem: Problem, method: Method) -> float:
     costs = problem.known.costs
     if costs.join is not None:
         return costs.join
-    hashing = 0.0 if method == "nested" else costs.hash
-    return costs.move + costs.insert + costs.expire + hashing + costs.probe
+    return costs.move + costs.insert + costs.expire + _visit_seconds(problem, method)
+
+
+def _visit_seconds(problem: Problem, method: Method) -> float:
+    costs = problem.known.costs
+    return costs.probe + (0.0 if method == "nested" else costs.hash)
 
 
 def _keep_seconds(problem: Problem, mask: int) -> float:

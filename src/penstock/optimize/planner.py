@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import prod
 
 from penstock.errors import PlanError
 from penstock.optimize.candidates import Proposal, multiway_plans, tree_plans
@@ -38,6 +39,8 @@ _ALIKE = 1.25
 """How many times the least work a plan may need and be as good as the best, going by guesses."""
 _ROUGHLY = 1e-4
 """How exactly the output of plans is compared that all must shed."""
+_MOST = 1e100
+"""Combinations a second, whatever their predicates say; squares of more would overflow."""
 _OVER = 1e-6
 """How far, relatively, a plan may be over the capacity and still be said to keep up."""
 
@@ -67,6 +70,7 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
     if "filter-order" not in wishes.off:
         known = _in_rank_order(known)
     problem = Problem(known.query, known)
+    _refuse_overflow(problem)
     _refuse_endless_product(problem)
     if wishes.sheds and not isinstance(wishes.goal, Steady):
         raise PlanError(
@@ -83,7 +87,9 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
         chosen = Alternative(forced, estimate(problem, forced, wishes.goal), ("--plan",))
         others = tuple(a for a in ranked if render_plan(a.plan) != render_plan(chosen.plan))
     if wishes.engine == "laboratory" and "methods" not in wishes.off and wishes.plan is None:
-        chosen = replace(chosen, plan=_for_laboratory(problem, chosen.plan, wishes.interval))
+        plan = _for_laboratory(problem, chosen.plan, wishes.interval)
+        found = estimate(problem, plan, wishes.goal)
+        chosen = replace(chosen, plan=plan, estimate=found)
     is_shed = wishes.sheds and chosen.estimate.needed > known.capacity.value
     if is_shed:
         _refuse_shedding(problem, chosen)
@@ -128,24 +134,26 @@ def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
     ]
     ranked = sorted(found, key=lambda a: _merit(a, wishes.goal, capacity))
     if isinstance(wishes.goal, Steady) and guesses(problem.known):
-        best = _least_state(ranked)
+        best = _least_state(ranked, capacity)
         ranked.remove(best)
         ranked.insert(0, best)
     best = replace(ranked[0], estimate=estimate(problem, ranked[0].plan, wishes.goal))
     return [best, *ranked[1:]]
 
 
-def _least_state(ranked: list[Alternative]) -> Alternative:
+def _least_state(ranked: list[Alternative], capacity: float) -> Alternative:
     """Of the plans that guesses cannot tell from the best, the one that keeps the least.
 
-    What is kept is what a wrong guess costs.
+    What is kept is what a wrong guess costs. A plan that keeps up gives way to none that does not.
     """
     best = ranked[0].estimate
+    most = best.utilisation * _ALIKE
+    if best.needed <= capacity:
+        most = min(most, capacity)
     alike = [
         a
         for a in ranked
-        if a.estimate.utilisation <= best.utilisation * _ALIKE
-        and a.estimate.output_rate * _ALIKE >= best.output_rate
+        if a.estimate.utilisation <= most and a.estimate.output_rate * _ALIKE >= best.output_rate
     ]
     return min(alike, key=lambda a: a.estimate.state)
 
@@ -217,6 +225,16 @@ def _in_rank_order(known: Known) -> Known:
     return replace(known, query=query)
 
 
+def _refuse_overflow(problem: Problem) -> None:
+    """Refuse what floating-point numbers cannot tell apart from infinity."""
+    flows = problem.inputs
+    if max(flow.rate for flow in flows) * prod(max(1.0, flow.window) for flow in flows) > _MOST:
+        raise PlanError(
+            f"more than {_MOST:g} combinations of tuples a second are more than can be planned for",
+            hint="look at the rates and windows: is one in another unit?",
+        )
+
+
 def _refuse_endless_product(problem: Problem) -> None:
     """Refuse two endless streams that no predicate links, directly or through others."""
     names = endless(problem)
@@ -245,7 +263,7 @@ def _refuse_shedding(problem: Problem, chosen: Alternative) -> None:
         )
     if chosen.estimate.utilisation > problem.known.capacity.value * (1 + _OVER):
         raise PlanError(
-            f"no plan fits: {chosen.estimate.utilisation:.2f} of "
+            f"no plan fits: {chosen.estimate.utilisation:.3g} of "
             f"{problem.known.capacity.value:g} is needed even when all that can be is shed",
             hint="give it more capacity, or a longer rows_warmup",
         )
