@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from reference import Row
 
 from penstock.query import (
+    Aggregate,
     Call,
     Column,
     Condition,
@@ -33,10 +34,12 @@ from penstock.query import (
     RowsWindow,
     Source,
     TimeWindow,
+    View,
     Window,
 )
 from penstock.query.expression import Value
 from penstock.query.types import common_type
+from penstock.query.view import EAGER, AggregateFunction
 from penstock.query.window import MICROS, NOW, UNBOUNDED, tumble
 
 BIGINT, BOOLEAN, DOUBLE, STRING = (
@@ -82,6 +85,27 @@ def random_case(seed: int) -> Case:
         thetas=tuple(thetas),
     )
     return Case(query, _batches(rng, inputs, size))
+
+
+def random_view(seed: int) -> Case:
+    """The case of a seed, with a view over its join."""
+    case = random_case(seed)
+    rng = Random(f"view {seed}")
+    inputs = case.query.inputs
+    columns = [_column(item, name) for item in inputs for name in ("k", "j", "s", "x")]
+    groups = rng.sample(columns, rng.choice((0, 1, 1, 2)))
+    asked = [_aggregate(rng, inputs) for _ in range(rng.randint(1, 3))]
+    arguments = [of for _, of in asked if of is not None]
+    names = {of: f"#g{n}" for n, of in enumerate(groups)}
+    for of in arguments:
+        names.setdefault(of, f"#a{len(names) - len(groups)}")
+    aggregates = tuple(
+        Aggregate(f"#{n}", function, None if of is None else Column("", names[of], of.type))
+        for n, (function, of) in enumerate(asked)
+    )
+    view = _view(rng, tuple(Column("", names[of], of.type) for of in groups), aggregates)
+    outputs = tuple(Output(name, of) for of, name in names.items())
+    return replace(case, query=replace(case.query, outputs=outputs, view=view))
 
 
 # ── inputs ────────────────────────────────────────────────────────────────────────────────────────
@@ -249,6 +273,43 @@ def _compare(operator: str, left: Expression, right: Expression) -> Condition:
     type_ = common_type(left.type, right.type)
     assert type_ is not None
     return Condition(Call(operator, (_cast(left, type_), _cast(right, type_)), BOOLEAN))
+
+
+# ── views ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _aggregate(rng: Random, inputs: Sequence[Input]) -> tuple[AggregateFunction, Expression | None]:
+    """A function and what it is of, in a type that it takes."""
+    item = rng.choice(inputs)
+    whole = _cast(_column(item, rng.choice(("id", "j"))), BIGINT)
+    real = _column(item, "x")
+    match rng.randrange(6):
+        case 0:
+            return "count", None
+        case 1:
+            return "count", _column(item, rng.choice(("k", "s", "x")))
+        case 2:
+            product = (real, _cast(_column(rng.choice(inputs), "j"), DOUBLE))
+            return "sum", rng.choice((whole, real, Call("multiply", product, DOUBLE)))
+        case 3:
+            return "avg", rng.choice((real, _cast(_column(item, "j"), DOUBLE)))
+    extremes: tuple[AggregateFunction, ...] = ("min", "max")
+    return rng.choice(extremes), _column(item, rng.choice(("j", "s", "x", "ts")))
+
+
+def _view(rng: Random, groups: tuple[Column, ...], aggregates: tuple[Aggregate, ...]) -> View:
+    columns = (*groups, *(each.column for each in aggregates))
+    count = next((each.column for each in aggregates if each.function == "count"), None)
+    having = None
+    if count is not None and rng.random() < 0.5:
+        having = _compare("gt", count, Literal(rng.choice((0, 2)), BIGINT)).expression
+    return View(
+        groups,
+        aggregates,
+        outputs=tuple(Output(f"c{n}", column) for n, column in enumerate(columns)),
+        having=having,
+        every=rng.choice((EAGER, EAGER, MICROS, 5 * MICROS, 30 * MICROS)),
+    )
 
 
 # ── input data ────────────────────────────────────────────────────────────────────────────────────

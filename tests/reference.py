@@ -272,13 +272,19 @@ def view_at(query: Query, windows: Mapping[str, list[Row]], time: int) -> Rows:
         ]
         for item in query.inputs
     }
-    groups: dict[Group, list[Columns]] = {} if query.view.groups else {(): []}
-    for found in combinations(query, present):
-        joined = joined_columns(query, found)
-        group = tuple(same_nan(joined[column]) for column in query.view.groups)
-        groups.setdefault(group, []).append(joined)
-    rows = {group: view_row(query.view, group, members) for group, members in groups.items()}
-    return {group: row for group, row in rows.items() if row is not None}
+    return view_rows(
+        query.view, [joined_columns(query, found) for found in combinations(query, present)]
+    )
+
+
+def view_rows(view: View, results: list[Columns]) -> Rows:
+    """The rows of a view over some results of its join, by group."""
+    groups: dict[Group, list[Columns]] = {} if view.groups else {(): []}
+    for joined in results:
+        key = tuple(same_nan(joined[column]) for column in view.groups)
+        groups.setdefault(key, []).append(joined)
+    rows = {key: view_row(view, key, members) for key, members in groups.items()}
+    return {key: row for key, row in rows.items() if row is not None}
 
 
 def joined_columns(query: Query, found: Combination) -> Columns:

@@ -111,7 +111,7 @@ def test_no_line_of_text_is_wider_than_a_page(made: Decision) -> None:
 
 KEYS = [
     "version", "goal", "feasible", "chosen", "reason", "capacity", "shed", "forced",
-    "rests_on_guesses", "inputs", "outputs", "figures", "notes", "alternatives",
+    "rests_on_guesses", "inputs", "view", "outputs", "figures", "notes", "alternatives",
 ]  # fmt: skip
 CHOSEN = [
     "kind", "shape", "plan", "probe_orders", "methods", "joins", "early_aggregation", "keep",

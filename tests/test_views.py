@@ -6,7 +6,27 @@ import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from reference import Change, Row, view_at, view_changes
+from cases import random_view
+from reference import (
+    Batches,
+    Change,
+    Combination,
+    Row,
+    Rows,
+    all_alive,
+    combinations,
+    death,
+    differences,
+    evaluations,
+    group,
+    in_time,
+    joined_columns,
+    moment,
+    place,
+    view_at,
+    view_changes,
+    view_rows,
+)
 
 from penstock.api import ContinuousQuery
 from penstock.engine.local.clock import RealClock
@@ -14,10 +34,11 @@ from penstock.engine.local.experiment import run_experiment
 from penstock.engine.local.schedule import Eager
 from penstock.engine.sinks import jsonl, noop
 from penstock.errors import EvaluationError, PlanError
-from penstock.query import Column, DataType, Query
+from penstock.query import Column, DataType, Input, Query, RowsWindow
 from penstock.query.expression import Value, render
 from penstock.query.view import EAGER
 from penstock.sql import parse
+from penstock.sql.functions import AGGREGATES
 from penstock.stats.guess import complete
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -107,17 +128,19 @@ def test_a_view_reads_what_the_join_gives_and_each_thing_once() -> None:
         ("MAX(s)", "A.s", "STRING"),
         ("min(d)", "A.d", "DATE"),
         ("Max(ts)", "A.ts", "TIMESTAMP"),
-        ("SUM(CASE WHEN b THEN 1 ELSE 0 END)", None, "BIGINT"),
+        (
+            "SUM(CASE WHEN b THEN x END)",
+            "CAST(CASE WHEN A.b THEN A.x ELSE NULL END AS BIGINT)",
+            "BIGINT",
+        ),
     ],
 )
 def test_aggregates_are_typed(aggregate: str, argument: str | None, type_: str) -> None:
     query = ask(f"SELECT {aggregate} AS v FROM A [NOW]")
     assert query.view is not None
     assert query.view.outputs[0].expression.type == type_
-    if argument is not None or aggregate.startswith("COUNT"):
-        assert [render(output.expression) for output in query.outputs] == [argument][
-            : argument is not None
-        ]
+    joined = [render(output.expression) for output in query.outputs]
+    assert joined == ([] if argument is None else [argument])
 
 
 @pytest.mark.parametrize(
@@ -449,6 +472,86 @@ def test_late_tuples_are_in_no_window() -> None:
     query = ask("SELECT COUNT(*) FROM B [UNBOUNDED] EVERY 10 SECONDS")
     batches = {"B": [[row(9)], [row(7), row(6)]]}
     assert [_short(change) for change in view_changes(query, batches)] == [(10, "+", 2)]
+
+
+# ── on random streams ─────────────────────────────────────────────────────────────────────────────
+
+
+def life(query: Query, windows: dict[str, list[Row]], found: Combination) -> tuple[int, float]:
+    """When a result of the join comes, and when the first of its members dies."""
+    members = [(item, found[item.alias]) for item in query.streams]
+    ends = [end_of(query, item, windows[item.alias], member) for item, member in members]
+    return max(member.ts for _, member in members), min(ends)
+
+
+def end_of(query: Query, item: Input, rows: list[Row], member: Row) -> float:
+    """When a tuple dies: by time, or with the tuple that pushes it out of a ROWS window."""
+    if not isinstance(item.window, RowsWindow):
+        end = death(item.window, member.ts)
+        return math.inf if end is None else end
+    newer = sorted(
+        place(query, item.alias, other)
+        for other in rows
+        if place(query, item.alias, other) > place(query, item.alias, member)
+        and group(item.window, other) == group(item.window, member)
+    )
+    return newer[item.window.count - 1][0] if len(newer) >= item.window.count else math.inf
+
+
+def from_results(query: Query, batches: Batches) -> list[Change]:
+    """The changes of a view, from the results of its join and how long they live."""
+    windows = {item.alias: in_time(item, batches[item.alias]) for item in query.inputs}
+    lives = [
+        (*life(query, windows, found), joined_columns(query, found))
+        for found in combinations(query, windows)
+        if all_alive(query, windows, found)
+    ]
+    assert query.view is not None
+    shown: Rows = {}
+    changes: list[Change] = []
+    for time in evaluations(query, windows):
+        now = moment(query, time)
+        living = [joined for begin, end, joined in lives if begin <= now < end]
+        rows = view_rows(query.view, living)
+        changes += differences(time, shown, rows)
+        shown = rows
+    return changes
+
+
+def in_order(changes: list[Change]) -> list[tuple[object, ...]]:
+    return sorted(
+        (c.time, c.kind, repr([v + 0.0 if isinstance(v, float) else v for v in c.values]))
+        for c in changes
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_view_aggregates_the_results_of_the_join_while_all_their_members_live(seed: int) -> None:
+    case = random_view(seed)
+    expected = view_changes(case.query, case.batches)
+    assert in_order(from_results(case.query, case.batches)) == in_order(expected)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_told_before_the_end_of_the_input_holds_whatever_comes(seed: int) -> None:
+    case = random_view(seed)
+    expected = view_changes(case.query, case.batches)
+    batches = max(len(given) for given in case.batches.values())
+    for count in range(1, batches + 1):
+        so_far = {alias: given[:count] for alias, given in case.batches.items()}
+        told = view_changes(case.query, so_far, drain=False)
+        last = max((change.time for change in told), default=-math.inf)
+        assert in_order(told) == in_order([c for c in expected if c.time <= last])
+
+
+def test_random_views_have_every_function_and_change() -> None:
+    cases = [random_view(seed) for seed in range(60)]
+    views = [case.query.view for case in cases if case.query.view is not None]
+    assert {a.function for view in views for a in view.aggregates} == set(AGGREGATES)
+    assert {len(view.groups) for view in views} == {0, 1, 2}
+    changed = [view_changes(case.query, case.batches) for case in cases]
+    assert sum(bool(changes) for changes in changed) > 30
+    assert {change.kind for changes in changed for change in changes} == {"upsert", "delete"}
 
 
 # ── what is not there yet ─────────────────────────────────────────────────────────────────────────

@@ -64,6 +64,9 @@ def _is_star(node: exp.Expr) -> bool:
 
 
 def _accepted(scope: Scope, function: AggregateFunction, of: Typed) -> Expression | None:
+    if function in ("sum", "avg") and of.type.is_temporal:
+        message = f"{function.upper()} needs a number, but this is {of.type}"
+        raise scope.text.error(of.span, message, "times have COUNT, MIN and MAX")
     match function:
         case "count":
             # A constant that is not NULL counts rows.

@@ -99,8 +99,11 @@ class _MisfitError(ParseError):
         self.complaint = complaint
         self.token = token
         self.span = token_span(token) if token else (last.end + 1, last.end + 2)
-        windowless = last.text.upper() in _WINDOW_WORDS
-        self.hint = _BRACKETS if windowless else "look for what is missing or too much before it"
+        self.hint = "look for what is missing or too much before it"
+        if last.text.upper() in _WINDOW_WORDS:
+            self.hint = _BRACKETS
+        elif token is not None and token.text.upper() == "EVERY":
+            self.hint = "write it EVERY 10 SECONDS, after all else"
 
     def message(self, text: Text) -> str:
         """What is wrong, in our words."""

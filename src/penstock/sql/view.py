@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -17,6 +17,8 @@ from penstock.sql.every import Every, period
 from penstock.sql.outputs import bind_outputs
 from penstock.sql.scope import Scope
 
+_OTHER_GROUPINGS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
+
 
 def asks_for_view(tree: exp.Expr) -> bool:
     """Whether a SELECT groups or aggregates."""
@@ -27,19 +29,20 @@ def asks_for_view(tree: exp.Expr) -> bool:
 def bind_view(scope: Scope, tree: exp.Expr, every: Every | None) -> tuple[tuple[Output, ...], View]:
     """What the join gives (each group and argument once), and the view that is made of it."""
     _check_stars(scope, tree)
-    named = replace(scope, aliases=_aliases(tree))
-    groups = dict.fromkeys(_groups(named, tree))
-    parts = _aggregated(scope, tree, groups)
+    aliases = _aliases(tree)
+    groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))
+    parts = _parts(scope, tree, groups)
     if not groups and not parts.aggregates:
         message = "HAVING has no groups and no aggregates to choose from"
         hint = "put conditions on tuples into WHERE"
         raise scope.text.error(node_span(tree.args["having"]), message, hint)
     selecting = replace(scope, aggregates=parts.by_node)
+    by_group = {group: parts.columns[group] for group in groups}
     view = View(
-        groups=tuple(parts.columns[group] for group in groups),
+        groups=tuple(by_group.values()),
         aggregates=parts.aggregates,
-        outputs=_outputs(selecting, tree, parts.of(groups)),
-        having=_having(replace(selecting, aliases=named.aliases), tree, parts.of(groups)),
+        outputs=_outputs(selecting, tree, by_group),
+        having=_having(replace(selecting, aliases=aliases), tree, by_group),
         every=period(scope.text, scope.inputs, every, node_span(tree.args["from_"])),
     )
     joined = tuple(Output(column.name, expression) for expression, column in parts.columns.items())
@@ -54,12 +57,8 @@ class _Parts:
     aggregates: tuple[Aggregate, ...]
     by_node: Mapping[int, Column]
 
-    def of(self, groups: Mapping[Expression, None]) -> dict[Expression, Expression]:
-        """The columns of the groups alone, which SELECT and HAVING may read."""
-        return {group: self.columns[group] for group in groups}
 
-
-def _aggregated(scope: Scope, tree: exp.Expr, groups: Mapping[Expression, None]) -> _Parts:
+def _parts(scope: Scope, tree: exp.Expr, groups: Iterable[Expression]) -> _Parts:
     roots = [*tree.expressions, *([tree.args["having"]] if tree.args.get("having") else [])]
     nodes = list(find_aggregates(roots))
     bound = [bind_aggregate(scope, node) for node in nodes]
@@ -89,7 +88,8 @@ def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
     clause = tree.args.get("group")
     if clause is None:
         return
-    if any(value for name, value in clause.args.items() if name != "expressions"):
+    extras = any(value for name, value in clause.args.items() if name != "expressions")
+    if extras or any(isinstance(node, _OTHER_GROUPINGS) for node in clause.expressions):
         hint = "list what to group by: GROUP BY a.x, b.y"
         raise scope.text.error(node_span(clause), "this grouping is not in the language", hint)
     for node in clause.expressions:
