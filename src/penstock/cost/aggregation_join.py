@@ -44,8 +44,8 @@ class Tuning:
 class Steps:
     """What a method takes for one tuple of one stream, in seconds (T&L Table 1).
 
-    `update` is for a window, `find(k, early)` for partners in stream k's window or set, `fold(k)` for
-    its aggregation set, `output` for the query's.
+    `update` is for a window, `find(k, early)` for partners in stream k's window or set, `fold(k)`
+    for its aggregation set, `output` for the query's.
     """
 
     update: float

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from penstock.errors import PlanError
 from penstock.optimize.curve import NOTHING, Curve, curve_of, last_arrival
+from penstock.optimize.folding import with_early
 from penstock.optimize.load import combinations_of, load_of, output_of, state_of
 from penstock.optimize.posynomial import value
 from penstock.optimize.problem import Problem
@@ -21,11 +22,13 @@ from penstock.query.goal import By, First, Goal, Steady
 
 # A first-N goal is looked for over at most this many seconds: a century.
 _PATIENCE = 3.2e9
+# Folding and shedding depend on each other; after so many rounds hardly anything changes.
+_ROUNDS = 4
 
 
 def needed_by(problem: Problem, plan: Plan) -> float:
     """Seconds of work a second of a plan without drop boxes."""
-    return value(load_of(problem, plan), [1.0] * problem.size)
+    return value(load_of(with_early(problem, plan.early), plan), [1.0] * problem.size)
 
 
 def estimate(
@@ -35,30 +38,51 @@ def estimate(
 
     The output that they leave is within the tolerance of the most there can be.
     """
-    load, output = load_of(problem, plan), output_of(problem)
-    ones = [1.0] * problem.size
-    needed, full = value(load, ones), value(output, ones)
-    x: tuple[float, ...] = tuple(ones)
-    capacity = problem.known.capacity.value
-    if sheds and isinstance(goal, Steady) and needed > capacity and _has_sizes(problem):
-        kept = best_drops(load, output, floors(problem), capacity, tolerance)
-        # Where even the floors are too much there is no plan; its numbers say by how much.
-        x = tuple(floors(problem)) if kept is None else kept.fractions
-    keep = {
-        flow.alias: fraction
-        for flow, fraction in zip(problem.inputs, x, strict=True)
-        if not flow.is_table
-    }
+    output, needed = output_of(problem), needed_by(problem, plan)
+    x: tuple[float, ...] = (1.0,) * problem.size
+    is_over = needed > problem.known.capacity.value
+    if sheds and isinstance(goal, Steady) and is_over and _has_sizes(problem):
+        x = _shed(problem, plan, tolerance)
+    folded = with_early(problem, plan.early, _by_alias(problem, x))
+    sizes = zip(folded.inputs, x, strict=True)
     return Estimate(
-        utilisation=value(load, x),
+        utilisation=value(load_of(folded, plan), x),
         needed=needed,
         output_rate=value(output, x),
-        full_rate=full,
-        state=value(state_of(problem, plan), x),
-        keep=keep,
-        inner=tuple(_inner(problem, plan, x)),
+        full_rate=value(output, [1.0] * problem.size),
+        state=value(state_of(folded, plan), x),
+        keep=_by_alias(problem, x),
+        inner=tuple(_inner(folded, plan, x)),
         measure=_measure(problem, plan, goal),
+        sets={
+            flow.alias: flow.window * (fraction if flow.shrinks else 1.0)
+            for flow, fraction in sizes
+            if flow.alias in plan.early
+        },
     )
+
+
+def _shed(problem: Problem, plan: Plan, tolerance: float) -> tuple[float, ...]:
+    """The fractions that leave the most output, or the floors where even they are too much.
+
+    The fewer tuples are kept the less they fold. So the first fractions are for tuples that do not
+    fold at all, which is too little kept; each round folds what the last one has left.
+    """
+    x: tuple[float, ...] = (0.0,) * problem.size
+    for _ in range(_ROUNDS if plan.early else 1):
+        load = load_of(with_early(problem, plan.early, _by_alias(problem, x)), plan)
+        capacity = problem.known.capacity.value
+        kept = best_drops(load, output_of(problem), floors(problem), capacity, tolerance)
+        if kept is None:
+            return tuple(floors(problem))
+        x = kept.fractions
+    return x
+
+
+def _by_alias(problem: Problem, x: Sequence[float]) -> dict[str, float]:
+    """The fractions that are kept of the streams."""
+    flows = zip(problem.inputs, x, strict=True)
+    return {flow.alias: fraction for flow, fraction in flows if not flow.is_table}
 
 
 def _inner(problem: Problem, plan: Plan, x: Sequence[float]) -> Iterator[InnerEstimate]:

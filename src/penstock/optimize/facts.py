@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, replace
 
+from penstock.optimize.distinct import distinct_values
 from penstock.optimize.problem import Problem
+from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Fact, InputEstimate
 from penstock.query import Input, RowsWindow, TimeWindow
-from penstock.query.expression import render
+from penstock.query.expression import columns_of, render
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.window import MICROS
-from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
 from penstock.stats.known import Known
 
@@ -73,14 +74,27 @@ def _facts(known: Known) -> Iterator[Fact]:
         # Only cheap conditions have guessed costs, which decide nothing.
         cost = _fact(f"cost of {text}", figures.cost, "s")
         yield replace(cost, is_minor=figures.cost.origin == "guessed")
-    yield from _cost_facts(known.costs)
+    yield from _value_facts(known)
+    yield from _cost_facts(known)
     if known.capacity.origin != "guessed":
         yield _fact("capacity", known.capacity, "s/s")
 
 
-def _cost_facts(costs: Costs) -> Iterator[Fact]:
-    names = ["join"] if costs.join is not None else [f.name for f in fields(costs)]
-    for name in names:
+def _value_facts(known: Known) -> Iterator[Fact]:
+    """What decides how far inputs fold, if aggregating them early is a question."""
+    if known.query.view is None or len(known.query.inputs) == 1:
+        return
+    parts = [part for alias in known.query.aliases for part in set_columns(known.query, alias)]
+    columns = [c for part in parts for c in sorted(columns_of(part), key=lambda c: c.name)]
+    for column in dict.fromkeys(columns):
+        yield _fact(f"different {render(column)}", distinct_values(known, column), "values")
+
+
+def _cost_facts(known: Known) -> Iterator[Fact]:
+    costs = known.costs
+    unused = {"fold"} if known.query.view is None else set()
+    names = [f.name for f in fields(costs) if f.name not in unused]
+    for name in ["join"] if costs.join is not None else names:
         seconds = getattr(costs, name)
         if isinstance(seconds, float) and seconds:
             yield Fact(f"cost of {name}", seconds, "s", costs.origin)

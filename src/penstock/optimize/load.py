@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
+from penstock.optimize.folding import changes, fold_seconds
 from penstock.optimize.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.problem import Problem, gain
 from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
@@ -54,10 +55,18 @@ def results_of(problem: Problem) -> Terms:
 
 
 def delivery_of(problem: Problem) -> Terms:
-    """The seconds that handing over the results takes, as terms; the same for all plans."""
-    costs = problem.known.costs
-    seconds = costs.result if costs.join is None else 0.0
+    """The seconds that handing over the results takes, as terms; the same for all join plans."""
+    seconds = _delivery_seconds(problem)
     return tuple(replace(term, weight=term.weight * seconds) for term in results_of(problem))
+
+
+def _delivery_seconds(problem: Problem) -> float:
+    """Of one row of the join; a view folds it into its group and hands over changed groups."""
+    costs = problem.known.costs
+    result = costs.result if costs.join is None else 0.0
+    if problem.query.view is None:
+        return result
+    return fold_seconds(costs) + result * changes(problem)
 
 
 def work_of(problem: Problem, plan: Plan) -> Terms:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 
 from penstock.errors import PlanError
 from penstock.optimize.candidates import Proposal, multiway_plans, tree_plans
+from penstock.optimize.early import early_plans
 from penstock.optimize.estimate import (
     check_reachable,
     endless,
@@ -17,6 +18,7 @@ from penstock.optimize.estimate import (
     with_drops,
 )
 from penstock.optimize.facts import facts_of, guesses, inputs_of
+from penstock.optimize.folding import with_early
 from penstock.optimize.ordering import lazier
 from penstock.optimize.physical import settle, with_methods
 from penstock.optimize.placement import with_late_filters
@@ -144,7 +146,8 @@ def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
 def _least_state(ranked: list[Alternative], capacity: float) -> Alternative:
     """Of the plans that guesses cannot tell from the best, the one that keeps the least.
 
-    What is kept is what a wrong guess costs. A plan that keeps up gives way to none that does not.
+    What is kept is what a wrong guess costs. A plan that keeps up gives way to none that does not,
+    and inputs are folded for the work that it saves, not for a little state.
     """
     best = ranked[0].estimate
     most = best.utilisation * _ALIKE
@@ -153,7 +156,9 @@ def _least_state(ranked: list[Alternative], capacity: float) -> Alternative:
     alike = [
         a
         for a in ranked
-        if a.estimate.utilisation <= most and a.estimate.output_rate * _ALIKE >= best.output_rate
+        if a.plan.early == ranked[0].plan.early
+        and a.estimate.utilisation <= most
+        and a.estimate.output_rate * _ALIKE >= best.output_rate
     ]
     return min(alike, key=lambda a: a.estimate.state)
 
@@ -164,18 +169,26 @@ def _roughly(problem: Problem, plan: Plan, goal: Goal, sheds: bool) -> Estimate:
 
 
 def _proposals(problem: Problem, wishes: Wishes) -> Iterable[Proposal]:
+    # Other goals look at results of the join, of which early aggregation makes no more.
+    if "early-aggregation" in wishes.off or not isinstance(wishes.goal, Steady):
+        return _joins(problem, wishes)
+    return early_plans(problem, lambda folded, thorough: _joins(folded, wishes, thorough))
+
+
+def _joins(problem: Problem, wishes: Wishes, is_thorough: bool = True) -> Iterator[Proposal]:
+    """The join plans of a problem: all that are worth it, or only those of least work."""
     if problem.size == 1:
         yield default_plan(problem.query), "FROM order"
         return
-    multiway = list(multiway_plans(problem, wishes.off, wishes.alternatives))
+    every = wishes.alternatives and is_thorough
+    multiway = list(multiway_plans(problem, wishes.off, every))
     least = min(needed_by(problem, plan) for plan, _ in multiway)
-    is_exact = isinstance(wishes.goal, Steady) and least <= problem.known.capacity.value
+    is_enough = isinstance(wishes.goal, Steady) and least <= problem.known.capacity.value
     if "multiway" in wishes.kinds:
         yield from multiway
     if "tree" in wishes.kinds:
-        yield from tree_plans(
-            problem, wishes.goal, wishes.off, is_exact=is_exact, every=wishes.alternatives
-        )
+        is_exact = is_enough or not is_thorough
+        yield from tree_plans(problem, wishes.goal, wishes.off, is_exact=is_exact, every=every)
 
 
 def _distinct(proposals: Iterable[Proposal]) -> list[tuple[Plan, tuple[str, ...]]]:
@@ -212,7 +225,9 @@ def _rounded(number: float, digits: int = _SAME) -> float:
 
 def _forced(problem: Problem, text: str) -> Plan:
     if is_flat(problem.query, text):
-        return next(iter(multiway_plans(problem, frozenset(), False)))[0]
+        early = forced_plan(problem.query, text).early
+        flat, _ = next(multiway_plans(with_early(problem, early), frozenset(), False))
+        return replace(flat, early=early)
     return forced_plan(problem.query, text)
 
 

@@ -57,11 +57,13 @@ class Flow:
 class Problem:
     """A query with its statistics, as numbers. Inputs are bits: a set of them is a mask.
 
-    The arrays have one entry for every set of inputs, at the index that is its mask.
+    The arrays have one entry for every set of inputs, at the index that is its mask. `flows` are
+    the inputs where they do not reach the joins as the statistics say.
     """
 
     query: Query
     known: Known
+    flows: tuple[Flow, ...] = ()
 
     @property
     def size(self) -> int:
@@ -73,7 +75,7 @@ class Problem:
 
     @cached_property
     def inputs(self) -> tuple[Flow, ...]:
-        return tuple(_flow(self.known, item) for item in self.query.inputs)
+        return self.flows or tuple(_flow(self.known, item) for item in self.query.inputs)
 
     @cached_property
     def keys(self) -> tuple[KeyClass, ...]:

@@ -14,6 +14,7 @@ SWITCHES = {
     "bushy": "consider trees that join two inner results",
     "products": "consider trees that join inputs without a predicate between them",
     "probe-order": "search each stream's probe order instead of taking FROM's",
+    "early-aggregation": "consider aggregating inputs of a view before they are joined",
     "methods": "choose between nested loops and search by key (laboratory)",
 }
 

@@ -25,7 +25,8 @@ class Estimate:
 
     `utilisation` is seconds of work a second, `needed` what it would be without drop boxes;
     `output_rate` is results/s, `full_rate` without drop boxes; `state` is tuples. `measure` is what
-    the goal asks for: seconds to the first N results (None: never), or results by the time.
+    the goal asks for: seconds to the first N results (None: never), or results by the time. `sets`
+    are the rows that the inputs aggregated early are folded to.
     """
 
     utilisation: float
@@ -36,6 +37,7 @@ class Estimate:
     keep: Mapping[str, float] = field(default_factory=dict)
     inner: tuple[InnerEstimate, ...] = ()
     measure: float | None = None
+    sets: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from penstock.plan.choose import default_plan
+from penstock.plan.early_text import cut_early, render_early
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.notation import read_words
 from penstock.plan.orders_text import forced_orders, render_orders
@@ -12,7 +15,15 @@ from penstock.query import Query
 
 
 def forced_plan(query: Query, text: str) -> Plan:
-    """The plan that a text describes: probe orders, or the shape of a tree or multi-way join."""
+    """The plan that a text describes: probe orders, or the shape of a tree or multi-way join.
+
+    After either may stand which inputs are aggregated early.
+    """
+    join, early = cut_early(query, text)
+    return replace(_forced_join(query, join), early=early)
+
+
+def _forced_join(query: Query, text: str) -> Plan:
     if is_flat(query, text):
         return default_plan(query)
     return forced_tree(query, text) if _is_shape(text) else forced_orders(query, text)
@@ -20,6 +31,7 @@ def forced_plan(query: Query, text: str) -> Plan:
 
 def is_flat(query: Query, text: str) -> bool:
     """Whether a text is the shape of the multi-way join, `(A B C)`, which names no orders."""
+    text, _ = cut_early(query, text)
     if not _is_shape(text):
         return False
     names = [word.text for word in read_words(text) if word.is_name]
@@ -29,7 +41,8 @@ def is_flat(query: Query, text: str) -> bool:
 
 def render_plan(plan: Plan) -> str:
     """The text that `forced_plan` turns into this plan."""
-    return render_orders(plan) if isinstance(plan, MultiwayJoin) else render_tree(plan)
+    join = render_orders(plan) if isinstance(plan, MultiwayJoin) else render_tree(plan)
+    return join + render_early(plan.early)
 
 
 def _is_shape(text: str) -> bool:

@@ -42,11 +42,16 @@ class ProbeOrder:
 
 @dataclass(frozen=True)
 class MultiwayJoin:
-    """Join all inputs at once; every stream has a probe order, tables have none."""
+    """Join all inputs at once; every stream has a probe order, tables have none.
+
+    `early` are the inputs that are aggregated before they are joined (T&L), in the order of FROM.
+    """
 
     query: Query
     orders: tuple[ProbeOrder, ...]
     drops: DropBoxes = NO_DROPS
+    early: tuple[str, ...] = ()
+    early: tuple[str, ...] = ()
 
     def order(self, driver: str) -> ProbeOrder:
         """The probe order of one stream."""

@@ -1,4 +1,4 @@
-"""The notation of plans: `driver: target target/method; driver: …`, with places for errors."""
+"""The notation of plans: `driver: target target/method; … | early input`, with error places."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import NoReturn
 
 from penstock.errors import Place, PlanError
 
-_PLAIN = r'[^\s,:;/"()]+'
+_PLAIN = r'[^\s,:;/"()|]+'
 _NAME = rf'"(?:[^"]|"")*"|{_PLAIN}'
-_METHOD = r'(?:/(?P<{}>[^\s,:;/"()]*))?'
+_METHOD = r'(?:/(?P<{}>[^\s,:;/"()|]*))?'
 _TOKEN = re.compile(
     rf"\s*(?:(?P<name>{_NAME}){_METHOD.format('method')}"
-    rf'|(?P<close>\)){_METHOD.format("by")}|(?P<sign>[:;,/"(]))'
+    rf'|(?P<close>\)){_METHOD.format("by")}|(?P<sign>[:;,/"(|]))'
 )
 _EXAMPLE = "a plan reads like `A: B C; B: A C` or `((A B) C)`"
 
 
 @dataclass(frozen=True)
 class Word:
-    """A name, or one of the signs `:`, `;`, `(` and `)`, with its place in the text.
+    """A name, or one of the signs `:`, `;`, `(`, `)` and `|`, with its place in the text.
 
     A name or a closing parenthesis may have a method.
     """

@@ -34,11 +34,16 @@ Node = Leaf | Branch
 
 @dataclass(frozen=True)
 class TreeJoin:
-    """Join two by two (V&N, A&N). An inner result lives until its first member dies."""
+    """Join two by two (V&N, A&N). An inner result lives until its first member dies.
+
+    `early` are the inputs that are aggregated before they are joined (T&L), in the order of FROM.
+    """
 
     query: Query
     root: Node
     drops: DropBoxes = NO_DROPS
+    early: tuple[str, ...] = ()
+    early: tuple[str, ...] = ()
 
 
 def leaves(node: Node) -> tuple[str, ...]:

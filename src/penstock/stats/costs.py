@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from penstock.stats.figure import Origin
 
+GUESSED_FOLD = 1e-7
+"""Seconds to fold a row where that was not measured: about what sorting or hashing it takes."""
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -16,6 +19,7 @@ class Costs:
     it, `hash` a key, `probe` a window (by key or not), `compare` with one tuple looked at (in a
     loop over a window, or one candidate that a probe found), `move` a tuple to the next operator.
     Whatever the plan is, `arrive` is for receiving a tuple and `result` for handing over a result.
+    `fold` is for finding a row's group and adding the row to it, before a join or after.
     `keep` is what an inner result of a tree takes beyond a tuple's `insert` and `expire`: it does
     not die in the order in which it came. `search` is for setting out on a multi-way plan's probes,
     once a tuple. `batch` is what starting a batch or re-execution takes, however little is in it.
@@ -31,6 +35,7 @@ class Costs:
     compare: float = 0.0
     arrive: float = 0.0
     result: float = 0.0
+    fold: float = GUESSED_FOLD
     keep: float = 0.0
     search: float = 0.0
     batch: float = 0.0

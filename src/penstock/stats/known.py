@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from penstock.query import Query
 from penstock.stats.costs import Costs
@@ -27,7 +27,8 @@ class Known:
     each set of two or more members of key class k (`penstock.query.keys.key_classes`), the
     fraction of their combinations that are equal on the key. `conditions` has the filters and theta
     predicates, and the equalities that are in no key class, by their text. `horizon` is the seconds
-    after which an UNBOUNDED window is looked at.
+    after which an UNBOUNDED window is looked at. `distinct` has the different values of columns, by
+    alias and name, as far as they are given.
     """
 
     query: Query
@@ -39,3 +40,4 @@ class Known:
     capacity: Figure
     rows_warmup: float = 60.0
     horizon: float | None = None
+    distinct: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from penstock.query.window import MICROS
 from penstock.sql.duration import parse_duration
+from penstock.stats.costs import GUESSED_FOLD
 from penstock.stats.figure import Figure
 
 Given = Literal["declared", "sampled", "measured"]
@@ -116,6 +117,7 @@ class CostsTable(Table):
     compare: Seconds = 0.0
     arrive: Seconds = 0.0
     result: Seconds = 0.0
+    fold: Seconds = GUESSED_FOLD
     keep: Seconds = 0.0
     search: Seconds = 0.0
     batch: Seconds = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Decision, Estimate
 from penstock.plan.explain.checks import Check, Visit, checks_of, visits_of
 from penstock.plan.explain.joins import JoinFigures, joins_of
@@ -13,13 +14,17 @@ from penstock.plan.force import render_plan
 from penstock.plan.multiway import Method, MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import Input, Query, TimeWindow
+from penstock.query.expression import render
 from penstock.query.keys import key_classes
 from penstock.query.window import MICROS, render_window
 
 
 @dataclass(frozen=True)
 class InputFigures:
-    """One input with what is known of it: tuples/s, tuples, fraction kept, seconds."""
+    """One input with what is known of it: tuples/s, tuples, fraction kept, seconds.
+
+    `early_by` is what it is aggregated by before the join, if it is; `state` is then rows of that.
+    """
 
     alias: str
     source: str
@@ -34,6 +39,7 @@ class InputFigures:
     idle: float | None
     filters: tuple[str, ...]
     keep: float
+    early_by: tuple[str, ...] | None = None
 
     @property
     def probes(self) -> tuple[tuple[str, Method], ...]:
@@ -111,6 +117,7 @@ def figures_of(decision: Decision, alternatives: bool = False) -> Figures:
 def _input(decision: Decision, item: Input) -> InputFigures:
     source, plan, found = item.source, decision.plan, decision.inputs[item.alias]
     keep = decision.chosen.estimate.keep.get(item.alias, 1.0)
+    is_early = item.alias in plan.early
     return InputFigures(
         alias=item.alias,
         source=source.name,
@@ -119,12 +126,15 @@ def _input(decision: Decision, item: Input) -> InputFigures:
         visits=_visits(plan, item),
         rate=found.rate,
         rate_origin=found.origin,
-        state=found.state * (keep if isinstance(item.window, TimeWindow) else 1.0),
-        is_state_guess=found.is_guess,
+        state=decision.chosen.estimate.sets.get(
+            item.alias, found.state * (keep if isinstance(item.window, TimeWindow) else 1.0)
+        ),
+        is_state_guess=found.is_guess or (is_early and decision.rests_on_guesses),
         lateness=source.lateness / MICROS,
         idle=None if source.idle is None else source.idle / MICROS,
         filters=tuple(str(f) for f in plan.query.filters_of(item.alias)),
         keep=keep,
+        early_by=tuple(map(render, set_columns(plan.query, item.alias))) if is_early else None,
     )
 
 

@@ -55,9 +55,22 @@ def _chosen(figures: Figures) -> dict[str, Any]:
         "probe_orders": {order.driver: list(order.targets) for order in orders},
         "methods": _methods(figures),
         "joins": [_join(join) for join in figures.joins],
-        "early_aggregation": [],
+        "early_aggregation": list(chosen.plan.early),
+        **_sets(figures),
         **_estimate(chosen),
         "physical": asdict(figures.decision.physical),
+    }
+
+
+def _sets(figures: Figures) -> dict[str, Any]:
+    """Of a view, what each input that is aggregated early is folded to."""
+    if figures.view is None:
+        return {}
+    early = [item for item in figures.inputs if item.early_by is not None]
+    return {
+        "aggregation_sets": {
+            item.alias: {"by": list(item.early_by or ()), "rows": item.state} for item in early
+        }
     }
 
 
@@ -98,6 +111,7 @@ def _alternatives(decision: Decision) -> list[dict[str, Any]]:
             "kind": kind_of(other.plan),
             "shape": shape_of(other.plan),
             "plan": render_plan(other.plan),
+            **({"early_aggregation": list(other.plan.early)} if other.plan.query.view else {}),
             **_estimate(other),
             "found_by": list(other.found_by),
         }

@@ -51,6 +51,11 @@ def state_text(item: InputFigures) -> str:
     return roughly(number(item.state), item.is_state_guess)
 
 
+def early_text(item: InputFigures) -> str:
+    """`A by (A.k, A.g): ~1,000 rows`, of an input that is aggregated before the join."""
+    return f"{item.alias} by ({', '.join(item.early_by or ())}): {state_text(item)} rows"
+
+
 def out_text(figures: Figures, rate: float) -> str:
     """A rate of results."""
     return roughly(f"{number(rate)}/s", figures.are_results_guessed)

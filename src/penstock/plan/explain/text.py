@@ -11,7 +11,7 @@ from penstock.plan.decision import Fact
 from penstock.plan.explain.figures import Figures
 from penstock.plan.explain.quantity import fact_text, shortened
 from penstock.plan.explain.ranking import Column, ranking
-from penstock.plan.explain.rows import Row, rows_of
+from penstock.plan.explain.rows import Row, early_text, rows_of
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
 from penstock.query.goal import Steady
 
@@ -65,6 +65,9 @@ def _foot(figures: Figures) -> Iterator[str]:
             yield from _line("filter", ", then ".join(item.filters))
     for check in figures.checks:
         yield from _line(check.kind, f"{check.predicate}   {check.where}")
+    for item in figures.inputs:
+        if item.early_by is not None:
+            yield from _line("early", early_text(item))
     if figures.view is not None:
         yield from _line("view", str(figures.view))
     yield from _line("output", ", ".join(name for name, _ in figures.outputs))

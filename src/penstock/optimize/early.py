@@ -1,0 +1,41 @@
+"""Early aggregation: every set of inputs that may be aggregated before they are joined (T&L)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, combinations
+
+from penstock.optimize.candidates import Proposal
+from penstock.optimize.folding import with_early
+from penstock.optimize.problem import Problem
+
+MOST_INPUTS = 5
+"""Each input doubles the sets; up to so many inputs (32 sets) all are weighed, beyond it none."""
+
+LATE: tuple[str, ...] = ()
+
+Joins = Callable[[Problem, bool], Iterable[Proposal]]
+"""The join plans of a problem, all that are worth it or the best only."""
+
+
+def early_sets(problem: Problem) -> tuple[tuple[str, ...], ...]:
+    """The late plan's empty set, then all 2^m − 1 others, small ones first.
+
+    Only a view is aggregated, and with one input there is no join to do it before.
+    """
+    aliases = problem.query.aliases
+    if problem.query.view is None or not 1 < len(aliases) <= MOST_INPUTS:
+        return (LATE,)
+    sizes = range(len(aliases) + 1)
+    return tuple(chain.from_iterable(combinations(aliases, size) for size in sizes))
+
+
+def early_plans(problem: Problem, joins: Joins) -> Iterator[Proposal]:
+    """The join plans of every set, each set with the plans that are best for what is left of it.
+
+    All join plans are proposed for late aggregation; every set of them would be too many.
+    """
+    for early in early_sets(problem):
+        for plan, found_by in joins(with_early(problem, early), early == LATE):
+            yield replace(plan, early=early), found_by

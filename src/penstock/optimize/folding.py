@@ -1,0 +1,98 @@
+"""Inputs that are aggregated early, as a problem: their rows are folded, so that fewer are joined.
+
+Rows of an input that agree in its set's columns and in the ticks at which they come and go become
+one (T&L). What is left joins like tuples do: keys are as selective as before, of fewer rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from penstock.optimize.distinct import combinations, occupied
+from penstock.optimize.problem import Flow, Problem
+from penstock.plan.aggregation_sets import set_columns
+from penstock.query import Input, Query, RowsWindow, TimeWindow
+from penstock.query.window import MICROS
+from penstock.stats.costs import Costs
+
+BATCH = 1.0
+"""Seconds of a batch, within which new tuples are folded: what `--trigger` is unless it is said."""
+
+
+def with_early(
+    problem: Problem, early: tuple[str, ...], kept: Mapping[str, float] | None = None
+) -> Problem:
+    """The problem with some inputs folded.
+
+    Half the tuples fold to more than half the rows. `kept` are the fractions for which the flows
+    are right when they are multiplied with them; all, where they are not given.
+    """
+    if not early:
+        return problem
+    kept = kept or {}
+    flows = tuple(
+        _folded(problem, item, flow, kept.get(flow.alias, 1.0)) if flow.alias in early else flow
+        for item, flow in zip(problem.query.inputs, problem.inputs, strict=True)
+    )
+    return Problem(problem.query, problem.known, flows)
+
+
+def fold_seconds(costs: Costs) -> float:
+    """Seconds to fold one row; where only joins have a cost, as much as an arrival at a join."""
+    return costs.fold if costs.join is None else costs.join
+
+
+def changes(problem: Problem) -> float:
+    """Groups that one row of the join changes, in the mean; a view shows each once a tick.
+
+    The groups are those of all results, however few rows folding leaves of these.
+    """
+    query, known = problem.query, problem.known
+    rows, results = (float(p.rates[-1]) for p in (problem, Problem(query, known)))
+    if query.view is None or not rows:
+        return 0.0
+    joined = {output.name: output.expression for output in query.outputs}
+    groups = combinations(known, (joined[group.name] for group in query.view.groups))
+    return results / rows * _left(groups, results * _tick(query))
+
+
+def _folded(problem: Problem, item: Input, flow: Flow, kept: float) -> Flow:
+    cells = combinations(problem.known, set_columns(problem.query, item.alias))
+    passing = flow.rate / flow.raw_rate if flow.raw_rate else 0.0
+    return replace(
+        flow,
+        rate=flow.rate * _left(cells, kept * _coming(problem.query, item, flow)),
+        window=flow.window * _left(cells, kept * _leaving(problem.query, item, flow)),
+        filter_cost=flow.filter_cost + passing * fold_seconds(problem.known.costs),
+    )
+
+
+def _coming(query: Query, item: Input, flow: Flow) -> float:
+    """Tuples that come together: between two evaluations and in one batch.
+
+    Of a ROWS window nobody knows when a tuple leaves, so that none is folded.
+    """
+    if isinstance(item.window, RowsWindow):
+        return 0.0
+    return flow.rate * min(_tick(query), BATCH)
+
+
+def _leaving(query: Query, item: Input, flow: Flow) -> float:
+    """Tuples of the window that leave it together; those of a table stay, and so are all one."""
+    match item.window:
+        case RowsWindow():
+            return 0.0
+        case TimeWindow(extent=int(), slide=slide):
+            return min(flow.window, flow.rate * max(slide / MICROS, _tick(query)))
+    return flow.window
+
+
+def _tick(query: Query) -> float:
+    """Seconds between two evaluations."""
+    return 0.0 if query.view is None else query.view.every / MICROS
+
+
+def _left(cells: float, rows: float) -> float:
+    """The fraction of rows that is left when those in one cell become one."""
+    return occupied(cells, rows) / rows if rows > 0.0 else 1.0
