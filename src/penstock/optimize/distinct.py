@@ -1,4 +1,4 @@
-"""How many different values columns have, together and alone."""
+"""How many different values columns and what is computed of them have, alone and together."""
 
 from __future__ import annotations
 
@@ -7,25 +7,31 @@ from math import expm1, inf, log1p, prod
 
 from penstock.optimize.problem import DEFAULT_GROUPS
 from penstock.query import Column, DataType, Expression
-from penstock.query.expression import columns_of
+from penstock.query.expression import columns_of, streams_of
 from penstock.query.keys import key_classes
 from penstock.stats.figure import Figure
 from penstock.stats.known import Known
 
 
 def combinations(known: Known, expressions: Iterable[Expression]) -> float:
-    """How many different rows there are of some expressions, as if columns were independent."""
-    columns = {column for expression in expressions for column in columns_of(expression)}
-    return prod(distinct_values(known, column).value for column in columns)
+    """How many different rows there are of some expressions, as if columns were independent.
+
+    What is computed of columns that are there themselves makes no more of them.
+    """
+    parts = set(expressions)
+    columns = {part for part in parts if isinstance(part, Column)}
+    computed = {part for part in parts - columns if not columns_of(part) <= columns}
+    return prod(distinct_values(known, part).value for part in columns | computed)
 
 
-def distinct_values(known: Known, column: Column) -> Figure:
-    """The different values of a column: as given, else as its key class says, else by its type."""
-    given = known.distinct.get(column.stream, {}).get(column.name)
-    found = given or _by_key(known, column) or _by_type(column.type)
-    rows = known.cardinalities.get(column.stream)
-    if rows is not None and rows.value < found.value:
-        return Figure(max(1.0, rows.value), "guessed", rule="a value a row")
+def distinct_values(known: Known, expression: Expression) -> Figure:
+    """The different values: as given, else as a key class says, else by type or by what is read."""
+    given = _given(known, expression) or _by_key(known, expression)
+    found = given or _guess(known, expression)
+    rows = [known.cardinalities.get(alias) for alias in streams_of(expression)]
+    most = prod(inf if figure is None else figure.value for figure in rows)
+    if most < found.value:
+        return Figure(max(1.0, most), "guessed", rule="a value a row")
     return found
 
 
@@ -43,28 +49,36 @@ def occupied(cells: float, rows: float) -> float:
     return min(rows, -cells * expm1(rows * log1p(-1.0 / cells)))
 
 
-def _by_key(known: Known, column: Column) -> Figure | None:
+def _given(known: Known, expression: Expression) -> Figure | None:
+    if not isinstance(expression, Column):
+        return None
+    return known.distinct.get(expression.stream, {}).get(expression.name)
+
+
+def _by_key(known: Known, expression: Expression) -> Figure | None:
     """One over the fraction of pairs that are equal on its key (T&L: join cardinality = 1/σ).
 
     With several partners the least of these bounds. The parts of a key share alike.
     """
     for number, key in enumerate(key_classes(known.query)):
-        if column.stream in key.streams and column in key.parts(column.stream):
-            pairs = [
-                f for s, f in known.groups[number].items() if {column.stream} < s and len(s) == 2
-            ]
-            largest = max(pairs, key=lambda figure: figure.value)
+        mine = [alias for alias, parts in key.members if expression in parts]
+        if mine:
+            pairs = [f for s, f in known.groups[number].items() if mine[0] in s and len(s) == 2]
+            likeliest = max(pairs, key=lambda figure: figure.value)
             share = 1.0 / len(key.types)
-            values = inf if largest.value <= 0.0 else (1.0 / largest.value) ** share
-            return Figure(max(1.0, values), largest.origin, rule="1/selectivity")
+            values = inf if likeliest.value <= 0.0 else (1.0 / likeliest.value) ** share
+            return Figure(max(1.0, values), likeliest.origin, rule="1/selectivity")
     return None
 
 
-def _by_type(kind: DataType) -> Figure:
-    """A time or a measurement hardly ever comes twice; other values are those of some groups."""
-    match kind:
-        case DataType.BOOLEAN:
-            return Figure(2.0, "guessed", rule="two values")
-        case DataType.TIMESTAMP | DataType.FLOAT | DataType.DOUBLE:
-            return Figure(inf, "guessed", rule="hardly a value twice")
-    return Figure(DEFAULT_GROUPS, "guessed", rule=f"{DEFAULT_GROUPS:.0f} values")
+def _guess(known: Known, expression: Expression) -> Figure:
+    """A time or a measurement hardly ever comes twice; what is computed of it is some group."""
+    if expression.type is DataType.BOOLEAN:
+        return Figure(2.0, "guessed", rule="two values")
+    is_column = isinstance(expression, Column)
+    if is_column and expression.type in (DataType.TIMESTAMP, DataType.FLOAT, DataType.DOUBLE):
+        return Figure(inf, "guessed", rule="hardly a value twice")
+    read = prod(distinct_values(known, c).value for c in columns_of(expression) - {expression})
+    if is_column or read == inf:
+        return Figure(DEFAULT_GROUPS, "guessed", rule=f"{DEFAULT_GROUPS:.0f} values")
+    return Figure(read, "guessed", rule="as what it reads")

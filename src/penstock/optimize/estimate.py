@@ -23,7 +23,7 @@ from penstock.query.goal import By, First, Goal, Steady
 # A first-N goal is looked for over at most this many seconds: a century.
 _PATIENCE = 3.2e9
 # Folding and shedding depend on each other; after so many rounds hardly anything changes.
-_ROUNDS = 4
+_ROUNDS = 3
 
 
 def needed_by(problem: Problem, plan: Plan) -> float:

@@ -10,7 +10,7 @@ from penstock.optimize.problem import Problem
 from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Fact, InputEstimate
 from penstock.query import Input, RowsWindow, TimeWindow
-from penstock.query.expression import columns_of, render
+from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.window import MICROS
 from penstock.stats.figure import Figure
@@ -85,9 +85,8 @@ def _value_facts(known: Known) -> Iterator[Fact]:
     if known.query.view is None or len(known.query.inputs) == 1:
         return
     parts = [part for alias in known.query.aliases for part in set_columns(known.query, alias)]
-    columns = [c for part in parts for c in sorted(columns_of(part), key=lambda c: c.name)]
-    for column in dict.fromkeys(columns):
-        yield _fact(f"different {render(column)}", distinct_values(known, column), "values")
+    for part in parts:
+        yield _fact(f"different {render(part)}", distinct_values(known, part), "values")
 
 
 def _cost_facts(known: Known) -> Iterator[Fact]:

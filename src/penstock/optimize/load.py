@@ -66,7 +66,7 @@ def _delivery_seconds(problem: Problem) -> float:
     result = costs.result if costs.join is None else 0.0
     if problem.query.view is None:
         return result
-    return fold_seconds(costs) + result * changes(problem)
+    return fold_seconds(costs) + (result * changes(problem) if result else 0.0)
 
 
 def work_of(problem: Problem, plan: Plan) -> Terms:

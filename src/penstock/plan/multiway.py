@@ -51,7 +51,6 @@ class MultiwayJoin:
     orders: tuple[ProbeOrder, ...]
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
-    early: tuple[str, ...] = ()
 
     def order(self, driver: str) -> ProbeOrder:
         """The probe order of one stream."""

@@ -43,7 +43,6 @@ class TreeJoin:
     root: Node
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
-    early: tuple[str, ...] = ()
 
 
 def leaves(node: Node) -> tuple[str, ...]:

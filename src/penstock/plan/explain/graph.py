@@ -8,7 +8,7 @@ from typing import Literal
 
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.quantity import is_shed, percent
-from penstock.plan.explain.rows import out_text, rate_text
+from penstock.plan.explain.rows import early_text, out_text, rate_text
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.shape import render_shape
 from penstock.plan.tree import Leaf, TreeJoin, branches
@@ -61,10 +61,11 @@ def alternatives_remark(figures: Figures) -> list[str]:
 
 
 def _input(index: int, item: InputFigures) -> Node:
+    early = () if item.early_by is None else (f"early {early_text(item)}",)
     if item.is_table:
-        return Node(f"in{index}", "table", (item.alias, "table", *item.filters))
+        return Node(f"in{index}", "table", (item.alias, "table", *item.filters, *early))
     rate = f"in {rate_text(item)}" + (f", keep {percent(item.keep)}" if is_shed(item.keep) else "")
-    return Node(f"in{index}", "stream", (item.alias, item.window, *item.filters, rate))
+    return Node(f"in{index}", "stream", (item.alias, item.window, *item.filters, rate, *early))
 
 
 def _probes(figures: Figures) -> Iterator[Node]:

@@ -54,6 +54,8 @@ def _body(figures: Figures) -> Iterator[str]:
     names = ("input", "source", "window", *([] if figures.joins else ["visits"]), *_NUMBERS)
     yield from _table("Inputs", names, rows, numbers=_NUMBERS)
     yield from _table("Predicates", ("kind", "predicate", "checked"), _predicates(figures))
+    early = ("input", "by", "rows")
+    yield from _table("Aggregated before the join", early, _sets(figures), early[2:])
     outputs = (
         f"<td><b>{escape(name)}</b></td><td><code>{escape(expression)}</code></td>"
         for name, expression in figures.outputs
@@ -153,6 +155,14 @@ def _predicates(figures: Figures) -> Iterator[str]:
     ]
     for kind, predicate, where in rows:
         yield f"<td>{kind}</td><td><code>{escape(predicate)}</code></td><td>{escape(where)}</td>"
+
+
+def _sets(figures: Figures) -> Iterator[str]:
+    for item in figures.inputs:
+        if item.early_by is not None:
+            by = escape(", ".join(item.early_by))
+            size = f'<td class="number">{state_text(item)}</td>'
+            yield f"<td>{escape(item.alias)}</td><td><code>{by}</code></td>{size}"
 
 
 def _notes(figures: Figures) -> Iterator[str]:

@@ -52,8 +52,8 @@ def state_text(item: InputFigures) -> str:
 
 
 def early_text(item: InputFigures) -> str:
-    """`A by (A.k, A.g): ~1,000 rows`, of an input that is aggregated before the join."""
-    return f"{item.alias} by ({', '.join(item.early_by or ())}): {state_text(item)} rows"
+    """`by (A.k, A.g): ~1,000 rows`, of an input that is aggregated before the join."""
+    return f"by ({', '.join(item.early_by or ())}): {state_text(item)} rows"
 
 
 def out_text(figures: Figures, rate: float) -> str:

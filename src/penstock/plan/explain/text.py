@@ -67,7 +67,7 @@ def _foot(figures: Figures) -> Iterator[str]:
         yield from _line(check.kind, f"{check.predicate}   {check.where}")
     for item in figures.inputs:
         if item.early_by is not None:
-            yield from _line("early", early_text(item))
+            yield from _line("early", f"{item.alias} {early_text(item)}")
     if figures.view is not None:
         yield from _line("view", str(figures.view))
     yield from _line("output", ", ".join(name for name, _ in figures.outputs))
