@@ -116,11 +116,13 @@ def test_values_that_are_not_given() -> None:
         "streams": {"A": {"distinct": {"v": 9}}},
     }
     known = complete(query, from_data(stats, query))
-    found = {render(e): distinct_values(known, e) for e in set_columns(query, "A")}
+    found = {render(o.expression): distinct_values(known, o.expression) for o in query.outputs}
+    found |= {render(e): distinct_values(known, e) for e in set_columns(query, "A")}
     assert {text: (f.value, f.origin, f.rule) for text, f in found.items()} == {
         "A.k": (250, "declared", "1/selectivity"),
         "A.g": (100, "guessed", "100 values"),
         "A.ts": (float("inf"), "guessed", "hardly a value twice"),
+        "A.v": (9, "declared", None),
         "A.v % 7": (9, "guessed", "as what it reads"),
     }
 

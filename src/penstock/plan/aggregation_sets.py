@@ -11,8 +11,8 @@ from penstock.query.expression import columns_of, streams_of
 def set_columns(query: Query, alias: str) -> tuple[Expression, ...]:
     """What the rows of an input's aggregation set differ in, besides the ticks of their lives.
 
-    These are its join keys, its columns in predicates over several inputs, its groups, and its
-    columns in arguments that read several inputs (T&L Rules 1 and 2, mended for m-way joins).
+    These are its join keys and its columns in predicates over several inputs, in groups, and in
+    arguments that read several inputs (T&L Rules 1 and 2, mended for m-way joins).
     """
     return tuple(dict.fromkeys(_set_columns(query, alias)))
 
@@ -29,11 +29,7 @@ def _set_columns(query: Query, alias: str) -> Iterator[Expression]:
 def _view_columns(query: Query, view: View, alias: str) -> Iterator[Expression]:
     joined = {output.name: output.expression for output in query.outputs}
     for group in view.groups:
-        expression = joined[group.name]
-        if streams_of(expression) == {alias}:
-            yield expression
-        else:
-            yield from _columns(expression, alias)
+        yield from _columns(joined[group.name], alias)
     for aggregate in view.aggregates:
         argument = None if aggregate.argument is None else joined[aggregate.argument.name]
         if argument is not None and len(streams_of(argument)) > 1:
