@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from penstock.bench.measurement import Measurement
 from penstock.bench.workload import Workload
 from penstock.errors import PenstockError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
 
 MASTER = "local[2]"
 # The same for all rivals. Two shuffle partitions are the best for two cores; all progress reports
@@ -38,35 +44,50 @@ class Contest:
 
 def run_apart(contest: Contest) -> Measurement:
     """Run in a process of its own, so that every run starts equally cold."""
+    return apart(contest.rival, contest.settings, partial(_run, contest))
+
+
+def apart(name: str, settings: Mapping[str, str], work: Callable[[SparkSession, str], T]) -> T:
+    """What `work` makes of a fresh Spark session and a scratch folder, in a process of its own.
+
+    `work` is a function of a module, or a `partial` of one.
+    """
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
         log = Path(scratch, "log")
         try:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-                return pool.submit(_run, contest, scratch, log).result()
+                return pool.submit(_in_session, settings, work, scratch, log).result()
         except PenstockError:
             raise
         except Exception as error:
             raise PenstockError(
-                "\n".join([f"the run of {contest.rival} failed: {error}", *_tail(log)]),
+                "\n".join([f"the run of {name} failed: {error}", *_tail(log)]),
                 hint="`penstock doctor` checks what Spark needs",
             ) from error
 
 
-def _run(contest: Contest, scratch: str, log: Path) -> Measurement:
+def _in_session(
+    settings: Mapping[str, str], work: Callable[[SparkSession, str], T], scratch: str, log: Path
+) -> T:
     """The body of the child process; what Java prints must not mix with results on stdout."""
     with open(log, "wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    from penstock.bench.native import run_native
-    from penstock.bench.ours import run_penstock
     from penstock.engine.spark.session import make_session
 
-    spark = make_session(MASTER, {**SETTINGS, **contest.settings})
-    run = run_penstock if contest.rival == "penstock" else run_native
+    spark = make_session(MASTER, {**SETTINGS, **settings})
     try:
-        return run(spark, contest.workload, contest.folder, f"{scratch}/checkpoint")
+        return work(spark, scratch)
     finally:
         spark.stop()
+
+
+def _run(contest: Contest, spark: SparkSession, scratch: str) -> Measurement:
+    from penstock.bench.native import run_native
+    from penstock.bench.ours import run_penstock
+
+    run = run_penstock if contest.rival == "penstock" else run_native
+    return run(spark, contest.workload, contest.folder, f"{scratch}/checkpoint")
 
 
 def _tail(log: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +21,16 @@ _FIRST_MTIME = 1_000_000_000
 
 def ensure_data(workload: Workload, root: Path) -> Path:
     """The folder of a workload's files below `root`; they are made where they are missing."""
-    folder = root / _folder_name(workload)
+    return ensure_folder(root / _folder_name(workload), lambda draft: _write(workload, draft))
+
+
+def ensure_folder(folder: Path, write: Callable[[Path], None]) -> Path:
+    """The folder, written where it is missing: all of it, or nothing."""
     if folder.is_dir():
         return folder
-    draft = root / f".{folder.name}.{os.getpid()}"
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
-        _write(workload, draft)
+        write(draft)
         os.replace(draft, folder)
     except OSError as error:
         shutil.rmtree(draft, ignore_errors=True)
@@ -62,7 +66,7 @@ def rechunk(folder: Path, sizes: list[int], target: Path) -> Path:
         paths = iter(stream_files(folder, alias))
         for number, size in enumerate(sizes):
             tables = [pq.read_table(next(paths)) for _ in range(size)]
-            _write_file(pa.concat_tables(tables), target / alias, number)
+            write_file(pa.concat_tables(tables), target / alias, number)
     return target
 
 
@@ -76,6 +80,14 @@ def read_stream(folder: Path, alias: str) -> Iterator[pa.Table]:
     return (pq.read_table(path) for path in stream_files(folder, alias))
 
 
+def write_file(tuples: pa.Table, folder: Path, number: int) -> None:
+    """Write file `number` of a stream, which readers take after those of lower numbers."""
+    path = folder / f"{number:06d}.parquet"
+    pq.write_table(tuples, path)
+    mtime = _FIRST_MTIME + number
+    os.utime(path, (mtime, mtime))
+
+
 def _folder_name(workload: Workload) -> str:
     """A name of all that the tuples depend on, so that data kept from another size is not taken."""
     w = workload
@@ -87,11 +99,4 @@ def _write(workload: Workload, folder: Path) -> None:
     for stream, alias in enumerate(ALIASES):
         (folder / alias).mkdir(parents=True)
         for number in range(workload.files):
-            _write_file(tuples_of(workload, stream, number), folder / alias, number)
-
-
-def _write_file(tuples: pa.Table, folder: Path, number: int) -> None:
-    path = folder / f"{number:06d}.parquet"
-    pq.write_table(tuples, path)
-    mtime = _FIRST_MTIME + number
-    os.utime(path, (mtime, mtime))
+            write_file(tuples_of(workload, stream, number), folder / alias, number)

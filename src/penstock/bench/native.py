@@ -42,7 +42,7 @@ def run_native(
     query = writer.start()
     query.awaitTermination()
     seconds = time.perf_counter() - started
-    return _measured(query.recentProgress, seconds)
+    return measured(query.recentProgress, seconds)
 
 
 def native_join(spark: SparkSession, workload: Workload, folder: Path) -> DataFrame:
@@ -58,6 +58,22 @@ def native_join(spark: SparkSession, workload: Workload, folder: Path) -> DataFr
     pairs = a.join(b, F.expr(f"{first} AND {near['AB']}"))
     pairs = pairs.withColumn("B_ts", F.expr("B_ts + INTERVAL 0 SECONDS"))
     return pairs.join(c, F.expr(f"{second} AND {near['AC']} AND {near['BC']}"))
+
+
+def measured(progress: list[Any], seconds: float) -> Measurement:
+    """What Spark reports; the batch without input at the end counts in the whole run only."""
+    batches = tuple(
+        BatchTime(p["numInputRows"], p["durationMs"]["triggerExecution"] / 1000)
+        for p in progress
+        if p["numInputRows"]
+    )
+    return Measurement(
+        seconds=seconds,
+        tuples=sum(batch.tuples for batch in batches),
+        batches=batches,
+        results=sum(max(0, p["sink"]["numOutputRows"]) for p in progress),
+        state_tuples=max(sum(op["numRowsTotal"] for op in p["stateOperators"]) for p in progress),
+    )
 
 
 def _stream(spark: SparkSession, workload: Workload, folder: Path, alias: str) -> DataFrame:
@@ -76,19 +92,3 @@ def _name(column: str) -> str:
 def _within(seconds: int, left: str, right: str) -> str:
     span = f"INTERVAL {seconds} SECONDS"
     return f"{left}_ts BETWEEN {right}_ts - {span} AND {right}_ts + {span}"
-
-
-def _measured(progress: list[Any], seconds: float) -> Measurement:
-    """What Spark reports; the batch without input at the end counts in the whole run only."""
-    batches = tuple(
-        BatchTime(p["numInputRows"], p["durationMs"]["triggerExecution"] / 1000)
-        for p in progress
-        if p["numInputRows"]
-    )
-    return Measurement(
-        seconds=seconds,
-        tuples=sum(batch.tuples for batch in batches),
-        batches=batches,
-        results=sum(max(0, p["sink"]["numOutputRows"]) for p in progress),
-        state_tuples=max(sum(op["numRowsTotal"] for op in p["stateOperators"]) for p in progress),
-    )

@@ -11,6 +11,7 @@ from penstock.api import sql
 from penstock.bench.measurement import BatchTime, Measurement
 from penstock.bench.workload import Workload
 from penstock.engine.sinks import noop
+from penstock.engine.spark.handle import SparkRun
 
 
 def run_penstock(
@@ -22,6 +23,11 @@ def run_penstock(
     run = query.start(spark, sink=noop(), checkpoint=checkpoint, available_now=True)
     run.await_termination()
     seconds = time.perf_counter() - started
+    return measured(run, seconds)
+
+
+def measured(run: SparkRun, seconds: float) -> Measurement:
+    """What a run that has ended reports of its batches."""
     # Spark sees slices, not tuples: those are counted by the engine's own reports.
     triggers = {
         p["batchId"]: p["durationMs"]["triggerExecution"] / 1000

@@ -52,7 +52,7 @@ class Workload:
         columns = ", ".join(f"{name} {types.get(name, 'BIGINT')}" for name in self.columns)
         streams = [
             f"CREATE STREAM {alias} ({columns}) WITH (format = 'parquet', "
-            f"path = {_quoted(folder / alias)}, timestamp = 'ts', max_files = 1);"
+            f"path = {quoted(folder / alias)}, timestamp = 'ts', max_files = 1);"
             for alias in ALIASES
         ]
         windows = ", ".join(f"{alias} [RANGE {self.window} SECONDS]" for alias in ALIASES)
@@ -65,5 +65,6 @@ SPARSE3 = replace(JOIN3, name="sparse3", distinct=2_000_000)
 CHAIN3 = Workload("chain3", ("a", "b"), (("A.a", "B.a"), ("B.b", "C.b")), distinct=100_000)
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """The path as a text of SQL."""
     return "'" + str(path.absolute()).replace("'", "''") + "'"

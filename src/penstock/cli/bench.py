@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,6 +33,7 @@ class Benchmark(StrEnum):
     LATENCY = "latency"
     LONG_WINDOW = "long-window"
     DECISIONS = "decisions"
+    AGGJOIN = "aggjoin"
 
 
 class BenchFormat(StrEnum):
@@ -74,6 +76,7 @@ def bench(
     latency      micro-batches of 30,000 tuples on Spark
     long-window  an hour's window, a batch a second, beside the same in ten chunks
     decisions    random queries: is the chosen plan the best of all that are run?
+    aggjoin      counts and sums over joins with many matches, beside Spark's own and late plans
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
@@ -112,6 +115,8 @@ def _measure(
             from penstock.bench.long_window import long_window_benchmark
 
             return long_window_benchmark(seconds or (600 if quick else 3600), folder, progress)
+        case Benchmark.AGGJOIN:
+            return _aggjoin(quick, repeat, seconds, folder, progress)
         case _:
             from penstock.bench import workload
             from penstock.bench.comparison import compare
@@ -120,6 +125,17 @@ def _measure(
             chosen = {w.name: w for w in (workload.JOIN3, workload.SPARSE3, workload.CHAIN3)}
             size = _size(quick, repeat, seconds)
             return document(compare(chosen[name], size, folder, progress))
+
+
+def _aggjoin(
+    quick: bool, repeat: int | None, seconds: int | None, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    from penstock.bench.aggjoin import QUICK, Size, run_aggjoin
+    from penstock.bench.aggjoin_figures import document
+
+    base = QUICK if quick else Size()
+    size = replace(base, seconds=seconds or base.seconds, repeat=repeat or base.repeat)
+    return document(run_aggjoin(size, folder, progress))
 
 
 def _decisions(
@@ -172,6 +188,10 @@ def _text(name: Benchmark, made: dict[str, Any]) -> str:
             return text.latency_text(made)
         case Benchmark.LONG_WINDOW:
             return text.long_window_text(made)
+        case Benchmark.AGGJOIN:
+            from penstock.bench.aggjoin_text import aggjoin_text
+
+            return aggjoin_text(made)
         case _:
             return text.comparison_text(made)
 
