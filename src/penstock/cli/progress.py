@@ -1,14 +1,14 @@
-"""Progress of a run on stderr: a live table on a terminal, plain lines elsewhere."""
+"""Progress of a run: a live table on a terminal, plain lines elsewhere; on stderr."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -20,10 +20,14 @@ _RECENT = 20
 
 
 class Progress:
-    """Shows each batch as it ends, and a summary when all is over."""
+    """Shows each batch as it ends, and a summary when all is over.
 
-    def __init__(self) -> None:
-        self._console = Console(file=sys.stderr)
+    `above` gives results that are shown above the figures: both are then on stdout.
+    """
+
+    def __init__(self, above: Callable[[], RenderableType] | None = None) -> None:
+        self._above = above
+        self._console = Console(file=sys.stderr if above is None else sys.stdout)
         self._live: Live | None = None
         self._recent: deque[tuple[float, Report]] = deque(maxlen=_RECENT)
         self._started = time.monotonic()
@@ -74,7 +78,8 @@ class Progress:
         foot = f"batch {report.batch} took {report.seconds:.2f} s · state {_tuples(report)}"
         if report.total_shed:
             foot += f" · shed {_counts(report.total_shed)}"
-        return Group(table, Text(foot, style="dim"))
+        above = () if self._above is None else (self._above(),)
+        return Group(*above, table, Text(foot, style="dim"))
 
     def _span(self) -> float:
         """Seconds that the recent batches cover."""

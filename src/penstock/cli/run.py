@@ -44,7 +44,7 @@ def run(
     file: Annotated[str, typer.Argument(help="The query; - for stdin.")],
     engine: Annotated[Engine, typer.Option(help="Where to run.")] = Engine.SPARK,
     sink: Annotated[
-        str, typer.Option(help="console, jsonl:PATH, parquet:DIR or noop.")
+        str, typer.Option(help="console, table (of a view), jsonl:PATH, parquet:DIR or noop.")
     ] = "console",
     checkpoint: Annotated[
         str | None, typer.Option(help="Folder or URI of the state; a later run goes on from it.")
@@ -113,8 +113,11 @@ def run(
         engine="laboratory" if is_laboratory else engine.value,
     )
     from penstock.api import TemporaryCheckpoint
+    from penstock.cli.live_table import check_table, live_table
     from penstock.cli.progress import Progress
 
+    if sink == "table":
+        check_table(query.query)
     if is_laboratory:
         if engine is not Engine.LOCAL or checkpoint is not None or trigger is not None:
             hint = "the laboratory needs --engine local, and takes no --checkpoint or --trigger"
@@ -122,9 +125,10 @@ def run(
         run_in_laboratory(query, target, None if eager else every, expire, cost, overwrite)
         return
     if target.kind == "console":
-        print("console: a batch that is run again is printed again", file=sys.stderr)
+        print(f"{sink}: a batch that is run again is shown again", file=sys.stderr)
+    is_live = sink == "table" and sys.stdout.isatty()
     folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
-    with folder as place, Progress() as progress:
+    with folder as place, live_table(query.query) if is_live else Progress() as progress:
         order = _Order(query, target, place, partitions, overwrite, progress)
         if engine is Engine.LOCAL:
             _run_here(order, None if available_now else seconds, drain)
@@ -208,9 +212,9 @@ def _sink(text: str) -> Sink:
     kind, _, path = text.partition(":")
     if kind in ("jsonl", "parquet") and path:
         return sinks.jsonl(path) if kind == "jsonl" else sinks.parquet(path)
-    if text in ("console", "noop"):
-        return sinks.console() if text == "console" else sinks.noop()
-    hint = "console, jsonl:PATH, parquet:DIR or noop"
+    if text in ("console", "table", "noop"):
+        return sinks.noop() if text == "noop" else sinks.console()
+    hint = "console, table, jsonl:PATH, parquet:DIR or noop"
     raise typer.BadParameter(f"{text!r} is not one of {hint}", param_hint="--sink")
 
 
