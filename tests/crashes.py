@@ -36,7 +36,10 @@ class Crash:
 
 @dataclass(frozen=True)
 class Run:
-    """What a process is to do. `shapes` are the trees that its batches take turns in, if any."""
+    """What a process is to do. `shapes` are the trees that its batches take turns in, if any.
+
+    Every second batch of a view aggregates the `early` inputs before the join.
+    """
 
     text: str
     checkpoint: str
@@ -44,13 +47,14 @@ class Run:
     crash: Crash | None = None
     shapes: tuple[Any, ...] = ()
     drops: DropBoxes = NO_DROPS
+    early: tuple[str, ...] = ()
 
     def plan(self, batch: int) -> Plan:
         """The plan of a batch; None among the shapes stands for the multi-way plan."""
         query = parse(self.text)
         shape = self.shapes[batch % len(self.shapes)] if self.shapes else None
         plan = planned(query) if shape is None else tree(query, shape)
-        return replace(plan, drops=self.drops)
+        return replace(plan, drops=self.drops, early=self.early if batch % 2 else ())
 
 
 def exit_code(run: Run) -> int | None:

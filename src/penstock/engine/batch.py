@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from penstock.engine.layout import Layout
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.routes import Inner, Routing, module_name
 from penstock.engine.sinks import Staging
-from penstock.engine.store import ChunkInfo
-from penstock.query import RowsWindow
+from penstock.engine.store import ChunkInfo, read_rows
+from penstock.engine.weigh import weigh
+from penstock.query import RowsWindow, TimeWindow
+from penstock.query.window import is_tumble
 
 Infos = tuple[ChunkInfo, ...]
 
@@ -23,7 +27,8 @@ class Batch:
     are to become one, `floors` the event time below which tuples are dead, by input or inner join.
 
     In a batch that `rebuilds`, all that is in the inputs' windows counts as new and inner joins
-    have nothing yet; it makes inner state and no results.
+    have nothing yet; it makes inner state and no results. So it is in every batch of a view over
+    ROWS windows, but that these are evaluated: `open_tick` is the first tick that is still to come.
     """
 
     number: int
@@ -36,6 +41,21 @@ class Batch:
     floors: Mapping[str, int]
     staging: Staging
     rebuilds: bool = False
+    open_tick: int = -FOREVER
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether a view is computed from whole windows: the ends of ROWS lives come unforeseen."""
+        return self.layout.query.view is not None and self.layout.query.is_sequenced
+
+    @property
+    def all_is_new(self) -> bool:
+        """Whether everything in the windows counts as new."""
+        return self.rebuilds or self.is_snapshot
+
+    def rows_of(self, name: str, info: ChunkInfo) -> pa.RecordBatch:
+        """The rows of a chunk, with lanes if the input has been weighted since it was written."""
+        return weigh(self.layout, name, read_rows(self.root, info))
 
     def listed(self, name: str, pid: int) -> Infos:
         """The chunks of an input or inner join at a partition that have not expired."""
@@ -48,7 +68,19 @@ class Batch:
 
     def is_kept(self, name: str) -> bool:
         """Whether later batches will look for these tuples here; ROWS windows come from a ring."""
+        if self.is_snapshot and self.routing.inner(name):
+            return False
         return self.floor(name) != FOREVER and not self.is_rows(name)
+
+    def is_compact(self, name: str) -> bool:
+        """Whether an input is kept as one chunk, folded in each batch.
+
+        In a block or from a landmark on, rows of many batches are seen at the same ticks.
+        """
+        if name not in self.layout.early or not self.is_kept(name):
+            return False
+        window = self.layout.query.input(name).window
+        return isinstance(window, TimeWindow) and (window.extent is None or is_tumble(window))
 
     def is_reread(self, name: str) -> bool:
         """Whether a later round of the batch may look for these tuples here."""
@@ -57,6 +89,10 @@ class Batch:
         route = self.routing.route_of(name)
         waits = route is not None and route.first_round > 0
         return waits or self.floor(name) != FOREVER
+
+    def is_view(self, pid: int) -> bool:
+        """Whether a partition is of the view's groups."""
+        return pid // self.partitions == self.layout.view_space
 
     def is_rows(self, name: str) -> bool:
         """Whether this is an input with a ROWS window."""

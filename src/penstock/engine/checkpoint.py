@@ -13,6 +13,7 @@ from penstock.engine.store import Store, absolute_root
 from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
 from penstock.query.expression import render
+from penstock.query.view import View
 from penstock.query.window import render_window
 
 FORMAT_VERSION = 1
@@ -104,7 +105,8 @@ def _is_filter(condition: Condition) -> bool:
 def identity(query: Query, partitions: int) -> dict[str, Any]:
     """What must be the same for a checkpoint to fit: all that decides what state means."""
     conditions = (*query.filters, *query.thetas)
-    return {
+    parts = {} if query.view is None else {"view": _describe(query.view)}
+    return parts | {
         "format": FORMAT_VERSION,
         "partitions": partitions,
         "inputs": [
@@ -122,6 +124,18 @@ def identity(query: Query, partitions: int) -> dict[str, Any]:
         "other predicates": sorted(str(c) for c in conditions if not _is_filter(c)),
         "outputs": [f"{render(o.expression)} AS {o.name}" for o in query.outputs],
     }
+
+
+def _describe(view: View) -> list[str]:
+    """A view in words: groups, aggregates, outputs, HAVING and its period."""
+    aggregates = (f"{a.function} {a.argument and a.argument.name}" for a in view.aggregates)
+    return [
+        ", ".join(column.name for column in view.groups),
+        ", ".join(aggregates),
+        ", ".join(f"{render(o.expression)} AS {o.name}" for o in view.outputs),
+        "" if view.having is None else render(view.having),
+        f"{view.every} us",
+    ]
 
 
 def _lock(store: Store) -> int | None:

@@ -39,6 +39,7 @@ def after_reading(
             old = after.get(fact["source"], StreamState())
             after[fact["source"]] = StreamState(
                 highest=later_of(old.highest, fact["highest"]),
+                lowest=earlier_of(old.lowest, fact["lowest"]),
                 passed=old.passed,
                 rows=old.rows + fact["rows"],
                 late=old.late + fact["late"],
@@ -50,6 +51,22 @@ def after_reading(
 def still_silent(silent: frozenset[str], facts: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     """The silent sources without those that a batch did bring something of."""
     return silent - {fact["source"] for fact in facts if fact["kind"] == "read" and fact["rows"]}
+
+
+def frontier_after(
+    sources: Iterable[Source],
+    streams: Mapping[str, StreamState],
+    facts: Iterable[Mapping[str, Any]],
+    silent: frozenset[str],
+) -> int:
+    """The event time that no source will go back behind after what a batch has read."""
+    known = list(facts)
+    return frontier_of(sources, after_reading(streams, known), still_silent(silent, known))
+
+
+def earlier_of(one: int | None, other: int | None) -> int | None:
+    """The earlier of two times, of which either may be unknown."""
+    return min((time for time in (one, other) if time is not None), default=None)
 
 
 def later_of(one: int | None, other: int | None) -> int | None:

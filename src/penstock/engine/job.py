@@ -17,6 +17,7 @@ from penstock.engine.sequencer import Sequencer
 from penstock.engine.step import Step
 from penstock.engine.store import Store
 from penstock.engine.transit import Transit
+from penstock.engine.view_step import ViewStep
 
 Work = Callable[[Iterable[Packet]], Iterator[Packet]]
 
@@ -40,6 +41,7 @@ class Job:
     batch: Batch
     packing: Packing | None = None
     sequencer: Sequencer | None = None
+    view: ViewStep | None = None
 
     @property
     def transit(self) -> Transit | None:
@@ -58,9 +60,13 @@ class Job:
         tasks = self.batch.partitions
         rounds = range(self.batch.routing.rounds)
         steps = tuple(Stage(tasks, partial(_step, self.batch, r)) for r in rounds)
+        if self.view is not None:
+            steps = (*steps, Stage(tasks, partial(_view, self.view)))
         if self.packing is None:
             return (Stage(tasks, partial(_send, Recall(self.batch))), *steps)
         if self.sequencer is not None:
+            if self.batch.is_snapshot:
+                steps = (Stage(tasks, partial(_resend, Recall(self.batch))), *steps)
             return (Stage(1, partial(_sequence, self.sequencer)), *steps)
         return steps
 
@@ -73,7 +79,9 @@ def _pack(packing: Packing, packets: Iterable[Packet]) -> Iterator[Packet]:
 
 
 def _sequence(sequencer: Sequencer, packets: Iterable[Packet]) -> Iterator[Packet]:
-    return guarded(sequencer.run(packets))
+    yield from guarded(sequencer.run(packets))
+    if sequencer.batch.is_snapshot:
+        yield from Recall(sequencer.batch).call(())
 
 
 def _recall(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
@@ -85,7 +93,23 @@ def _send(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
         yield from guarded(recall.send(pid))
 
 
+def _resend(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
+    held = list(packets)
+    yield from held
+    yield from _send(recall, held)
+
+
+def _view(step: ViewStep, packets: Iterable[Packet]) -> Iterator[Packet]:
+    for pid, mine in _by_partition(packets):
+        yield from guarded(step.run(pid, mine)) if step.batch.is_view(pid) else mine
+
+
 def _step(batch: Batch, round_: int, packets: Iterable[Packet]) -> Iterator[Packet]:
+    for pid, mine in _by_partition(packets):
+        # What is for the view waits for the last stage.
+        yield from mine if batch.is_view(pid) else guarded(Step(batch, round_, pid).run(mine))
+
+
+def _by_partition(packets: Iterable[Packet]) -> Iterator[tuple[int, Iterator[Packet]]]:
     by_pid = sorted(packets, key=lambda packet: packet.pid)
-    for pid, mine in groupby(by_pid, key=lambda packet: packet.pid):
-        yield from guarded(Step(batch, round_, pid).run(mine))
+    return groupby(by_pid, key=lambda packet: packet.pid)

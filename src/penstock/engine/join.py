@@ -66,8 +66,9 @@ class Partial:
 def start(rows: pa.RecordBatch, item: Input) -> Partial:
     """New tuples of an input as combinations of one."""
     control = {n: rows.column(n).to_numpy() for n in rows.schema.names if n.startswith("#")}
-    control[UNTIL] = alive_until(item.window, control[TS])
-    if isinstance(item.window, RowsWindow):
+    if UNTIL not in control:
+        control[UNTIL] = alive_until(item.window, control[TS])
+    if SEQUENCE in control and isinstance(item.window, RowsWindow):
         control[number_name(item.alias)] = control[SEQUENCE]
     payload = rows.select([n for n in rows.schema.names if not n.startswith("#")])
     return Partial(len(rows), control, payload)

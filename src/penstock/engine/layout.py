@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from penstock.engine.lanes import count_of, lanes_of
+from penstock.engine.ticks import Ticks
 from penstock.query import Call, Column, Condition, DataType, Equality, Expression, Query
-from penstock.query.expression import columns_of
+from penstock.query.expression import columns_of, streams_of
 from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
 from penstock.query.query import Input
 from penstock.query.types import common_type
+from penstock.query.view import Output
 from penstock.query.window import RowsWindow
 
 TS = "#ts"
@@ -43,9 +46,14 @@ class Layout:
     A space is a set of partitions with its own way of placing tuples: one for each key class (by
     hash of the key), then one for each input that has no key (spread evenly). An input has a state
     module in every space it belongs to; the first is its home.
+
+    The rows of `weighted` inputs may stand for several tuples, with aggregates of them in lanes.
+    Of these, `early` ones are folded as they come; the others have been so under an earlier plan.
     """
 
     query: Query
+    weighted: frozenset[str] = frozenset()
+    early: frozenset[str] = frozenset()
 
     @cached_property
     def keys(self) -> tuple[KeyClass, ...]:
@@ -63,6 +71,11 @@ class Layout:
                 unkeyed += 1
             spaces[alias] = mine
         return spaces
+
+    @property
+    def view_space(self) -> int:
+        """The space of the view's groups, beyond those of inputs and of any plan's inner joins."""
+        return len(self.keys) + 2 * len(self.query.inputs)
 
     def keys_of(self, alias: str) -> tuple[int, ...]:
         """The key classes an input belongs to."""
@@ -84,6 +97,13 @@ class Layout:
         wanted += [check.expression for check in self.checks]
         return self._columns(alias, wanted)
 
+    def carried(self, alias: str) -> frozenset[str]:
+        """The columns and lanes with which an input's tuples travel and are kept."""
+        wanted = [output.expression for output in self.outputs]
+        wanted += [check.expression for check in self.checks]
+        names = {column_name(column) for column in self._columns(alias, wanted)}
+        return frozenset(names.union(self.lanes(alias)))
+
     def reads(self, alias: str) -> tuple[str, ...]:
         """The columns that must be read from the source of an input."""
         item = self.query.input(alias)
@@ -99,6 +119,41 @@ class Layout:
         found = {c for e in expressions for c in columns_of(e) if c.stream == alias}
         order = [f.name for f in self.query.input(alias).source.fields]
         return tuple(sorted(found, key=lambda c: order.index(c.name)))
+
+    # Views
+
+    @cached_property
+    def ticks(self) -> Ticks | None:
+        """When the view is evaluated, if there is one."""
+        return Ticks.of(self.query)
+
+    @cached_property
+    def owners(self) -> Mapping[str, str]:
+        """The weighted input that an aggregate's argument reads alone, by the argument's name."""
+        view = self.query.view
+        if view is None:
+            return {}
+        groups = {column.name for column in view.groups}
+        streams = {o.name: streams_of(o.expression) for o in self.query.outputs}
+        return {
+            name: alias
+            for name, read in streams.items()
+            for alias in read & self.weighted
+            if len(read) == 1 and name not in groups
+        }
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs of the join that are not in the lanes of an input."""
+        return tuple(o for o in self.query.outputs if o.name not in self.owners)
+
+    def lanes(self, alias: str) -> tuple[str, ...]:
+        """The lanes of an input, if it is weighted."""
+        view = self.query.view
+        if view is None or alias not in self.weighted:
+            return ()
+        owned = (name for name, owner in self.owners.items() if owner == alias)
+        return (count_of(alias), *(lane for name in owned for lane in lanes_of(view, name)))
 
 
 def partition_by(item: Input) -> tuple[str, ...]:

@@ -19,11 +19,12 @@ _FOLDER = "manifests"
 class StreamState:
     """How far a source has come. Times are event time, microseconds; None before the first tuple.
 
-    `highest` is the highest event time so far; `passed` is the frontier at which others went on
-    while this source was silent, so that earlier tuples of it are late.
+    `highest` and `lowest` are the bounds of the event times so far; `passed` is the frontier at
+    which others went on while this source was silent, so that earlier tuples of it are late.
     """
 
     highest: int | None = None
+    lowest: int | None = None
     passed: int | None = None
     rows: int = 0
     late: int = 0
@@ -50,7 +51,7 @@ class Manifest:
     `sequence` is how many tuples have been numbered (queries with ROWS windows); `sink` is where
     the results go, `sink_length` the length of a jsonl sink before them. `inner` are the modules of
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
-    box has shed so far.
+    box has shed so far. `weighted` are the inputs whose rows may stand for several tuples.
     """
 
     batch: int
@@ -65,6 +66,7 @@ class Manifest:
     is_closed: bool = False
     inner: tuple[str, ...] = ()
     total_shed: Mapping[str, int] = field(default_factory=dict)
+    weighted: tuple[str, ...] = ()
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""
@@ -132,5 +134,5 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     }
     streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
     parts = tuple(Part(**p) for p in facts.pop("parts"))
-    inner = tuple(facts.pop("inner", ()))
-    return Manifest(modules=modules, streams=streams, parts=parts, inner=inner, **facts)
+    facts |= {name: tuple(facts.get(name, ())) for name in ("inner", "weighted")}
+    return Manifest(modules=modules, streams=streams, parts=parts, **facts)

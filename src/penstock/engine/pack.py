@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.arrow_types import arrow_type
 from penstock.engine.evaluate import evaluate, passing
+from penstock.engine.lanes import is_lane
 from penstock.engine.layout import (
     ARRIVAL,
     PASSES,
@@ -27,6 +28,7 @@ from penstock.engine.read import event_micros, read_file
 from penstock.engine.routes import Routing
 from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
+from penstock.engine.weigh import folded, weigh
 from penstock.kernels.drop import keeps
 from penstock.kernels.hashing import combine, hash_column, partition_of
 from penstock.plan.drops import NO_DROPS, DropBoxes
@@ -37,6 +39,8 @@ from penstock.query.window import RowsWindow
 
 Int64s = NDArray[np.int64]
 Arrays = dict[str, pa.Array]
+
+READ = "read"
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,17 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class Packing:
-    """What packing needs to know: where tuples go, which are late, and which are shed."""
+    """What packing needs to know: where tuples go, which are late, and which are shed.
+
+    `open_tick` is the next one at which a view is evaluated.
+    """
 
     layout: Layout
     routing: Routing
     partitions: int
     late_below: Mapping[str, int]
     drops: DropBoxes = NO_DROPS
+    open_tick: int = -FOREVER
 
     @property
     def query(self) -> Query:
@@ -73,6 +81,7 @@ class Packing:
         for packet in packets:
             if packet.tag == "meta":
                 yield packet
+                yield from self._tell_view(packet)
                 continue
             name, arrivals = self._open(packet)
             for block in arrivals:
@@ -92,7 +101,8 @@ class Packing:
         if late:
             block = block.at(on_time)
         highest = int(block.times.max()) if len(block.times) else None
-        yield pack_meta(
+        lowest = int(block.times.min()) if len(block.times) else None
+        fact = pack_meta(
             0,
             "read",
             source=name,
@@ -100,10 +110,19 @@ class Packing:
             late=late,
             malformed=block.malformed,
             highest=highest,
+            lowest=lowest,
         )
+        yield fact
+        yield from self._tell_view(fact)
         for item in self.query.inputs:
             if item.source.name == name and len(block.times):
                 yield from self._address(item, block)
+
+    def _tell_view(self, fact: Packet) -> Iterator[Packet]:
+        """What was read, also to where a view is kept: it decides which ticks are evaluated."""
+        if self.query.view is not None:
+            base = self.layout.view_space * self.partitions
+            yield from (Packet(base + p, READ, fact.data) for p in range(self.partitions))
 
     def _address(self, item: Input, block: Arrivals) -> Iterator[Packet]:
         kept = self._kept(item, block)
@@ -115,6 +134,8 @@ class Packing:
         if self.query.is_sequenced:
             yield pack_rows(0, f"new:{item.alias}", rows)
         else:
+            rows = weigh(self.layout, item.alias, rows)
+            rows = folded(self.layout, item.alias, rows, self.open_tick)
             yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
 
     def _kept(self, item: Input, block: Arrivals) -> Arrivals:
@@ -191,10 +212,27 @@ def placement(layout: Layout, space: int, rows: pa.RecordBatch, partitions: int)
     """The partition of each tuple within a space, which follows from the tuple alone."""
     if space < len(layout.keys):
         return partition_of(rows.column(hash_name(space)).to_numpy(), partitions)
-    names = rows.schema.names
-    spreading = [ARRIVAL] if ARRIVAL in names else [n for n in names if n.startswith("#")]
-    hashes = [hash_column(rows.column(name)) for name in spreading]
+    hashes = [hash_values(rows.column(name)) for name in _spreading(rows.schema.names)]
     return partition_of(combine(hashes), partitions)
+
+
+def _spreading(names: list[str]) -> list[str]:
+    """The columns by which tuples without a key are spread.
+
+    Folded rows are spread by what they are folded by, so that those of later batches meet them.
+    """
+    if ARRIVAL in names:
+        return [ARRIVAL]
+    control = [name for name in names if name.startswith("#")]
+    payload = [name for name in names if not name.startswith("#") and not is_lane(name)]
+    return payload if payload and any(map(is_lane, names)) else control
+
+
+def hash_values(column: pa.Array) -> Int64s:
+    """A hash for each value of a column, that of 0 or of no text for NULL."""
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), np.int64)
+    return hash_column(column.fill_null(_filler(column.type)) if column.null_count else column)
 
 
 def spread(rows: pa.RecordBatch, tag: str, space: int, partitions: int) -> Iterator[Packet]:

@@ -43,6 +43,7 @@ from penstock.engine.sequencer import Sequencer
 from penstock.engine.sinks import Sink, StagedPart
 from penstock.engine.store import ChunkInfo
 from penstock.engine.tree_routes import routing_of
+from penstock.engine.view_step import ViewStep
 from penstock.errors import CheckpointError, PlanError
 from penstock.plan.plan import Plan
 from penstock.query.source import Source
@@ -86,7 +87,6 @@ class Pipeline:
         self._next_plan: Plan | None = None
         self.sink = sink
         self.checkpoint = checkpoint
-        self._adopt(plan)
         self.staging = staging_of(sink, checkpoint.store)
         self._deliver = deliver or (lambda manifest: None)
         self._report: Callable[[Report], None] = lambda report: None
@@ -100,6 +100,7 @@ class Pipeline:
                 hint="its streams ended there; start anew with another --checkpoint",
             )
         self.manifest = found or Manifest(batch=-1)
+        self._adopt(plan)
         self._last_seen = dict.fromkeys(self._sources, time.monotonic())
         self._recover(overwrite)
 
@@ -119,14 +120,24 @@ class Pipeline:
                 "the new plan is for another query",
                 hint="a running query may change its plan, not what it asks",
             )
-        routing_of(plan, Layout(plan.query))
+        routing_of(plan, self._layout(plan))
         self._next_plan = plan
 
     def _adopt(self, plan: Plan) -> None:
         plan = dataclasses.replace(plan, query=self.checkpoint.placed(plan.query))
         self.plan = plan
-        self.layout = Layout(plan.query)
+        self.layout = self._layout(plan)
         self.routing = routing_of(plan, self.layout)
+
+    def _layout(self, plan: Plan) -> Layout:
+        """Inputs that were once folded stay weighted: their tuples are not to be had again."""
+        if plan.early and plan.query.view is None:
+            raise PlanError(
+                f"the plan aggregates {', '.join(plan.early)} early, but the query does not",
+                hint="only queries with GROUP BY or aggregates have early aggregation",
+            )
+        weighted = frozenset(self.manifest.weighted).union(plan.early)
+        return Layout(plan.query, weighted, frozenset(plan.early))
 
     # Batches
 
@@ -171,11 +182,17 @@ class Pipeline:
         batch = self._batch(number, before)
         late = {name: late_below(s, streams.get(name)) for name, s in self._sources.items()}
         partitions = self.checkpoint.partitions
-        packing = Packing(self.layout, self.routing, partitions, late, self.plan.drops)
+        packing = Packing(
+            self.layout, self.routing, partitions, late, self.plan.drops, batch.open_tick
+        )
         sequencer = None
         if self.plan.query.is_sequenced:
             sequencer = Sequencer(batch, before.sequence, streams, silent, drains)
-        return Job(batch, packing, sequencer)
+        view, ticks = self.plan.query.view, self.layout.ticks
+        if view is None or ticks is None:
+            return Job(batch, packing, sequencer)
+        step = ViewStep(batch, view, ticks, streams, silent, drains)
+        return Job(batch, packing, sequencer, step)
 
     def _batch(self, number: int, before: Manifest) -> Batch:
         return Batch(
@@ -188,7 +205,14 @@ class Pipeline:
             merges=merges_of(before.modules),
             floors=floors_of(self.plan.query, self.routing.inners, before.streams),
             staging=self.staging,
+            open_tick=self._open_tick(before),
         )
+
+    def _open_tick(self, before: Manifest) -> int:
+        """The first tick of a view that the batches before have not evaluated."""
+        frontier = frontier_of(self._sources.values(), before.streams)
+        ticks = self.layout.ticks
+        return -FOREVER if ticks is None else ticks.next_after(frontier)
 
     def _advanced(
         self, number: int, before: Manifest, facts: Facts, silent: frozenset[str]
@@ -211,6 +235,7 @@ class Pipeline:
             sink_length=before.sink_length + sum(part.size for part in before.parts),
             inner=before.inner,
             total_shed=self._shed_after(facts),
+            weighted=tuple(sorted(self.layout.weighted)),
         )
 
     def _shed_after(self, facts: Facts) -> dict[str, int]:
@@ -258,12 +283,14 @@ class Pipeline:
 
         What is missing is rebuilt from the inputs' windows. It becomes final with the batch.
         """
-        wanted = tuple(inner.module for inner in self.routing.inners)
+        is_snapshot = self.plan.query.view is not None and self.plan.query.is_sequenced
+        wanted = () if is_snapshot else tuple(inner.module for inner in self.routing.inners)
         there = set(self.manifest.inner)
-        useless = there.difference(wanted if there.issuperset(wanted) else ())
+        is_there = there.issuperset(wanted) and self.layout.weighted == set(self.manifest.weighted)
+        useless = there.difference(wanted if is_there else ())
         modules = {m: p for m, p in self.manifest.modules.items() if m not in useless}
         before = dataclasses.replace(self.manifest, modules=modules, inner=wanted)
-        if there.issuperset(wanted) or not modules:
+        if is_there or not wanted or not modules:
             return before
         facts = run(self._rebuilding(number, before))
         raise_error(facts)

@@ -14,12 +14,13 @@ from penstock.engine.lifetimes import FOREVER
 from penstock.engine.pack import address, spread
 from penstock.engine.packets import Packet, pack_meta
 from penstock.engine.sequencer import ring_of, travelling
-from penstock.engine.store import read_rows
 
 
 @dataclass(frozen=True)
 class Recall:
     """What stands in the place of reading and numbering in a batch that rebuilds.
+
+    For the snapshot of a view it comes after them.
 
     Partitions find most tuples in their own state. The tuples of ROWS windows come from the
     sequencer's rings, and those that visit all partitions of another space are sent there.
@@ -40,7 +41,8 @@ class Recall:
         yield pack_meta(pid, "recall")
         for alias in self.batch.layout.query.aliases:
             if self.batch.is_rows(alias):
-                yield from self._ring(alias) if pid == 0 else ()
+                # For a snapshot the sequencer has sent the ring.
+                yield from self._ring(alias) if pid == 0 and self.batch.rebuilds else ()
             else:
                 yield from self._visitors(alias, pid)
 
@@ -59,5 +61,5 @@ class Recall:
         if route is None or route.starts_at_home or not is_home:
             return
         for info in batch.listed(alias, pid):
-            rows = read_rows(batch.root, info)
+            rows = batch.rows_of(alias, info)
             yield from spread(rows, f"drive:{alias}", route.legs[0].space, batch.partitions)

@@ -19,7 +19,8 @@ class Visit:
     The target is an input or an inner result of a join tree; `windows` are those of its members.
     `also` are further key classes to compare, `checks` the conditions that can be decided once the
     target is bound, `keep` the columns that are still needed afterwards. `includes_batch` says
-    whether the target's tuples of the same batch count, `is_final` that results are complete.
+    whether the target's tuples of the same batch count, `is_final` that results are complete and
+    their times do not matter any more.
     """
 
     target: str
@@ -163,7 +164,7 @@ def _visit(
         checks=decided_by(layout, bound, [target]),
         keep=needed_after(layout, [*bound, target]),
         includes_batch=is_older or layout.query.input(target).is_table,
-        is_final=number == len(order.probes) - 1,
+        is_final=number == len(order.probes) - 1 and layout.query.view is None,
     )
 
 
@@ -192,9 +193,10 @@ def decided_by(
 def needed_after(layout: Layout, bound: Collection[str]) -> frozenset[str]:
     """The columns of the inputs bound so far that results, later checks and later probes read."""
     members = set(bound)
-    wanted = [output.expression for output in layout.query.outputs]
+    wanted = [output.expression for output in layout.outputs]
     waiting = [check for check in layout.checks if not layout.bound_for(check) <= members]
     wanted += [check.expression for check in waiting]
     names = {column_name(c) for e in wanted for c in columns_of(e) if c.stream in members}
+    names |= {lane for alias in members for lane in layout.lanes(alias)}
     rest = [alias for alias in layout.query.aliases if alias not in members]
     return frozenset(names | {hash_name(k) for k in shared_keys(layout, members, rest)})

@@ -17,14 +17,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.engine.batch import Batch
-from penstock.engine.frontier import after_reading, frontier_of, still_silent
-from penstock.engine.layout import ARRIVAL, END, PASSES, SEQUENCE, TS, partition_by
+from penstock.engine.frontier import frontier_after
+from penstock.engine.layout import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL, partition_by
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.lives import tell_lives
 from penstock.engine.manifest import StreamState
-from penstock.engine.pack import address, placement, scatter
+from penstock.engine.pack import READ, address, placement, scatter
 from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
 from penstock.engine.store import ChunkInfo, Store, read_rows
+from penstock.engine.weigh import folded, weigh
 from penstock.kernels.rows import ends_of
 from penstock.query import RowsWindow
 from penstock.query.query import Input
@@ -51,6 +52,7 @@ class Sequencer:
         """Numbered tuples for round 0, and facts about what is kept here."""
         facts, by_tag = sort_out(packets)
         yield from facts
+        yield from by_tag.get(READ, ())
         frontier = self._frontier(facts)
         waiting = {item.alias: self._waiting(item, by_tag) for item in self._inputs}
         released = {a: _split(rows, frontier) for a, rows in waiting.items() if rows is not None}
@@ -69,10 +71,9 @@ class Sequencer:
         """The event time that no source will go back behind after this batch."""
         if self.drains:
             return FOREVER
-        known = [unpack_meta(fact) for fact in facts]
-        streams = after_reading(self.streams, known)
         sources = {item.source.name: item.source for item in self.batch.layout.query.streams}
-        return frontier_of(sources.values(), streams, still_silent(self.silent, known))
+        known = map(unpack_meta, facts)
+        return frontier_after(sources.values(), self.streams, known, self.silent)
 
     def _waiting(self, item: Input, by_tag: Mapping[str, list[Packet]]) -> pa.RecordBatch | None:
         kept = _rows_of(self.batch, PENDING, item.alias)
@@ -120,8 +121,12 @@ class Sequencer:
         alive = everything.filter(pa.array(ends == FOREVER))
         yield from self._store(RING, item.alias, alive)
         everything = everything.append_column(END, pa.array(ends))
-        yield from tell_lives(self.batch, item.alias, everything)
-        is_new = sequence >= self.first_number
+        if self.batch.is_snapshot:
+            everything = everything.append_column(UNTIL, pa.array(_deaths(everything, ends)))
+            is_new = np.ones(len(sequence), np.bool_)
+        else:
+            yield from tell_lives(self.batch, item.alias, everything)
+            is_new = sequence >= self.first_number
         passing = everything.column(PASSES).to_numpy(zero_copy_only=False)
         yield from self._ring(item.alias, travelling(everything, passing & ~is_new))
         yield from self._addressed(item.alias, travelling(everything, passing & is_new))
@@ -136,6 +141,10 @@ class Sequencer:
     def _addressed(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
         if len(rows):
             batch = self.batch
+            if batch.is_snapshot:
+                # A view goes by times alone.
+                rows = weigh(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
+                rows = folded(batch.layout, alias, rows, batch.open_tick)
             yield from address(batch.layout, batch.routing, batch.partitions, alias, rows)
 
     def _store(self, kind: str, alias: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
@@ -167,6 +176,13 @@ def _split(rows: pa.RecordBatch, frontier: int) -> tuple[pa.RecordBatch, pa.Reco
     """What the frontier has passed, and what waits: at the frontier, more may still come."""
     passed = rows.column(TS).to_numpy() < frontier
     return rows.filter(pa.array(passed)), rows.filter(pa.array(~passed))
+
+
+def _deaths(rows: pa.RecordBatch, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The last times at which tuples are alive, whose ends are the numbers of others here."""
+    times = rows.column(TS).to_numpy()
+    places = np.searchsorted(rows.column(SEQUENCE).to_numpy(), ends)
+    return np.where(ends == FOREVER, FOREVER, times[np.minimum(places, len(times) - 1)] - 1)
 
 
 def _groups(item: Input, rows: pa.RecordBatch) -> tuple[NDArray[np.int64], int]:

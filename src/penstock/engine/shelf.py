@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from penstock.engine.batch import Batch, Infos
 from penstock.engine.join import by_time
+from penstock.engine.lanes import fold
 from penstock.engine.layout import ARRIVAL, END, SEQUENCE, TS, hash_name
 from penstock.engine.lives import DEAD, Lives
 from penstock.engine.packets import Packet, pack_meta, unpack_rows
 from penstock.engine.routes import Visit, module_name
-from penstock.engine.store import Chunk, ChunkInfo, Store, open_chunk, read_rows
+from penstock.engine.store import Chunk, ChunkInfo, Store, open_chunk
+from penstock.engine.weigh import folded, weigh
 from penstock.kernels.sorting import state_order
 
 Tags = Mapping[str, list[Packet]]
@@ -24,13 +26,17 @@ Tags = Mapping[str, list[Packet]]
 
 @dataclass
 class Shelf:
-    """Chunks by input or inner join: `fresh` ones are of this batch, `older` ones from before."""
+    """Chunks by input or inner join: `fresh` ones are of this batch, `older` ones from before.
+
+    `whole` inputs have both, where all is new.
+    """
 
     batch: Batch
     pid: int
     lives: Lives
     fresh: dict[str, list[Chunk]] = field(default_factory=dict)
     older: dict[str, list[Chunk]] = field(default_factory=dict)
+    whole: dict[str, list[Chunk]] = field(default_factory=dict)
     scans: dict[int, Chunk] = field(default_factory=dict)
 
     @property
@@ -61,10 +67,14 @@ class Shelf:
 
     def take(self, name: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
         """Put new rows on the shelf, write what later rounds or batches will read, and say so."""
+        if rows is not None and name in self.batch.layout.early:
+            rows = fold(rows)
         new = [] if rows is None else [_in_state_order(rows, self.key)]
         if new:
             self.fresh[name] = new
-        if self.batch.is_kept(name):
+        if self.batch.is_compact(name):
+            yield from self._compacted(name, new)
+        elif self.batch.is_kept(name):
             yield from (self._written(name, chunk, "chunk", is_fresh=True) for chunk in new)
             yield from self._merged(name)
         elif self.batch.is_reread(name):
@@ -83,9 +93,9 @@ class Shelf:
             info = fact["chunk"] and ChunkInfo(**fact["chunk"])
             replaced.setdefault(name, set()).update(fact.get("replaces", ()))
             if info and fact["is_fresh"]:
-                self.fresh.setdefault(name, []).append(self._open(info))
+                self.fresh.setdefault(name, []).append(self._open(name, info))
             elif info:
-                older.setdefault(name, []).append(self._open(info))
+                older.setdefault(name, []).append(self._open(name, info))
         for name, skip in replaced.items():
             if skip or name in older:
                 found = [*self._listed(name, frozenset(skip)), *older.get(name, [])]
@@ -94,11 +104,13 @@ class Shelf:
     # Looking
 
     def new(self, name: str) -> list[Chunk]:
-        """What is new of an input or inner join; when inner state is rebuilt, all of an input."""
-        is_input = name in self.batch.layout.spaces
-        if self.batch.rebuilds and is_input and name not in self.fresh:
-            self.fresh[name] = self._listed(name)
-        return self.fresh.get(name, [])
+        """What is new of an input or inner join; where all is new, all of an input."""
+        fresh = self.fresh.get(name, [])
+        if not self.batch.all_is_new or name not in self.batch.layout.spaces:
+            return fresh
+        if name not in self.whole:
+            self.whole[name] = [*self._listed(name), *fresh]
+        return self.whole[name]
 
     def chunks(self, visit: Visit) -> Sequence[Chunk]:
         """The chunks that a visit looks into, sorted the way it searches."""
@@ -111,7 +123,7 @@ class Shelf:
         return found
 
     def _old(self, name: str) -> list[Chunk]:
-        if self.batch.rebuilds:
+        if self.batch.all_is_new:
             return []
         if name not in self.older:
             self.older[name] = self._with_ends(name, self._listed(name))
@@ -119,10 +131,12 @@ class Shelf:
 
     def _listed(self, name: str, skip: frozenset[str] = frozenset()) -> list[Chunk]:
         infos = self.batch.listed(name, self.pid)
-        return [self._open(info) for info in infos if info.name not in skip]
+        return [self._open(name, info) for info in infos if info.name not in skip]
 
-    def _open(self, info: ChunkInfo) -> Chunk:
-        return open_chunk(self.batch.root, info, self.key)
+    def _open(self, name: str, info: ChunkInfo) -> Chunk:
+        chunk = open_chunk(self.batch.root, info, self.key)
+        rows = weigh(self.batch.layout, name, chunk.rows)
+        return chunk if rows is chunk.rows else Chunk.of(rows, self.key)
 
     def _by_time(self, chunk: Chunk) -> Chunk:
         if id(chunk) not in self.scans:
@@ -143,8 +157,8 @@ class Shelf:
         infos: Infos = self.batch.merges.get(module_name(name, self.space), {}).get(self.pid, ())
         if not infos:
             return
-        rows = pa.concat_batches([read_rows(self.batch.root, info) for info in infos])
-        rows = self._alive(name, rows)
+        rows = pa.concat_batches([self.batch.rows_of(name, info) for info in infos])
+        rows = folded(self.batch.layout, name, self._alive(name, rows), self.batch.open_tick)
         replaced = [info.name for info in infos]
         merged = [_in_state_order(rows, self.key)] if len(rows) else []
         older = self._with_ends(name, self._listed(name, frozenset(replaced)))
@@ -156,6 +170,19 @@ class Shelf:
             yield pack_meta(self.pid, "chunk", module=module, chunk=None, **more)
         for chunk in merged:
             yield self._written(name, chunk, "chunk", tier=tier, **more)
+
+    def _compacted(self, name: str, new: list[Chunk]) -> Iterator[Packet]:
+        """All that is kept of an input folded into one chunk; later rounds still read the old."""
+        if not new:
+            return
+        batch = self.batch
+        infos = batch.listed(name, self.pid)
+        rows = [*(batch.rows_of(name, info) for info in infos), *(chunk.rows for chunk in new)]
+        kept = folded(batch.layout, name, pa.concat_batches(rows), batch.open_tick)
+        replaced = [info.name for info in infos]
+        yield self._written(name, _in_state_order(kept, self.key), "chunk", replaces=replaced)
+        if batch.is_reread(name):
+            yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
 
     def _alive(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
         alive = rows.column(TS).to_numpy() >= self.batch.floor(name)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from penstock.engine.arrow_types import arrow_type
+from penstock.engine.arrow_types import TIMESTAMP, arrow_type
 from penstock.engine.store import absolute_root, open_filesystem
 from penstock.errors import SinkError
 from penstock.kernels.jsonlines import json_lines
@@ -21,6 +21,11 @@ from penstock.query import Query
 
 # Rows of results that are written at once; a parquet row group of them is worth its metadata.
 ROW_GROUP = 1 << 17
+
+# What the results of a view have after their own columns: the time of the evaluation, and `upsert`
+# or `delete`.
+TIME = "_time"
+CHANGE = "_change"
 
 Kind = Literal["parquet", "jsonl", "console", "foreach_batch", "noop"]
 
@@ -167,5 +172,8 @@ class PartWriter:
 
 
 def result_schema(query: Query) -> pa.Schema:
-    """The columns of a query's results."""
-    return pa.schema([(o.name, arrow_type(o.expression.type)) for o in query.outputs])
+    """The columns of a query's results; those of a view say when a group has changed, and how."""
+    columns = [(o.name, arrow_type(o.expression.type)) for o in query.results]
+    if query.view is not None:
+        columns += [(TIME, TIMESTAMP), (CHANGE, pa.large_string())]
+    return pa.schema(columns)

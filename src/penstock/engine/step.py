@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 from penstock.engine.batch import Batch
 from penstock.engine.lives import Lives
-from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta
+from penstock.engine.packets import Packet, sort_out, unpack_meta
+from penstock.engine.results import results_at
 from penstock.engine.shelf import Shelf
-from penstock.engine.sinks import PartWriter
 from penstock.engine.travel import Travel
 
 
@@ -34,10 +33,9 @@ class Step:
         else:
             shelf.reopen(known)
         yield from shelf.take_inners(self.round, by_tag)
-        writer = PartWriter(self.batch.staging, self.batch.layout.query)
-        travel = Travel(self.batch, self.round, shelf, by_tag, writer)
+        results = results_at(self.batch, self.pid)
+        travel = Travel(self.batch, self.round, shelf, by_tag, results)
         yield from travel.waiting()
         for makes, routes in groupby(self.batch.routing.routes, key=lambda route: route.makes):
             yield from travel.join(self.batch.routing.inner(makes), routes)
-        for part in writer.close():
-            yield pack_meta(self.pid, "part", **dataclasses.asdict(part))
+        yield from results.close()

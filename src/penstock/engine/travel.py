@@ -8,25 +8,23 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.engine.batch import Batch
-from penstock.engine.evaluate import evaluate
 from penstock.engine.join import Join, Partial, gathered, start
-from penstock.engine.layout import column_name
 from penstock.engine.pack import placement, scatter, spread
 from penstock.engine.packets import Packet, unpack_rows
+from penstock.engine.results import Results
 from penstock.engine.routes import Inner, Route
 from penstock.engine.shelf import Shelf
-from penstock.engine.sinks import PartWriter
 
 
 @dataclass(frozen=True)
 class Travel:
-    """Travellers come from the shelf or by packet; complete results go to the writer."""
+    """Travellers come from the shelf or by packet; complete results go where they belong."""
 
     batch: Batch
     round: int
     shelf: Shelf
     by_tag: Mapping[str, list[Packet]]
-    writer: PartWriter
+    results: Results
 
     def waiting(self) -> Iterator[Packet]:
         """What has come before the round in which it is needed."""
@@ -45,7 +43,7 @@ class Travel:
                 if route.leg(self.round + 1):
                     yield from self._send_on(route, found)
                 elif inner is None:
-                    self.writer.write(self._results(found))
+                    self.results.add(found)
                 elif inner.is_local:
                     here.append(found.to_rows())
                 else:
@@ -66,7 +64,8 @@ class Travel:
             return iter(())
         join = Join(leg.visits, self.shelf.chunks)
         found = (piece for partial in self._travellers(route) for piece in join.run(partial))
-        return found if route.makes is None else gathered(found)
+        is_written = route.makes is None and self.batch.layout.query.view is None
+        return found if is_written else gathered(found)
 
     def _travellers(self, route: Route) -> Iterator[Partial]:
         if self.round > route.first_round:
@@ -109,11 +108,3 @@ class Travel:
         partitions = self.batch.partitions
         places = placement(self.batch.layout, space, rows, partitions)
         yield from scatter(rows, places, tag, space * partitions, partitions)
-
-    def _results(self, found: Partial) -> pa.RecordBatch:
-        outputs = self.batch.layout.query.outputs
-        payload = found.payload
-        if not payload.num_columns:
-            payload = pa.RecordBatch.from_pydict({"#rows": pa.nulls(len(found))})
-        columns = [evaluate(output.expression, payload, column_name) for output in outputs]
-        return pa.RecordBatch.from_arrays(columns, names=[output.name for output in outputs])

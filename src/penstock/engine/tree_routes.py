@@ -133,11 +133,11 @@ class _Builder:
         right_drives = self._has_streams(right) or not self._has_streams(left)
         routes = []
         if left_drives:
-            visit = self._visit(left, right, key, is_final=makes is None)
+            visit = self._visit(left, right, key, is_root=makes is None)
             leg = Leg(right.space, key is None, (visit,))
             routes.append(Route(left.name, (leg,), round_, makes))
         if right_drives:
-            visit = self._visit(right, left, key, is_final=makes is None)
+            visit = self._visit(right, left, key, is_root=makes is None)
             visit = replace(visit, includes_batch=not left_drives)
             leg = Leg(left.space, key is None, (visit,))
             routes.append(Route(right.name, (leg,), round_, makes))
@@ -146,11 +146,13 @@ class _Builder:
     def _has_streams(self, side: _Side) -> bool:
         return any(not self.layout.query.input(alias).is_table for alias in side.members)
 
-    def _visit(self, driver: _Side, target: _Side, key: int | None, *, is_final: bool) -> Visit:
+    def _visit(self, driver: _Side, target: _Side, key: int | None, *, is_root: bool) -> Visit:
         query = self.layout.query
         members = driver.members + target.members
         windows = {alias: query.input(alias).window for alias in members}
         numbers = [number_name(a) for a, w in windows.items() if isinstance(w, RowsWindow)]
+        # Nobody asks for the numbers of complete results; a view goes by times alone.
+        numbers = [] if is_root or query.view else numbers
         shared = shared_keys(self.layout, driver.members, target.members)
         return Visit(
             target=target.name,
@@ -158,7 +160,7 @@ class _Builder:
             key=key,
             also=tuple(k for k in shared if k != key),
             checks=decided_by(self.layout, driver.members, target.members),
-            keep=needed_after(self.layout, members).union(() if is_final else numbers),
+            keep=needed_after(self.layout, members).union(numbers),
             includes_batch=True,
-            is_final=is_final,
+            is_final=is_root and query.view is None,
         )

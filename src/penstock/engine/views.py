@@ -1,4 +1,4 @@
-"""Views, which the engines do not run yet."""
+"""Views, which the laboratory does not run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ def refuse_views(query: Query) -> None:
     """Refuse a query that groups or aggregates."""
     if query.view is not None:
         raise PlanError(
-            "queries with GROUP BY or aggregates can be explained, but not yet run",
-            hint="select the columns themselves, and aggregate the results",
+            "queries with GROUP BY or aggregates do not run in the laboratory",
+            hint="run them in batches: leave out --eager and --every",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.kernels import hashing, ranges, rows, sorting
+from penstock.kernels import covering, exact_sum, grouping, hashing, ranges, rows, sorting
 
 
 def warm_up() -> None:
@@ -16,3 +16,12 @@ def warm_up() -> None:
     starts, counts = ranges.find_ranges(few, few, few, few, few)
     ranges.expand(starts, counts, np.cumsum(counts), 0, int(counts.sum()))
     rows.ends_of(few, few, 2, 1, 9)
+    floats = few.astype(np.float64)
+    known = np.ones(2, np.bool_)
+    grouping.pair_ids(few, few)
+    grouping.counts_by(few, 2, few)
+    grouping.least_by(few, 2, few, known)
+    exact_sum.scaled(*exact_sum.sums_by(few, 2, floats, floats), few)
+    covering.counts_over(few, few, 3, few)
+    covering.sums_over(few, few, 3, floats, floats)
+    covering.least_over(few, few, 3, few, known)

@@ -13,7 +13,6 @@ from penstock.engine.job import Job, Runner
 from penstock.engine.packets import Packet, unpack_meta
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.sinks import Sink
-from penstock.engine.views import refuse_views
 from penstock.errors import SinkError, SourceError
 from penstock.plan.plan import Plan
 
@@ -44,7 +43,6 @@ def open_run(
 ) -> LocalRun:
     """A plan ready to run in this process."""
     query = plan.query
-    refuse_views(query)
     strange = next((i.source for i in query.inputs if i.source.format == "rate"), None)
     if strange is not None:
         raise SourceError(

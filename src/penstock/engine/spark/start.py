@@ -19,7 +19,6 @@ from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.store import Store
-from penstock.engine.views import refuse_views
 from penstock.errors import SetupError, SourceError, StateError
 from penstock.plan.plan import Plan
 from penstock.query import Query
@@ -41,7 +40,6 @@ def start(
 ) -> SparkRun:
     """Start a plan: it reads all there is and ends, or looks for more every `trigger` seconds."""
     query = plan.query
-    refuse_views(query)
     cores = _cores(spark)
     if not is_warm(spark):
         Thread(target=warm_up, args=(spark,), daemon=True).start()

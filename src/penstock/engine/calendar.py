@@ -1,0 +1,197 @@
+"""The calendar of a view: what is seen of each group from which tick to which, and what it changes.
+
+A row of the calendar stands for join results that are seen at the ticks from `#ts` to `#until`. The
+value of a group at a tick is computed from the rows that cover it, never from the value before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.arrow_types import TIMESTAMP
+from penstock.engine.evaluate import evaluate, holds
+from penstock.engine.lanes import COUNT, Columns, fold
+from penstock.engine.layout import TS, UNTIL
+from penstock.engine.sinks import CHANGE, TIME
+from penstock.engine.totals import Cover, aggregate
+from penstock.kernels.grouping import number_groups, pair_ids
+from penstock.kernels.ranges import find_ranges
+from penstock.query import Column
+from penstock.query.view import View
+
+Int64s = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Span:
+    """The ticks to evaluate, `first` to `last`; the total is there from the tick `begin` on."""
+
+    first: int
+    last: int
+    every: int
+    begin: int
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The results of the evaluations, and what is shown of each group after them."""
+
+    results: pa.RecordBatch
+    shown: pa.RecordBatch
+
+
+def remaining(calendar: pa.RecordBatch, first: int) -> pa.RecordBatch:
+    """What is seen at the tick `first` or later; what is past is all the same."""
+    left = calendar.filter(pa.array(calendar.column(UNTIL).to_numpy() >= first))
+    start = pa.array(np.maximum(left.column(TS).to_numpy(), first))
+    return fold(left.set_column(left.schema.get_field_index(TS), TS, start))
+
+
+def shown_name(output: str) -> str:
+    """The column with what was last shown of an output."""
+    return f"shown {output}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A view at the ticks of a span. There are few of them: where something changes in a group."""
+
+    view: View
+    calendar: pa.RecordBatch
+    shown: pa.RecordBatch
+    span: Span
+
+    def changes(self) -> Changes:
+        """What each tick changes."""
+        ids, ticks = self._points
+        old = len(self.shown)
+        visible, values = self._values()
+        codes, _ = number_groups(values, old + len(visible))
+        # One line for each group that is shown and each point, in the order of groups and time.
+        groups = np.concatenate([self._shown_ids, ids])
+        times = np.concatenate([np.full(old, self.span.first - 1), ticks])
+        places = np.full(old + len(ids), -1)
+        places[:old] = np.arange(old)
+        places[old + visible] = old + np.arange(len(visible))
+        order = np.lexsort((times, groups))
+        groups, times, places = groups[order], times[order], places[order]
+        before = np.full(len(places), -1)
+        follows = groups[1:] == groups[:-1]
+        before[1:][follows] = places[:-1][follows]
+        known = np.append(codes, -1)
+        told = (known[places] != known[before]) & (order >= old)
+        is_last = np.append(~follows, np.ones(min(len(groups), 1), np.bool_))
+        return Changes(
+            self._results(values, times[told], places[told], before[told]),
+            self._shown(values, groups, places, is_last & (places >= 0)),
+        )
+
+    # Points: groups at ticks
+
+    @cached_property
+    def _groups(self) -> tuple[list[pa.Array], Int64s, Int64s]:
+        """The group columns of the calendar and of what is shown, their groups, and first rows."""
+        names = [column.name for column in self.view.groups]
+        columns = [
+            pa.concat_arrays([self.calendar.column(name), self.shown.column(name)])
+            for name in names
+        ]
+        return (columns, *number_groups(columns, len(self.calendar) + len(self.shown)))
+
+    @property
+    def _row_ids(self) -> Int64s:
+        return self._groups[1][: len(self.calendar)]
+
+    @property
+    def _shown_ids(self) -> Int64s:
+        return self._groups[1][len(self.calendar) :]
+
+    @cached_property
+    def _bounds(self) -> tuple[Int64s, Int64s]:
+        """The first and last tick of the calendar's rows, as far as they are in the span."""
+        first = np.maximum(self.calendar.column(TS).to_numpy(), self.span.first)
+        return first, np.minimum(self.calendar.column(UNTIL).to_numpy(), self.span.last)
+
+    @cached_property
+    def _points(self) -> tuple[Int64s, Int64s]:
+        """Where a group may have changed: by group and tick, in order."""
+        span, (first, _) = self.span, self._bounds
+        after = self.calendar.column(UNTIL).to_numpy() + span.every
+        ids = [self._row_ids, self._row_ids, self._shown_ids]
+        ticks = [first, after, np.full(len(self.shown), span.first)]
+        if not self.view.groups:
+            ids.append(np.zeros(1, np.int64))
+            ticks.append(np.array([max(span.begin, span.first)]))
+        all_ids, all_ticks = np.concatenate(ids), np.concatenate(ticks)
+        inside = (all_ticks >= span.first) & (all_ticks <= span.last)
+        all_ids, all_ticks = all_ids[inside], all_ticks[inside]
+        _, once = pair_ids(all_ids, all_ticks)
+        all_ids, all_ticks = all_ids[once], all_ticks[once]
+        order = np.lexsort((all_ticks, all_ids))
+        return all_ids[order], all_ticks[order]
+
+    # Values
+
+    def _values(self) -> tuple[Int64s, list[pa.Array]]:
+        """The points that are shown, and the outputs: those shown before, then those of points."""
+        ids, ticks = self._points
+        columns, _, firsts = self._groups
+        cover = Cover(*find_ranges(self._row_ids, *self._bounds, ids, ticks), len(ids))
+        counts = cover.counts(self.calendar.column(COUNT))
+        visible = np.flatnonzero(counts > 0) if self.view.groups else np.arange(len(ids))
+        places = pa.array(firsts[ids[visible]] if len(firsts) else np.empty(0, np.int64))
+        names = [column.name for column in self.view.groups]
+        known: Columns = {n: c.take(places) for n, c in zip(names, columns, strict=True)}
+        known["#rows"] = pa.nulls(len(visible))
+        for each in self.view.aggregates:
+            known[each.name] = aggregate(each, self.calendar, cover, counts).take(pa.array(visible))
+        rows = pa.RecordBatch.from_pydict(known)
+        if self.view.having is not None:
+            held = holds(self.view.having, rows, _name)
+            visible = visible[held.to_numpy(zero_copy_only=False)]
+            rows = rows.filter(held)
+        return visible, [
+            pa.concat_arrays(
+                [self.shown.column(shown_name(o.name)), evaluate(o.expression, rows, _name)]
+            )
+            for o in self.view.outputs
+        ]
+
+    # Results
+
+    def _results(
+        self, values: list[pa.Array], times: Int64s, places: Int64s, before: Int64s
+    ) -> pa.RecordBatch:
+        """A row for each change, in the order of time: a group that is gone has its last values."""
+        order = np.argsort(times, kind="stable")
+        times, places, before = times[order], places[order], before[order]
+        rows = pa.array(np.where(places >= 0, places, before))
+        columns = {o.name: v.take(rows) for o, v in zip(self.view.outputs, values, strict=True)}
+        kinds = pa.array(np.where(places >= 0, "upsert", "delete"), pa.large_string())
+        columns |= {TIME: pa.array(times).cast(TIMESTAMP), CHANGE: kinds}
+        return pa.RecordBatch.from_pydict(columns)
+
+    def _shown(
+        self, values: list[pa.Array], groups: Int64s, places: Int64s, stays: Bools
+    ) -> pa.RecordBatch:
+        """The last row of each group that has one."""
+        columns, _, firsts = self._groups
+        rows, ids = pa.array(places[stays]), groups[stays]
+        kept: Columns = {TS: pa.array(np.full(len(ids), self.span.last))}
+        if columns:
+            mine = pa.array(firsts[ids])
+            pairs = zip(self.view.groups, columns, strict=True)
+            kept |= {column.name: values.take(mine) for column, values in pairs}
+        outputs = zip(self.view.outputs, values, strict=True)
+        kept |= {shown_name(o.name): v.take(rows) for o, v in outputs}
+        return pa.RecordBatch.from_pydict(kept)
+
+
+def _name(column: Column) -> str:
+    return column.name

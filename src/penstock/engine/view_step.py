@@ -1,0 +1,129 @@
+"""The step of a view: results go into the calendar, and the ticks that are due are evaluated."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.engine.arrow_types import arrow_type
+from penstock.engine.batch import Batch, Infos
+from penstock.engine.calendar import Evaluation, Span, remaining, shown_name
+from penstock.engine.frontier import after_reading, frontier_after
+from penstock.engine.lanes import COUNT, lanes_of
+from penstock.engine.layout import TS, UNTIL
+from penstock.engine.lifetimes import FOREVER
+from penstock.engine.manifest import StreamState
+from penstock.engine.pack import READ
+from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
+from penstock.engine.sinks import PartWriter
+from penstock.engine.store import Store, read_rows
+from penstock.engine.ticks import Ticks
+from penstock.query.view import View
+
+CALENDAR = "calendar"
+SHOWN = "shown"
+
+
+@dataclass(frozen=True)
+class ViewStep:
+    """The groups of one batch. `streams`, `silent` and `drains` are as in the sequencer."""
+
+    batch: Batch
+    view: View
+    ticks: Ticks
+    streams: Mapping[str, StreamState]
+    silent: frozenset[str]
+    drains: bool
+
+    def run(self, pid: int, packets: Iterable[Packet]) -> Iterator[Packet]:
+        """Facts about the groups that one partition keeps."""
+        facts, by_tag = sort_out(packets)
+        yield from facts
+        arrived = unpack_rows(by_tag.get("tally", ()))
+        calendar = self._state(CALENDAR, pid, self._empty_calendar)
+        if arrived is not None:
+            calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])
+        span = self._span([unpack_meta(packet) for packet in by_tag.get(READ, ())])
+        if span.first <= span.last:
+            yield from self._evaluated(pid, calendar, span)
+        elif arrived is None:
+            return
+        if not self.batch.is_snapshot:
+            left = remaining(calendar, max(span.first, span.last + span.every))
+            yield from self._kept(CALENDAR, pid, left)
+
+    def _evaluated(self, pid: int, calendar: pa.RecordBatch, span: Span) -> Iterator[Packet]:
+        if not self.view.groups and pid % self.batch.partitions:
+            return
+        shown = self._state(SHOWN, pid, self._nothing_shown)
+        changes = Evaluation(self.view, calendar, shown, span).changes()
+        writer = PartWriter(self.batch.staging, self.batch.layout.query)
+        writer.write(changes.results)
+        for part in writer.close():
+            yield pack_meta(pid, "part", **dataclasses.asdict(part))
+        if len(changes.results):
+            yield from self._kept(SHOWN, pid, changes.shown)
+
+    # Time
+
+    def _span(self, reads: list[dict[str, Any]]) -> Span:
+        """The ticks that the frontier passes in this batch."""
+        first, every = self.batch.open_tick, self.ticks.every
+        streams = {item.source.name: item.source for item in self.batch.layout.query.streams}
+        after = after_reading(self.streams, reads)
+        lowest = [after[name].lowest for name in streams if name in after]
+        known = [time for time in lowest if time is not None]
+        begin = self.ticks.next_after(min(known)) if known else FOREVER
+        if self.drains:
+            return Span(first, FOREVER if known else first - every, every, begin)
+        frontier = frontier_after(streams.values(), self.streams, reads, self.silent)
+        return Span(first, self.ticks.next_after(frontier) - every, every, begin)
+
+    # State
+
+    def _state(self, module: str, pid: int, empty: pa.RecordBatch) -> pa.RecordBatch:
+        rows = [read_rows(self.batch.root, info) for info in self._listed(module, pid)]
+        return rows[0] if rows else empty
+
+    def _listed(self, module: str, pid: int) -> Infos:
+        return self.batch.state.get(module, {}).get(pid, ())
+
+    def _kept(self, module: str, pid: int, rows: pa.RecordBatch) -> Iterator[Packet]:
+        replaced = [info.name for info in self._listed(module, pid)]
+        if len(rows):
+            info = Store(self.batch.root).write_chunk(f"state/{module}/{pid}", rows)
+            chunk = dataclasses.asdict(info)
+            yield pack_meta(pid, "chunk", module=module, chunk=chunk, replaces=replaced)
+        elif replaced:
+            yield pack_meta(pid, "chunk", module=module, chunk=None, replaces=replaced)
+
+    @cached_property
+    def _empty_calendar(self) -> pa.RecordBatch:
+        outputs = {o.name: o.expression.type for o in self.batch.layout.query.outputs}
+        kinds = {"=c": pa.int64(), "=s": pa.float64(), "=e": pa.float64()}
+        columns = {c.name: arrow_type(c.type) for c in self.view.groups}
+        columns |= {TS: pa.int64(), UNTIL: pa.int64(), COUNT: pa.int64()}
+        for name in dict.fromkeys(a.argument.name for a in self.view.aggregates if a.argument):
+            for lane in lanes_of(self.view, name):
+                columns[lane] = kinds.get(lane.partition(":")[0], arrow_type(outputs[name]))
+        return _empty(columns)
+
+    @cached_property
+    def _nothing_shown(self) -> pa.RecordBatch:
+        columns = {TS: pa.int64()} | {c.name: arrow_type(c.type) for c in self.view.groups}
+        outputs = self.view.outputs
+        return _empty(
+            columns | {shown_name(o.name): arrow_type(o.expression.type) for o in outputs}
+        )
+
+
+def _empty(columns: dict[str, pa.DataType]) -> pa.RecordBatch:
+    schema = pa.schema(list(columns.items()))
+    return pa.RecordBatch.from_arrays(
+        [pa.array([], kind) for kind in columns.values()], schema=schema
+    )

@@ -1,0 +1,460 @@
+"""Views on both engines against the reference: late and early, whatever the plan."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cases import EPOCH, Case, canonical, random_view, write_case
+from crashes import Crash, Run, exit_code
+from engines import (
+    Place,
+    first_files_only,
+    planned,
+    random_plan,
+    random_tree,
+    run_local,
+    run_spark,
+    tree,
+)
+from reference import Row, view_changes
+
+from penstock.engine.local.batches import open_run
+from penstock.engine.sinks import console, noop
+from penstock.engine.store import Store
+from penstock.errors import EvaluationError, PlanError
+from penstock.plan.plan import Plan
+from penstock.query import Query, RowsWindow, TimeWindow
+from penstock.query.window import NOW, UNBOUNDED, is_tumble
+from penstock.sql import parse
+
+SPARK_CASES = 12
+Told = Counter[tuple[object, ...]]
+
+
+def told(place: Place, query: Query) -> Told:
+    """What the sink holds: time, change and values."""
+    names = [output.name for output in query.results]
+    rows = []
+    for path in sorted(Path(place.sink.path).glob("*.parquet")):
+        for row in pq.read_table(path).to_pylist():
+            assert list(row) == [*names, "_time", "_change"]
+            rows.append((row["_time"], row["_change"], *(row[name] for name in names)))
+    return canonical(rows)
+
+
+def expected(case: Case, query: Query, drain: bool = True) -> Told:
+    changes = view_changes(query, case.batches, drain)
+    return canonical((EPOCH + timedelta(microseconds=c.time), c.kind, *c.values) for c in changes)
+
+
+def any_plan(query: Query, rng: Random) -> Plan:
+    """Any kind of plan, with any inputs aggregated early."""
+    is_tree = rng.random() < 0.5
+    plan = random_tree(query, rng) if is_tree else planned(query, random_plan(query, rng))
+    return replace(plan, early=tuple(alias for alias in query.aliases if rng.random() < 0.5))
+
+
+def traits(query: Query) -> set[str]:
+    """What is special about a view: what the chosen cases must cover together."""
+    view = query.view
+    assert view is not None
+    found = {each.function for each in view.aggregates} | {f"{len(query.inputs)} inputs"}
+    found.add("total" if not view.groups else "groups")
+    found.add("eager" if view.every == 1 else "lazy")
+    found |= {name for name, part in _PARTS.items() if part(query)}
+    for item in query.inputs:
+        match item.window:
+            case None:
+                found.add("table")
+            case RowsWindow():
+                found.add("ROWS")
+            case TimeWindow() as window:
+                kinds = {NOW: "NOW", UNBOUNDED: "UNBOUNDED"}
+                other = "TUMBLE" if is_tumble(window) else "SLIDE" if window.slide > 1 else "RANGE"
+                found.add(kinds.get(window, other))
+    return found
+
+
+_PARTS = {
+    "having": lambda query: query.view.having is not None,
+    "filter": lambda query: bool(query.filters),
+    "theta": lambda query: bool(query.thetas),
+    "key": lambda query: bool(query.equalities),
+}
+WANTED = {
+    "count", "sum", "avg", "min", "max", "total", "groups", "eager", "lazy", "table", "ROWS", "NOW",
+    "UNBOUNDED", "TUMBLE", "SLIDE", "RANGE", "having", "filter", "theta", "key", "1 inputs",
+    "2 inputs", "3 inputs", "4 inputs",
+}  # fmt: skip
+SEEDS = range(160)
+
+
+# ── in one process ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_local_views_are_what_the_reference_says(seed, tmp_path):
+    rng = Random(f"engine view {seed}")
+    case = random_view(seed)
+    query = write_case(case, tmp_path / "in")
+    place, drain = Place(tmp_path), rng.random() < 0.6
+    run_local(query, place, plan=any_plan(query, rng), drain=drain, partitions=rng.randint(1, 3))
+    assert told(place, query) == expected(case, query, drain)
+
+
+def test_the_local_cases_cover_all_there_is():
+    covered = [trait for seed in SEEDS for trait in traits(random_view(seed).query)]
+    assert {trait: covered.count(trait) for trait in WANTED if covered.count(trait) < 5} == {}
+
+
+@pytest.mark.parametrize("seed", range(300, 312))
+def test_all_sets_of_early_inputs_give_the_same(seed, tmp_path):
+    case = random_view(seed)
+    query = write_case(case, tmp_path / "in")
+    wanted = expected(case, query)
+    for size in range(len(query.inputs) + 1):
+        for early in combinations(query.aliases, size):
+            place = Place(tmp_path / "-".join(("early", *early)))
+            run_local(query, place, plan=replace(planned(query), early=early), partitions=2)
+            assert told(place, query) == wanted, early
+
+
+@pytest.mark.parametrize("seed", range(400, 440))
+def test_plans_and_early_inputs_may_change_at_restarts(seed, tmp_path):
+    rng = Random(f"view restart {seed}")
+    case = random_view(seed)
+    query = write_case(case, tmp_path / "in")
+    place = Place(tmp_path)
+    for count in sorted(rng.sample(range(5), 3)):
+        with first_files_only(query, count):
+            run_local(query, place, plan=any_plan(query, rng), drain=False, partitions=2)
+    run_local(query, place, plan=any_plan(query, rng))
+    assert told(place, query) == expected(case, query)
+
+
+@pytest.mark.parametrize("seed", range(500, 540))
+def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed, tmp_path):
+    rng = Random(f"view boundary {seed}")
+    case = random_view(seed)
+    query = write_case(case, tmp_path / "in")
+    place = Place(tmp_path)
+    run = open_run(
+        any_plan(query, rng),
+        sink=place.sink,
+        checkpoint=str(place.checkpoint),
+        partitions=rng.randint(1, 3),
+        report=lambda report: run.replan(any_plan(query, rng)),
+    )
+    run.available_now(drain=True)
+    assert told(place, query) == expected(case, query)
+    listed = sorted(chunk.name for chunk in place.manifest.chunks())
+    assert listed == Store(str(place.checkpoint)).names("state")
+
+
+# ── many batches ──────────────────────────────────────────────────────────────────────────────────
+
+LONG = """
+CREATE STREAM a (ts BIGINT, id BIGINT, k INT, j INT, x DOUBLE)
+  WITH (format='parquet', path='{folder}/a', timestamp='ts', unit='s', max_files=1);
+CREATE STREAM b (ts BIGINT, id BIGINT, k INT, j INT, x DOUBLE)
+  WITH (format='parquet', path='{folder}/b', timestamp='ts', unit='s', max_files=1);
+CREATE STREAM c (ts BIGINT, id BIGINT, k INT, j INT, x DOUBLE)
+  WITH (format='parquet', path='{folder}/c', timestamp='ts', unit='s', max_files=1);
+SELECT a.j, COUNT(*) AS n, SUM(b.id) AS ids, MAX(c.x) AS top, AVG(b.x * c.x) AS mean
+FROM a [{0}], b [{1}], c [{2}] WHERE a.k = b.k AND {where} GROUP BY a.j {every}
+"""
+KEYS, GROUPS = 3, 4
+SLIDING = ("RANGE 20 SECONDS", "RANGE 8 SECONDS SLIDE 4 SECONDS", "RANGE 9 SECONDS")
+BLOCKS = ("TUMBLE 12 SECONDS",) * 3
+LANDMARKS = ("UNBOUNDED",) * 3
+COMMON, CHAIN = "b.k = c.k", "b.j = c.j"
+
+
+def long_case(folder: Path, windows, where=COMMON, every="EVERY 4 SECONDS", batches=24) -> Case:
+    """Three streams that bring a few tuples in each of many batches."""
+    rng = Random(11)
+    brought: dict[str, list[list[Row]]] = {}
+    for name in "abc":
+        (folder / name).mkdir(parents=True)
+        brought[name] = []
+        for number in range(batches):
+            rows = [
+                {
+                    "ts": 3 * number + rng.randrange(3),
+                    "id": 10 * number + place,
+                    "k": rng.randrange(KEYS),
+                    "j": rng.randrange(GROUPS),
+                    "x": rng.choice((0.1, 2.5, math.nan)) if rng.random() < 0.9 else None,
+                }
+                for place in range(rng.randrange(6))
+            ]
+            brought[name].append(
+                [Row(1_000_000 * r["ts"], (number << 36) + n, r) for n, r in enumerate(rows)]
+            )
+            path = folder / name / f"{number:04}.parquet"
+            pq.write_table(pa.Table.from_pylist(rows, SCHEMA), path)
+    query = parse(LONG.format(*windows, folder=folder, where=where, every=every))
+    return Case(query, brought)
+
+
+SCHEMA = pa.schema(
+    {"ts": pa.int64(), "id": pa.int64(), "k": pa.int32(), "j": pa.int32(), "x": pa.float64()}
+)
+
+
+@pytest.mark.parametrize("where", [COMMON, CHAIN], ids=["common", "chain"])
+@pytest.mark.parametrize(
+    "windows", [SLIDING, BLOCKS, LANDMARKS], ids=["slide", "block", "landmark"]
+)
+def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
+    case = long_case(tmp_path / "in", windows, where, batches=12 if windows is LANDMARKS else 24)
+    query = case.query
+    wanted = expected(case, query)
+    assert len(wanted) > 20
+    arrived = Counter(name for name, brought in case.batches.items() for b in brought for _ in b)
+    for shape, early in ((None, ()), (None, ("a", "b", "c")), ((("a", "b"), "c"), ("b", "c"))):
+        place = Place(tmp_path / f"{shape}-{early}")
+        plan = planned(query) if shape is None else tree(query, shape)
+        reports = run_local(query, place, plan=replace(plan, early=early), partitions=2)
+        assert told(place, query) == wanted, (shape, early)
+        if shape is None and early and windows is not SLIDING:
+            # Each input is kept by group, keys and the columns that an aggregate reads with others.
+            spaces = 3 if where == COMMON else 4
+            kept = spaces * KEYS * GROUPS * 4
+            shown = 2 * GROUPS * (2 if windows is BLOCKS else 1)
+            assert max(r.state_tuples for r in reports) <= kept + shown
+        assert max(r.state_tuples for r in reports) < 8 * arrived.total()
+
+
+def test_state_of_blocks_and_landmarks_is_groups_by_keys(tmp_path):
+    """However many tuples come: one row a group and key on one side, one a key on the other."""
+    for windows in (("TUMBLE 10 SECONDS",) * 2, ("UNBOUNDED",) * 2):
+        query = parse(
+            MADE.format(*windows)
+            + "SELECT A.g, COUNT(*) AS n, SUM(B.y) AS s, MIN(A.x) AS m FROM A [{}], B [{}] "
+            "WHERE A.k = B.k GROUP BY A.g EVERY 5 SECONDS".format(*windows)
+        )
+        place = Place(tmp_path / windows[0])
+        plan = replace(planned(query), early=("A", "B"))
+        reports = run_local(query, place, plan=plan, sink=noop(), drain=False)
+        assert sum(sum(r.read.values()) for r in reports) == 40_000
+        # A batch may bring tuples for the next two ticks; the calendar and what is shown come on
+        # top.
+        assert max(r.state_tuples for r in reports) <= 2 * (50 * 10 + 50) + 3 * 10
+
+
+MADE = """
+CREATE STREAM A (ts TIMESTAMP, k BIGINT, g BIGINT, x DOUBLE) WITH (format='synthetic',
+  timestamp='ts', rate=1000, duration='20 seconds', start='2026-01-01 00:00:00', seed=1,
+  max_time='2 seconds', values='k: uniform(0, 50); g: uniform(0, 10); x: uniform(0.0, 1.0)');
+CREATE STREAM B (ts TIMESTAMP, k BIGINT, y DOUBLE) WITH (format='synthetic',
+  timestamp='ts', rate=1000, duration='20 seconds', start='2026-01-01 00:00:00', seed=2,
+  max_time='2 seconds', values='k: uniform(0, 50); y: uniform(0.0, 1.0)');
+"""
+
+
+def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
+    query = parse(
+        MADE + "SELECT A.g, COUNT(*) AS n FROM A [RANGE 4 SECONDS], B [RANGE 4 SECONDS] "
+        "WHERE A.k = B.k GROUP BY A.g EVERY 1 SECOND"
+    )
+    most = {}
+    for early in ((), ("B",), ("A", "B")):
+        place = Place(tmp_path / "".join(("early", *early)))
+        plan = replace(planned(query), early=early)
+        reports = run_local(query, place, plan=plan, sink=noop())
+        most[early] = max(r.state_tuples for r in reports)
+    # The window, and the batches that are expired as a whole; a calendar of groups by ticks.
+    window = 2 * 1000 * (4 + 2 + 2)
+    assert most[()] <= window + 10 * 8
+    assert most[("B",)] <= window / 2 + 50 * 9 + 10 * 8
+    assert most[("A", "B")] <= most[("B",)]
+
+
+# ── numbers ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def one_stream(folder: Path, batches: list[pa.Table], select: str) -> Query:
+    (folder / "a").mkdir(parents=True)
+    for number, rows in enumerate(batches):
+        pq.write_table(rows, folder / "a" / f"{number:04}.parquet")
+    return parse(
+        "CREATE STREAM a (ts BIGINT, v BIGINT, x DOUBLE) WITH (format='parquet', "
+        f"path='{folder}/a', timestamp='ts', unit='s', max_files=1); {select}"
+    )
+
+
+def table_of(ts, v, x) -> pa.Table:
+    columns = {"ts": pa.array(ts, pa.int64()), "v": pa.array(v, pa.int64()), "x": pa.array(x)}
+    return pa.table(columns)
+
+
+def test_sums_of_floats_do_not_drift(tmp_path):
+    """Ten million tuples come and go through a short window, of very different sizes."""
+    rng = np.random.default_rng(5)
+    ticks, each = 20, 500_000
+    batches = [
+        table_of(
+            np.full(each, tick),
+            np.zeros(each, np.int64),
+            rng.random(each) * 10.0 ** rng.integers(-8, 12, each),
+        )
+        for tick in range(ticks)
+    ]
+    select = "SELECT SUM(x) AS s, COUNT(*) AS n FROM a [RANGE 1 SECOND] EVERY 1 SECOND"
+    query = one_stream(tmp_path, batches, select)
+    place = Place(tmp_path)
+    run_local(query, place)
+    found = {time: total for time, _, total, count in told(place, query) if count}
+    for tick in range(1, ticks):
+        values = [
+            x for batch in batches[tick - 1 : tick + 1] for x in batch.column("x").to_pylist()
+        ]
+        assert found[datetime.fromtimestamp(tick, UTC)] == pytest.approx(
+            math.fsum(values), rel=1e-15
+        )
+
+
+def test_a_sum_returns_exactly_to_what_it_was(tmp_path):
+    """A huge value, an infinity and a NaN leave nothing behind."""
+    batches = [
+        table_of([0, 1, 2, 3], [0] * 4, [0.1, 1e300, math.inf, math.nan]),
+        table_of([20, 21], [0] * 2, [0.1, 0.2]),
+    ]
+    query = one_stream(tmp_path, batches, "SELECT SUM(x) AS s FROM a [RANGE 5 SECONDS]")
+    place = Place(tmp_path)
+    run_local(query, place)
+    sums = sorted((time.timestamp(), total) for time, _, total in told(place, query))
+    assert sums[0] == (0.0, 0.1)
+    assert sums[-4:] == [(20.0, 0.1), (21.0, 0.1 + 0.2), (25.000001, 0.2), (26.000001, None)]
+
+
+def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path):
+    big = (1 << 63) - 1
+    exact = one_stream(
+        tmp_path / "exact",
+        [table_of([1, 2, 3, 4], [big, big, -big, -big + 1], [0.0] * 4)],
+        "SELECT SUM(v) AS s FROM a [UNBOUNDED] EVERY 10 SECONDS",
+    )
+    place = Place(tmp_path / "exact")
+    run_local(exact, place)
+    assert [row[2:] for row in told(place, exact)] == [(1,)]
+    over = one_stream(
+        tmp_path / "over",
+        [table_of([0, 1], [big, 1], [0.0] * 2)],
+        "SELECT SUM(v) AS s FROM a [UNBOUNDED]",
+    )
+    with pytest.raises(EvaluationError, match="which BIGINT does not hold"):
+        run_local(over, Place(tmp_path / "over"))
+
+
+# ── sinks and refusals ────────────────────────────────────────────────────────────────────────────
+
+
+def test_lines_and_console_say_when_and_how(tmp_path, capfdbinary):
+    batches = [table_of([0, 4], [1, 2], [0.5, 0.25])]
+    query = one_stream(tmp_path, batches, "SELECT SUM(v) AS s FROM a [NOW] HAVING COUNT(*) > 0")
+    place = Place(tmp_path, "jsonl")
+    reports = run_local(query, place)
+    lines = Path(place.sink.path).read_text().splitlines()
+    stamp = "1970-01-01T00:00:0{}Z"
+    assert [json.loads(line) for line in lines] == [
+        {"s": s, "_time": stamp.format(time), "_change": change}
+        for s, time, change in (
+            (1, "0.000000", "upsert"),
+            (1, "0.000001", "delete"),
+            (2, "4.000000", "upsert"),
+            (2, "4.000001", "delete"),
+        )
+    ]
+    assert reports[-1].total_results == 4
+    run_local(query, place, sink=console(), checkpoint=tmp_path / "other")
+    assert capfdbinary.readouterr().out.decode().splitlines() == lines
+
+
+def test_only_views_are_aggregated_early(tmp_path):
+    query = one_stream(tmp_path, [], "SELECT v FROM a [NOW]")
+    with pytest.raises(PlanError, match="aggregates a early, but the query does not"):
+        run_local(query, Place(tmp_path), plan=replace(planned(query), early=("a",)))
+
+
+# ── crashes ───────────────────────────────────────────────────────────────────────────────────────
+
+
+ROWS = ("ROWS 6", "RANGE 8 SECONDS", "PARTITION BY k ROWS 3")
+CRASHES = [
+    Crash("in a chunk", 3),
+    Crash("after a chunk", 17),
+    Crash("after a rebuild", 4),
+    Crash("after the results are staged", 2),
+    Crash("before the commit", 5),
+    Crash("after the commit", 4),
+    Crash("in publishing files", 1),
+    Crash("after publishing", 5),
+    Crash("after the sweep", 3),
+    Crash("after a chunk", 0, in_drain=True),
+    Crash("after the commit", 0, in_drain=True),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: f"{crash.point} {crash.call}")
+def test_a_killed_view_goes_on_exactly(crash, tmp_path):
+    windows = ROWS if crash.call % 2 else SLIDING
+    case = long_case(tmp_path / "in", windows, CHAIN, batches=10)
+    place = Place(tmp_path)
+    shapes = (None, (("a", "b"), "c"), ("a", ("b", "c")))
+    run = Run(
+        case.query.text, str(place.checkpoint), place.sink.name, crash, shapes, early=("a", "c")
+    )
+    assert exit_code(run) == -9
+    assert exit_code(replace(run, crash=None)) == 0
+    assert told(place, case.query) == expected(case, case.query)
+
+
+# ── on Spark ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=1)
+def chosen() -> tuple[int, ...]:
+    """Seeds of cases of two or three batches that cover most traits, then others."""
+    missing, covering, others = set(WANTED), [], []
+    for seed in range(700, 900):
+        case = random_view(seed)
+        is_short = max(map(len, case.batches.values())) in (2, 3)
+        if not is_short or len(view_changes(case.query, case.batches)) < 4:
+            continue
+        found = traits(case.query)
+        (covering if missing & found else others).append(seed)
+        missing -= found
+    return tuple(covering + others)[:SPARK_CASES]
+
+
+def test_the_cases_for_spark_cover_most():
+    covered = set().union(*(traits(random_view(seed).query) for seed in chosen()))
+    assert len(chosen()) == SPARK_CASES
+    assert len(WANTED - covered) <= 2
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(SPARK_CASES))
+def test_spark_views_are_what_the_reference_says(number, spark, tmp_path):
+    case = random_view(chosen()[number])
+    query = write_case(case, tmp_path / "in")
+    place = Place(tmp_path)
+    plan = any_plan(query, Random(number))
+    run_spark(spark, query, place, plan=plan, drain=number % 3 > 0)
+    assert told(place, query) == expected(case, query, number % 3 > 0)
