@@ -18,7 +18,8 @@ class Costs:
     Whatever the plan is, `arrive` is for receiving a tuple and `result` for handing over a result.
     `keep` is what an inner result of a tree takes beyond a tuple's `insert` and `expire`: it does
     not die in the order in which it came. `search` is for setting out on a multi-way plan's probes,
-    once a tuple. `batch` is what starting a batch or re-execution takes, however little is in it.
+    once a tuple. `batch` is what starting a batch or re-execution takes, however little is in it,
+    and `round` what each of its rounds takes beyond that: what must move waits for the next round.
     """
 
     origin: Origin
@@ -34,3 +35,4 @@ class Costs:
     keep: float = 0.0
     search: float = 0.0
     batch: float = 0.0
+    round: float = 0.0
