@@ -42,7 +42,7 @@ soak: setup ## kill a running query a hundred times at random moments
 	$(BIN)/python -m tests.soak --kills 100
 
 golden: setup ## rewrite the golden files; review the diff
-	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/test_sql.py tests/test_explain.py
+	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/test_sql.py tests/test_explain.py tests/test_stats_file.py
 
 clean: ## remove what the targets made
 	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis

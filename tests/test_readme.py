@@ -47,7 +47,8 @@ def test_the_plan_is_as_shown() -> None:
     result = subprocess.run(
         [PENSTOCK, *words[1:]], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert result.stdout == shown
+    assert shown.endswith("\n…\n")
+    assert result.stdout.startswith(shown.removesuffix("…\n"))
 
 
 def test_the_example_is_the_one_in_the_folder() -> None:
@@ -72,9 +73,24 @@ def test_the_commands_for_own_data_work(road: Path) -> None:
     assert len(pq.read_table(road / "out" / "slow")) == len(found)
 
 
+def test_the_commands_for_planning_work(road: Path) -> None:
+    commands = [shlex.split(x, comments=True) for x in block("", "penstock analyze").splitlines()]
+    analyze, calibrate, explain, run = ([PENSTOCK, *words[1:]] for words in commands)
+    subprocess.run(analyze, cwd=road, check=True, capture_output=True)
+    assert "[streams.f]" in (road / "road.toml").read_text()
+    assert calibrate[1:] == ["doctor", "--calibrate"]
+    shown = subprocess.run(explain, cwd=road, check=True, capture_output=True, text=True).stdout
+    assert "sampled" in shown
+    assert "alternatives, best first" in shown
+    subprocess.run([*run, "--engine", "local"], cwd=road, check=True, capture_output=True)
+    assert len(pq.read_table(road / "out" / "slow")) > 0
+
+
 @pytest.mark.spark
 def test_the_python_works(road: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(road)
+    analyze = [PENSTOCK, "analyze", "road.cql", "--output", "road.toml"]
+    subprocess.run(analyze, check=True, capture_output=True)
     exec(block("python"), {"spark": spark})
     assert len(pq.read_table(road / "out" / "slow")) > 0
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from penstock.bench.trial import Case, Shedding, Trial, prepare, shed, weigh
+from penstock.bench.case import Case, prepare
+from penstock.bench.trial import Shedding, Trial, shed, weigh
 from penstock.stats.costs import Costs
 
-Progress = Callable[[int, str], None]
-"""Is told how many queries are done, and what is being done."""
+Progress = Callable[[int, int], None]
+"""Is told how many queries are done, and of how many."""
 
 SIZES = (3, 4, 5)
 SHARES = (0.2, 0.8)
@@ -45,17 +46,16 @@ def judge(size: Size, seed: int, costs: Costs, progress: Progress) -> Outcome:
     """Draw the queries and try them; every third group of sizes is infeasible."""
     trials, sheddings = [], []
     for number in range(size.queries):
-        progress(number, "drawing a query")
+        progress(number, size.queries)
         rng = Random(f"{seed} {number}")
         streams = SIZES[number % len(SIZES)]
         is_feasible = number // len(SIZES) % 3 < 2
         case = prepare(rng, streams, costs, results=0 if is_feasible else MANY_RESULTS)
-        progress(number, f"{len(case.plans)} plans for {streams} streams")
         if is_feasible:
             trials.append(weigh(case, size.repeats))
         else:
             sheddings.append(shed(case, rng.uniform(*SHARES), size.repeats))
-    progress(size.queries, "done")
+    progress(size.queries, size.queries)
     return Outcome(tuple(trials), tuple(sheddings))
 
 

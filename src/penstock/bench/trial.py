@@ -1,21 +1,16 @@
-"""One drawn query: its plans predicted and measured, and how good the planner's choice was."""
+"""A query tried: its plans predicted and measured, and how good the planner's choice was."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from random import Random
+from math import inf
 
-import pyarrow as pa
 from scipy.stats import spearmanr
 
-from penstock.bench.contenders import contenders
-from penstock.bench.drawn import draw
-from penstock.engine.local.experiment import read_all
+from penstock.bench.case import Case, Tuples
 from penstock.errors import PenstockError
-from penstock.monitor.analyze import analyze
 from penstock.monitor.timing import Timed, timed
-from penstock.monitor.workload import Workload
 from penstock.optimize.estimate import estimate as estimate_of
 from penstock.optimize.estimate import needed_by, with_drops
 from penstock.optimize.planner import Wishes, decide
@@ -23,32 +18,12 @@ from penstock.optimize.problem import Problem
 from penstock.plan.force import render_plan
 from penstock.plan.plan import Plan
 from penstock.query.goal import STEADY
-from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
-from penstock.stats.guess import complete
 
-Tuples = Mapping[str, pa.Table]
-
-BEST, WORST = 0.005, 1.5
-"""CPU-seconds that the plans of a query should take: the best at least, the worst at most."""
-MOST_TUPLES = 200_000
-_FILLINGS = 8
-"""Windows are full for most of the time if the streams last so many times as long."""
-_MOST_RESULTS = 1_000_000
-_FAR = 2.0
-"""A plan (of random orders, as a rule) that is so far beyond the bounds is not run."""
+_FAR = 5.0
+"""A plan that takes so many times as long as the fastest is run once: its place is clear."""
 _CLOSE = 1.15
 """Plans within this of the fastest are run again, so that none is best by luck."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A query with all that is asked of it: its tuples, its problem, and its plans by text."""
-
-    workload: Workload
-    problem: Problem
-    tuples: Tuples
-    plans: Mapping[str, Plan]
 
 
 @dataclass(frozen=True)
@@ -82,50 +57,15 @@ class Shedding:
     used: float
 
 
-def prepare(rng: Random, size: int, costs: Costs, results: int = 0) -> Case:
-    """A query whose plans take a measurable but bounded time, by what its sources tell of it.
-
-    It has at least so many results.
-    """
-    while True:
-        drawn = draw(rng, size)
-        rough = Problem(query := drawn.query(), complete(query, drawn.statistics(), costs))
-        seconds = _length(drawn, rough, contenders(rough, Random(0)), results)
-        if seconds is not None:
-            break
-    workload = drawn.lasting(seconds)
-    query = workload.query()
-    problem = Problem(query, complete(query, analyze(query), costs))
-    plans = contenders(problem, rng)
-    bounded = {t: p for t, p in plans.items() if needed_by(problem, p) * seconds <= _FAR * WORST}
-    return Case(workload, problem, read_all(query), bounded)
-
-
-def _length(
-    workload: Workload, problem: Problem, plans: Mapping[str, Plan], results: int
-) -> float | None:
-    """Seconds of event time within all bounds; None if there are none."""
-    needed = [needed_by(problem, plan) for plan in plans.values()]
-    rate = max(float(problem.rates[problem.everything]), 1e-9)
-    filled = _FILLINGS * max(stream.filling for stream in workload.streams)
-    least = max(filled, BEST / min(needed), results / rate)
-    most = min(
-        WORST / max(needed),
-        MOST_TUPLES / workload.tuples,
-        _MOST_RESULTS / rate,
-    )
-    return least if least <= most else None
-
-
 def weigh(case: Case, repeats: int) -> Trial:
-    """Run all plans of a query, taking turns, and the closest ones again."""
+    """Run all plans of a query, taking turns: far slower ones once, the closest ones more often."""
     chosen = decide(case.problem.known, Wishes(engine="laboratory")).plan
     plans = {**case.plans, render_plan(chosen): chosen}
     fastest: dict[str, float] = {}
-    _take_turns(case, plans, repeats, fastest)
-    limit = _CLOSE * min(fastest.values())
-    close = {t: p for t, p in plans.items() if fastest[t] <= limit or p is chosen}
-    _take_turns(case, close, repeats, fastest)
+    for turns, factor in ((1, inf), (repeats - 1, _FAR), (repeats, _CLOSE)):
+        limit = factor * min(fastest.values(), default=inf)
+        near = {t: p for t, p in plans.items() if p is chosen or fastest.get(t, 0.0) <= limit}
+        _take_turns(case, near, turns, fastest)
     return Trial(
         case,
         render_plan(chosen),

@@ -10,31 +10,27 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-Show = Callable[[int, str], None]
+Show = Callable[[int, int], None]
 
 
 @contextmanager
-def bar(title: str, total: int) -> Iterator[Show]:
-    """A function that shows how many steps are done, and what is being done."""
+def bar(title: str) -> Iterator[Show]:
+    """A function that shows how many steps are done, of how many."""
     console = Console(file=sys.stderr)
     if not console.is_terminal:
-        yield _lines(title, total)
+        yield _lines(title)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as bars:
-        task = bars.add_task(title, total=total)
-        yield lambda done, what: bars.update(task, completed=done, description=f"{title}: {what}")
+        task = bars.add_task(title, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
-def _lines(title: str, total: int) -> Show:
+def _lines(title: str) -> Show:
     started = time.monotonic()
-    shown = -1
 
-    def show(done: int, what: str) -> None:
-        nonlocal shown
-        if done != shown:
-            spent = time.monotonic() - started
-            print(f"{spent:5.0f} s  {title}: {done} of {total}", file=sys.stderr, flush=True)
-        shown = done
+    def show(done: int, total: int) -> None:
+        spent = time.monotonic() - started
+        print(f"{spent:5.0f} s  {title}: {done} of {total}", file=sys.stderr, flush=True)
 
     return show

@@ -81,8 +81,14 @@ def bench(
     Nothing else should run meanwhile. Progress goes to stderr.
     """
     if name is Benchmark.DECISIONS:
+        if seconds is not None or data is not None:
+            raise typer.BadParameter(
+                "decisions has data of its own", param_hint="--seconds, --data"
+            )
         _decisions(quick, repeat, queries, seed, spark, format)
         return
+    if queries is not None or spark:
+        raise typer.BadParameter("goes with decisions alone", param_hint="--queries, --spark")
     if repeat is not None and name in (Benchmark.LATENCY, Benchmark.LONG_WINDOW):
         raise typer.BadParameter(f"{name} is one run of many batches", param_hint="--repeat")
     with _folder(data) as folder:
@@ -154,7 +160,7 @@ def _decisions(
     base = QUICK if quick else Size()
     size = Size(queries or base.queries, repeat or base.repeats)
     costs = costs_of("laboratory")
-    with bar("queries", size.queries) as progress:
+    with bar("queries") as progress:
         outcome = judge(size, seed, costs, progress)
     on_spark = None
     if spark:
@@ -162,7 +168,7 @@ def _decisions(
 
         cases = list(feasible_cases(outcome))
         spark_costs = costs_of("spark")
-        with bar("queries on Spark", len(cases)) as progress:
+        with bar("queries on Spark") as progress:
             on_spark = compare_on_spark(cases, spark_costs, progress)
     made = document(outcome, seed, on_spark)
     is_json = format is BenchFormat.JSON

@@ -6,10 +6,15 @@ import json
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
+
+from penstock.cli.planning import Target
+from penstock.errors import StatsError
+from penstock.stats.calibration import Engine, calibrated, calibration_file
 
 if TYPE_CHECKING:
     from penstock.cli.checkup import Finding
@@ -28,14 +33,61 @@ def doctor(
     format: Annotated[DoctorFormat, typer.Option(help="How to show the findings.")] = (
         DoctorFormat.TEXT
     ),
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure this machine's costs for planning.")
+    ] = False,
+    engine: Annotated[
+        list[Target] | None,
+        typer.Option(help="(calibrate) Only this engine; can be repeated."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="(calibrate) Roughly, within seconds.")
+    ] = False,
 ) -> None:
-    """Check Python, Java, Spark, workers, disk and memory, and say how to mend what is wrong."""
+    """Check Python, Java, Spark, workers, disk and memory, and say how to mend what is wrong.
+
+    With --calibrate, measure instead what tuples cost on this machine and keep that in a user's
+    file, by which plans are then reckoned. Nothing else should run meanwhile.
+    """
+    if calibrate:
+        _calibrate(engine, quick, format)
+        return
+    if engine or quick:
+        raise typer.BadParameter("goes with --calibrate", param_hint="--engine and --quick")
     from penstock.cli.checkup import checkup
 
-    findings = list(checkup())
+    findings = [*checkup(), calibration()]
     sys.stdout.write(as_json(findings) if format == "json" else as_text(findings))
     if not is_fit(findings):
         raise typer.Exit(1)
+
+
+def _calibrate(engines: list[Target] | None, quick: bool, format: DoctorFormat) -> None:
+    from penstock.cli.calibration import calibrate_engines, calibration_text
+    from penstock.engine.java import find_java
+
+    # All engines that this machine can run, unless some are named.
+    named = engines or [e for e in Target if e is not Target.SPARK or find_java() is not None]
+    wanted: list[Engine] = [e.value for e in named]
+    made = calibrate_engines(wanted, quick)
+    is_json = format is DoctorFormat.JSON
+    sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else calibration_text(made))
+
+
+def calibration() -> Finding:
+    """Whether this machine's costs are known, and since when."""
+    from penstock.cli.checkup import Finding, Status
+
+    path = calibration_file()
+    try:
+        known = [engine for engine in get_args(Engine) if calibrated(engine) is not None]
+    except StatsError as error:
+        return Finding("calibration", Status.WARNING, error.message, error.hint)
+    if not known:
+        mend = "penstock doctor --calibrate; without it plans are reckoned with guessed costs"
+        return Finding("calibration", Status.WARNING, "never done", mend)
+    day = datetime.fromtimestamp(path.stat().st_mtime).date()
+    return Finding("calibration", Status.OK, f"{', '.join(known)}, {day} ({path})")
 
 
 def is_fit(findings: Iterable[Finding]) -> bool:

@@ -9,15 +9,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.problem import Problem
 from penstock.plan.plan import Plan
 from penstock.stats.costs import Costs
+from penstock.stats.guess import DEFAULT_COSTS
+
+Floats = NDArray[np.float64]
 
 Unit = Mapping[str, float]
 """Kinds of costs in fixed proportions, which are fitted as one."""
+
+# Kinds that the runs cannot tell apart are drawn to the proportions of the default costs: a cost
+# that is twice or nothing of its default counts like one run that is off by this part.
+PULL = 0.02
 
 # A tuple that is put into a window leaves it later: no workload has one without the other. The
 # proportions are those of the default costs.
@@ -26,13 +34,14 @@ WINDOW: Unit = {"insert": 2 / 3, "expire": 1 / 3}
 
 @dataclass(frozen=True)
 class Run:
-    """A plan that took `busy` seconds for `seconds` of event time, in so many batches."""
+    """A plan that took `busy` seconds for `seconds` of event time, in batches with rounds."""
 
     problem: Problem
     plan: Plan
     seconds: float
     busy: float
     batches: int = 0
+    rounds: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,11 +56,14 @@ class Fit:
         return float(np.median(np.abs(self.errors)))
 
 
-def fit(runs: Sequence[Run], units: Sequence[Unit]) -> Fit:
+def fit(runs: Sequence[Run], units: Sequence[Unit], pull: float = PULL) -> Fit:
     """The costs, none below zero, with the least sum of squared relative errors."""
     amounts = np.array([[_amount(run, unit) for unit in units] for run in runs])
     measured = np.array([run.busy for run in runs])
-    shares, _ = nnls(amounts / measured[:, None], np.ones(len(runs)))
+    relative = amounts / measured[:, None]
+    pulls = pull * _pulls(relative, units)
+    targets = np.concatenate([np.ones(len(runs)), np.where(pulls.any(axis=1), pull, 0.0)])
+    shares, _ = nnls(np.concatenate([relative, pulls]), targets)
     kinds: dict[str, float] = {}
     for unit, seconds in zip(units, shares.tolist(), strict=True):
         for kind, part in unit.items():
@@ -60,8 +72,21 @@ def fit(runs: Sequence[Run], units: Sequence[Unit]) -> Fit:
     return Fit(Costs("measured", **kinds), tuple(errors.tolist()))
 
 
+def _pulls(relative: Floats, units: Sequence[Unit]) -> Floats:
+    """A row for each unit that has a default: its cost over the default one.
+
+    Defaults are scaled to what explains the runs best, since only their proportions count.
+    """
+    usual = np.array([sum(getattr(DEFAULT_COSTS, kind) for kind in unit) for unit in units])
+    together = relative @ usual
+    scale = together.sum() / (together @ together)
+    has_default = usual > 0.0
+    rows: Floats = np.diag(1.0 / np.where(has_default, scale * usual, np.inf))
+    return rows
+
+
 def _amount(run: Run, unit: Unit) -> float:
     """How often a run does what has a unit's cost."""
     known = replace(run.problem.known, costs=Costs("measured", **unit))
     steady = run.seconds * needed_by(Problem(run.problem.query, known), run.plan)
-    return steady + run.batches * unit.get("batch", 0.0)
+    return steady + run.batches * unit.get("batch", 0.0) + run.rounds * unit.get("round", 0.0)

@@ -9,7 +9,7 @@ from penstock.query import Query
 from penstock.query.window import MICROS
 from penstock.sql import parse
 from penstock.stats.figure import Figure
-from penstock.stats.statistics import Statistics, StreamFigures
+from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures
 
 FILTERED = "v"
 """The column that filters look at: uniform over this many whole numbers."""
@@ -102,7 +102,13 @@ class Workload:
             )
             for stream in self.streams
         }
-        return Statistics(self.query(), streams)
+        query = self.query()
+        passing = {
+            str(condition): GivenCondition(Figure(stream.passing, "declared"))
+            for stream in self.streams
+            for condition in query.filters_of(stream.name)
+        }
+        return Statistics(query, streams, conditions=passing)
 
     def _equalities(self) -> Iterator[str]:
         holders: dict[str, str] = {}

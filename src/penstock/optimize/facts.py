@@ -31,14 +31,14 @@ def guesses(known: Known) -> tuple[str, ...]:
 
 def inputs_of(problem: Problem) -> dict[str, InputEstimate]:
     """The inputs as they arrive; the lower end of a window with a slide moves in steps, so that at
-    the most it holds half a slide more than in the mean."""
+    the most it is a slide longer than it says."""
     found = {}
     for item, flow in zip(problem.query.inputs, problem.inputs, strict=True):
         figure = problem.known.rates.get(item.alias)
         most = flow.window
         match item.window:
-            case TimeWindow(extent=int(), slide=slide) if slide > 1:
-                most += flow.rate * slide / 2 / MICROS
+            case TimeWindow(extent=int() as extent, slide=slide) if slide > 1 and flow.extent:
+                most *= (extent + slide) / MICROS / flow.extent
         rate, origin = (None, None) if figure is None else (figure.value, figure.origin)
         is_guess = _is_size_guessed(problem.known, item)
         found[item.alias] = InputEstimate(rate, origin, most, is_guess)

@@ -8,6 +8,7 @@ from math import inf, sqrt
 
 from penstock.optimize.load import probe_key
 from penstock.optimize.problem import Problem, gain
+from penstock.optimize.rounds import batch_seconds
 from penstock.plan.decision import Estimate
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.physical import Physical
@@ -32,7 +33,7 @@ def with_methods(problem: Problem, plan: Plan) -> Plan:
 
 def settle(problem: Problem, plan: Plan, found: Estimate, engine: Engine) -> Physical:
     """The choices for a plan with its estimate; only the laboratory hashes and cleans windows."""
-    interval = _interval(problem, found)
+    interval = _interval(problem, plan, found)
     if engine != "laboratory":
         return Physical({}, 0.0, interval)
     return Physical(_buckets(problem, plan), _expiration(problem, plan), interval)
@@ -137,10 +138,10 @@ def _probes(problem: Problem, plan: MultiwayJoin) -> Iterator[Search]:
             yield bound, target, None if probe.method == "nested" else key, rate
 
 
-def _interval(problem: Problem, found: Estimate) -> float | None:
+def _interval(problem: Problem, plan: Plan, found: Estimate) -> float | None:
     """The shortest τ at which the work of an interval and the start of its batch fit into it."""
     spare = problem.known.capacity.value - found.utilisation
-    start = problem.known.costs.batch
+    start = batch_seconds(problem, plan)
     if not start:
         return 0.0
     return start / spare if spare > 0 else None

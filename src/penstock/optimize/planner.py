@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import prod
+from math import inf, prod
 
 from penstock.errors import PlanError
-from penstock.optimize.candidates import Proposal, multiway_plans, tree_plans
+from penstock.optimize.candidates import (
+    SEVERAL_SEARCHES,
+    Proposal,
+    multiway_plans,
+    tree_plans,
+)
 from penstock.optimize.early import early_plans
 from penstock.optimize.estimate import (
     check_reachable,
@@ -25,6 +30,7 @@ from penstock.optimize.placement import with_late_filters
 from penstock.optimize.predicates import by_rank
 from penstock.optimize.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.reasons import reason_for
+from penstock.optimize.rounds import batch_seconds
 from penstock.plan.choose import default_plan
 from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.force import forced_plan, is_flat, render_plan
@@ -32,6 +38,7 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query.goal import STEADY, First, Goal, Steady
 from penstock.stats.calibration import Engine
+from penstock.stats.figure import Figure
 from penstock.stats.known import Known
 
 _SAME = 9
@@ -43,6 +50,8 @@ _ROUGHLY = 1e-4
 """How exactly the output of plans is compared that all must shed."""
 _MOST = 1e100
 """Combinations a second, whatever their predicates say; squares of more would overflow."""
+_TRIGGER = 1.0
+"""Seconds between batches for which plans are ranked: the default, for a plan knows no other."""
 _OVER = 1e-6
 """How far, relatively, a plan may be over the capacity and still be said to keep up."""
 
@@ -120,21 +129,34 @@ def _for_laboratory(problem: Problem, plan: Plan, interval: float | None) -> Pla
 
 
 def _least_work(known: Known, wishes: Wishes) -> float:
-    """What the best plan of a query needs, whether it keeps up or not."""
-    problem = Problem(known.query, known)
-    return min(needed_by(problem, plan) for plan, _ in _proposals(problem, wishes))
+    """What the plan of least work needs, as if there were time for all: that is found fastest.
+
+    A multi-way join stands for all plans where a search over trees takes long.
+    """
+    problem = Problem(known.query, replace(known, capacity=Figure(inf, "declared")))
+    kinds = wishes.kinds if problem.size <= SEVERAL_SEARCHES else frozenset({"multiway"})
+    plans = _proposals(problem, replace(wishes, goal=STEADY, kinds=kinds, alternatives=False))
+    return min((needed_by(problem, plan) for plan, _ in plans), default=inf)
 
 
 def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
     """The plans that were weighed, best first."""
     proposals = _distinct(_proposals(problem, wishes))
+    if not proposals:
+        raise PlanError(
+            "no plan is left to choose from",
+            hint="allow more kinds of plans, or switch fewer optimisations off",
+        )
     capacity = problem.known.capacity.value
     # What a plan would shed is of interest only where none keeps up, or where all are to be shown.
     sheds = wishes.alternatives or all(needed_by(problem, p) > capacity for p, _ in proposals)
     found = [
         Alternative(plan, _roughly(problem, plan, wishes.goal, sheds), by) for plan, by in proposals
     ]
-    ranked = sorted(found, key=lambda a: _merit(a, wishes.goal, capacity))
+    ranked = sorted(
+        found,
+        key=lambda a: _merit(a, wishes.goal, capacity, batch_seconds(problem, a.plan) / _TRIGGER),
+    )
     if isinstance(wishes.goal, Steady) and guesses(problem.known):
         best = _least_state(ranked, capacity)
         ranked.remove(best)
@@ -201,14 +223,16 @@ def _distinct(proposals: Iterable[Proposal]) -> list[tuple[Plan, tuple[str, ...]
     return list(found.values())
 
 
-def _merit(alternative: Alternative, goal: Goal, capacity: float) -> tuple[float, ...]:
+def _merit(
+    alternative: Alternative, goal: Goal, capacity: float, starting: float
+) -> tuple[float, ...]:
     """What plans are sorted by, the best first; plans that are equal keep their order.
 
     Steady: A&N's R(p) = output rate / utilisation, which is the fewest results lost, and of those
     plans that lose none the least work. Otherwise V&N's measure, then the work.
     """
     found = alternative.estimate
-    work = _rounded(found.utilisation)
+    work = _rounded(found.utilisation + starting)
     if isinstance(goal, Steady):
         lost = found.full_rate and 1.0 - found.output_rate / found.full_rate
         if found.utilisation > capacity * (1 + _OVER):
@@ -224,6 +248,8 @@ def _rounded(number: float, digits: int = _SAME) -> float:
 
 
 def _forced(problem: Problem, text: str) -> Plan:
+    if not text.strip():
+        raise PlanError("the plan is empty", hint="write '((A B) C)' or 'A: B C; B: A C; C: B A'")
     if is_flat(problem.query, text):
         early = forced_plan(problem.query, text).early
         flat, _ = next(multiway_plans(with_early(problem, early), frozenset(), False))

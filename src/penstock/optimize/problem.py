@@ -257,6 +257,25 @@ def _extent(known: Known, item: Input) -> float | None:
     match item.window:
         case TimeWindow(extent=None):
             return DEFAULT_HORIZON if known.horizon is None else known.horizon
+        case TimeWindow(extent=int() as extent, slide=1):
+            return extent / MICROS
         case TimeWindow(extent=int() as extent, slide=slide):
-            return (extent + (slide / 2 if slide > 1 else 0.0)) / MICROS
+            return _mean_length(extent, extent + slide, _in_step(known, slide)) / MICROS
     return None
+
+
+def _in_step(known: Known, slide: int) -> int:
+    """How many inputs' windows move together with steps of the given length."""
+    slides = [i.window.slide for i in known.query.inputs if isinstance(i.window, TimeWindow)]
+    return sum(s > 1 and (s % slide == 0 or slide % s == 0) for s in slides)
+
+
+def _mean_length(least: int, most: int, together: int) -> float:
+    """The mean of a window's length, which grows from `least` to `most` and jumps back.
+
+    Windows that move together are long at the same time. Of n such streams, results are as many as
+    the mean of the product of n − 1 lengths says, so that the mean is the power mean of that order.
+    """
+    order = max(1, together - 1)
+    powers = (float(least) ** (order - k) * float(most) ** k for k in range(order + 1))
+    return float((sum(powers) / (order + 1)) ** (1 / order))

@@ -22,7 +22,8 @@ class Costs:
     `fold` is for finding a row's group and adding the row to it, before a join or after.
     `keep` is what an inner result of a tree takes beyond a tuple's `insert` and `expire`: it does
     not die in the order in which it came. `search` is for setting out on a multi-way plan's probes,
-    once a tuple. `batch` is what starting a batch or re-execution takes, however little is in it.
+    once a tuple. `batch` is what starting a batch or re-execution takes, however little is in it,
+    and `round` what each of its rounds takes beyond that: what must move waits for the next round.
     """
 
     origin: Origin
@@ -39,3 +40,4 @@ class Costs:
     keep: float = 0.0
     search: float = 0.0
     batch: float = 0.0
+    round: float = 0.0

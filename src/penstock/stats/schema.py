@@ -121,6 +121,7 @@ class CostsTable(Table):
     keep: Seconds = 0.0
     search: Seconds = 0.0
     batch: Seconds = 0.0
+    round: Seconds = 0.0
 
     @model_validator(mode="after")
     def one_way_or_the_other(self) -> Self:

@@ -1,0 +1,95 @@
+"""Workloads and plans that tell the kinds of costs apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from penstock.monitor.workload import MadeStream, Workload
+from penstock.optimize.enumerate import all_trees
+from penstock.optimize.physical import with_methods
+from penstock.optimize.probe_search import best_orders
+from penstock.optimize.problem import Problem
+from penstock.plan.choose import default_plan
+from penstock.plan.plan import Plan
+from penstock.plan.tree import TreeJoin, branches
+from penstock.stats.costs import Costs
+
+# Tuples in a window, and how many values the keys a, b, c have that the streams share. Two streams
+# and three on one key, chains and stars; narrow and wide windows, few and many matches.
+_ONE_KEY = (
+    (2, 3, 50), (2, 3, 4), (2, 10, 100), (2, 10, 5), (2, 100, 1000), (2, 100, 30),
+    (2, 1000, 10_000), (2, 1000, 300), (3, 3, 10), (3, 10, 50), (3, 10, 5), (3, 30, 100),
+    (3, 100, 300), (3, 100, 50), (3, 1000, 1000), (4, 30, 40),
+)  # fmt: skip
+_CHAINS = ((10, 10, 50), (50, 50, 10), (100, 300, 30), (300, 300, 300))
+_STARS = ((10, 20, 5, 50), (50, 200, 30, 50))
+_RATES = (1000.0, 500.0, 300.0, 700.0)
+_NAMES = "ABCD"
+
+# Streams last so many times as long as windows take to fill, so that these are full nearly always.
+_FILLINGS, _BATCHED_FILLINGS = 20, 4
+# Batches need faster streams to be worth their start.
+_FASTER = 100
+_BATCHES = 4
+_TREES = 6
+# Windows of so many tuples may as well be looked at as a whole.
+_SMALL = 50
+
+
+def designed(tuples: int) -> Iterator[Workload]:
+    """The workloads, each of about so many tuples."""
+    for count, size, values in _ONE_KEY:
+        yield _sized([{"a": values}] * count, size, tuples)
+    for size, a, b in _CHAINS:
+        yield _sized([{"a": a}, {"a": a, "b": b}, {"b": b}], size, tuples)
+    for size, a, b, c in _STARS:
+        yield _sized([{"a": a, "b": b, "c": c}, {"a": a}, {"b": b}, {"c": c}], size, tuples)
+
+
+def batched(tuples: int) -> Iterator[Workload]:
+    """Fewer workloads for batches, in all their shapes; one of them is small."""
+    yield _in_batches([{"a": 100}] * 2, 10, tuples)
+    yield _in_batches([{"a": 20}] * 2, 50, tuples)
+    yield _in_batches([{"a": 30}] * 3, 30, tuples)
+    yield _in_batches([{"a": 50}, {"a": 50, "b": 200}, {"b": 200}], 50, tuples)
+    yield _in_batches([{"a": 200}, {"a": 200, "b": 30}, {"b": 30}], 20, tuples // 10)
+
+
+def keyed_plans(problem: Problem) -> Iterator[Plan]:
+    """Two trees without products, and multi-way joins."""
+    linked = (t for t in all_trees(problem) if all(b.method != "nested" for b in branches(t)))
+    yield from (TreeJoin(problem.query, tree) for tree in islice(linked, 2))
+    yield default_plan(problem.query)
+
+
+def plans_for(problem: Problem) -> Iterator[Plan]:
+    """Trees with and without products, and multi-way joins, by hash and by nested loops."""
+    trees = [TreeJoin(problem.query, tree) for tree in islice(all_trees(problem), _TREES)]
+    yield from trees
+    yield default_plan(problem.query)
+    if problem.size > 2:
+        yield best_orders(problem)
+    if max(flow.window for flow in problem.inputs) <= _SMALL:
+        # As if hashing were all that cost anything: then no search is hashed.
+        costly = replace(problem.known, costs=Costs("measured", hash=1.0))
+        for plan in (trees[0], default_plan(problem.query)):
+            yield with_methods(Problem(problem.query, costly), plan)
+
+
+def _sized(keys: Sequence[dict[str, int]], size: int, tuples: int) -> Workload:
+    streams = tuple(
+        MadeStream(name, rate, own, extent=size / rate)
+        for name, rate, own in zip(_NAMES, _RATES, keys, strict=False)
+    )
+    whole = Workload(streams, seconds=1.0)
+    filled = _FILLINGS * max(stream.filling for stream in streams)
+    return whole.lasting(max(tuples / whole.tuples, filled))
+
+
+def _in_batches(keys: Sequence[dict[str, int]], size: int, tuples: int) -> Workload:
+    made = _sized(keys, size, tuples).scaled(_FASTER)
+    filled = _BATCHED_FILLINGS * max(stream.filling for stream in made.streams)
+    seconds = max(tuples * made.seconds / made.tuples, filled)
+    return replace(made, seconds=seconds, batches=_BATCHES)
