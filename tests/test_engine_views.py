@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -31,7 +32,7 @@ from engines import (
 from reference import Row, view_changes
 
 from penstock.engine.local.batches import open_run
-from penstock.engine.sinks import console, noop
+from penstock.engine.sinks import console, foreach_batch, noop
 from penstock.engine.store import Store
 from penstock.errors import EvaluationError, PlanError
 from penstock.plan.plan import Plan
@@ -196,7 +197,7 @@ def long_case(folder: Path, windows, where=COMMON, every="EVERY 4 SECONDS", batc
                     "id": 10 * number + place,
                     "k": rng.randrange(KEYS),
                     "j": rng.randrange(GROUPS),
-                    "x": rng.choice((0.1, 2.5, math.nan)) if rng.random() < 0.9 else None,
+                    "x": rng.choice((*[rng.random()] * 18, math.nan, None)),
                 }
                 for place in range(rng.randrange(6))
             ]
@@ -238,21 +239,19 @@ def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
         assert max(r.state_tuples for r in reports) < 8 * arrived.total()
 
 
-def test_state_of_blocks_and_landmarks_is_groups_by_keys(tmp_path):
+@pytest.mark.parametrize("window", ["TUMBLE 10 SECONDS", "UNBOUNDED"])
+@pytest.mark.parametrize("group", ["A.g", "FLOOR(A.x * 10)"])
+def test_state_of_blocks_and_landmarks_is_groups_by_keys(group, window, tmp_path):
     """However many tuples come: one row a group and key on one side, one a key on the other."""
-    for windows in (("TUMBLE 10 SECONDS",) * 2, ("UNBOUNDED",) * 2):
-        query = parse(
-            MADE.format(*windows)
-            + "SELECT A.g, COUNT(*) AS n, SUM(B.y) AS s, MIN(A.x) AS m FROM A [{}], B [{}] "
-            "WHERE A.k = B.k GROUP BY A.g EVERY 5 SECONDS".format(*windows)
-        )
-        place = Place(tmp_path / windows[0])
-        plan = replace(planned(query), early=("A", "B"))
-        reports = run_local(query, place, plan=plan, sink=noop(), drain=False)
-        assert sum(sum(r.read.values()) for r in reports) == 40_000
-        # A batch may bring tuples for the next two ticks; the calendar and what is shown come on
-        # top.
-        assert max(r.state_tuples for r in reports) <= 2 * (50 * 10 + 50) + 3 * 10
+    query = parse(
+        f"""{MADE} SELECT {group} AS g, COUNT(*) AS n, SUM(B.y) AS s, MIN(A.x) AS m
+        FROM A [{window}], B [{window}] WHERE A.k = B.k GROUP BY {group} EVERY 5 SECONDS"""
+    )
+    plan = replace(planned(query), early=("A", "B"))
+    reports = run_local(query, Place(tmp_path), plan=plan, sink=noop(), drain=False)
+    assert sum(sum(r.read.values()) for r in reports) == 40_000
+    # A batch may bring tuples for the next two ticks; calendar and view come on top.
+    assert max(r.state_tuples for r in reports) <= 2 * (50 * 10 + 50) + 3 * 10
 
 
 MADE = """
@@ -390,6 +389,48 @@ def test_only_views_are_aggregated_early(tmp_path):
         run_local(query, Place(tmp_path), plan=replace(planned(query), early=("a",)))
 
 
+# ── silence ───────────────────────────────────────────────────────────────────────────────────────
+
+SILENT = """
+CREATE STREAM a (ts BIGINT, k INT)
+  WITH (format='parquet', path='{0}/a', timestamp='ts', unit='s', max_files=1, idle='150 ms');
+CREATE STREAM b (ts BIGINT, k INT)
+  WITH (format='parquet', path='{0}/b', timestamp='ts', unit='s', max_files=1, idle='150 ms');
+SELECT a.k, COUNT(*) AS n FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS]
+WHERE a.k = b.k GROUP BY a.k EVERY 1 SECOND
+"""
+
+
+@pytest.mark.parametrize("early", [(), ("a", "b")], ids=["late", "early"])
+def test_a_view_goes_on_without_a_silent_stream(early, tmp_path):
+    def bring(name: str, number: int, *seconds: int) -> None:
+        (tmp_path / name).mkdir(exist_ok=True)
+        rows = {"ts": seconds, "k": pa.array([7] * len(seconds), pa.int32())}
+        pq.write_table(pa.table(rows), tmp_path / name / f"{number:04}.parquet")
+
+    bring("a", 0, 100)
+    bring("b", 0, 100)
+    query, place, reports = parse(SILENT.format(tmp_path)), Place(tmp_path), []
+    plan = replace(planned(query), early=early)
+    run = open_run(plan, sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append)
+    run._step()
+    time.sleep(0.3)
+    bring("a", 1, 500, 501)
+    run._step()
+    assert [report.results for report in reports] == [0, 2]
+    # b was passed at 501 s: of these only the second is in time.
+    bring("b", 1, 495, 501)
+    run.available_now(drain=True)
+    changes = [(t.timestamp(), change, n) for t, change, _, n in sorted(told(place, query))]
+    assert changes == [
+        (100, "upsert", 1),
+        (111, "delete", 1),
+        (501, "upsert", 2),
+        (511, "upsert", 1),
+        (512, "delete", 1),
+    ]
+
+
 # ── crashes ───────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -458,3 +499,30 @@ def test_spark_views_are_what_the_reference_says(number, spark, tmp_path):
     plan = any_plan(query, Random(number))
     run_spark(spark, query, place, plan=plan, drain=number % 3 > 0)
     assert told(place, query) == expected(case, query, number % 3 > 0)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("windows", [SLIDING, ROWS], ids=["slide", "rows"])
+def test_early_inputs_may_change_on_spark(windows, spark, tmp_path):
+    case = long_case(tmp_path / "in", windows, CHAIN, batches=6)
+    query, place = case.query, Place(tmp_path)
+    late, bushy = planned(query), tree(query, (("a", "b"), "c"))
+    for count, plan in ((2, late), (4, replace(bushy, early=("a", "b")))):
+        with first_files_only(query, count):
+            run_spark(spark, query, place, plan=plan, drain=False)
+    run_spark(spark, query, place, plan=replace(late, early=("c",)))
+    assert told(place, query) == expected(case, query)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_function_gets_the_changes_of_a_view(spark, tmp_path):
+    batches = [table_of([0, 4], [1, 2], [0.5, 0.25])]
+    query = one_stream(tmp_path, batches, "SELECT SUM(v) AS s FROM a [RANGE 2 SECONDS]")
+    found = []
+    sink = foreach_batch(lambda frame, number: found.extend(frame.collect()))
+    run_spark(spark, query, Place(tmp_path), sink=sink)
+    assert {tuple(row.asDict()) for row in found} == {("s", "_time", "_change")}
+    changes = sorted((row["_time"], row["_change"], row["s"]) for row in found)
+    assert [(kind, s) for _, kind, s in changes] == [("upsert", s) for s in (1, None, 2, None)]

@@ -140,9 +140,9 @@ class Evaluation:
 
     def _values(self) -> tuple[Int64s, list[pa.Array]]:
         """The points that are shown, and the outputs: those shown before, then those of points."""
-        ids, ticks = self._points
+        ids, _ = self._points
         columns, _, firsts = self._groups
-        cover = Cover(*find_ranges(self._row_ids, *self._bounds, ids, ticks), len(ids))
+        cover = self._cover()
         counts = cover.counts(self.calendar.column(COUNT))
         visible = np.flatnonzero(counts > 0) if self.view.groups else np.arange(len(ids))
         places = pa.array(firsts[ids[visible]] if len(firsts) else np.empty(0, np.int64))
@@ -162,6 +162,16 @@ class Evaluation:
             )
             for o in self.view.outputs
         ]
+
+    def _cover(self) -> Cover:
+        """Which points each row of the calendar covers."""
+        ids, ticks = self._points
+        # Rows are looked for fastest in the order of their groups.
+        order = np.argsort(self._row_ids, kind="stable")
+        first, last = (bound[order] for bound in self._bounds)
+        starts, lengths = np.empty_like(order), np.empty_like(order)
+        starts[order], lengths[order] = find_ranges(self._row_ids[order], first, last, ids, ticks)
+        return Cover(starts, lengths, len(ids))
 
     # Results
 

@@ -39,6 +39,11 @@ def column_name(column: Column) -> str:
     return f"{column.stream}.{column.name}"
 
 
+def group_name(output: str) -> str:
+    """What a group that one input decides is called in that input's tuples."""
+    return f".{output}"
+
+
 @dataclass(frozen=True)
 class Layout:
     """The key classes of a query and the spaces its inputs are kept in.
@@ -98,11 +103,11 @@ class Layout:
         return self._columns(alias, wanted)
 
     def carried(self, alias: str) -> frozenset[str]:
-        """The columns and lanes with which an input's tuples travel and are kept."""
+        """The columns with which an input's tuples travel and are kept."""
         wanted = [output.expression for output in self.outputs]
         wanted += [check.expression for check in self.checks]
         names = {column_name(column) for column in self._columns(alias, wanted)}
-        return frozenset(names.union(self.lanes(alias)))
+        return frozenset(names.union(self.weights(alias)))
 
     def reads(self, alias: str) -> tuple[str, ...]:
         """The columns that must be read from the source of an input."""
@@ -129,31 +134,39 @@ class Layout:
 
     @cached_property
     def owners(self) -> Mapping[str, str]:
-        """The weighted input that an aggregate's argument reads alone, by the argument's name."""
-        view = self.query.view
-        if view is None:
-            return {}
-        groups = {column.name for column in view.groups}
+        """The weighted input that an output of the join reads alone, by the output's name.
+
+        Its values are computed before the join: groups as columns, arguments of aggregates in
+        lanes.
+        """
         streams = {o.name: streams_of(o.expression) for o in self.query.outputs}
         return {
-            name: alias
+            name: next(iter(read))
             for name, read in streams.items()
-            for alias in read & self.weighted
-            if len(read) == 1 and name not in groups
+            if len(read) == 1 and read <= self.weighted
         }
 
     @cached_property
     def outputs(self) -> tuple[Output, ...]:
-        """The outputs of the join that are not in the lanes of an input."""
+        """The outputs that are computed after the join."""
         return tuple(o for o in self.query.outputs if o.name not in self.owners)
 
-    def lanes(self, alias: str) -> tuple[str, ...]:
-        """The lanes of an input, if it is weighted."""
+    def is_group(self, output: str) -> bool:
+        """Whether a view groups by an output of the join."""
+        view = self.query.view
+        return view is not None and any(column.name == output for column in view.groups)
+
+    def weights(self, alias: str) -> tuple[str, ...]:
+        """The columns that an input's tuples get by being weighted."""
         view = self.query.view
         if view is None or alias not in self.weighted:
             return ()
-        owned = (name for name, owner in self.owners.items() if owner == alias)
-        return (count_of(alias), *(lane for name in owned for lane in lanes_of(view, name)))
+        names = [count_of(alias)]
+        for output, owner in self.owners.items():
+            if owner == alias:
+                is_group = self.is_group(output)
+                names += [group_name(output)] if is_group else lanes_of(view, output)
+        return tuple(names)
 
 
 def partition_by(item: Input) -> tuple[str, ...]:

@@ -129,13 +129,14 @@ class Packing:
         if len(kept.times) < len(block.times):
             yield pack_meta(0, "shed", alias=item.alias, rows=len(block.times) - len(kept.times))
         rows = tuples_of(self.layout, item, kept)
+        if not self.query.is_sequenced:
+            rows = weigh(self.layout, item.alias, rows)
+            rows = folded(self.layout, item.alias, rows, self.open_tick)
         if not len(rows):
             return
         if self.query.is_sequenced:
             yield pack_rows(0, f"new:{item.alias}", rows)
         else:
-            rows = weigh(self.layout, item.alias, rows)
-            rows = folded(self.layout, item.alias, rows, self.open_tick)
             yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
 
     def _kept(self, item: Input, block: Arrivals) -> Arrivals:

@@ -197,6 +197,6 @@ def needed_after(layout: Layout, bound: Collection[str]) -> frozenset[str]:
     waiting = [check for check in layout.checks if not layout.bound_for(check) <= members]
     wanted += [check.expression for check in waiting]
     names = {column_name(c) for e in wanted for c in columns_of(e) if c.stream in members}
-    names |= {lane for alias in members for lane in layout.lanes(alias)}
+    names |= {name for alias in members for name in layout.weights(alias)}
     rest = [alias for alias in layout.query.aliases if alias not in members]
     return frozenset(names | {hash_name(k) for k in shared_keys(layout, members, rest)})

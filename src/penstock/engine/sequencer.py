@@ -139,12 +139,12 @@ class Sequencer:
                 yield from scatter(rows, places, f"ring:{alias}", space * partitions, partitions)
 
     def _addressed(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
+        batch = self.batch
+        if batch.is_snapshot:
+            # A view goes by times alone.
+            rows = weigh(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
+            rows = folded(batch.layout, alias, rows, batch.open_tick)
         if len(rows):
-            batch = self.batch
-            if batch.is_snapshot:
-                # A view goes by times alone.
-                rows = weigh(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
-                rows = folded(batch.layout, alias, rows, batch.open_tick)
             yield from address(batch.layout, batch.routing, batch.partitions, alias, rows)
 
     def _store(self, kind: str, alias: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:

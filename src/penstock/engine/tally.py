@@ -12,7 +12,7 @@ from penstock.engine.batch import Batch
 from penstock.engine.evaluate import evaluate
 from penstock.engine.join import Partial
 from penstock.engine.lanes import COUNT, Columns, count_of, fold, lanes_of, value_lanes
-from penstock.engine.layout import TS, UNTIL, Layout, column_name
+from penstock.engine.layout import TS, UNTIL, Layout, column_name, group_name
 from penstock.engine.pack import hash_values, scatter
 from penstock.engine.packets import Packet
 from penstock.kernels.exact_sum import scaled
@@ -81,11 +81,13 @@ def tallied(layout: Layout, found: Partial, open_tick: int) -> pa.RecordBatch:
 
 
 def output_columns(layout: Layout, found: Partial) -> Columns:
-    """The outputs of the join that are not in lanes, by name."""
+    """The outputs of the join by name, but for those in lanes."""
     payload = found.payload
     if not payload.num_columns:
         payload = pa.RecordBatch.from_pydict({"#rows": pa.nulls(len(found))})
-    return {o.name: evaluate(o.expression, payload, column_name) for o in layout.outputs}
+    values = {o.name: evaluate(o.expression, payload, column_name) for o in layout.outputs}
+    groups = [name for name in layout.owners if layout.is_group(name)]
+    return values | {name: payload.column(group_name(name)) for name in groups}
 
 
 def _lanes(layout: Layout, view: View, found: Partial, values: Columns) -> Columns:
@@ -96,10 +98,10 @@ def _lanes(layout: Layout, view: View, found: Partial, values: Columns) -> Colum
     counts = {a: found.payload.column(count_of(a)).to_numpy() for a in sorted(layout.weighted)}
     lanes = {COUNT: pa.array(_product(list(counts.values()), len(found)))}
     for name in dict.fromkeys(a.argument.name for a in view.aggregates if a.argument):
-        owner = layout.owners.get(name)
-        if owner is None:
-            mine = value_lanes(view, name, values[name])
+        if name in values:
+            owner, mine = None, value_lanes(view, name, values[name])
         else:
+            owner = layout.owners[name]
             mine = {lane: found.payload.column(lane) for lane in lanes_of(view, name)}
         others = [count for alias, count in counts.items() if alias != owner]
         lanes |= _multiplied(mine, name, _product(others, len(found))) if others else mine

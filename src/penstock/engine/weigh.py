@@ -2,7 +2,7 @@
 
 This is aggregation before the join (T&L): a folded row has the number of its tuples, and of every
 aggregate's argument that reads this input alone what the aggregate needs. All else that the join or
-the groups read is what the rows are folded by, and so are the ticks at which they are seen.
+the view reads is what the rows are folded by, and so are the ticks at which they are seen.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from penstock.engine.evaluate import evaluate
 from penstock.engine.lanes import count_of, fold, value_lanes
-from penstock.engine.layout import ARRIVAL, TS, UNTIL, Layout, column_name
+from penstock.engine.layout import ARRIVAL, TS, UNTIL, Layout, column_name, group_name
 from penstock.engine.lifetimes import alive_until
 
 
@@ -31,7 +31,10 @@ def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
     for output in layout.query.outputs:
         if layout.owners.get(output.name) == alias:
             values = evaluate(output.expression, rows, column_name)
-            columns |= value_lanes(view, output.name, values)
+            if layout.is_group(output.name):
+                columns[group_name(output.name)] = values
+            else:
+                columns |= value_lanes(view, output.name, values)
     return pa.RecordBatch.from_pydict(columns)
 
 
