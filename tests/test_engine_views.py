@@ -40,7 +40,7 @@ from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.window import NOW, UNBOUNDED, is_tumble
 from penstock.sql import parse
 
-SPARK_CASES = 12
+SPARK_CASES = 8
 Told = Counter[tuple[object, ...]]
 
 
@@ -120,7 +120,7 @@ def test_the_local_cases_cover_all_there_is():
     assert {trait: covered.count(trait) for trait in WANTED if covered.count(trait) < 5} == {}
 
 
-@pytest.mark.parametrize("seed", range(300, 312))
+@pytest.mark.parametrize("seed", range(300, 308))
 def test_all_sets_of_early_inputs_give_the_same(seed, tmp_path):
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
@@ -132,7 +132,7 @@ def test_all_sets_of_early_inputs_give_the_same(seed, tmp_path):
             assert told(place, query) == wanted, early
 
 
-@pytest.mark.parametrize("seed", range(400, 440))
+@pytest.mark.parametrize("seed", range(400, 424))
 def test_plans_and_early_inputs_may_change_at_restarts(seed, tmp_path):
     rng = Random(f"view restart {seed}")
     case = random_view(seed)
@@ -145,7 +145,7 @@ def test_plans_and_early_inputs_may_change_at_restarts(seed, tmp_path):
     assert told(place, query) == expected(case, query)
 
 
-@pytest.mark.parametrize("seed", range(500, 540))
+@pytest.mark.parametrize("seed", range(500, 524))
 def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed, tmp_path):
     rng = Random(f"view boundary {seed}")
     case = random_view(seed)
@@ -437,14 +437,11 @@ def test_a_view_goes_on_without_a_silent_stream(early, tmp_path):
 ROWS = ("ROWS 6", "RANGE 8 SECONDS", "PARTITION BY k ROWS 3")
 CRASHES = [
     Crash("in a chunk", 3),
-    Crash("after a chunk", 17),
     Crash("after a rebuild", 4),
     Crash("after the results are staged", 2),
     Crash("before the commit", 5),
     Crash("after the commit", 4),
     Crash("in publishing files", 1),
-    Crash("after publishing", 5),
-    Crash("after the sweep", 3),
     Crash("after a chunk", 0, in_drain=True),
     Crash("after the commit", 0, in_drain=True),
 ]
@@ -472,7 +469,7 @@ def test_a_killed_view_goes_on_exactly(crash, tmp_path):
 def chosen() -> tuple[int, ...]:
     """Seeds of cases of two or three batches that cover most traits, then others."""
     missing, covering, others = set(WANTED), [], []
-    for seed in range(700, 900):
+    for seed in range(700, 780):
         case = random_view(seed)
         is_short = max(map(len, case.batches.values())) in (2, 3)
         if not is_short or len(view_changes(case.query, case.batches)) < 4:

@@ -59,6 +59,39 @@ def shown_name(output: str) -> str:
 
 
 @dataclass(frozen=True)
+class _Lines:
+    """What is shown of each group, then its points, in the order of groups and time.
+
+    `places` are where the values of a line are; −1 if the group is not shown there.
+    """
+
+    groups: Int64s
+    times: Int64s
+    places: Int64s
+    is_point: Bools
+
+    @cached_property
+    def _follows(self) -> Bools:
+        """Whether each line but the first is of the same group as the one before it."""
+        follows: Bools = self.groups[1:] == self.groups[:-1]
+        return follows
+
+    @cached_property
+    def before(self) -> Int64s:
+        """The places of the lines before, of the same group."""
+        before = np.full(len(self.places), -1)
+        before[1:][self._follows] = self.places[:-1][self._follows]
+        return before
+
+    @property
+    def stays(self) -> Bools:
+        """Whether a line is the last of its group, and shown."""
+        is_last = np.ones(len(self.places), np.bool_)
+        is_last[:-1] = ~self._follows
+        return is_last & (self.places >= 0)
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """A view at the ticks of a span. There are few of them: where something changes in a group."""
 
@@ -69,28 +102,25 @@ class Evaluation:
 
     def changes(self) -> Changes:
         """What each tick changes."""
+        visible, values = self._values()
+        lines = self._lines(visible)
+        codes = np.append(number_groups(values, len(self.shown) + len(visible))[0], -1)
+        told = lines.is_point & (codes[lines.places] != codes[lines.before])
+        return Changes(
+            self._results(values, lines.times[told], lines.places[told], lines.before[told]),
+            self._shown(values, lines),
+        )
+
+    def _lines(self, visible: Int64s) -> _Lines:
         ids, ticks = self._points
         old = len(self.shown)
-        visible, values = self._values()
-        codes, _ = number_groups(values, old + len(visible))
-        # One line for each group that is shown and each point, in the order of groups and time.
-        groups = np.concatenate([self._shown_ids, ids])
-        times = np.concatenate([np.full(old, self.span.first - 1), ticks])
         places = np.full(old + len(ids), -1)
         places[:old] = np.arange(old)
         places[old + visible] = old + np.arange(len(visible))
+        groups = np.concatenate([self._shown_ids, ids])
+        times = np.concatenate([np.full(old, self.span.first - 1), ticks])
         order = np.lexsort((times, groups))
-        groups, times, places = groups[order], times[order], places[order]
-        before = np.full(len(places), -1)
-        follows = groups[1:] == groups[:-1]
-        before[1:][follows] = places[:-1][follows]
-        known = np.append(codes, -1)
-        told = (known[places] != known[before]) & (order >= old)
-        is_last = np.append(~follows, np.ones(min(len(groups), 1), np.bool_))
-        return Changes(
-            self._results(values, times[told], places[told], before[told]),
-            self._shown(values, groups, places, is_last & (places >= 0)),
-        )
+        return _Lines(groups[order], times[order], places[order], order >= old)
 
     # Points: groups at ticks
 
@@ -187,12 +217,10 @@ class Evaluation:
         columns |= {TIME: pa.array(times).cast(TIMESTAMP), CHANGE: kinds}
         return pa.RecordBatch.from_pydict(columns)
 
-    def _shown(
-        self, values: list[pa.Array], groups: Int64s, places: Int64s, stays: Bools
-    ) -> pa.RecordBatch:
+    def _shown(self, values: list[pa.Array], lines: _Lines) -> pa.RecordBatch:
         """The last row of each group that has one."""
         columns, _, firsts = self._groups
-        rows, ids = pa.array(places[stays]), groups[stays]
+        rows, ids = pa.array(lines.places[lines.stays]), lines.groups[lines.stays]
         kept: Columns = {TS: pa.array(np.full(len(ids), self.span.last))}
         if columns:
             mine = pa.array(firsts[ids])
