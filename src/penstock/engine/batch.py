@@ -73,7 +73,7 @@ class Batch:
         return self.floor(name) != FOREVER and not self.is_rows(name)
 
     def is_compact(self, name: str) -> bool:
-        """Whether an input is kept as one chunk, folded in each batch.
+        """Whether what is kept of an input is folded in each batch.
 
         In a block or from a landmark on, rows of many batches are seen at the same ticks.
         """

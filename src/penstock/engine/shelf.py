@@ -13,7 +13,7 @@ import pyarrow as pa
 from penstock.engine.batch import Batch, Infos
 from penstock.engine.join import by_time
 from penstock.engine.lanes import fold
-from penstock.engine.layout import ARRIVAL, END, SEQUENCE, TS, hash_name
+from penstock.engine.layout import ARRIVAL, END, SEQUENCE, TS, UNTIL, hash_name
 from penstock.engine.lives import DEAD, Lives
 from penstock.engine.packets import Packet, pack_meta, unpack_rows
 from penstock.engine.routes import Visit, module_name
@@ -172,7 +172,10 @@ class Shelf:
             yield self._written(name, chunk, "chunk", tier=tier, **more)
 
     def _compacted(self, name: str, new: list[Chunk]) -> Iterator[Packet]:
-        """All that is kept of an input folded into one chunk; later rounds still read the old."""
+        """All that is kept of an input folded into one chunk for each time at which it dies.
+
+        So a block goes as a whole once it is over. Later rounds still read the old chunks.
+        """
         if not new:
             return
         batch = self.batch
@@ -180,7 +183,10 @@ class Shelf:
         rows = [*(batch.rows_of(name, info) for info in infos), *(chunk.rows for chunk in new)]
         kept = folded(batch.layout, name, pa.concat_batches(rows), batch.open_tick)
         replaced = [info.name for info in infos]
-        yield self._written(name, _in_state_order(kept, self.key), "chunk", replaces=replaced)
+        deaths = kept.column(UNTIL).to_numpy()
+        for death in np.unique(deaths):
+            chunk = _in_state_order(kept.filter(pa.array(deaths == death)), self.key)
+            yield self._written(name, chunk, "chunk", replaces=replaced)
         if batch.is_reread(name):
             yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
 
