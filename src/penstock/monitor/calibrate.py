@@ -42,7 +42,7 @@ _TIMES, _QUICK_TIMES = 4, 2
 # A plan of products can take hundreds of times as long as the others; it would tell nothing new.
 _LONGEST = 0.5
 # Batches need more tuples than that to show what a tuple costs.
-_BATCHED, _QUICK_BATCHED = 600_000, 60_000
+_BATCHED, _QUICK_BATCHED = 300_000, 60_000
 _BATCHED_TIMES = 2
 
 
