@@ -13,7 +13,14 @@ from typer.testing import CliRunner
 from penstock.bench.case import Case, prepare
 from penstock.bench.contenders import contenders
 from penstock.bench.decisions import Outcome, Size, document, judge
-from penstock.bench.decisions_spark import TUPLES, Comparison, compared, figures, larger
+from penstock.bench.decisions_spark import (
+    TUPLES,
+    Comparison,
+    compared,
+    contest_of,
+    figures,
+    larger,
+)
 from penstock.bench.decisions_text import decisions_text
 from penstock.bench.drawn import RATES, WINDOW, draw
 from penstock.bench.trial import Shedding, Trial, shed, weigh
@@ -103,7 +110,7 @@ def test_spark_gets_more_of_the_same(case: Case) -> None:
 def test_the_chosen_plan_beside_the_order_of_from(case: Case) -> None:
     workload = replace(case.workload, batches=2)
     costs = replace(COSTS, move=90e-9, batch=0.002, round=0.004)
-    found = compared(workload, costs, run_in_process)
+    found = compared(contest_of(workload, costs), run_in_process)
     assert found.predicted >= 0.999
     assert found.measured > 0
 

@@ -5,6 +5,7 @@ A session on Spark has few runs, because each takes seconds; the laboratory has 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 from penstock.engine.local.experiment import read_all
@@ -36,13 +37,16 @@ BATCHES: tuple[Unit, ...] = (
 )
 """What is fitted for batches. Keys are hashed once, as tuples arrive."""
 
+_SPARK_ONLY = ("arrive", "result", "move", "batch", "round")
+"""What Spark adds to joining in batches."""
+
 # Of a size that the clock resolves well.
 _TUPLES, _QUICK_TUPLES = 60_000, 15_000
 _TIMES, _QUICK_TIMES = 4, 2
 # A plan of products can take hundreds of times as long as the others; it would tell nothing new.
 _LONGEST = 0.5
 # Batches need more tuples than that to show what a tuple costs.
-_BATCHED, _QUICK_BATCHED = 600_000, 60_000
+_BATCHED, _QUICK_BATCHED = 300_000, 60_000
 _BATCHED_TIMES = 2
 
 
@@ -54,14 +58,32 @@ def calibrate(engine: Engine, quick: bool, progress: Progress) -> Fit:
         case "local":
             return calibrate_batches(run_in_process, progress, quick)
         case "spark":
-            with spark_runs() as run:
-                return calibrate_batches(run, progress, quick)
+            return calibrate_spark(progress, quick)
+
+
+def calibrate_spark(progress: Progress, quick: bool) -> Fit:
+    """The costs of joining in batches on Spark, in seconds of the whole session.
+
+    A session has too few runs to tell searching, comparing and keeping apart. They are done by the
+    same code as in one process, so that their proportions are taken from there; and all cores
+    together cannot do them faster than that many times.
+    """
+    here = fit(tuple(_batch_runs(run_in_process, _ignored, quick)), BATCHES).costs
+    joining = {kind: getattr(here, kind) for kind in ("insert", "expire", "probe", "compare")}
+    units = ({**joining, "keep": here.keep}, *({kind: 1.0} for kind in _SPARK_ONLY))
+    with spark_runs() as run:
+        runs = tuple(_batch_runs(run, progress, quick))
+    cores = len(os.sched_getaffinity(0))
+    return fit(runs, units, least=(1 / cores, *(0.0 for _ in _SPARK_ONLY)))
 
 
 def calibrate_batches(run: RunPlan, progress: Progress, quick: bool) -> Fit:
     """The costs of joining in batches."""
+    return fit(tuple(_batch_runs(run, progress, quick)), BATCHES)
+
+
+def _batch_runs(run: RunPlan, progress: Progress, quick: bool) -> Iterator[Run]:
     workloads = tuple(batched(_QUICK_BATCHED if quick else _BATCHED))
-    runs: list[Run] = []
     for number, workload in enumerate(workloads):
         progress(number, len(workloads))
         problem = _exact(workload)
@@ -72,9 +94,12 @@ def calibrate_batches(run: RunPlan, progress: Progress, quick: bool) -> Fit:
         for plan in plans:
             found = min((run(plan) for _ in range(_BATCHED_TIMES)), key=lambda r: r.seconds)
             spent = (workload.seconds, found.seconds)
-            runs.append(Run(problem, plan, *spent, found.batches, found.rounds))
+            yield Run(problem, plan, *spent, found.batches, found.rounds)
     progress(len(workloads), len(workloads))
-    return fit(runs, BATCHES)
+
+
+def _ignored(done: int, of: int) -> None:
+    """Tell nobody."""
 
 
 def calibrate_laboratory(progress: Progress, quick: bool = False) -> Fit:

@@ -49,11 +49,14 @@ def designed(tuples: int) -> Iterator[Workload]:
 
 
 def batched(tuples: int) -> Iterator[Workload]:
-    """Fewer workloads for batches, in all their shapes; one of them is small."""
+    """Fewer workloads for batches: few matches and many, of which some are partial results only.
+
+    The last is small, so that the start of batches shows.
+    """
     yield _in_batches([{"a": 100}] * 2, 10, tuples)
-    yield _in_batches([{"a": 20}] * 2, 50, tuples)
-    yield _in_batches([{"a": 30}] * 3, 30, tuples)
-    yield _in_batches([{"a": 50}, {"a": 50, "b": 200}, {"b": 200}], 50, tuples)
+    yield _in_batches([{"a": 5}] * 2, 50, tuples)
+    yield _in_batches([{"a": 15}] * 3, 50, tuples)
+    yield _in_batches([{"a": 5}, {"a": 5, "b": 500}, {"b": 500}], 50, tuples)
     yield _in_batches([{"a": 200}, {"a": 200, "b": 30}, {"b": 30}], 20, tuples // 10)
 
 

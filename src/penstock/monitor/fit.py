@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear
 
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.problem import Problem
@@ -56,14 +56,22 @@ class Fit:
         return float(np.median(np.abs(self.errors)))
 
 
-def fit(runs: Sequence[Run], units: Sequence[Unit], pull: float = PULL) -> Fit:
-    """The costs, none below zero, with the least sum of squared relative errors."""
+def fit(
+    runs: Sequence[Run], units: Sequence[Unit], pull: float = PULL, least: Sequence[float] = ()
+) -> Fit:
+    """The costs with the least sum of squared relative errors; none below zero, or `least`."""
     amounts = np.array([[_amount(run, unit) for unit in units] for run in runs])
     measured = np.array([run.busy for run in runs])
     relative = amounts / measured[:, None]
     pulls = pull * _pulls(relative, units)
     targets = np.concatenate([np.ones(len(runs)), np.where(pulls.any(axis=1), pull, 0.0)])
-    shares, _ = nnls(np.concatenate([relative, pulls]), targets)
+    floor = np.array(least or [0.0] * len(units))
+    # In nanoseconds and such the columns are of one size, which the solver needs to be precise.
+    sizes = np.linalg.norm(relative, axis=0)
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    scaled = np.concatenate([relative, pulls]) / sizes
+    found = lsq_linear(scaled, targets, bounds=(floor * sizes, np.inf), method="bvls")
+    shares = found.x / sizes
     kinds: dict[str, float] = {}
     for unit, seconds in zip(units, shares.tolist(), strict=True):
         for kind, part in unit.items():

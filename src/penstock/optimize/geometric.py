@@ -20,6 +20,8 @@ STEPS = 60
 SETTLED = 1e-3
 # A step shortened below this has met the limits of double precision.
 SHORTEST = 1e-10
+# A share of the way from the lower bounds to the upper that rounding makes none.
+NO_ROOM = 1e-12
 # Added to a unit diagonal so that rounding cannot make the matrix singular.
 RIDGE = 1e-13
 # The logarithm that stands for a fraction of zero: e to this is all but the least double.
@@ -96,7 +98,10 @@ def _restricted(task: Program, free: NDArray[np.bool_]) -> Program:
 
 
 def _interior_optimum(task: Program, gap: float) -> Array:
-    s = _inside(task)
+    start = _inside(task)
+    if start is None:
+        return task.low
+    s = start
     bounds = 1 + 2 * len(s)
     sharpness = 1.0
     while True:
@@ -106,14 +111,16 @@ def _interior_optimum(task: Program, gap: float) -> Array:
         sharpness *= WEAKEN
 
 
-def _inside(task: Program) -> Array:
-    """A point strictly within all bounds."""
+def _inside(task: Program) -> Array | None:
+    """A point strictly within all bounds; None where the lower ones leave no room to speak of."""
     low, high = np.exp(task.low), np.exp(task.high)
     share = 0.5
     while task.load(np.log(low + share * (high - low))) >= 1.0:
         share /= 2
+        if share < NO_ROOM:
+            return None
     s: Array = np.log(low + share * (high - low))
-    return s
+    return s if ((s > task.low) & (s < task.high)).all() else None
 
 
 def _centred(task: Program, s: Array, sharpness: float) -> Array:
