@@ -13,11 +13,13 @@ from planning import example_1, query_of, random_problem
 from penstock.errors import PlanError
 from penstock.optimize.feasible import refuse_infeasible
 from penstock.optimize.planner import Wishes, decide
+from penstock.plan.choose import default_plan
 from penstock.plan.decision import Decision
 from penstock.plan.force import render_plan
 from penstock.plan.shape import kind_of, shape_of
 from penstock.plan.tree import TreeJoin, is_left_deep
 from penstock.query.goal import By, First
+from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
 from penstock.stats.file import from_data
 from penstock.stats.guess import complete
@@ -171,3 +173,13 @@ def test_large_queries_are_planned(size: int) -> None:
     problem = random_problem(1, size)
     decision = decide(problem.known)
     assert {flow.alias for flow in problem.inputs} == set(decision.chosen.estimate.keep)
+
+
+def test_from_order_stays_unless_another_is_clearly_better() -> None:
+    """Going by measured costs of batches, a gain of some percent is no reason to change."""
+    problem = example_1(0.0005)
+    costs = Costs("measured", arrive=1e-6, probe=1e-9, batch=0.1)
+    chosen = decide(replace(problem.known, costs=costs)).chosen
+    assert render_plan(chosen.plan) == render_plan(default_plan(problem.query))
+    costs = Costs("measured", probe=1e-6)
+    assert shape_of(decide(replace(problem.known, costs=costs)).plan) == "((B C) A)"

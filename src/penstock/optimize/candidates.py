@@ -24,6 +24,8 @@ LISTED_TREES = 4
 SEVERAL_SEARCHES = 10
 """Up to so many inputs there is time for more than one search over trees."""
 
+FROM_ORDER = "FROM order"
+
 Proposal = tuple[Plan, str]
 
 
@@ -31,7 +33,7 @@ def multiway_plans(problem: Problem, off: frozenset[str], every: bool) -> Iterat
     """Multi-way joins: FROM's order, the exact one, and the heuristics' where all are wanted."""
     if "probe-order" not in off and problem.size > 2:
         yield best_orders(problem), "exact probe orders"
-    yield default_plan(problem.query), "FROM order"
+    yield default_plan(problem.query), FROM_ORDER
     if every and problem.size > 2:
         yield MultiwayJoin(problem.query, descending_selectivity(problem)), "descending selectivity"
         yield MultiwayJoin(problem.query, augmented(problem)), "augmented ordering"

@@ -9,6 +9,7 @@ from math import inf, prod
 
 from penstock.errors import PlanError
 from penstock.optimize.candidates import (
+    FROM_ORDER,
     SEVERAL_SEARCHES,
     Proposal,
     multiway_plans,
@@ -46,6 +47,8 @@ _SAME = 9
 
 _ALIKE = 1.25
 """How many times the least work a plan may need and be as good as the best, going by guesses."""
+_CLEARLY = 0.9
+"""What part of the seconds of FROM's order a plan may need at the most to be clearly better."""
 _ROUGHLY = 1e-4
 """How exactly the output of plans is compared that all must shed."""
 _MOST = 1e100
@@ -161,8 +164,30 @@ def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
         best = _least_state(ranked, capacity)
         ranked.remove(best)
         ranked.insert(0, best)
+    if wishes.engine != "laboratory" and problem.known.costs.origin == "measured":
+        _prefer_from(ranked, problem, wishes.goal, capacity)
     best = replace(ranked[0], estimate=estimate(problem, ranked[0].plan, wishes.goal))
     return [best, *ranked[1:]]
+
+
+def _prefer_from(ranked: list[Alternative], problem: Problem, goal: Goal, capacity: float) -> None:
+    """Put FROM's own order first unless the best plan is clearly better than it.
+
+    Seconds of batches are not predicted to the last percent, and a change for nothing is a risk.
+    """
+    if not isinstance(goal, Steady):
+        return
+    seconds = {
+        id(a): a.estimate.utilisation + batch_seconds(problem, a.plan) / _TRIGGER for a in ranked
+    }
+    early = ranked[0].plan.early
+    for own in ranked:
+        is_own = FROM_ORDER in own.found_by and own.plan.early == early
+        if is_own and own.estimate.needed <= capacity:
+            if seconds[id(ranked[0])] > _CLEARLY * seconds[id(own)]:
+                ranked.remove(own)
+                ranked.insert(0, own)
+            return
 
 
 def _least_state(ranked: list[Alternative], capacity: float) -> Alternative:
@@ -200,7 +225,7 @@ def _proposals(problem: Problem, wishes: Wishes) -> Iterable[Proposal]:
 def _joins(problem: Problem, wishes: Wishes, is_thorough: bool = True) -> Iterator[Proposal]:
     """The join plans of a problem: all that are worth it, or only those of least work."""
     if problem.size == 1:
-        yield default_plan(problem.query), "FROM order"
+        yield default_plan(problem.query), FROM_ORDER
         return
     every = wishes.alternatives and is_thorough
     multiway = list(multiway_plans(problem, wishes.off, every))

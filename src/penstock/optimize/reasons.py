@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from penstock.optimize.candidates import FROM_ORDER
 from penstock.plan.decision import Alternative
 from penstock.plan.force import render_plan
 from penstock.query.goal import First, Goal, Steady
@@ -17,7 +18,11 @@ def reason_for(
         return "forced by --plan" if is_forced else "the only plan weighed"
     best = others[0]
     if not is_forced and isinstance(goal, Steady) and _is_worse(chosen, best):
-        why = "least state of the plans that guesses cannot tell apart"
+        why = (
+            "the order of FROM, as no plan is clearly better"
+            if FROM_ORDER in chosen.found_by
+            else "least state of the plans that guesses cannot tell apart"
+        )
         return f"{why}: {_compare(chosen, best, goal)}"
     if is_forced:
         return f"forced by --plan; {_compare(best, chosen, goal)} for {render_plan(best.plan)}"
