@@ -119,8 +119,7 @@ def test_rate_maximization_spares_an_overloaded_join() -> None:
     """The join that yields less goes lower where the upper one could not take what the other
     yields: 60 arrivals/s of 50 ms are three times what it can do."""
     query = query_of(
-        "SELECT A.k FROM A [UNBOUNDED], B [UNBOUNDED], C [UNBOUNDED] "
-        "WHERE A.k = B.k AND A.l = C.l",
+        "SELECT A.k FROM A [UNBOUNDED], B [UNBOUNDED], C [UNBOUNDED] WHERE A.k = B.k AND A.l = C.l",
         dict.fromkeys("ABC", "k l"),
     )
     rates = dict.fromkeys("ABC", 10.0)
