@@ -21,11 +21,12 @@ $(STAMP): pyproject.toml
 demo: setup ## run a three-way join of an auction site's streams on Spark, about half a minute
 	$(BIN)/penstock demo
 
-test: setup ## run all tests
-	$(BIN)/python -m pytest
+test: setup ## run all tests: those without Spark side by side, then those that share its session
+	$(BIN)/python -m pytest -q -n 2 -m "not spark"
+	$(BIN)/python -m pytest -q -m spark
 
 test-fast: setup ## run the tests that start no Spark
-	$(BIN)/python -m pytest -m "not spark and not slow"
+	$(BIN)/python -m pytest -q -n 2 -m "not spark and not slow"
 
 lint: setup ## check style and types
 	$(BIN)/ruff check .

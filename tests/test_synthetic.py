@@ -232,7 +232,7 @@ def test_poisson_arrivals_have_poisson_counts_and_exponential_gaps() -> None:
 
 
 def test_rows_end_a_poisson_stream_exactly_also_beyond_one_group_of_blocks() -> None:
-    stream = source(rate=0.02, arrivals="poisson", rows=6000, values="k: sequence()")
+    stream = source(rate=0.5, arrivals="poisson", rows=6000, values="k: sequence()")
     generator = Synthetic.of(stream)
     assert generator.blocks is not None
     assert generator.blocks > 4096

@@ -16,7 +16,7 @@ from penstock.plan.tree import Leaf, Node, TreeJoin
 # Up to six inputs no more than twenty sets have the same size, and all are grown, as in the paper.
 # Beyond, only the most promising few of a size are, since there are too many to shed from each.
 ALL_SETS = 20
-FEW_SETS = 5
+FEW_SETS = 8
 SMALL = 6
 # How exactly the boxes of a part of the plan are set; they are set anew as it grows.
 ROUGHLY = 1e-2
