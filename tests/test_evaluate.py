@@ -273,3 +273,10 @@ def test_the_schema_of_a_source_has_its_columns_in_arrow_types() -> None:
     assert schema.field("STRING").type == pa.large_string()
     assert schema.field("TIMESTAMP").type == pa.timestamp("us", tz="UTC")
     assert schema.field("INT").type == pa.int32()
+
+
+def test_a_substring_that_ends_before_the_text_is_empty() -> None:
+    start = Column("s", "start", DataType.BIGINT)
+    far = Literal(2**40 - 1, DataType.BIGINT)
+    text = Literal("11", DataType.STRING)
+    check(Call("substring", (text, start, far), DataType.STRING), [{start: -(2**63)}, {start: -1}])

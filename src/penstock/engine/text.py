@@ -61,13 +61,19 @@ def substring(text: Any, start: Any, length: Any = None) -> Any:
 
 
 def _slice(start: int, length: int | None = None) -> slice:
-    begin = min(max(start - 1 if start > 0 else start, -_LONGEST), _LONGEST)
+    first = start - 1 if start > 0 else start
+    begin = _within(first)
     if length is None:
         return slice(begin, None)
     if length <= 0:
         return slice(0, 0)
-    end = begin + min(length, 2 * _LONGEST)
+    end = _within(first + length)
     return slice(begin, None if begin < 0 <= end else end)
+
+
+def _within(place: int) -> int:
+    """A place that Arrow can count to, and no text is as long as."""
+    return min(max(place, -_LONGEST), _LONGEST)
 
 
 def _is_ascii(text: pa.Array) -> bool:
