@@ -105,7 +105,7 @@ def test_the_demo_shows_query_plan_progress_and_results(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    for part in ("CREATE STREAM bid", "MultiwayJoin on", "The last 5 results", "out/demo-"):
+    for part in ("CREATE STREAM bid", "── Its plan", "The last 5 results", "out/demo-"):
         assert part in result.stdout
     assert re.search(r"^batch 0 .* in bid [\d,]+", result.stderr, flags=re.M)
     assert len(pq.read_table(next(tmp_path.glob("out/demo-*/results")))) > 0

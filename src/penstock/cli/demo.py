@@ -22,7 +22,8 @@ def demo(
     from penstock.engine.spark.session import make_session
 
     file = Path(__file__).with_name("auction.cql")
-    query = sql(file.read_text(encoding="utf-8"), file=file.name)
+    stats = file.with_suffix(".toml")
+    query = sql(file.read_text(encoding="utf-8"), stats=stats, file=file.name)
     _say("The query", query.query.text.strip())
     _say("Its plan", query.explain().rstrip())
     place = folder / f"demo-{datetime.now():%Y%m%d-%H%M%S}"

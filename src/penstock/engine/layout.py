@@ -8,11 +8,10 @@ from functools import cached_property
 
 from penstock.engine.lanes import count_of, lanes_of
 from penstock.engine.ticks import Ticks
-from penstock.query import Call, Column, Condition, DataType, Equality, Expression, Query
+from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of, streams_of
 from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
-from penstock.query.query import Input
-from penstock.query.types import common_type
+from penstock.query.query import Input, as_condition
 from penstock.query.view import Output
 from penstock.query.window import RowsWindow
 
@@ -90,7 +89,7 @@ class Layout:
     def checks(self) -> tuple[Condition, ...]:
         """What a probe by key does not prove: theta predicates, and equalities beyond 64 bits."""
         equalities = unkeyed_equalities(self.query, self.keys)
-        return tuple(_as_condition(e) for e in equalities) + self.query.thetas
+        return tuple(as_condition(e) for e in equalities) + self.query.thetas
 
     def bound_for(self, check: Condition) -> frozenset[str]:
         """The inputs that must be bound for a check: all, if it is a filter that waits."""
@@ -172,14 +171,3 @@ class Layout:
 def partition_by(item: Input) -> tuple[str, ...]:
     """The columns by which an input's ROWS window is partitioned."""
     return item.window.partition_by if isinstance(item.window, RowsWindow) else ()
-
-
-def _as_condition(equality: Equality) -> Condition:
-    type_ = common_type(equality.left.type, equality.right.type)
-    assert type_ is not None, "the parser has checked that equal things can be compared"
-    sides = tuple(_cast(side, type_) for side in (equality.left, equality.right))
-    return Condition(Call("eq", sides, DataType.BOOLEAN))
-
-
-def _cast(expression: Expression, type_: DataType) -> Expression:
-    return expression if expression.type is type_ else Call("cast", (expression,), type_)

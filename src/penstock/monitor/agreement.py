@@ -14,9 +14,10 @@ from penstock.engine.local.codes import combined_codes, ordered_codes
 from penstock.monitor.estimate import estimate_agreement, frequencies_of
 from penstock.monitor.trial import plain_name
 from penstock.query import Query
+from penstock.query.expression import as_type
 from penstock.query.keys import KeyClass, key_classes
 from penstock.stats.figure import Figure
-from penstock.stats.statistics import Group, as_type
+from penstock.stats.statistics import Group
 
 Int64s = NDArray[np.int64]
 Rows = Mapping[str, pa.Table]

@@ -29,6 +29,8 @@ SEARCH = 0.5
 # (a second or so) is then taken.
 MOST_BOXES = 200
 FEW_INPUTS = 5
+# From this tolerance on plans are only ranked, for which an eighth of the boxes will do.
+ROUGH = 1e-5
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def most_mixed(
     """
     search = _search(load, output, len(low), capacity, tolerance)
     best, most = None, 0.0
+    most_boxes = MOST_BOXES if tolerance < ROUGH else MOST_BOXES // 8
     order = count()
     heap: list[tuple[float, int, Box]] = []
     rows = frozenset(np.flatnonzero(search.gains).tolist())
@@ -77,7 +80,7 @@ def most_mixed(
             if (found := value(output, box.point.tolist())) > most:
                 best, most = box.point, found
             heappush(heap, (-box.promise, next(order), box))
-        is_long = len(low) > FEW_INPUTS and next(order) > MOST_BOXES
+        is_long = len(low) > FEW_INPUTS and next(order) > most_boxes
         if not heap or is_long or -heap[0][0] <= most * (1.0 + SEARCH * tolerance):
             return None if best is None else np.where(best < _least(search, low), 0.0, best)
         boxes = list(_parts(search, heappop(heap)[2]))

@@ -76,6 +76,11 @@ FUNCTIONS = frozenset(
 )
 
 
+def as_type(expression: Expression, type_: DataType) -> Expression:
+    """The expression, cast if it is of another type."""
+    return expression if expression.type is type_ else Call("cast", (expression,), type_)
+
+
 def walk(expression: Expression) -> Iterator[Expression]:
     """The expression and everything in it."""
     yield expression

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from penstock.query.expression import Expression, render, streams_of
+from penstock.query.expression import Call, Expression, as_type, render, streams_of
 from penstock.query.source import Source
+from penstock.query.types import DataType, common_type
 from penstock.query.view import Output, View
 from penstock.query.window import RowsWindow, TimeWindow, Window, is_tumble
 
@@ -105,3 +106,11 @@ class Query:
     def filters_of(self, alias: str) -> tuple[Condition, ...]:
         """The filters on one input."""
         return tuple(c for c in self.filters if c.streams == {alias})
+
+
+def as_condition(equality: Equality) -> Condition:
+    """The equality as a predicate, both sides in their common type."""
+    type_ = common_type(equality.left.type, equality.right.type)
+    assert type_ is not None, "the parser has checked that equal things can be compared"
+    sides = tuple(as_type(side, type_) for side in (equality.left, equality.right))
+    return Condition(Call("eq", sides, DataType.BOOLEAN))

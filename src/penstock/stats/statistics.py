@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from penstock.query import Call, Condition, DataType, Equality, Expression, Query
+from penstock.query import Condition, Expression, Query
 from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
-from penstock.query.types import common_type
+from penstock.query.query import as_condition
 from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
 
@@ -79,20 +79,8 @@ def extra_equalities(query: Query) -> Mapping[str, Condition]:
         for e in query.equalities
     ]
     pairs = zip(query.equalities, in_one_key, strict=True)
-    return {str(e): _as_condition(e) for e, shared in pairs if not shared}
+    return {str(e): as_condition(e) for e, shared in pairs if not shared}
 
 
 def _sides(key: KeyClass) -> Iterable[Expression]:
     return (part for _, parts in key.members for part in parts)
-
-
-def _as_condition(equality: Equality) -> Condition:
-    type_ = common_type(equality.left.type, equality.right.type)
-    assert type_ is not None, "the parser has checked that equal things can be compared"
-    sides = tuple(as_type(side, type_) for side in (equality.left, equality.right))
-    return Condition(Call("eq", sides, DataType.BOOLEAN))
-
-
-def as_type(expression: Expression, type_: DataType) -> Expression:
-    """The expression, cast if it is of another type."""
-    return expression if expression.type is type_ else Call("cast", (expression,), type_)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from penstock.engine.evaluate import evaluate, passing
 from penstock.engine.layout import Layout
 from penstock.engine.local.codes import combined_codes, ordered_codes
-from penstock.query import Call, Column, Condition, DataType, Expression
-from penstock.query.expression import COMPARISONS, streams_of
+from penstock.query import Call, Column, Condition, Expression
+from penstock.query.expression import COMPARISONS, as_type, streams_of
 
 Int64s = NDArray[np.int64]
 
@@ -58,7 +58,7 @@ def joinable(
     for k, key in enumerate(layout.keys):
         parts = []
         for p, type_ in enumerate(key.types):
-            sides = {alias: _as_type(key.parts(alias)[p], type_) for alias in key.streams}
+            sides = {alias: as_type(key.parts(alias)[p], type_) for alias in key.streams}
             parts.append(_codes(sides, rows, passes))
         codes = combined_codes(parts)
         keys |= {(alias, k): own for alias, own in zip(key.streams, codes, strict=True)}
@@ -97,10 +97,6 @@ def _comparison(check: Condition) -> Comparison | None:
             if len(one) == len(other) == 1 and one != other:
                 return Comparison(operator, left, right)
     return None
-
-
-def _as_type(expression: Expression, type_: DataType) -> Expression:
-    return expression if expression.type is type_ else Call("cast", (expression,), type_)
 
 
 def _plain_name(column: Column) -> str:
