@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.tree import TreeJoin
 
-Plan = MultiwayJoin | TreeJoin
+Plan = MultiwayJoin | TreeJoin | MeshJoin | Eddy

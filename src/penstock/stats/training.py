@@ -1,0 +1,25 @@
+"""Training tuples: a sample of one stream, condensed, with what each operator makes of them (QM)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Training:
+    """Tuples of `driver` that stand for all of it: the parts in `weights` add up to 1.
+
+    `values[t]` are a tuple's `attributes` (columns of the driver; a boolean is 0 or 1, a time its
+    microseconds, a date its days). `yields[t]` says for each of `operators` how many rows come out
+    for one that goes in: the text of a filter of the driver (the part of such tuples that pass), or
+    the alias of another input (its rows in the window that match).
+    """
+
+    driver: str
+    attributes: tuple[str, ...]
+    values: tuple[tuple[Value, ...], ...]
+    weights: tuple[float, ...]
+    operators: tuple[str, ...]
+    yields: tuple[tuple[float, ...], ...]
