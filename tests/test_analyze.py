@@ -162,10 +162,11 @@ def test_empty_and_foreign_sources_are_noted(folder: Path) -> None:
     assert known.groups == {}
     assert known.streams["R"].rate == Figure(7.0, "declared")
     assert known.streams["E"].rate is None
-    assert known.notes[-3:] == (
+    assert known.notes[-4:] == (
         "E: empty, nothing is known of it.",
         "R: Spark's rate source is not sampled; its rate is the declared one.",
         "A: no tuple of the sample passes its filters, so none was joined.",
+        "No training for routes: the sample has no tuples of A, E, R.",
     )
     assert loads(dump(known), known.query) == known
     assert complete(known.query, known).rates["E"].origin == "guessed"

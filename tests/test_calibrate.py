@@ -14,7 +14,7 @@ from penstock.cli.doctor import calibration
 from penstock.cli.main import app
 from penstock.engine.layout import Layout
 from penstock.engine.local.experiment import read_all
-from penstock.engine.tree_routes import routing_of
+from penstock.engine.routing import routing_of
 from penstock.monitor.batch_runs import run_in_process
 from penstock.monitor.calibrate import (
     BATCHES,

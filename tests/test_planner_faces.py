@@ -316,7 +316,7 @@ def test_fifteen_inputs() -> None:
         (["--capacity", "-1"], "not possible"),
         (["--capacity", "nan"], "not possible"),
         (["--capacity", "inf"], "not possible"),
-        (["--kinds", "mesh"], "no kind of plan 'mesh'"),
+        (["--kinds", "mush"], "no kind of plan 'mush'"),
         (["--kinds", ","], "no plan is left to choose from"),
         (["--off", "everything"], "no optimisation 'everything'"),
         (["--plan", ""], "plan"),

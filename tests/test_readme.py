@@ -86,6 +86,22 @@ def test_the_commands_for_planning_work(road: Path) -> None:
     assert len(pq.read_table(road / "out" / "slow")) > 0
 
 
+def test_the_commands_for_routes_work(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    commands = [shlex.split(x) for x in block("", "examples/stocks.py").splitlines()]
+    example, explain, run = commands
+    shown = subprocess.run(
+        [sys.executable, *example[1:]], cwd=tmp_path, check=True, capture_output=True, text=True
+    ).stdout
+    assert shown.startswith("MeshJoin on ")
+    assert " results in data/stocks.jsonl, such as" in shown
+    again = subprocess.run(
+        [PENSTOCK, *explain[1:]], cwd=tmp_path, check=True, capture_output=True, text=True
+    ).stdout
+    assert "route 3" in again
+    subprocess.run([PENSTOCK, *run[1:]], cwd=tmp_path, check=True, capture_output=True)
+
+
 @pytest.mark.spark
 def test_the_python_works(road: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(road)

@@ -30,8 +30,8 @@ from reference import answer
 from penstock.engine.layout import Layout
 from penstock.engine.local.batches import open_run
 from penstock.engine.pipeline import Report
+from penstock.engine.routing import routing_of
 from penstock.engine.store import Store
-from penstock.engine.tree_routes import routing_of
 from penstock.errors import PlanError
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin, branches, is_left_deep

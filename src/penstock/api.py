@@ -50,8 +50,8 @@ def sql(
     """The query of a script, planned by what `stats` (a TOML file) says of its streams.
 
     `goal` is `steady`, `first:N` or `by:T`; `capacity` the CPU-seconds a second that there are;
-    `plan` forces a plan by the text that explain prints; `kinds` restricts the search to `tree` or
-    `multiway`; `off` switches optimisations off by name; `shed` lets tuples be dropped where no
+    `plan` forces a plan by the text that explain prints; `kinds` restricts the search to some of
+    `tree`, `multiway` and `mesh`; `off` switches optimisations off by name; `shed` lets tuples be dropped where no
     plan keeps up. Needs no Java.
     """
     query = parse(text, file=file, functions=functions)

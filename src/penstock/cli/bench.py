@@ -34,6 +34,7 @@ class Benchmark(StrEnum):
     LONG_WINDOW = "long-window"
     DECISIONS = "decisions"
     AGGJOIN = "aggjoin"
+    MESH = "mesh"
 
 
 class BenchFormat(StrEnum):
@@ -50,7 +51,8 @@ def bench(
         BenchFormat.TEXT
     ),
     repeat: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each, medians are shown; default 3.")
+        int | None,
+        typer.Option(min=1, help="Runs of each, medians are shown; default 3 or (mesh) 5."),
     ] = None,
     seconds: Annotated[
         int | None, typer.Option(min=1, help="Event time; default 60, 25 or (long-window) 3600.")
@@ -77,6 +79,7 @@ def bench(
     long-window  an hour's window, a batch a second, beside the same in ten chunks
     decisions    random queries: is the chosen plan the best of all that are run?
     aggjoin      counts and sums over joins with many matches, beside Spark's own and late plans
+    mesh         a ten-way join and six predicates on skewed data, beside one plan and an eddy
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
@@ -89,6 +92,8 @@ def bench(
         return
     if queries is not None or spark:
         raise typer.BadParameter("goes with decisions alone", param_hint="--queries, --spark")
+    if seconds is not None and name is Benchmark.MESH:
+        raise typer.BadParameter("mesh has two sizes: its own and --quick", param_hint="--seconds")
     if repeat is not None and name in (Benchmark.LATENCY, Benchmark.LONG_WINDOW):
         raise typer.BadParameter(f"{name} is one run of many batches", param_hint="--repeat")
     with _folder(data) as folder:
@@ -123,6 +128,8 @@ def _measure(
             return long_window_benchmark(seconds or (600 if quick else 3600), folder, progress)
         case Benchmark.AGGJOIN:
             return _aggjoin(quick, repeat, seconds, folder, progress)
+        case Benchmark.MESH:
+            return _mesh(quick, repeat, folder, progress)
         case _:
             from penstock.bench import workload
             from penstock.bench.comparison import compare
@@ -142,6 +149,13 @@ def _aggjoin(
     base = QUICK if quick else Size()
     size = replace(base, seconds=seconds or base.seconds, repeat=repeat or base.repeat)
     return document(run_aggjoin(size, folder, progress))
+
+
+def _mesh(quick: bool, repeat: int | None, folder: Path, progress: Progress) -> dict[str, Any]:
+    from penstock.bench.mesh import QUICK, Sizes, run_mesh
+
+    sizes = QUICK if quick else Sizes()
+    return run_mesh(sizes if repeat is None else sizes.repeated(repeat), folder, progress)
 
 
 def _decisions(
@@ -198,6 +212,10 @@ def _text(name: Benchmark, made: dict[str, Any]) -> str:
             from penstock.bench.aggjoin_text import aggjoin_text
 
             return aggjoin_text(made)
+        case Benchmark.MESH:
+            from penstock.bench.mesh_text import mesh_text
+
+            return mesh_text(made)
         case _:
             return text.comparison_text(made)
 

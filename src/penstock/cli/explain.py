@@ -34,7 +34,7 @@ def explain(
     ] = False,
     format: Annotated[Format, typer.Option(help="How to show the plan.")] = Format.TEXT,
     plan: PlanText = None,
-    kinds: Kinds = "tree,multiway",
+    kinds: Kinds = "tree,multiway,mesh",
     off: Off = None,
     shed: Shed = False,
     functions: Functions = None,

@@ -30,9 +30,10 @@ Capacity = Annotated[
     float | None, typer.Option(help="CPU-seconds a second that there are; default 1.")
 ]
 PlanText = Annotated[
-    str | None, typer.Option(help="Force a plan: '((A B) C)' or 'A: B C; B: A C; C: B A'.")
+    str | None,
+    typer.Option(help="Force a plan: '((A B) C)', 'A: B C; B: A C; C: B A', eddy or eddy:100."),
 ]
-Kinds = Annotated[str, typer.Option(help="Kinds of plans to consider: tree,multiway.")]
+Kinds = Annotated[str, typer.Option(help="Kinds of plans to consider: tree,multiway,mesh.")]
 Off = Annotated[
     str | None,
     typer.Option(

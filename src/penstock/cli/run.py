@@ -63,7 +63,7 @@ def run(
     goal: GoalText = "steady",
     capacity: Capacity = None,
     plan: PlanText = None,
-    kinds: Kinds = "tree,multiway",
+    kinds: Kinds = "tree,multiway,mesh",
     off: Off = None,
     shed: Shed = False,
     functions: Functions = None,

@@ -86,8 +86,7 @@ class Batch:
         """Whether a later round of the batch may look for these tuples here."""
         if self.routing.rounds == 1:
             return False
-        route = self.routing.route_of(name)
-        waits = route is not None and route.first_round > 0
+        waits = any(route.first_round > 0 for route in self.routing.routes_of(name))
         return waits or self.floor(name) != FOREVER
 
     def is_view(self, pid: int) -> bool:

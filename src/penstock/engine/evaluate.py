@@ -64,9 +64,17 @@ def holds(condition: Expression, batch: Batch, name: Naming) -> pa.BooleanArray:
     return pc.fill_null(result, False) if result.null_count else result
 
 
-def passing(conditions: Iterable[Condition], batch: Batch, name: Naming) -> NDArray[np.bool_]:
-    """Where all conditions are true, each evaluated only on the rows that passed those before."""
-    passes = np.ones(len(batch), np.bool_)
+def passing(
+    conditions: Iterable[Condition],
+    batch: Batch,
+    name: Naming,
+    among: NDArray[np.bool_] | None = None,
+) -> NDArray[np.bool_]:
+    """Where all conditions are true, each evaluated only on the rows that passed those before.
+
+    Rows that are not `among` the given ones, if these are given, do not pass.
+    """
+    passes = np.ones(len(batch), np.bool_) if among is None else among.copy()
     for condition in conditions:
         read = batch.select(sorted({name(column) for column in columns_of(condition.expression)}))
         left = read if passes.all() else read.filter(pa.array(passes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from penstock.engine.evaluate import holds
 from penstock.engine.layout import END, SEQUENCE, TS, UNTIL, column_name, hash_name, number_name
 from penstock.engine.lifetimes import alive_since, alive_until
+from penstock.engine.meter import Meter
 from penstock.engine.routes import Visit
 from penstock.engine.store import Chunk
 from penstock.kernels.ranges import expand, find_ranges
 from penstock.kernels.sorting import hash_order
-from penstock.query import Input, RowsWindow, Window
+from penstock.query import Condition, Input, RowsWindow, Window
 from penstock.query.expression import columns_of
 
 Int64s = NDArray[np.int64]
@@ -80,6 +81,7 @@ class Join:
 
     visits: tuple[Visit, ...]
     state: Callable[[Visit], Sequence[Chunk]]
+    meter: Meter = field(default_factory=Meter)
 
     def run(self, partial: Partial) -> Iterator[Partial]:
         """What is left of the combinations after all visits, in slices."""
@@ -90,6 +92,7 @@ class Join:
 
     def _visit(self, number: int, partial: Partial) -> Iterator[Partial]:
         visit = self.visits[number]
+        self.meter.went_in[visit.target] += len(partial)
         found = (p for c in self.state(visit) for p in self._probe(visit, partial, c))
         if number == len(self.visits) - 1:
             yield from found
@@ -162,7 +165,8 @@ class Join:
     def _payload(
         self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
     ) -> pa.RecordBatch:
-        read = [c for check in visit.checks for c in columns_of(check.expression)]
+        decided = (*visit.checks, *visit.screens)
+        read = [c for check in decided for c in columns_of(check.expression)]
         wanted = visit.keep | {column_name(column) for column in read}
         mine = [name for name in partial.payload.schema.names if name in wanted]
         other = [name for name in chunk.rows.schema.names if name in wanted and name[0] != "#"]
@@ -172,13 +176,22 @@ class Join:
 
     def _checked(self, visit: Visit, found: Partial) -> Partial:
         for check in visit.checks:
-            if len(found):
-                kept = holds(check.expression, found.payload, column_name).to_numpy(
-                    zero_copy_only=False
-                )
-                found = found if kept.all() else found.take(np.flatnonzero(kept))
+            found = _where(check, found)
+        self.meter.came_out[visit.target] += len(found)
+        for screen in visit.screens:
+            self.meter.went_in[str(screen)] += len(found)
+            found = _where(screen, found)
+            self.meter.came_out[str(screen)] += len(found)
         needed = [name for name in found.payload.schema.names if name in visit.keep]
         return replace(found, payload=found.payload.select(needed))
+
+
+def _where(check: Condition, found: Partial) -> Partial:
+    """The combinations for which a condition is true."""
+    if not len(found):
+        return found
+    kept = holds(check.expression, found.payload, column_name).to_numpy(zero_copy_only=False)
+    return found if kept.all() else found.take(np.flatnonzero(kept))
 
 
 def _alive_since_all(windows: tuple[Window | None, ...], times: Int64s) -> Int64s:

@@ -21,6 +21,7 @@ SEQUENCE = "#seq"
 END = "#end"
 PASSES = "#passes"
 UNTIL = "#until"
+ROUTE = "#route"
 
 
 def hash_name(key: int) -> str:

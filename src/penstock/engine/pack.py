@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +11,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.engine.arrow_types import arrow_type
+from penstock.engine.classifying import one_array
 from penstock.engine.evaluate import evaluate, passing
 from penstock.engine.lanes import is_lane
 from penstock.engine.layout import (
     ARRIVAL,
     PASSES,
+    ROUTE,
     TS,
     Layout,
     column_name,
@@ -26,13 +28,15 @@ from penstock.engine.lifetimes import FOREVER
 from penstock.engine.packets import Packet, pack_meta, pack_rows, unpack_rows
 from penstock.engine.read import event_micros, read_file
 from penstock.engine.routes import Routing
+from penstock.engine.rusters import ruster
+from penstock.engine.screening import Screened, Screener, plain_name
 from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
 from penstock.engine.weigh import folded, weigh
 from penstock.kernels.drop import keeps
 from penstock.kernels.hashing import combine, hash_column, partition_of
 from penstock.plan.drops import NO_DROPS, DropBoxes
-from penstock.query import Column, Query
+from penstock.query import Query
 from penstock.query.query import Input
 from penstock.query.source import Source
 from penstock.query.window import RowsWindow
@@ -62,7 +66,8 @@ class Arrivals:
 class Packing:
     """What packing needs to know: where tuples go, which are late, and which are shed.
 
-    `open_tick` is the next one at which a view is evaluated.
+    `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
+    input through its filters; those of other inputs are taken in the query's order.
     """
 
     layout: Layout
@@ -71,6 +76,7 @@ class Packing:
     late_below: Mapping[str, int]
     drops: DropBoxes = NO_DROPS
     open_tick: int = -FOREVER
+    screeners: Mapping[str, Screener] = field(default_factory=dict)
 
     @property
     def query(self) -> Query:
@@ -91,7 +97,8 @@ class Packing:
         if packet.tag == "slice":
             piece = Slice.of(packet)
             source = self._source(piece.source)
-            return source.name, read_slice(source, self._columns(source.name), piece)
+            columns, hints = self._columns(source.name), self._hints(source.name)
+            return source.name, read_slice(source, columns, piece, hints)
         name = packet.tag.removeprefix("rows:")
         return name, _from_spark(self._source(name), packet)
 
@@ -128,7 +135,9 @@ class Packing:
         kept = self._kept(item, block)
         if len(kept.times) < len(block.times):
             yield pack_meta(0, "shed", alias=item.alias, rows=len(block.times) - len(kept.times))
-        rows = tuples_of(self.layout, item, kept)
+        screened = self._screened(item, kept)
+        yield from screened.facts
+        rows = tuples_of(self.layout, item, kept, screened)
         if not self.query.is_sequenced:
             rows = weigh(self.layout, item.alias, rows)
             rows = folded(self.layout, item.alias, rows, self.open_tick)
@@ -146,6 +155,12 @@ class Packing:
             return block
         return block.at(keeps(self.drops.seed, item.alias, block.numbers, fraction))
 
+    def _screened(self, item: Input, block: Arrivals) -> Screened:
+        screener = self.screeners.get(item.alias)
+        if screener is not None:
+            return screener.screen(block.rows)
+        return Screened(passing(self.query.filters_of(item.alias), block.rows, plain_name))
+
     def _source(self, name: str) -> Source:
         return next(i.source for i in self.query.inputs if i.source.name == name)
 
@@ -154,15 +169,24 @@ class Packing:
         wanted = {column for alias in aliases for column in self.layout.reads(alias)}
         return tuple(f.name for f in self._source(name).fields if f.name in wanted)
 
+    def _hints(self, name: str) -> tuple[str, ...]:
+        """The columns that screeners look at, whoever else does."""
+        aliases = [i.alias for i in self.query.inputs if i.source.name == name]
+        looks = [self.screeners[alias] for alias in aliases if alias in self.screeners]
+        return tuple(dict.fromkeys(column for each in looks for column in each.attributes))
 
-def read_slice(source: Source, columns: tuple[str, ...], piece: Slice) -> Iterator[Arrivals]:
-    """The tuples of a slice, in the order in which they arrived."""
+
+def read_slice(
+    source: Source, columns: tuple[str, ...], piece: Slice, hints: tuple[str, ...] = ()
+) -> Iterator[Arrivals]:
+    """The tuples of a slice, in the order in which they arrived; `hints` as in `read_file`."""
     if source.format == "synthetic":
-        for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, columns):
+        both = tuple(dict.fromkeys((*columns, *hints)))
+        for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, both):
             yield Arrivals(rows, event_micros(source, rows), numbers)
         return
     assert piece.path is not None
-    for block in read_file(source, piece.path, columns):
+    for block in read_file(source, piece.path, columns, hints):
         places = np.arange(block.first_row, block.first_row + len(block.batch))
         if block.rows is not None:
             places = block.rows.to_numpy()
@@ -170,20 +194,22 @@ def read_slice(source: Source, columns: tuple[str, ...], piece: Slice) -> Iterat
         yield Arrivals(block.batch, _times(source, block.batch), numbers, block.malformed)
 
 
-def tuples_of(layout: Layout, item: Input, block: Arrivals) -> pa.RecordBatch:
+def tuples_of(layout: Layout, item: Input, block: Arrivals, screened: Screened) -> pa.RecordBatch:
     """The tuples of one input with hashed keys, less those that can never be in a result.
 
     In a ROWS window such tuples still count: there they stay, marked as not passing.
     """
     arrays = {c.name: block.rows.column(c.name) for c in _declared(item, block.rows)}
-    passes = _passing(layout, item, block.rows)
+    passes = screened.passes
     out: Arrays = {TS: pa.array(block.times)}
+    if screened.rusters is not None:
+        out[ROUTE] = pa.array(screened.rusters, pa.int16())
     if layout.query.is_sequenced:
         out[ARRIVAL] = pa.array(block.numbers)
     for key in layout.keys_of(item.alias):
         hashes, known = _hash_key(layout, item, key, block.rows)
         out[hash_name(key)] = pa.array(hashes)
-        passes = known if passes is None else (passes if known is None else passes & known)
+        passes = passes if known is None else passes & known
     if not layout.keys_of(item.alias):
         out[ARRIVAL] = pa.array(block.numbers)
     for column in layout.payload(item.alias):
@@ -191,10 +217,10 @@ def tuples_of(layout: Layout, item: Input, block: Arrivals) -> pa.RecordBatch:
     if isinstance(item.window, RowsWindow):
         for name in partition_by(item):
             out[f"{item.alias}.{name}"] = arrays[name]
-        out[PASSES] = pa.array(np.ones(len(block.times), bool) if passes is None else passes)
+        out[PASSES] = pa.array(passes)
         return pa.RecordBatch.from_pydict(out)
     rows = pa.RecordBatch.from_pydict(out)
-    return rows if passes is None or passes.all() else rows.filter(pa.array(passes))
+    return rows if passes.all() else rows.filter(pa.array(passes))
 
 
 def address(
@@ -204,9 +230,10 @@ def address(
     for space in layout.spaces[alias]:
         places = placement(layout, space, rows, partitions)
         yield from scatter(rows, places, f"new:{alias}", space * partitions, partitions)
-    route = routing.route_of(alias)
-    if route is not None and not route.starts_at_home:
-        yield from spread(rows, f"drive:{alias}", route.legs[0].space, partitions)
+    for route in routing.routes_of(alias):
+        if not route.starts_at_home:
+            mine = ruster(rows, route.ruster)
+            yield from spread(mine, route.tag("drive"), route.legs[0].space, partitions)
 
 
 def placement(layout: Layout, space: int, rows: pa.RecordBatch, partitions: int) -> Int64s:
@@ -255,11 +282,6 @@ def scatter(
             yield pack_rows(base + p, tag, rows.take(pa.array(mine)))
 
 
-def _passing(layout: Layout, item: Input, rows: pa.RecordBatch) -> NDArray[np.bool_] | None:
-    conditions = layout.query.filters_of(item.alias)
-    return passing(conditions, rows, _plain_name) if conditions else None
-
-
 def _hash_key(
     layout: Layout, item: Input, key: int, rows: pa.RecordBatch
 ) -> tuple[Int64s, NDArray[np.bool_] | None]:
@@ -268,7 +290,7 @@ def _hash_key(
     hashes = []
     key_class = layout.keys[key]
     for part, type_ in zip(key_class.parts(item.alias), key_class.types, strict=True):
-        values = _one_array(evaluate(part, rows, _plain_name))
+        values = one_array(evaluate(part, rows, plain_name))
         if values.type != arrow_type(type_):
             values = pc.cast(values, arrow_type(type_))
         if values.null_count:
@@ -283,14 +305,6 @@ def _filler(kind: pa.DataType) -> pa.Scalar:
     if pa.types.is_large_string(kind):
         return pa.scalar("", kind)
     return pa.scalar(0, pa.int64()).cast(pa.int32()).cast(kind)
-
-
-def _one_array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-
-
-def _plain_name(column: Column) -> str:
-    return column.name
 
 
 def _declared(item: Input, rows: pa.RecordBatch) -> list[pa.Field]:

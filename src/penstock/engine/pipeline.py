@@ -39,10 +39,11 @@ from penstock.engine.publish import (
     staging_of,
 )
 from penstock.engine.routes import Routing
+from penstock.engine.routing import routing_of
 from penstock.engine.sequencer import Sequencer
 from penstock.engine.sinks import Sink, StagedPart
+from penstock.engine.steering import Steering
 from penstock.engine.store import ChunkInfo
-from penstock.engine.tree_routes import routing_of
 from penstock.engine.view_step import ViewStep
 from penstock.errors import CheckpointError, PlanError
 from penstock.plan.plan import Plan
@@ -127,7 +128,8 @@ class Pipeline:
         plan = dataclasses.replace(plan, query=self.checkpoint.placed(plan.query))
         self.plan = plan
         self.layout = self._layout(plan)
-        self.routing = routing_of(plan, self.layout)
+        self.steering = Steering(plan, self.layout)
+        self.routing = self.steering.routing(self.manifest.batch + 1)
 
     def _layout(self, plan: Plan) -> Layout:
         """Inputs that were once folded stay weighted: their tuples are not to be had again."""
@@ -157,10 +159,12 @@ class Pipeline:
         plan, self._next_plan = self._next_plan, None
         if plan is not None:
             self._adopt(plan)
+        self.routing = self.steering.routing(number)
         silent = self._silent(number)
         before = self._with_inner_state(number, run)
         facts = run(self._job(number, before, silent, drains))
         raise_error(facts)
+        self.steering.learn(facts)
         made = self._advanced(number, before, facts, silent)
         made = dataclasses.replace(made, offsets=offsets or {}, is_closed=drains)
         if self.sink.kind == "console":
@@ -183,7 +187,13 @@ class Pipeline:
         late = {name: late_below(s, streams.get(name)) for name, s in self._sources.items()}
         partitions = self.checkpoint.partitions
         packing = Packing(
-            self.layout, self.routing, partitions, late, self.plan.drops, batch.open_tick
+            self.layout,
+            self.routing,
+            partitions,
+            late,
+            self.plan.drops,
+            batch.open_tick,
+            self.steering.screeners(number, self.routing),
         )
         sequencer = None
         if self.plan.query.is_sequenced:

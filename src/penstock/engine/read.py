@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,14 +38,21 @@ class Block:
     malformed: int
 
 
-def read_file(source: Source, path: str, columns: Collection[str]) -> Iterator[Block]:
+def read_file(
+    source: Source, path: str, columns: Collection[str], hints: Collection[str] = ()
+) -> Iterator[Block]:
     """The rows of one file, the columns asked for in their declared Arrow types.
 
     A row is malformed if one of these columns is, or if its event time is NULL: an error, or
-    dropped and counted, as the source says.
+    dropped and counted, as the source says. `hints` are columns that only a plan looks at, which
+    must not decide what a row is worth: malformed values there are NULL.
     """
     first = 0
-    for parsed in _parsed(source, path, columns):
+    strictly = enumerate(_parsed(source, path, columns))
+    for number, parsed in enumerate(_parsed(source, path, {*columns, *hints})):
+        if parsed.faults and not set(hints) <= set(columns):
+            faults = next(strict.faults for at, strict in strictly if at == number)
+            parsed = replace(parsed, faults=faults)
         yield from _blocks(_checked(source, path, parsed), first)
         first += len(parsed.batch)
 

@@ -56,10 +56,9 @@ class Recall:
 
     def _visitors(self, alias: str, pid: int) -> Iterator[Packet]:
         batch = self.batch
-        route = batch.routing.route_of(alias)
-        is_home = pid // batch.partitions == batch.layout.spaces[alias][0]
-        if route is None or route.starts_at_home or not is_home:
+        if pid // batch.partitions != batch.layout.spaces[alias][0]:
             return
-        for info in batch.listed(alias, pid):
-            rows = batch.rows_of(alias, info)
-            yield from spread(rows, f"drive:{alias}", route.legs[0].space, batch.partitions)
+        for route in batch.routing.routes_of(alias):
+            for info in () if route.starts_at_home else batch.listed(alias, pid):
+                rows = batch.rows_of(alias, info)
+                yield from spread(rows, f"drive:{alias}", route.legs[0].space, batch.partitions)

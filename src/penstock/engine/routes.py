@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from penstock.engine.layout import Layout, column_name, hash_name
+from penstock.engine.rusters import Rusters
 from penstock.errors import PlanError
-from penstock.plan.multiway import MultiwayJoin, ProbeOrder
+from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.query import Condition, Window
 from penstock.query.expression import columns_of
 
@@ -20,7 +21,7 @@ class Visit:
     `also` are further key classes to compare, `checks` the conditions that can be decided once the
     target is bound, `keep` the columns that are still needed afterwards. `includes_batch` says
     whether the target's tuples of the same batch count, `is_final` that results are complete and
-    their times do not matter any more.
+    their times do not matter any more. `screens` are filters of the driver that come next.
     """
 
     target: str
@@ -31,6 +32,7 @@ class Visit:
     keep: frozenset[str]
     includes_batch: bool
     is_final: bool
+    screens: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,18 +48,27 @@ class Leg:
 class Route:
     """All the legs of what is new of an input or inner result, from round `first_round` on.
 
-    It makes complete results, or those of the inner join that `makes` names.
+    It makes complete results, or those of the inner join that `makes` names. Of a mesh it is the
+    route of one `ruster`; where that is None, all of the driver's tuples take it. What goes into
+    the operators of a route that `is_watched`, and what comes out, is told.
     """
 
     driver: str
     legs: tuple[Leg, ...]
     first_round: int = 0
     makes: str | None = None
+    ruster: int | None = None
+    is_watched: bool = False
 
     @property
     def starts_at_home(self) -> bool:
         """Whether tuples start probing where they are kept, so that they travel once."""
         return not self.legs[0].is_broadcast
+
+    def tag(self, kind: str) -> str:
+        """What packets of its tuples are called: `drive:A`, or `drive#2:A` for one ruster."""
+        number = "" if self.ruster is None else f"#{self.ruster}"
+        return f"{kind}{number}:{self.driver}"
 
     def leg(self, round_: int) -> Leg | None:
         """The leg of a round, if it has one then."""
@@ -92,10 +103,14 @@ class Inner:
 
 @dataclass(frozen=True)
 class Routing:
-    """A plan for the steps: routes in the order in which a round takes them, and inner state."""
+    """A plan for the steps: routes in the order in which a round takes them, and inner state.
+
+    Where a plan is a mesh, `rusters` say which new tuples take which of a driver's routes.
+    """
 
     routes: tuple[Route, ...]
     inners: tuple[Inner, ...] = ()
+    rusters: tuple[Rusters, ...] = ()
 
     @property
     def rounds(self) -> int:
@@ -106,12 +121,25 @@ class Routing:
         """The inner join of that name; complete results and inputs have none."""
         return next((inner for inner in self.inners if inner.name == name), None)
 
-    def route_of(self, driver: str) -> Route | None:
-        """The route of what is new of an input or inner join; a table may have none."""
-        return next((route for route in self.routes if route.driver == driver), None)
+    def routes_of(self, driver: str) -> tuple[Route, ...]:
+        """The routes of what is new of an input or inner join; a table may have none."""
+        return tuple(route for route in self.routes if route.driver == driver)
 
 
-def routes_of(plan: MultiwayJoin, layout: Layout) -> Routing:
+@dataclass(frozen=True)
+class Path:
+    """The probes that new tuples of `driver` make, one after another.
+
+    `screens` are the driver's filters that have a place of their own among them: each with the
+    number of the probe that it comes after, −1 if it is decided before all of them.
+    """
+
+    driver: str
+    probes: tuple[Probe, ...]
+    screens: Mapping[Condition, int] = field(default_factory=dict)
+
+
+def multiway_routing(plan: MultiwayJoin, layout: Layout) -> Routing:
     """The route of each stream of a multi-way plan."""
     return Routing(tuple(_route(order, layout) for order in plan.orders))
 
@@ -122,26 +150,29 @@ def _route(order: ProbeOrder, layout: Layout) -> Route:
             f"the plan puts the new tuples of {order.driver} behind another window",
             hint="naive and general lazy plans run in the laboratory: --engine local --every 1s",
         )
+    return Route(order.driver, legs_of(Path(order.driver, order.probes), layout))
+
+
+def legs_of(path: Path, layout: Layout) -> tuple[Leg, ...]:
+    """A path cut where its tuples must move."""
     legs: list[Leg] = []
-    bound = [order.driver]
-    for number, probe in enumerate(order.probes):
+    bound = [path.driver]
+    for number, probe in enumerate(path.probes):
         here = legs[-1].space if legs else None
         key = _key_of(layout, bound, probe.target, here)
         if key is not None and probe.method == "nested":
             raise PlanError(
-                f"{order.driver} probes {probe.target} by nested loops, but they are joined by key",
+                f"{path.driver} probes {probe.target} by nested loops, but they are joined by key",
                 hint="nested loops on equalities run in the laboratory: --engine local --eager",
             )
-        visit = _visit(layout, order, number, bound, key)
+        visit = _visit(layout, path, number, bound, key)
         space = layout.spaces[probe.target][0] if key is None else key
         if legs and key is not None and space == here:
             legs[-1] = Leg(space, legs[-1].is_broadcast, (*legs[-1].visits, visit))
         else:
             legs.append(Leg(space, key is None, (visit,)))
         bound.append(probe.target)
-    if not legs:
-        legs.append(Leg(layout.spaces[order.driver][0], False, ()))
-    return Route(order.driver, tuple(legs))
+    return tuple(legs) or (Leg(layout.spaces[path.driver][0], False, ()),)
 
 
 def _key_of(layout: Layout, bound: list[str], target: str, here: int | None) -> int | None:
@@ -150,21 +181,21 @@ def _key_of(layout: Layout, bound: list[str], target: str, here: int | None) -> 
     return here if here in shared else next(iter(shared), None)
 
 
-def _visit(
-    layout: Layout, order: ProbeOrder, number: int, bound: list[str], key: int | None
-) -> Visit:
-    target = order.probes[number].target
+def _visit(layout: Layout, path: Path, number: int, bound: list[str], key: int | None) -> Visit:
+    target = path.probes[number].target
     aliases = layout.query.aliases
-    is_older = aliases.index(target) < aliases.index(order.driver)
+    is_older = aliases.index(target) < aliases.index(path.driver)
+    decided = {screen for screen, place in path.screens.items() if place <= number}
     return Visit(
         target=target,
         windows=(layout.query.input(target).window,),
         key=key,
         also=tuple(k for k in shared_keys(layout, bound, [target]) if k != key),
-        checks=decided_by(layout, bound, [target]),
-        keep=needed_after(layout, [*bound, target]),
+        checks=tuple(c for c in decided_by(layout, bound, [target]) if c not in path.screens),
+        keep=needed_after(layout, [*bound, target], decided),
         includes_batch=is_older or layout.query.input(target).is_table,
-        is_final=number == len(order.probes) - 1 and layout.query.view is None,
+        is_final=number == len(path.probes) - 1 and layout.query.view is None,
+        screens=tuple(screen for screen, place in path.screens.items() if place == number),
     )
 
 
@@ -190,11 +221,17 @@ def decided_by(
     )
 
 
-def needed_after(layout: Layout, bound: Collection[str]) -> frozenset[str]:
-    """The columns of the inputs bound so far that results, later checks and later probes read."""
+def needed_after(
+    layout: Layout, bound: Collection[str], decided: Collection[Condition] = ()
+) -> frozenset[str]:
+    """The columns of the inputs bound so far that results, later checks and later probes read.
+
+    Of filters that wait, some may be `decided` before all inputs are bound.
+    """
     members = set(bound)
     wanted = [output.expression for output in layout.outputs]
-    waiting = [check for check in layout.checks if not layout.bound_for(check) <= members]
+    later = [check for check in layout.checks if not layout.bound_for(check) <= members]
+    waiting = [check for check in later if check not in decided]
     wanted += [check.expression for check in waiting]
     names = {column_name(c) for e in wanted for c in columns_of(e) if c.stream in members}
     names |= {name for alias in members for name in layout.weights(alias)}

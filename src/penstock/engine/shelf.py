@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from penstock.engine.batch import Batch, Infos
 from penstock.engine.join import by_time
 from penstock.engine.lanes import fold
-from penstock.engine.layout import ARRIVAL, END, SEQUENCE, TS, UNTIL, hash_name
+from penstock.engine.layout import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
 from penstock.engine.lives import DEAD, Lives
 from penstock.engine.packets import Packet, pack_meta, unpack_rows
-from penstock.engine.routes import Visit, module_name
+from penstock.engine.routes import Route, Visit, module_name
 from penstock.engine.store import Chunk, ChunkInfo, Store, open_chunk
 from penstock.engine.weigh import folded, weigh
 from penstock.kernels.sorting import state_order
@@ -28,7 +29,8 @@ Tags = Mapping[str, list[Packet]]
 class Shelf:
     """Chunks by input or inner join: `fresh` ones are of this batch, `older` ones from before.
 
-    `whole` inputs have both, where all is new.
+    `whole` inputs have both, where all is new. `rusters` has the numbers of new tuples' rusters, in
+    the order of their chunk; they are not kept.
     """
 
     batch: Batch
@@ -38,6 +40,7 @@ class Shelf:
     older: dict[str, list[Chunk]] = field(default_factory=dict)
     whole: dict[str, list[Chunk]] = field(default_factory=dict)
     scans: dict[int, Chunk] = field(default_factory=dict)
+    rusters: dict[str, NDArray[np.int16]] = field(default_factory=dict)
 
     @property
     def space(self) -> int:
@@ -69,7 +72,7 @@ class Shelf:
         """Put new rows on the shelf, write what later rounds or batches will read, and say so."""
         if rows is not None and name in self.batch.layout.early:
             rows = fold(rows)
-        new = [] if rows is None else [_in_state_order(rows, self.key)]
+        new = [] if rows is None else [self._sorted_out(name, _in_state_order(rows, self.key))]
         if new:
             self.fresh[name] = new
         if self.batch.is_compact(name):
@@ -81,6 +84,13 @@ class Shelf:
             passing = self.older.get(name, []) if self.batch.is_rows(name) else []
             yield from (self._written(name, chunk, "ring", is_fresh=False) for chunk in passing)
             yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
+
+    def _sorted_out(self, name: str, chunk: Chunk) -> Chunk:
+        """A chunk without the numbers of rusters, which mean nothing to another plan."""
+        if ROUTE not in chunk.rows.schema.names:
+            return chunk
+        self.rusters[name] = chunk.rows.column(ROUTE).to_numpy()
+        return Chunk.of(chunk.rows.drop_columns([ROUTE]), self.key)
 
     def reopen(self, facts: Iterable[Mapping[str, Any]]) -> None:
         """Find what earlier rounds wrote here in this batch."""
@@ -111,6 +121,14 @@ class Shelf:
         if name not in self.whole:
             self.whole[name] = [*self._listed(name), *fresh]
         return self.whole[name]
+
+    def starting(self, route: Route) -> Iterator[pa.RecordBatch]:
+        """What is new of a route's driver and takes the route."""
+        for chunk in self.new(route.driver):
+            if route.ruster is None:
+                yield chunk.rows
+            else:
+                yield chunk.rows.filter(pa.array(self.rusters[route.driver] == route.ruster))
 
     def chunks(self, visit: Visit) -> Sequence[Chunk]:
         """The chunks that a visit looks into, sorted the way it searches."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from penstock.engine.batch import Batch
 from penstock.engine.join import Join, Partial, gathered, start
+from penstock.engine.meter import Meter
 from penstock.engine.pack import placement, scatter, spread
 from penstock.engine.packets import Packet, unpack_rows
 from penstock.engine.results import Results
@@ -30,7 +31,7 @@ class Travel:
         """What has come before the round in which it is needed."""
         for route in self.batch.routing.routes:
             if route.first_round > self.round:
-                yield from self.by_tag.get(f"drive:{route.driver}", ())
+                yield from self.by_tag.get(route.tag("drive"), ())
 
     def join(self, inner: Inner | None, routes: Iterable[Route]) -> Iterator[Packet]:
         """Take the tuples of all routes that make the same through this round.
@@ -39,7 +40,8 @@ class Travel:
         """
         here: list[pa.RecordBatch] = []
         for route in routes:
-            for found in self._found(route):
+            meter = Meter()
+            for found in self._found(route, meter):
                 if route.leg(self.round + 1):
                     yield from self._send_on(route, found)
                 elif inner is None:
@@ -48,6 +50,8 @@ class Travel:
                     here.append(found.to_rows())
                 else:
                     yield from self._send_home(inner, found)
+            if route.is_watched:
+                yield from meter.read(route.driver, route.ruster or 0)
         if inner is not None and inner.is_local and inner.ready == self.round:
             yield from self._keep(inner, here)
 
@@ -57,23 +61,23 @@ class Travel:
 
     # Probing
 
-    def _found(self, route: Route) -> Iterator[Partial]:
+    def _found(self, route: Route, meter: Meter) -> Iterator[Partial]:
         """What a route's tuples find in the leg of this round, if that is here."""
         leg = route.leg(self.round)
         if leg is None or leg.space != self.shelf.space:
             return iter(())
-        join = Join(leg.visits, self.shelf.chunks)
+        join = Join(leg.visits, self.shelf.chunks, meter)
         found = (piece for partial in self._travellers(route) for piece in join.run(partial))
         is_written = route.makes is None and self.batch.layout.query.view is None
         return found if is_written else gathered(found)
 
     def _travellers(self, route: Route) -> Iterator[Partial]:
         if self.round > route.first_round:
-            return map(Partial.from_rows, self._arrived(f"partial:{route.driver}"))
+            return map(Partial.from_rows, self._arrived(route.tag("partial")))
         rows = (
-            (chunk.rows for chunk in self.shelf.new(route.driver))
+            self.shelf.starting(route)
             if route.starts_at_home
-            else self._arrived(f"drive:{route.driver}")
+            else self._arrived(route.tag("drive"))
         )
         if self.batch.routing.inner(route.driver):
             return map(Partial.from_rows, rows)
@@ -89,7 +93,7 @@ class Travel:
     def _send_on(self, route: Route, found: Partial) -> Iterator[Packet]:
         leg = route.leg(self.round + 1)
         assert leg is not None, "the last leg's tuples are not sent on"
-        rows, tag = found.to_rows(), f"partial:{route.driver}"
+        rows, tag = found.to_rows(), route.tag("partial")
         if leg.is_broadcast:
             yield from spread(rows, tag, leg.space, self.batch.partitions)
         else:
@@ -99,10 +103,10 @@ class Travel:
         """Inner results to where they are kept, and to where they start probing."""
         rows = found.to_rows()
         yield from self._placed(rows, f"new:{inner.name}", inner.space)
-        route = self.batch.routing.route_of(inner.name)
-        if route is not None and not route.starts_at_home:
-            space = route.legs[0].space
-            yield from spread(rows, f"drive:{inner.name}", space, self.batch.partitions)
+        for route in self.batch.routing.routes_of(inner.name):
+            if not route.starts_at_home:
+                space = route.legs[0].space
+                yield from spread(rows, route.tag("drive"), space, self.batch.partitions)
 
     def _placed(self, rows: pa.RecordBatch, tag: str, space: int) -> Iterator[Packet]:
         partitions = self.batch.partitions

@@ -19,20 +19,16 @@ from penstock.engine.routes import (
     Visit,
     decided_by,
     needed_after,
-    routes_of,
     shared_keys,
 )
 from penstock.errors import PlanError
 from penstock.plan.notation import quote
-from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin
 from penstock.query import RowsWindow
 
 
-def routing_of(plan: Plan, layout: Layout) -> Routing:
-    """What the steps need to know of any plan."""
-    if not isinstance(plan, TreeJoin):
-        return routes_of(plan, layout)
+def tree_routing(plan: TreeJoin, layout: Layout) -> Routing:
+    """The routes of both sides of every join, and the inner state."""
     if isinstance(plan.root, Leaf):
         home = layout.spaces[plan.root.alias][0]
         return Routing((Route(plan.root.alias, (Leg(home, False, ()),)),))

@@ -26,8 +26,8 @@ TUPLES, INSERTS, EXPIRED, SWEEPS, PROBES, COMPARES, RESULTS = range(7)
 """Kinds of work, in the order in which they are counted."""
 KINDS = 7
 
-_FOUND, _DRIVER, _LEVEL = range(3)
-"""Where a run stands: the results so far, the driver, and the level of its search (−1: none)."""
+_FOUND, _POSITION, _LEVEL = range(3)
+"""Where a run stands: the results so far, the position, and the level of its search (−1: none)."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -49,17 +49,20 @@ class Windows(NamedTuple):
 
 
 class Loops(NamedTuple):
-    """The nested loops of every driver, outermost first.
+    """The nested loops of every route, outermost first, and the route that each new row takes.
 
-    `levels[d, l]` is (input, link column or −1 to look at the whole window, table, level and column
+    `levels[r, l]` is (input, link column or −1 to look at the whole window, table, level and column
     of the key to look up, first check, end of checks). A check is (own column, operator, level,
-    column there). `positions[d]` is the level of the loop over the driver's new tuples.
+    column there). `positions[r]` is the level of the loop over the driver's new tuples; if it is
+    not the first, all those of a block take the route together. `passed[r, l]` counts the rows that
+    a level has let through.
     """
 
-    drivers: Int64s
+    routes: Int32s
     positions: Int64s
     levels: Int64s
     checks: Int64s
+    passed: Int64s
 
 
 class Schedule(NamedTuple):
@@ -81,14 +84,16 @@ def run_blocks(
     ledger: Int64s,
     peaks: Int64s,
     found: Int32s,
+    count: int = 0,
 ) -> tuple[Int32s, int]:
     """The results of blocks `first` to before `last`: the row of each input, and how many.
 
-    `found` is where they are put; if it is too small, a larger one is returned. `work` counts on;
-    `ledger`, unless it has no rows, keeps the counts after each block; `peaks` the largest windows.
+    `found` is where they are put, after the first `count`; if it is too small, a larger one is
+    returned. `work` counts on; `ledger`, unless it has no rows, keeps the counts after each block;
+    `peaks` the largest windows.
     """
     inputs = len(windows.head)
-    marks = np.array([0, 0, -1])
+    marks = np.array([count, 0, -1])
     fresh, stack = np.empty(inputs, np.int64), np.empty((5, inputs), np.int64)
     rest = (work, ledger, peaks, marks, fresh, stack)
     block = _advance(windows, loops, schedule, first, last, found, *rest)
@@ -116,16 +121,21 @@ def _advance(
     """The block in which the room gave out, to go on with; `last` if it has lasted."""
     for block in range(first, last):
         if marks[_LEVEL] < 0:
-            _begin(windows, schedule, block, fresh, work)
-            marks[_DRIVER] = 0
-        for driver in range(marks[_DRIVER], len(loops.drivers)):
-            s = loops.drivers[driver]
-            if windows.tail[s] > fresh[s]:
-                peaks[s] = max(peaks[s], windows.tail[s] - windows.head[s])
-                _search(windows, loops, driver, fresh[s], stack, work, found, marks)
-                if marks[_LEVEL] >= 0:
-                    marks[_DRIVER] = driver
-                    return block
+            begin(windows, schedule, block, fresh, peaks, work)
+            marks[_POSITION] = schedule.blocks[block]
+        for position in range(marks[_POSITION], schedule.blocks[block + 1]):
+            s = schedule.arrivals[position]
+            if s < 0 or fresh[s] == windows.tail[s]:
+                continue
+            newest = fresh[s]
+            route = loops.routes[newest]
+            if loops.positions[route] > 0:
+                newest = windows.tail[s] - 1
+            _search(windows, loops, route, fresh[s], newest, stack, work, found, marks)
+            if marks[_LEVEL] >= 0:
+                marks[_POSITION] = position
+                return block
+            fresh[s] = newest + 1
         if len(ledger):
             for kind in range(KINDS):
                 ledger[block, kind] = work[kind]
@@ -133,7 +143,9 @@ def _advance(
 
 
 @inlined
-def _begin(windows: Windows, schedule: Schedule, block: int, fresh: Int64s, work: Int64s) -> None:
+def begin(
+    windows: Windows, schedule: Schedule, block: int, fresh: Int64s, peaks: Int64s, work: Int64s
+) -> None:
     """Clean the windows, and put the new rows of a block into them; `fresh` are the first."""
     start, end = schedule.blocks[block], schedule.blocks[block + 1]
     if schedule.expires[block]:
@@ -145,7 +157,18 @@ def _begin(windows: Windows, schedule: Schedule, block: int, fresh: Int64s, work
         if s >= 0:
             insert(windows, s)
             work[INSERTS] += 1
+            peaks[s] = max(peaks[s], windows.tail[s] - windows.head[s])
     work[TUPLES] += end - start
+
+
+@compiled
+def arriving(schedule: Schedule, first: int, last: int, inputs: int) -> Int64s:
+    """How many rows of each input come in blocks `first` to before `last`."""
+    counts = np.zeros(inputs, np.int64)
+    for position in range(schedule.blocks[first], schedule.blocks[last]):
+        if schedule.arrivals[position] >= 0:
+            counts[schedule.arrivals[position]] += 1
+    return counts
 
 
 @compiled
@@ -198,27 +221,28 @@ def place(key: int, count: int) -> np.int64:
 def _search(
     windows: Windows,
     loops: Loops,
-    driver: int,
-    fresh: int,
+    route: int,
+    oldest: int,
+    newest: int,
     stack: Int64s,
     work: Int64s,
     found: Int32s,
     marks: Int64s,
 ) -> None:
-    """Add all results whose last member is one of the driver's rows from `fresh` on.
+    """Add all results whose last member is one of the driver's rows from `oldest` to `newest`.
 
     The level is left where it is if there is no room for one more, and at −1 at the end.
     """
-    rows, levels = windows.rows, loops.levels[driver]
-    position, deepest = loops.positions[driver], levels.shape[0] - 1
+    rows, levels, passed = windows.rows, loops.levels[route], loops.passed[route]
+    position, deepest = loops.positions[route], levels.shape[0] - 1
     # By level: the next row to look at, where to stop, the row in hand, and the latest birth and
     # the earliest death among the rows in hand.
     coming, floor, held, born, dies = stack[0], stack[1], stack[2], stack[3], stack[4]
     compares, probes, level = 0, 0, marks[_LEVEL]
     if level < 0:
         for i in range(deepest + 1):
-            floor[i] = fresh if i == position else windows.head[levels[i, 0]]
-        level, coming[0] = 0, windows.tail[levels[0, 0]] - 1
+            floor[i] = oldest if i == position else windows.head[levels[i, 0]]
+        level, coming[0] = 0, newest if position == 0 else windows.tail[levels[0, 0]] - 1
     while level >= 0 and marks[_FOUND] < len(found):
         row = coming[level]
         if row < floor[level]:
@@ -238,6 +262,7 @@ def _search(
             if death <= birth:
                 continue
         held[level] = row
+        passed[level] += 1
         if level < deepest:
             born[level], dies[level] = birth, death
             level += 1

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.kernels import covering, exact_sum, grouping, hashing, ranges, rows, sorting
+from penstock.kernels import (
+    classify,
+    covering,
+    exact_sum,
+    grouping,
+    hashing,
+    ranges,
+    rows,
+    sorting,
+)
 
 
 def warm_up() -> None:
@@ -22,6 +31,9 @@ def warm_up() -> None:
     grouping.counts_by(few, 2, few)
     grouping.least_by(few, 2, few, known)
     exact_sum.scaled(*exact_sum.sums_by(few, 2, floats, floats), few)
+    leaf = np.full(1, classify.LEAF)
+    tree = classify.FlatTree(leaf, floats[:1], leaf, leaf, leaf, leaf, known)
+    classify.classify(tree, floats.reshape(1, 2))
     covering.counts_over(few, few, 3, few)
     covering.sums_over(few, few, 3, floats, floats)
     covering.least_over(few, few, 3, few, known)

@@ -32,7 +32,7 @@ def key_agreements(query: Query, rows: Rows) -> Iterator[tuple[Group, Figure]]:
         members = [alias for alias in key.streams if alias in rows]
         if len(members) < 2:
             continue
-        codes = _codes(key, members, rows)
+        codes = key_codes(key, members, rows)
         values = max(0, *(int(own.max()) for own in codes.values())) + 1
         frequencies = {alias: frequencies_of(own, values) for alias, own in codes.items()}
         for streams in _sets(members):
@@ -51,7 +51,7 @@ def _sets(members: list[str]) -> Iterator[tuple[str, ...]]:
         yield from combinations(members, size)
 
 
-def _codes(key: KeyClass, members: list[str], rows: Rows) -> dict[str, Int64s]:
+def key_codes(key: KeyClass, members: list[str], rows: Rows) -> dict[str, Int64s]:
     """The keys of each input as numbers from 0, equal for equal keys; −1 where a part is NULL."""
     parts = []
     is_null = {alias: np.zeros(len(rows[alias]), np.bool_) for alias in members}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from penstock.monitor.agreement import key_agreements
 from penstock.monitor.estimate import estimate_distinct, estimate_rate
 from penstock.monitor.notes import notes_on
 from penstock.monitor.sample import Progress, Sample, take_samples
+from penstock.monitor.training import train
 from penstock.monitor.trial import plain_name, try_filters, try_theta
 from penstock.query import Column, Query
 from penstock.query.keys import key_classes
@@ -45,16 +47,19 @@ def analyze(
     """
     end = time.monotonic() + seconds
     samples = take_samples(query, rows, seconds * _READING, progress or (lambda name, count: None))
-    passing, conditions = _filtered(query, _apart(query, samples), end)
+    shares = _apart(query, samples)
+    passing, conditions = _filtered(query, shares, end)
     joining = {alias: each for alias, each in _together(query, passing).items() if len(each)}
     thetas = _thetas(query, joining, end)
-    return Statistics(
+    known = Statistics(
         query,
         streams={item.alias: _stream_figures(query, item, samples) for item in query.inputs},
         groups=dict(key_agreements(query, joining)),
         conditions=conditions | thetas,
         notes=notes_on(query, samples, passing, rows),
     )
+    training, notes = train(known, shares, joining, end)
+    return replace(known, training=training, notes=(*known.notes, *notes))
 
 
 def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:

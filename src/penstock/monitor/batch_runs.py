@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from penstock.engine.layout import Layout
 from penstock.engine.local.batches import open_run
 from penstock.engine.pipeline import Report
+from penstock.engine.routing import routing_of
 from penstock.engine.sinks import noop
-from penstock.engine.tree_routes import routing_of
 from penstock.plan.plan import Plan
 
 

@@ -17,7 +17,8 @@ from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
 from penstock.query import Query, Source
 from penstock.query.expression import columns_of
-from penstock.query.query import Condition
+from penstock.query.query import Condition, Input
+from penstock.stats.training import operators_of
 
 Progress = Callable[[str, int], None]
 
@@ -51,9 +52,17 @@ def take_samples(query: Query, rows: int, seconds: float, progress: Progress) ->
     return samples
 
 
+def is_trained(query: Query, item: Input) -> bool:
+    """Whether tuples of an input could take different routes: of one step there is one order."""
+    return not item.is_table and not query.is_sequenced and len(operators_of(query, item.alias)) > 1
+
+
 def _columns_read(query: Query, source: Source) -> tuple[str, ...]:
-    """The columns that predicates read, and the event time."""
-    aliases = {item.alias for item in query.inputs if item.source.name == source.name}
+    """The columns that predicates read, and the event time; all, where any may choose a route."""
+    inputs = [item for item in query.inputs if item.source.name == source.name]
+    if any(is_trained(query, item) for item in inputs):
+        return tuple(field.name for field in source.fields)
+    aliases = {item.alias for item in inputs}
     sides = [side for e in query.equalities for side in (e.left, e.right)]
     conditions: Iterable[Condition] = (*query.filters, *query.thetas)
     read = [c for e in (*sides, *(c.expression for c in conditions)) for c in columns_of(e)]

@@ -34,7 +34,7 @@ def try_filters(
     for condition in filters:
         if not len(rows):
             break
-        held, cost = _evaluate(condition, rows, plain_name, seconds)
+        held, cost = evaluate_for(condition, rows, plain_name, seconds)
         rows = rows.slice(0, len(held)).filter(pa.array(held))
         selectivity = estimate_fraction(int(held.sum()), len(held))
         figures[str(condition)] = GivenCondition(selectivity, cost)
@@ -48,7 +48,7 @@ def try_theta(rows: Mapping[str, pa.Table], condition: Condition, seconds: float
     for alias in sorted(condition.streams):
         drawn = rows[alias].take(pa.array(generator.integers(0, len(rows[alias]), _PAIRS)))
         columns |= {f"{alias}.{name}": drawn.column(name) for name in drawn.column_names}
-    held, cost = _evaluate(condition, pa.table(columns), column_name, seconds)
+    held, cost = evaluate_for(condition, pa.table(columns), column_name, seconds)
     # Combinations that share a tuple are not independent: no more are than there are tuples.
     independent = min(len(held), *(len(rows[alias]) for alias in condition.streams))
     return GivenCondition(estimate_fraction(int(held.sum()), len(held), independent), cost)
@@ -59,7 +59,7 @@ def plain_name(column: Column) -> str:
     return column.name
 
 
-def _evaluate(
+def evaluate_for(
     condition: Condition, rows: pa.Table, name: Naming, seconds: float
 ) -> tuple[NDArray[np.bool_], Figure]:
     """Which rows pass, of as many as there is time for, and seconds for one of them."""

@@ -8,7 +8,8 @@ from dataclasses import replace
 from penstock.errors import PlanError
 from penstock.optimize.curve import NOTHING, Curve, curve_of, last_arrival
 from penstock.optimize.folding import with_early
-from penstock.optimize.load import combinations_of, load_of, output_of, state_of
+from penstock.optimize.load import combinations_of, output_of, state_of
+from penstock.optimize.mesh_load import as_kept, plan_load
 from penstock.optimize.posynomial import value
 from penstock.optimize.problem import Problem
 from penstock.optimize.shedding import best_drops
@@ -28,7 +29,7 @@ _ROUNDS = 3
 
 def needed_by(problem: Problem, plan: Plan) -> float:
     """Seconds of work a second of a plan without drop boxes."""
-    return value(load_of(with_early(problem, plan.early), plan), [1.0] * problem.size)
+    return value(plan_load(with_early(problem, plan.early), plan), [1.0] * problem.size)
 
 
 def estimate(
@@ -46,11 +47,11 @@ def estimate(
     folded = with_early(problem, plan.early, _by_alias(problem, x))
     sizes = zip(folded.inputs, x, strict=True)
     return Estimate(
-        utilisation=value(load_of(folded, plan), x),
+        utilisation=value(plan_load(folded, plan), x),
         needed=needed,
         output_rate=value(output, x),
         full_rate=value(output, [1.0] * problem.size),
-        state=value(state_of(folded, plan), x),
+        state=value(state_of(as_kept(folded, plan), plan), x),
         keep=_by_alias(problem, x),
         inner=tuple(_inner(folded, plan, x)),
         measure=_measure(problem, plan, goal),
@@ -70,7 +71,7 @@ def _shed(problem: Problem, plan: Plan, tolerance: float) -> tuple[float, ...]:
     """
     x: tuple[float, ...] = (0.0,) * problem.size
     for _ in range(_ROUNDS if plan.early else 1):
-        load = load_of(with_early(problem, plan.early, _by_alias(problem, x)), plan)
+        load = plan_load(with_early(problem, plan.early, _by_alias(problem, x)), plan)
         capacity = problem.known.capacity.value
         kept = best_drops(load, output_of(problem), floors(problem), capacity, tolerance)
         if kept is None:

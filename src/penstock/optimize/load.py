@@ -16,6 +16,7 @@ from penstock.optimize.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.problem import Problem, gain
 from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan
+from penstock.plan.stand_in import stand_in
 from penstock.plan.tree import Branch, TreeJoin, branches, leaves
 
 
@@ -75,7 +76,12 @@ def work_of(problem: Problem, plan: Plan) -> Terms:
         return tuple(
             term for branch in branches(plan.root) for term in _branch_work(problem, branch)
         )
-    return tuple(term for order in plan.orders for term in _order_work(problem, plan, order))
+    joined = stand_in(plan)
+    return tuple(
+        term
+        for order in joined.orders
+        for term in (*settling_of(problem, joined, order), *visits_of(problem, order))
+    )
 
 
 def as_posynomial(problem: Problem, terms: Iterable[Term], filters: bool = False) -> Posynomial:
@@ -120,21 +126,27 @@ def _branch_work(problem: Problem, branch: Branch) -> Iterator[Term]:
         yield from _combinations(problem, mine, other, weight)
 
 
-def _order_work(problem: Problem, plan: MultiwayJoin, order: ProbeOrder) -> Iterator[Term]:
+def settling_of(problem: Problem, plan: MultiwayJoin, order: ProbeOrder) -> Terms:
+    """What a new tuple of a multi-way join takes before it visits others, as terms."""
+    costs = problem.known.costs
+    if costs.join is not None:
+        return ()
+    tables = max(1, len(_tables_of(plan, problem, order.driver)))
+    once = costs.move + costs.search + tables * (costs.insert + costs.expire)
+    return (Term(once, problem.query.aliases.index(order.driver), frozenset()),)
+
+
+def visits_of(problem: Problem, order: ProbeOrder) -> Iterator[Term]:
+    """What the visits of a probe order take, as terms."""
     costs = problem.known.costs
     driver = problem.query.aliases.index(order.driver)
-    detailed = costs.join is None
-    if detailed:
-        tables = max(1, len(_tables_of(plan, problem, order.driver)))
-        once = costs.move + costs.search + tables * (costs.insert + costs.expire)
-        yield Term(once, driver, frozenset())
     bound, here = 1 << driver, None
     for probe in order.probes:
         target = problem.mask([probe.target])
         others = frozenset(problem.members(bound)) - {driver}
         key = None if probe.method == "nested" else probe_key(problem, bound, target, here)
-        visit = costs.join if costs.join is not None else _visit_seconds(problem, probe.method)
-        if detailed and others and (key is None or key != here):
+        visit = visit_seconds(problem, probe.method)
+        if costs.join is None and others and (key is None or key != here):
             visit += costs.move
         yield Term(problem.fraction(bound) * visit, driver, others)
         weight = _candidate_seconds(problem, bound, target, key)
@@ -171,11 +183,14 @@ def arrival_seconds(problem: Problem, method: Method) -> float:
     costs = problem.known.costs
     if costs.join is not None:
         return costs.join
-    return costs.move + costs.insert + costs.expire + _visit_seconds(problem, method)
+    return costs.move + costs.insert + costs.expire + visit_seconds(problem, method)
 
 
-def _visit_seconds(problem: Problem, method: Method) -> float:
+def visit_seconds(problem: Problem, method: Method) -> float:
+    """Seconds that one visit to a window takes, without what it finds there."""
     costs = problem.known.costs
+    if costs.join is not None:
+        return costs.join
     return costs.probe + (0.0 if method == "nested" else costs.hash)
 
 

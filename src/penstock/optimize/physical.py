@@ -10,9 +10,11 @@ from penstock.optimize.load import probe_key
 from penstock.optimize.problem import Problem, gain
 from penstock.optimize.rounds import batch_seconds
 from penstock.plan.decision import Estimate
+from penstock.plan.mesh import DriverMesh, Eddy, MeshJoin, MeshRoute
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
+from penstock.plan.stand_in import probe_order, stand_in
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
 from penstock.stats.calibration import Engine
 
@@ -26,9 +28,15 @@ def with_methods(problem: Problem, plan: Plan) -> Plan:
     Looking at a small window is cheaper than hashing; a join without a key has no choice. This is
     for the laboratory: the batch engines always search sorted chunks.
     """
-    if isinstance(plan, TreeJoin):
-        return replace(plan, root=_with_methods(problem, plan.root))
-    return replace(plan, orders=tuple(_order(problem, order) for order in plan.orders))
+    match plan:
+        case TreeJoin(root=root):
+            return replace(plan, root=_with_methods(problem, root))
+        case MultiwayJoin(orders=orders):
+            return replace(plan, orders=tuple(_order(problem, order) for order in orders))
+        case MeshJoin(meshes=meshes):
+            return replace(plan, meshes=tuple(_mesh(problem, mesh) for mesh in meshes))
+        case Eddy():
+            return plan
 
 
 def settle(problem: Problem, plan: Plan, found: Estimate, engine: Engine) -> Physical:
@@ -59,6 +67,20 @@ def _order(problem: Problem, order: ProbeOrder) -> ProbeOrder:
         for bound, target, key in _visits(problem, order)
     )
     return replace(order, probes=probes)
+
+
+def _mesh(problem: Problem, mesh: DriverMesh) -> DriverMesh:
+    return replace(mesh, routes=tuple(_route(problem, mesh.driver, r) for r in mesh.routes))
+
+
+def _route(problem: Problem, driver: str, route: MeshRoute) -> MeshRoute:
+    probes = {p.target: p for p in _order(problem, probe_order(driver, route)).probes}
+    return MeshRoute(
+        tuple(
+            tuple(probes[o.target] if isinstance(o, Probe) else o for o in stage)
+            for stage in route.stages
+        )
+    )
 
 
 def _better(problem: Problem, searches: tuple[tuple[int, int], ...], key: int | None) -> Method:
@@ -125,7 +147,7 @@ def _searches(problem: Problem, plan: Plan) -> Iterator[Search]:
             for bound, target in ((left, right), (right, left)):
                 yield bound, target, key, float(problem.rates[bound])
         return
-    yield from _probes(problem, plan)
+    yield from _probes(problem, stand_in(plan))
 
 
 def _probes(problem: Problem, plan: MultiwayJoin) -> Iterator[Search]:

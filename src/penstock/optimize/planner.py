@@ -25,6 +25,7 @@ from penstock.optimize.estimate import (
 )
 from penstock.optimize.facts import facts_of, guesses, inputs_of
 from penstock.optimize.folding import with_early
+from penstock.optimize.mesh_plans import RUSTER, fallback_notes, mesh_plans
 from penstock.optimize.ordering import lazier
 from penstock.optimize.physical import settle, with_methods
 from penstock.optimize.placement import with_late_filters
@@ -32,9 +33,10 @@ from penstock.optimize.predicates import by_rank
 from penstock.optimize.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.reasons import reason_for
 from penstock.optimize.rounds import batch_seconds
-from penstock.plan.choose import default_plan
+from penstock.optimize.switches import KINDS
 from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.force import forced_plan, is_flat, render_plan
+from penstock.plan.mesh import MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query.goal import STEADY, First, Goal, Steady
@@ -66,7 +68,7 @@ class Wishes:
 
     goal: Goal = STEADY
     plan: str | None = None
-    kinds: frozenset[str] = frozenset({"tree", "multiway"})
+    kinds: frozenset[str] = frozenset(KINDS)
     off: frozenset[str] = frozenset()
     sheds: bool = False
     alternatives: bool = False
@@ -121,6 +123,12 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
         is_forced=wishes.plan is not None,
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
+        notes=tuple(
+            note
+            for each in ranked
+            if isinstance(each.plan, MeshJoin)
+            for note in fallback_notes(each.plan)
+        ),
     )
 
 
@@ -137,7 +145,8 @@ def _least_work(known: Known, wishes: Wishes) -> float:
     A multi-way join stands for all plans where a search over trees takes long.
     """
     problem = Problem(known.query, replace(known, capacity=Figure(inf, "declared")))
-    kinds = wishes.kinds if problem.size <= SEVERAL_SEARCHES else frozenset({"multiway"})
+    kinds = wishes.kinds - {"mesh"} if problem.size <= SEVERAL_SEARCHES else frozenset()
+    kinds = kinds or frozenset({"multiway"})
     plans = _proposals(problem, replace(wishes, goal=STEADY, kinds=kinds, alternatives=False))
     return min((needed_by(problem, plan) for plan, _ in plans), default=inf)
 
@@ -146,10 +155,7 @@ def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
     """The plans that were weighed, best first."""
     proposals = _distinct(_proposals(problem, wishes))
     if not proposals:
-        raise PlanError(
-            "no plan is left to choose from",
-            hint="allow more kinds of plans, or switch fewer optimisations off",
-        )
+        raise PlanError("no plan is left to choose from", hint=_left_hint(wishes))
     capacity = problem.known.capacity.value
     # What a plan would shed is of interest only where none keeps up, or where all are to be shown.
     sheds = wishes.alternatives or all(needed_by(problem, p) > capacity for p, _ in proposals)
@@ -168,6 +174,12 @@ def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
         _prefer_from(ranked, problem, wishes.goal, capacity)
     best = replace(ranked[0], estimate=estimate(problem, ranked[0].plan, wishes.goal))
     return [best, *ranked[1:]]
+
+
+def _left_hint(wishes: Wishes) -> str:
+    if wishes.kinds == {"mesh"} and "mesh" not in wishes.off:
+        return "a mesh is for the goal steady, without ROWS windows: allow more kinds of plans"
+    return "allow more kinds of plans, or switch fewer optimisations off"
 
 
 def _prefer_from(ranked: list[Alternative], problem: Problem, goal: Goal, capacity: float) -> None:
@@ -224,18 +236,20 @@ def _proposals(problem: Problem, wishes: Wishes) -> Iterable[Proposal]:
 
 def _joins(problem: Problem, wishes: Wishes, is_thorough: bool = True) -> Iterator[Proposal]:
     """The join plans of a problem: all that are worth it, or only those of least work."""
-    if problem.size == 1:
-        yield default_plan(problem.query), FROM_ORDER
-        return
     every = wishes.alternatives and is_thorough
     multiway = list(multiway_plans(problem, wishes.off, every))
     least = min(needed_by(problem, plan) for plan, _ in multiway)
     is_enough = isinstance(wishes.goal, Steady) and least <= problem.known.capacity.value
-    if "multiway" in wishes.kinds:
+    if "multiway" in wishes.kinds or (problem.size == 1 and "tree" in wishes.kinds):
         yield from multiway
-    if "tree" in wishes.kinds:
+    if "tree" in wishes.kinds and problem.size > 1:
         is_exact = is_enough or not is_thorough
         yield from tree_plans(problem, wishes.goal, wishes.off, is_exact=is_exact, every=every)
+    if "mesh" in wishes.kinds - wishes.off and is_thorough and isinstance(wishes.goal, Steady):
+        # The laboratory takes tuple by tuple: there are no pieces of batches.
+        ruster = 0.0 if wishes.engine == "laboratory" else RUSTER
+        is_alone = wishes.kinds == {"mesh"}
+        yield from mesh_plans(problem, multiway, is_alone=is_alone, ruster=ruster)
 
 
 def _distinct(proposals: Iterable[Proposal]) -> list[tuple[Plan, tuple[str, ...]]]:

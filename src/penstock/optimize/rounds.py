@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from penstock.optimize.load import probe_key
 from penstock.optimize.problem import Problem
-from penstock.plan.multiway import ProbeOrder
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.multiway import MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan
+from penstock.plan.stand_in import probe_order, stand_in
 from penstock.plan.tree import Leaf, Node, TreeJoin
 
 
@@ -15,7 +17,15 @@ def rounds_of(problem: Problem, plan: Plan) -> int:
     """The rounds of a batch on Spark, as the engine has them."""
     if isinstance(plan, TreeJoin):
         return _found(problem, plan.root).round + 1
-    return max((_legs(problem, order) for order in plan.orders), default=1)
+    return max((_legs(problem, order) for order in _orders(plan)), default=1)
+
+
+def _orders(plan: MultiwayJoin | MeshJoin | Eddy) -> tuple[ProbeOrder, ...]:
+    """All probe orders of a plan: a mesh has one for every route."""
+    if isinstance(plan, MeshJoin):
+        meshes = plan.meshes
+        return tuple(probe_order(mesh.driver, r) for mesh in meshes for r in mesh.routes)
+    return stand_in(plan).orders
 
 
 def batch_seconds(problem: Problem, plan: Plan) -> float:

@@ -6,7 +6,11 @@ from collections.abc import Iterable
 
 from penstock.errors import PlanError
 
-KINDS = {"tree": "binary joins with inner results as state", "multiway": "one join without"}
+KINDS = {
+    "tree": "binary joins with inner results as state",
+    "multiway": "one join without",
+    "mesh": "one join without, in which tuples that differ take different routes",
+}
 
 SWITCHES = {
     "filter-order": "put filters and other predicates in the order of their rank",
@@ -15,6 +19,7 @@ SWITCHES = {
     "products": "consider trees that join inputs without a predicate between them",
     "probe-order": "search each stream's probe order instead of taking FROM's",
     "early-aggregation": "consider aggregating inputs of a view before they are joined",
+    "mesh": "consider different routes for tuples that differ",
     "methods": "choose between nested loops and search by key (laboratory)",
 }
 

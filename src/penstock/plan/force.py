@@ -6,19 +6,25 @@ from dataclasses import replace
 
 from penstock.plan.choose import default_plan
 from penstock.plan.early_text import cut_early, render_early
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.mesh_text import forced_eddy, render_eddy, render_mesh
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.notation import read_words
 from penstock.plan.orders_text import forced_orders, render_orders
 from penstock.plan.plan import Plan
+from penstock.plan.tree import TreeJoin
 from penstock.plan.tree_text import forced_tree, render_tree
 from penstock.query import Query
 
 
 def forced_plan(query: Query, text: str) -> Plan:
-    """The plan that a text describes: probe orders, or the shape of a tree or multi-way join.
+    """The plan that a text describes: probe orders, the shape of a tree or multi-way join, `eddy`.
 
-    After either may stand which inputs are aggregated early.
+    After orders and shapes may stand which inputs are aggregated early.
     """
+    eddy = forced_eddy(query, text)
+    if eddy is not None:
+        return eddy
     join, early = cut_early(query, text)
     return replace(_forced_join(query, join), early=early)
 
@@ -40,9 +46,20 @@ def is_flat(query: Query, text: str) -> bool:
 
 
 def render_plan(plan: Plan) -> str:
-    """The text that `forced_plan` turns into this plan."""
-    join = render_orders(plan) if isinstance(plan, MultiwayJoin) else render_tree(plan)
-    return join + render_early(plan.early)
+    """The text that `forced_plan` turns into this plan; a mesh is only described."""
+    return _render_join(plan) + render_early(plan.early)
+
+
+def _render_join(plan: Plan) -> str:
+    match plan:
+        case MultiwayJoin():
+            return render_orders(plan)
+        case TreeJoin():
+            return render_tree(plan)
+        case MeshJoin():
+            return render_mesh(plan)
+        case Eddy():
+            return render_eddy(plan)
 
 
 def _is_shape(text: str) -> bool:

@@ -7,10 +7,10 @@ route gives the same results: partners come before the tuple in the total order,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from penstock.plan.drops import NO_DROPS, DropBoxes
-from penstock.plan.multiway import Probe
+from penstock.plan.multiway import MultiwayJoin, Probe
 from penstock.query import Condition, Query
 
 
@@ -64,6 +64,25 @@ Fork = Split | Goes
 
 
 @dataclass(frozen=True)
+class Prospect:
+    """What training tells of a mesh, in seconds for a driving tuple (QM Eq. 2).
+
+    `routes` are what the routes cost the tuples that take them, `mesh` is all of it in the mean,
+    with classification, `single` the best single route. `reason` says why one route is enough.
+    """
+
+    routes: tuple[float, ...]
+    mesh: float
+    single: float
+    reason: str = ""
+
+    @property
+    def gain(self) -> float:
+        """The part of the single route's seconds that the mesh spares."""
+        return 1.0 - self.mesh / self.single if self.single > 0.0 else 0.0
+
+
+@dataclass(frozen=True)
 class DriverMesh:
     """The routes of one stream's new tuples, and the decision tree that gives each its route.
 
@@ -75,6 +94,12 @@ class DriverMesh:
     classifier: Fork
     routes: tuple[MeshRoute, ...]
     shares: tuple[float, ...]
+    prospect: Prospect | None = field(default=None, compare=False)
+
+    @property
+    def main(self) -> MeshRoute:
+        """The route that the most tuples take."""
+        return self.routes[max(range(len(self.routes)), key=lambda r: self.shares[r])]
 
 
 @dataclass(frozen=True)
@@ -82,13 +107,15 @@ class MeshJoin:
     """Join all inputs at once; every stream has a mesh, if only of one route (QM).
 
     A filter that comes after a probe in some route waits: it is among `query.thetas`, and whoever
-    else probes the driver's state checks it. All others are among `query.filters`.
+    else probes the driver's state checks it. All others are among `query.filters`. `single` is the
+    multi-way join that it was weighed against.
     """
 
     query: Query
     meshes: tuple[DriverMesh, ...]
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
+    single: MultiwayJoin | None = field(default=None, compare=False)
 
     def mesh(self, driver: str) -> DriverMesh:
         """The mesh of one stream."""

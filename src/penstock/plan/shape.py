@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.notation import quote
 from penstock.plan.plan import Plan
-from penstock.plan.tree import Leaf, Node, is_left_deep
+from penstock.plan.tree import Leaf, Node, TreeJoin, is_left_deep
 
 
 def shape_of(plan: Plan) -> str:
-    """`((A B) C)` of a tree, `(A B C)` of a multi-way join."""
-    if isinstance(plan, MultiwayJoin):
-        return f"({' '.join(quote(alias) for alias in plan.query.aliases)})"
-    return render_shape(plan.root)
+    """`((A B) C)` of a tree, `(A B C)` of all that join everything at once."""
+    if isinstance(plan, TreeJoin):
+        return render_shape(plan.root)
+    return f"({' '.join(quote(alias) for alias in plan.query.aliases)})"
 
 
 def render_shape(node: Node) -> str:
@@ -23,12 +24,26 @@ def render_shape(node: Node) -> str:
 
 
 def kind_of(plan: Plan) -> str:
-    """`multiway` or `tree`."""
-    return "multiway" if isinstance(plan, MultiwayJoin) else "tree"
+    """`multiway`, `tree`, `mesh` or `eddy`."""
+    match plan:
+        case MultiwayJoin():
+            return "multiway"
+        case TreeJoin():
+            return "tree"
+        case MeshJoin():
+            return "mesh"
+        case Eddy():
+            return "eddy"
 
 
 def describe(plan: Plan) -> str:
-    """`left-deep tree`, `bushy tree` or `multi-way join`."""
-    if isinstance(plan, MultiwayJoin):
-        return "multi-way join"
-    return "left-deep tree" if is_left_deep(plan.root) else "bushy tree"
+    """`left-deep tree`, `bushy tree`, `multi-way join`, `query mesh` or `eddy`."""
+    match plan:
+        case MultiwayJoin():
+            return "multi-way join"
+        case TreeJoin(root=root):
+            return "left-deep tree" if is_left_deep(root) else "bushy tree"
+        case MeshJoin():
+            return "query mesh"
+        case Eddy():
+            return "eddy"

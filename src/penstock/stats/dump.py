@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from penstock.query.keys import key_classes
 from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
 from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures, group_text
+from penstock.stats.training import Training, Value
 
 
 def dump(statistics: Statistics) -> str:
@@ -27,6 +28,7 @@ def dump(statistics: Statistics) -> str:
         _predicates("joins", groups | thetas),
         _predicates("filters", {text: each for text, each in given.items() if text in filters}),
         "" if statistics.costs is None else "".join(_costs(statistics.costs)),
+        *("".join(_training(each)) for each in statistics.training.values()),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -72,6 +74,26 @@ def _costs(costs: Costs) -> Iterator[str]:
         yield f"join = {costs.join!r}\n"
     else:
         yield from (f"{name} = {getattr(costs, name)!r}\n" for name in names)
+
+
+def _training(training: Training) -> Iterator[str]:
+    yield f"[training.{_key(training.driver)}]  # tuples that stand for all, to choose routes by\n"
+    yield f"attributes = {_row(training.attributes)}\n"
+    yield f"operators = {_row(training.operators)}\n"
+    yield f"weights = {_row(training.weights)}\n"
+    yield "values = [\n" + "".join(f"  {_row(row)},\n" for row in training.values) + "]\n"
+    yield "yields = [\n" + "".join(f"  {_row(row)},\n" for row in training.yields) + "]\n"
+
+
+def _row(cells: Iterable[Value]) -> str:
+    """An array of texts and numbers; TOML has no NULL."""
+    return "[" + ", ".join(_cell(cell) for cell in cells) + "]"
+
+
+def _cell(cell: Value) -> str:
+    if cell is None:
+        return "nan"
+    return _quoted(cell) if isinstance(cell, str) else repr(cell)
 
 
 def _figure(figure: Figure) -> str:

@@ -20,6 +20,7 @@ from penstock.stats.owners import figures_by_alias
 from penstock.stats.predicates import Finder
 from penstock.stats.schema import TABLES, ConditionTable, StatsFile
 from penstock.stats.statistics import GivenCondition, Group, Statistics
+from penstock.stats.trained import training_by_alias
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -36,7 +37,15 @@ _UNITS = {
     "distinct": "how many different values a column has",
     "selectivity": "the fraction that passes: 0.1 for one in ten",
     "cost": "seconds for one evaluation",
+    "training": "penstock analyze writes this part: let it sample the sources again",
     "costs": "seconds for one tuple; join alone, or insert, probe, expire, move, hash, compare",
+}
+
+
+_FAULTS = {
+    "missing": "is missing",
+    "list_type": "must be an array",
+    "string_type": "must be a text",
 }
 
 
@@ -78,6 +87,7 @@ def from_data(data: Mapping[str, Any], query: Query, file: str = "stats") -> Sta
         capacity=given.capacity,
         rows_warmup=given.rows_warmup,
         horizon=given.horizon,
+        training=training_by_alias(given.training, query, file),
     )
 
 
@@ -152,6 +162,8 @@ def _misfit(file: str, error: Mapping[str, Any]) -> StatsError:
             return StatsError(f"{where} is not known", hint=_known_keys(error["loc"]))
         case "literal_error":
             return StatsError(f"{where} must be {error['ctx']['expected']}")
+        case "missing" | "list_type" | "string_type" as fault:
+            return StatsError(f"{where} {_FAULTS[fault]}", hint=_UNITS["training"])
     example = "write it like [streams.A], [joins] or [costs], with its keys below it"
     return StatsError(f"{where} must be a table", hint=example)
 
@@ -161,5 +173,11 @@ def _known_keys(path: tuple[str, ...]) -> str | None:
     return nearest(path[-1], table.model_fields, listed("keys", table.model_fields))
 
 
-def _dotted(path: tuple[str, ...]) -> str:
-    return ".".join(key if re.fullmatch(r"[\w-]+", key) else f"'{key}'" for key in path)
+def _dotted(path: tuple[str | int, ...]) -> str:
+    """`streams.A.rate`; places in arrays are counted from 1, as in `training.A.yields[1][2]`."""
+    parts = [f"[{key + 1}]" if isinstance(key, int) else f".{_plain(key)}" for key in path]
+    return "".join(parts).removeprefix(".")
+
+
+def _plain(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key) else f"'{key}'"

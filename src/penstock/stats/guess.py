@@ -47,6 +47,7 @@ def complete(
         rows_warmup=DEFAULT_WARMUP if given.rows_warmup is None else given.rows_warmup,
         horizon=given.horizon,
         distinct={alias: figures.distinct for alias, figures in given.streams.items()},
+        training=given.training,
     )
 
 

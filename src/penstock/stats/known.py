@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from penstock.query import Query
 from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
+from penstock.stats.training import Training
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Known:
     fraction of their combinations that are equal on the key. `conditions` has the filters and theta
     predicates, and the equalities that are in no key class, by their text. `horizon` is the seconds
     after which an UNBOUNDED window is looked at. `distinct` has the different values of columns, by
-    alias and name, as far as they are given.
+    alias and name, as far as they are given; `training` the training tuples of streams.
     """
 
     query: Query
@@ -41,3 +42,4 @@ class Known:
     rows_warmup: float = 60.0
     horizon: float | None = None
     distinct: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
+    training: Mapping[str, Training] = field(default_factory=dict)

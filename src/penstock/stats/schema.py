@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -18,6 +18,8 @@ Check = Callable[[Any], float]
 
 _ORIGINS = ("declared", "sampled", "measured")
 _FIGURE = ("value", "origin", "error")
+# Weights are written with six digits each.
+_WHOLE = 1e-3
 
 
 def _number(is_right: Callable[[float], bool], demand: str) -> Check:
@@ -64,6 +66,14 @@ def _error(given: Any) -> float | None:
 
 def _listed() -> str:
     return f"{', '.join(_ORIGINS[:-1])} and {_ORIGINS[-1]}"
+
+
+def _value(given: Any) -> float | str | None:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, bool) or not isinstance(given, int | float) or math.isinf(given):
+        raise ValueError(f"is {given!r}, but must be a text or a number; nan is NULL")
+    return None if math.isnan(given) else float(given)
 
 
 def _horizon(given: Any) -> float:
@@ -132,6 +142,37 @@ class CostsTable(Table):
         return self
 
 
+def _check_rows(
+    name: str, rows: Sequence[Sequence[object]], count: int, width: int, columns: str
+) -> None:
+    if len(rows) != count:
+        raise ValueError(f"has {count} weights, but {len(rows)} rows of {name}")
+    wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
+    if wrong is not None:
+        length = len(rows[wrong])
+        raise ValueError(f"has {width} {columns}, but row {wrong + 1} of {name} has {length}")
+
+
+class TrainingTable(Table):
+    """`[training.A]`: a row of values and one of yields for each training tuple; NULL is nan."""
+
+    attributes: list[str]
+    operators: list[str]
+    weights: list[Annotated[float, BeforeValidator(_positive)]]
+    values: list[list[Annotated[float | str | None, BeforeValidator(_value)]]]
+    yields: list[list[Annotated[float, BeforeValidator(_at_least_0)]]]
+
+    @model_validator(mode="after")
+    def all_fit(self) -> Self:
+        """Refuses rows that are too many, too few, too short or too long."""
+        count = len(self.weights)
+        if abs(sum(self.weights) - 1) > _WHOLE:
+            raise ValueError(f"has weights that add up to {sum(self.weights):.4g}, not to 1")
+        _check_rows("values", self.values, count, len(self.attributes), "attributes")
+        _check_rows("yields", self.yields, count, len(self.operators), "operators")
+        return self
+
+
 class StatsFile(Table):
     """The whole file (DESIGN §6)."""
 
@@ -142,6 +183,7 @@ class StatsFile(Table):
     joins: dict[str, ConditionTable] = Field(default_factory=dict)
     filters: dict[str, ConditionTable] = Field(default_factory=dict)
     costs: CostsTable | None = None
+    training: dict[str, TrainingTable] = Field(default_factory=dict)
 
 
 TABLES: dict[str, type[Table]] = {
@@ -149,4 +191,5 @@ TABLES: dict[str, type[Table]] = {
     "joins": ConditionTable,
     "filters": ConditionTable,
     "costs": CostsTable,
+    "training": TrainingTable,
 }

@@ -11,6 +11,7 @@ from penstock.query.keys import KeyClass, key_classes
 from penstock.query.query import as_condition
 from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
+from penstock.stats.training import Training
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Statistics:
     capacity: Figure | None = None
     rows_warmup: float | None = None
     horizon: float | None = None
+    training: Mapping[str, Training] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     def stream(self, alias: str) -> StreamFigures:

@@ -1,8 +1,10 @@
-"""Training tuples: a sample of one stream, condensed, with what each operator makes of them (QM)."""
+"""Training tuples: a sample of one stream, condensed, and what operators make of them (QM)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from penstock.query import Query
 
 Value = float | str | None
 
@@ -23,3 +25,13 @@ class Training:
     weights: tuple[float, ...]
     operators: tuple[str, ...]
     yields: tuple[tuple[float, ...], ...]
+
+
+def operators_of(query: Query, driver: str) -> tuple[str, ...]:
+    """The operators of a stream's routes: the texts of its filters, and the other inputs.
+
+    Among the filters are those that wait for the joins.
+    """
+    conditions = (*query.filters, *query.thetas)
+    filters = (str(c) for c in conditions if c.streams == {driver})
+    return (*filters, *(alias for alias in query.aliases if alias != driver))

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from penstock.engine.layout import Layout
 from penstock.engine.local.clock import Work
 from penstock.engine.local.columns import Columns
+from penstock.engine.local.eddy import Vortex, run_vortex, vortex_of
 from penstock.engine.local.joinable import Joinable, comparisons_of, joinable
-from penstock.engine.local.loops import Lowering
+from penstock.engine.local.loops import Lowering, every_table
+from penstock.engine.local.mesh import Mesh, mesh_of, routes_of, run_mesh
 from penstock.engine.local.paths import TreeLowering
 from penstock.engine.local.positions import Lifetimes, lifetimes_of
 from penstock.engine.local.schedule import Mode, block_bounds, cleanings, ready_times
@@ -22,6 +24,7 @@ from penstock.errors import PlanError
 from penstock.kernels.inner import Inner, empty_inner
 from penstock.kernels.nested import KINDS, Loops, Schedule, Windows, insert_all, run_blocks
 from penstock.kernels.tree import Paths, run_arrivals
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
@@ -29,6 +32,7 @@ from penstock.query import Condition
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass
@@ -37,6 +41,9 @@ class Climber:
 
     paths: Paths
     inner: Inner
+
+
+Machine = Loops | Mesh | Vortex | Climber
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Apparatus:
     times: Int64s
     kept: Mapping[str, Int64s]
     windows: Windows
-    machine: Loops | Climber
+    machine: Machine
     schedule: Schedule
     ready: Int64s
     starts: Int64s
@@ -64,11 +71,13 @@ class Apparatus:
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of work, counted on in place; `ledger` has them after each block, if it has rows."""
+    """Counts of work, counted on in place; `ledger` has them after each block, if it has rows, and
+    `deciding` the seconds spent on deciding about routes."""
 
     work: Int64s
     peaks: Int64s
     ledger: Int64s
+    deciding: Floats
 
     @property
     def total(self) -> Work:
@@ -94,7 +103,8 @@ def set_up(
     codes = joinable(layout, inside, {alias: life.rows for alias, life in lives.items()})
     kept = {alias: np.flatnonzero(passes) for alias, passes in codes.passes.items()}
     columns = Columns(layout, inside)
-    windows, machine = _build(plan, columns, lives, codes, buckets, len(times), traced)
+    starts = np.cumsum([0, *(len(kept[alias]) for alias in plan.query.aliases)])[:-1]
+    windows, machine = _build(plan, columns, lives, codes, buckets, starts, len(times), traced)
     bounds = block_bounds(mode, times)
     return Apparatus(
         plan=plan,
@@ -108,7 +118,7 @@ def set_up(
             _arrivals(plan, lives, kept, len(times)), bounds, cleanings(expiration, times, bounds)
         ),
         ready=ready_times(mode, times, bounds),
-        starts=np.cumsum([0, *(len(kept[alias]) for alias in plan.query.aliases)])[:-1],
+        starts=starts,
         outside=outside,
         shed={i.alias: len(tuples[i.alias]) - len(arriving[i.alias]) for i in plan.query.streams},
     )
@@ -120,7 +130,7 @@ def tally(apparatus: Apparatus, with_ledger: bool) -> Tally:
     held = apparatus.windows.tail - apparatus.windows.head
     if isinstance(apparatus.machine, Climber):
         held = np.concatenate([held, apparatus.machine.inner.held])
-    return Tally(np.zeros(KINDS, np.int64), held, np.zeros((blocks, KINDS), np.int64))
+    return Tally(np.zeros(KINDS, np.int64), held, np.zeros((blocks, KINDS), np.int64), np.zeros(1))
 
 
 def execute(apparatus: Apparatus, counts: Tally, first: int = 0, last: int | None = None) -> Int32s:
@@ -133,6 +143,14 @@ def execute(apparatus: Apparatus, counts: Tally, first: int = 0, last: int | Non
         case Climber():
             machine.inner, found, count = run_arrivals(
                 windows, machine.paths, machine.inner, schedule, first, end, *books, room
+            )
+        case Mesh():
+            found, count = run_mesh(
+                windows, machine, schedule, first, end, *books, counts.deciding, room
+            )
+        case Vortex():
+            found, count = run_vortex(
+                windows, machine, schedule, first, end, *books, counts.deciding, room
             )
         case _:
             found, count = run_blocks(windows, machine, schedule, first, end, *books, room)
@@ -151,9 +169,10 @@ def _build(
     lives: Mapping[str, Lifetimes],
     codes: Joinable,
     buckets: Mapping[str, int],
+    starts: Int64s,
     positions: int,
     traced: bool,
-) -> tuple[Windows, Loops | Climber]:
+) -> tuple[Windows, Machine]:
     """The windows, with the tables in them, and what is done with them."""
     sizes = _bucket_counts(lives, buckets)
     tables = np.array(
@@ -165,17 +184,26 @@ def _build(
         ],
         np.int64,
     )
+    if traced and not isinstance(plan, TreeJoin):
+        raise PlanError(
+            "a multi-way join is one operator and cannot have a server for each join",
+            hint="let all its work share one: servers='shared'",
+        )
     match plan:
-        case MultiwayJoin() if traced:
-            raise PlanError(
-                "a multi-way join is one operator and cannot have a server for each join",
-                hint="let all its work share one: servers='shared'",
-            )
         case MultiwayJoin():
-            loops = Lowering(plan, columns)
-            windows = columns.windows(loops.tables(), lives, codes, sizes)
+            lowering = Lowering(plan.orders, columns)
+            windows = columns.windows(lowering.tables, lives, codes, sizes)
             insert_all(windows, tables)
-            return windows, loops.loops()
+            return windows, lowering.loops(codes.counts)
+        case MeshJoin():
+            lowering = routes_of(plan, columns)
+            windows = columns.windows(lowering.tables, lives, codes, sizes)
+            insert_all(windows, tables)
+            return windows, mesh_of(plan, lowering, _able(lives, codes), starts)
+        case Eddy():
+            windows = columns.windows(every_table(columns), lives, codes, sizes)
+            insert_all(windows, tables)
+            return windows, vortex_of(plan, columns, _able(lives, codes), starts)
         case TreeJoin():
             tree = TreeLowering(plan, columns)
             windows = columns.windows(tree.tables(), lives, codes, sizes)
@@ -183,6 +211,11 @@ def _build(
             climber = Climber(tree.paths(), inner)
             _climb_first(windows, climber, tables)
             return windows, climber
+
+
+def _able(lives: Mapping[str, Lifetimes], codes: Joinable) -> dict[str, pa.Table]:
+    """The rows of each input that can join at all."""
+    return {alias: life.rows.filter(codes.passes[alias]) for alias, life in lives.items()}
 
 
 def _climb_first(windows: Windows, climber: Climber, tables: Int64s) -> None:

@@ -50,8 +50,7 @@ class Columns:
         buckets: Mapping[str, int],
     ) -> Windows:
         """The windows and hash tables before anything has arrived."""
-        sizes = [int(codes.passes[alias].sum()) for alias in self.aliases]
-        starts = np.cumsum([0, *sizes])
+        starts = np.cumsum([0, *codes.counts])
         rows = np.zeros((starts[-1], self._width()), np.int64)
         for alias, start, end in zip(self.aliases, starts, starts[1:], strict=False):
             self._fill(rows[start:end], alias, lives[alias], codes)

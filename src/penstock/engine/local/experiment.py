@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +22,12 @@ from penstock.engine.publish import as_parts, clean, prepare, print_results, pub
 from penstock.engine.sinks import PartWriter, Sink
 from penstock.engine.store import Store
 from penstock.engine.views import refuse_views
+from penstock.plan.mesh import Eddy, MeshJoin, attributes_of
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.query import Input
+
+_NO_MORE: Mapping[str, Collection[str]] = MappingProxyType({})
 
 
 def run_experiment(
@@ -43,7 +47,7 @@ def run_experiment(
     """
     refuse_views(plan.query)
     prepare(sink, is_new=True, overwrite=overwrite)
-    outcome = run(plan, read_all(plan.query), mode, expiration, clock, buckets)
+    outcome = run(plan, read_all(plan.query, contents_of(plan)), mode, expiration, clock, buckets)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         staging = staging_of(sink, Store(folder))
         writer = PartWriter(staging, plan.query)
@@ -57,8 +61,22 @@ def run_experiment(
     return outcome
 
 
-def read_all(query: Query) -> Mapping[str, pa.Table]:
-    """The tuples of each input, late ones dropped."""
+def contents_of(plan: Plan) -> Mapping[str, Collection[str]]:
+    """The columns by which tuples of each stream are sent on their way: an eddy may use all."""
+    match plan:
+        case MeshJoin():
+            return {mesh.driver: attributes_of(mesh) for mesh in plan.meshes}
+        case Eddy():
+            return {i.alias: [f.name for f in i.source.fields] for i in plan.query.streams}
+        case _:
+            return {}
+
+
+def read_all(
+    query: Query, also: Mapping[str, Collection[str]] = _NO_MORE
+) -> Mapping[str, pa.Table]:
+    """The tuples of each input, late ones dropped, with the columns that the query reads and those
+    that are wanted `also`."""
     layout = Layout(query)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         feed = Feed({i.source.name: i.source for i in query.inputs}.values(), Store(folder))
@@ -67,7 +85,8 @@ def read_all(query: Query) -> Mapping[str, pa.Table]:
         slices = feed.slices(feed.start(), end)
     tables = {}
     for item in query.inputs:
-        columns = layout.reads(item.alias)
+        wanted = {*layout.reads(item.alias), *also.get(item.alias, ())}
+        columns = tuple(f.name for f in item.source.fields if f.name in wanted)
         blocks = [
             block
             for piece in slices

@@ -41,6 +41,11 @@ class Joinable:
     sides: Mapping[tuple[str, int], Int64s]
     passes: Mapping[str, NDArray[np.bool_]]
 
+    @property
+    def counts(self) -> list[int]:
+        """How many rows of each input can join."""
+        return [int(able.sum()) for able in self.passes.values()]
+
 
 def comparisons_of(layout: Layout) -> tuple[tuple[Comparison, ...], tuple[Condition, ...]]:
     """The checks of a query that a loop can make, and the others."""

@@ -1,59 +1,79 @@
-"""A multi-way plan as the loops of the nested-loops kernel."""
+"""Probe orders as the loops of the nested-loops kernel."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from penstock.engine.layout import Layout
 from penstock.engine.local.columns import OPERATORS, Columns, Table
 from penstock.kernels.nested import EQ, GE, GT, LE, LT, NE, Loops
-from penstock.plan.multiway import MultiwayJoin, ProbeOrder
+from penstock.plan.multiway import ProbeOrder
 
-_MIRRORED = {EQ: EQ, NE: NE, LT: GT, LE: GE, GT: LT, GE: LE}
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+
+MIRRORED = {EQ: EQ, NE: NE, LT: GT, LE: GE, GT: LT, GE: LE}
 
 
 @dataclass(frozen=True)
 class Lowering:
-    """Turns a plan into what the kernel takes: aliases, keys and columns become numbers."""
+    """Turns orders into what the kernel takes: aliases, keys and columns become numbers.
 
-    plan: MultiwayJoin
+    Where it `is_open`, other orders may follow while the join runs.
+    """
+
+    orders: tuple[ProbeOrder, ...]
     columns: Columns
+    is_open: bool = False
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        return self.plan.query.aliases
+        return self.columns.aliases
 
     @property
     def layout(self) -> Layout:
         return self.columns.layout
 
-    def loops(self) -> Loops:
-        """The nested loops of every driver."""
-        checks: list[tuple[int, int, int, int]] = []
-        levels = [self._levels(order, checks) for order in self.plan.orders]
+    def loops(self, sizes: Sequence[int]) -> Loops:
+        """The nested loops of every order; the rows of an input, of which there are so many, take
+        the first order that it drives."""
+        lowered = [self.lowered(order) for order in self.orders]
+        ends = np.cumsum([len(checks) for _, checks in lowered])
+        for (levels, checks), end in zip(lowered, ends, strict=True):
+            levels[:, 5:] += end - len(checks)
+        drivers = [order.driver for order in self.orders]
+        firsts = [drivers.index(alias) if alias in drivers else 0 for alias in self.aliases]
         return Loops(
-            drivers=np.array([self.aliases.index(order.driver) for order in self.plan.orders]),
-            positions=np.array([order.position for order in self.plan.orders]),
-            levels=np.array(levels, np.int64),
-            checks=np.array(checks, np.int64).reshape(-1, 4),
+            routes=np.repeat(np.array(firsts, np.int32), sizes),
+            positions=np.array([order.position for order in self.orders]),
+            levels=np.stack([levels for levels, _ in lowered]),
+            checks=np.concatenate([checks for _, checks in lowered]),
+            passed=np.zeros((len(self.orders), len(self.aliases)), np.int64),
         )
 
+    @cached_property
     def tables(self) -> tuple[Table, ...]:
         """The hash tables that the loops look into."""
+        if self.is_open:
+            return every_table(self.columns)
         wanted = [
             (target, key)
-            for order in self.plan.orders
+            for order in self.orders
             for level, target in enumerate(sequence(order))
             if (key := self._probe_key(order, level)) is not None
         ]
         return tuple(dict.fromkeys(wanted))
 
-    def _levels(
-        self, order: ProbeOrder, checks: list[tuple[int, int, int, int]]
-    ) -> list[tuple[int, ...]]:
+    def lowered(self, order: ProbeOrder) -> tuple[Int64s, Int64s]:
+        """The levels of an order, and its checks. All orders of a driver have as many checks: each
+        is made where the later of its two inputs comes."""
         levels: list[tuple[int, ...]] = []
+        checks: list[tuple[int, int, int, int]] = []
         for level, target in enumerate(sequence(order)):
             first = len(checks)
             checks += self._checks(order, level)
@@ -63,12 +83,12 @@ class Lowering:
                 source = self._bound_at(order, level, key)
                 search = (
                     self.columns.key(target, key) + 1,
-                    self.tables().index((target, key)),
+                    self.tables.index((target, key)),
                     source,
                     self.columns.key(sequence(order)[source], key),
                 )
             levels.append((self.aliases.index(target), *search, first, len(checks)))
-        return levels
+        return np.array(levels, np.int64), np.array(checks, np.int64).reshape(-1, 4)
 
     def _probe_key(self, order: ProbeOrder, level: int) -> int | None:
         """The key class by which a level finds its bucket; None if it looks at the whole window.
@@ -102,7 +122,7 @@ class Lowering:
             left, right = comparison.streams
             operator = OPERATORS[comparison.operator]
             if target == right:
-                left, right, operator = right, left, _MIRRORED[operator]
+                left, right, operator = right, left, MIRRORED[operator]
             if target == left and right in bound:
                 own, there = self.columns.side(left, number), self.columns.side(right, number)
                 checks.append((own, operator, bound.index(right), there))
@@ -112,3 +132,8 @@ class Lowering:
 def sequence(order: ProbeOrder) -> tuple[str, ...]:
     """The inputs in the order of their loops, outermost first."""
     return (*order.targets[: order.position], order.driver, *order.targets[order.position :])
+
+
+def every_table(columns: Columns) -> tuple[Table, ...]:
+    """The hash tables that any order could look into."""
+    return tuple((alias, k) for alias in columns.aliases for k in columns.layout.keys_of(alias))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.multiway import Method, ProbeOrder
 from penstock.plan.plan import Plan
 from penstock.plan.shape import render_shape
+from penstock.plan.stand_in import stand_in
 from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import Condition, Equality
 from penstock.query.keys import key_classes, unkeyed_equalities
@@ -36,6 +38,8 @@ class Check:
     @property
     def where(self) -> str:
         """`at C from A, B; at A from C`, or `at (A C)`."""
+        if not self.places:
+            return "as soon as its inputs are bound"
         drivers: dict[str, list[str]] = {}
         for driver, place in self.places:
             drivers.setdefault(place, []).extend([] if driver is None else [driver])
@@ -49,7 +53,8 @@ def checks_of(plan: Plan) -> Iterator[Check]:
     """The theta predicates, then the equalities that equal hashes do not prove."""
     query = plan.query
     for theta in query.thetas:
-        yield Check("theta", str(theta), _places(plan, theta))
+        if not _is_on_routes(plan, theta):
+            yield Check("theta", str(theta), _places(plan, theta))
     for equality in unkeyed_equalities(query, key_classes(query)):
         yield Check("verify", str(equality), _places(plan, equality))
 
@@ -61,9 +66,18 @@ def visits_of(order: ProbeOrder) -> tuple[Visit, ...]:
 
 
 def _places(plan: Plan, predicate: Condition | Equality) -> tuple[tuple[str | None, str], ...]:
-    if isinstance(plan, MultiwayJoin):
-        return tuple((order.driver, _first_bound(order, predicate)) for order in plan.orders)
-    return ((None, _lowest_join(plan, predicate)),)
+    match plan:
+        case TreeJoin():
+            return ((None, _lowest_join(plan, predicate)),)
+        case Eddy():
+            return ()
+    orders = stand_in(plan).orders
+    return tuple((order.driver, _first_bound(order, predicate)) for order in orders)
+
+
+def _is_on_routes(plan: Plan, theta: Condition) -> bool:
+    """Whether a predicate is a filter that waits and stands in the routes of a mesh."""
+    return isinstance(plan, MeshJoin) and len(theta.streams) == 1
 
 
 def _first_bound(order: ProbeOrder, predicate: Condition | Equality) -> str:

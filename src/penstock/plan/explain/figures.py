@@ -11,8 +11,10 @@ from penstock.plan.explain.joins import JoinFigures, joins_of
 from penstock.plan.explain.notes import notes_of
 from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
 from penstock.plan.force import render_plan
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin
 from penstock.plan.plan import Plan
+from penstock.plan.stand_in import stand_in
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import key_classes
@@ -24,6 +26,8 @@ class InputFigures:
     """One input with what is known of it: tuples/s, tuples, fraction kept, seconds.
 
     `early_by` is what it is aggregated by before the join, if it is; `state` is then rows of that.
+    `visits` are those of the main route where there are several, `way` what there is instead of one
+    order of visits.
     """
 
     alias: str
@@ -40,6 +44,7 @@ class InputFigures:
     filters: tuple[str, ...]
     keep: float
     early_by: tuple[str, ...] | None = None
+    way: str = ""
 
     @property
     def probes(self) -> tuple[tuple[str, Method], ...]:
@@ -135,10 +140,20 @@ def _input(decision: Decision, item: Input) -> InputFigures:
         filters=tuple(str(f) for f in plan.query.filters_of(item.alias)),
         keep=keep,
         early_by=tuple(map(render, set_columns(plan.query, item.alias))) if is_early else None,
+        way=_way(plan, item),
     )
 
 
 def _visits(plan: Plan, item: Input) -> tuple[Visit, ...]:
-    if item.is_table or not isinstance(plan, MultiwayJoin):
+    if item.is_table or not isinstance(plan, MultiwayJoin | MeshJoin):
         return ()
-    return visits_of(plan.order(item.alias))
+    return visits_of(stand_in(plan).order(item.alias))
+
+
+def _way(plan: Plan, item: Input) -> str:
+    match plan:
+        case MeshJoin() if not item.is_table and len(plan.mesh(item.alias).routes) > 1:
+            return f"{len(plan.mesh(item.alias).routes)} routes"
+        case Eddy(batch=batch) if not item.is_table:
+            return f"routed by the eddy, {batch} at a time" if batch > 1 else "routed by the eddy"
+    return ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from penstock.plan.explain.figures import Figures, InputFigures
+from penstock.plan.explain.mesh import route_rows
 from penstock.plan.explain.quantity import is_shed, percent
 from penstock.plan.explain.rows import early_text, out_text, rate_text
-from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.mesh import MeshJoin
 from penstock.plan.shape import render_shape
 from penstock.plan.tree import Leaf, TreeJoin, branches
 from penstock.plan.tree import Node as Part
@@ -47,10 +49,11 @@ def graph_of(figures: Figures) -> Graph:
     inputs = tuple(_input(index, item) for index, item in enumerate(figures.inputs))
     rate = f"out {out_text(figures, figures.estimate.output_rate)}"
     results = Node("out", "results", ("results", rate, f"columns: {len(figures.outputs)}"))
-    if isinstance(plan, MultiwayJoin):
-        steps, edges = _probes(figures), _probe_edges(figures)
-    else:
+    if isinstance(plan, TreeJoin):
         steps, edges = _joins(figures), _join_edges(figures, plan)
+    else:
+        steps = chain(_probes(figures), _ways(figures))
+        edges = chain(_probe_edges(figures), _way_edges(figures))
     return Graph((*inputs, *steps, results), tuple(edges))
 
 
@@ -68,8 +71,34 @@ def _input(index: int, item: InputFigures) -> Node:
     return Node(f"in{index}", "stream", (item.alias, item.window, *item.filters, rate, *early))
 
 
+def _ways(figures: Figures) -> Iterator[Node]:
+    """A box for each route of a mesh of several, and one for the eddy of a stream."""
+    for name, item, lines in _boxes(figures):
+        kind: Literal["probe", "join"] = "join" if len(lines) == 1 else "probe"
+        yield Node(name, kind, (f"{item.alias}: {lines[0]}", *lines[1:]))
+
+
+def _way_edges(figures: Figures) -> Iterator[Edge]:
+    aliases = [item.alias for item in figures.inputs]
+    for name, item, _ in _boxes(figures):
+        yield Edge(f"in{aliases.index(item.alias)}", name)
+        yield Edge(name, "out")
+
+
+def _boxes(figures: Figures) -> Iterator[tuple[str, InputFigures, tuple[str, ...]]]:
+    plan = figures.decision.plan
+    for index, item in enumerate(figures.inputs):
+        if isinstance(plan, MeshJoin) and item.way:
+            for step, (route, share, _, stages) in enumerate(route_rows(plan.mesh(item.alias))):
+                yield f"r{index}_{step}", item, (f"{route}, {share}", stages)
+        elif item.way:
+            yield f"e{index}", item, (item.way,)
+
+
 def _probes(figures: Figures) -> Iterator[Node]:
     for index, item in enumerate(figures.inputs):
+        if item.way:
+            continue
         for step, visit in enumerate(item.visits):
             if visit.method is not None:
                 yield Node(f"p{index}_{step}", "probe", (f"probe {visit.alias}", visit.method))
@@ -79,6 +108,8 @@ def _probe_edges(figures: Figures) -> Iterator[Edge]:
     """The way of each stream's new tuples, and the tables that they look at."""
     tables = {item.alias: f"in{i}" for i, item in enumerate(figures.inputs) if item.is_table}
     for index, item in enumerate(figures.inputs):
+        if item.way:
+            continue
         path = [
             f"in{index}" if visit.method is None else f"p{index}_{step}"
             for step, visit in enumerate(item.visits)

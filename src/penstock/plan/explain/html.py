@@ -8,6 +8,7 @@ from shlex import quote
 
 from penstock.plan.decision import Fact
 from penstock.plan.explain.figures import Figures, InputFigures
+from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_lines
 from penstock.plan.explain.picture import picture
 from penstock.plan.explain.quantity import fact_text, percent
 from penstock.plan.explain.ranking import Column, ranking
@@ -22,6 +23,7 @@ from penstock.plan.explain.rows import (
 from penstock.plan.explain.style import STYLE
 from penstock.plan.explain.svg import hue
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
+from penstock.plan.mesh import MeshJoin
 from penstock.plan.shape import describe
 from penstock.query.goal import Steady
 
@@ -45,11 +47,13 @@ def _head(figures: Figures) -> Iterator[str]:
 
 
 def _body(figures: Figures) -> Iterator[str]:
+    plan = figures.decision.plan
     if figures.query.text:
         yield f"<pre>{escape(figures.query.text.strip())}</pre>"
     yield from _summary(figures)
     svg, caption = picture(figures)
     yield f"<figure>{svg}\n<figcaption>{caption}</figcaption></figure>"
+    yield from _meshes(figures)
     rows = (_row(figures, item) for item in figures.inputs)
     names = ("input", "source", "window", *([] if figures.joins else ["visits"]), *_NUMBERS)
     yield from _table("Inputs", names, rows, numbers=_NUMBERS)
@@ -62,7 +66,8 @@ def _body(figures: Figures) -> Iterator[str]:
     )
     yield from _table("Results", ("column", "is"), outputs)
     yield from _notes(figures)
-    yield f"<h2>Plan</h2><pre>--plan {escape(quote(figures.plan))}</pre>"
+    option = figures.plan if isinstance(plan, MeshJoin) else f"--plan {quote(figures.plan)}"
+    yield f"<h2>Plan</h2><pre>{escape(option)}</pre>"
     if figures.alternatives:
         yield from _alternatives(figures)
     facts = map(_fact, figures.decision.facts)
@@ -87,6 +92,20 @@ def _summary(figures: Figures) -> Iterator[str]:
     yield f'<p class="why"><b>why</b> {escape(decision.reason)}</p>'
     if physical := physical_text(decision.physical):
         yield f'<p class="why"><b>tuning</b> {escape(physical)}</p>'
+
+
+def _meshes(figures: Figures) -> Iterator[str]:
+    """The decision trees, and the routes that they lead to."""
+    names = ("route", "share", "seconds a tuple", "stages")
+    for mesh in meshes_of(figures.decision.plan):
+        rows = (
+            f'<td>{name}</td><td class="number">{share}</td><td class="number">{cost}</td>'
+            f"<td><code>{escape(stages)}</code></td>"
+            for name, share, cost, stages in route_rows(mesh)
+        )
+        yield from _table(f"Routes of {escape(mesh.driver)}", names, rows, names[1:3])
+        tree = "\n".join(tree_lines(mesh.classifier))
+        yield f'<p class="why">{escape(summary(mesh))}</p><pre>{escape(tree)}</pre>'
 
 
 def _alternatives(figures: Figures) -> Iterator[str]:

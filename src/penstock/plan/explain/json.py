@@ -10,9 +10,13 @@ from typing import Any
 from penstock.plan.decision import Alternative, Decision, Fact
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.joins import JoinFigures
+from penstock.plan.explain.mesh import as_data
 from penstock.plan.force import render_plan
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
 from penstock.plan.shape import kind_of, shape_of
+from penstock.plan.stand_in import stand_in
 
 VERSION = 1
 # Searches stop when they are near enough; digits beyond these differ between machines.
@@ -47,12 +51,12 @@ def as_json(figures: Figures) -> str:
 
 def _chosen(figures: Figures) -> dict[str, Any]:
     chosen = figures.decision.chosen
-    orders = chosen.plan.orders if isinstance(chosen.plan, MultiwayJoin) else ()
     return {
         "kind": kind_of(chosen.plan),
         "shape": shape_of(chosen.plan),
         "plan": figures.plan,
-        "probe_orders": {order.driver: list(order.targets) for order in orders},
+        "probe_orders": _orders(chosen.plan),
+        **_routing(chosen.plan),
         "methods": _methods(figures),
         "joins": [_join(join) for join in figures.joins],
         "early_aggregation": list(chosen.plan.early),
@@ -60,6 +64,22 @@ def _chosen(figures: Figures) -> dict[str, Any]:
         **_estimate(chosen),
         "physical": asdict(figures.decision.physical),
     }
+
+
+def _orders(plan: Plan) -> dict[str, list[str]]:
+    """By driver; of a mesh, of the route that the most tuples take."""
+    if not isinstance(plan, MultiwayJoin | MeshJoin):
+        return {}
+    return {order.driver: list(order.targets) for order in stand_in(plan).orders}
+
+
+def _routing(plan: Plan) -> dict[str, Any]:
+    match plan:
+        case MeshJoin(meshes=meshes):
+            return {"mesh": {mesh.driver: as_data(mesh) for mesh in meshes}}
+        case Eddy(batch=batch):
+            return {"batch": batch}
+    return {}
 
 
 def _sets(figures: Figures) -> dict[str, Any]:

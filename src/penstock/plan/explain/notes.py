@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from penstock.plan.decision import Decision
 from penstock.plan.explain.quantity import kept
+from penstock.plan.mesh import Eddy
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.window import MICROS, UNBOUNDED, render_duration
 
@@ -25,6 +26,8 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
             yield f"{condition} holds for all results or for none"
     if decision.rests_on_guesses:
         yield "~ rests on guessed figures; penstock analyze finds them from the data"
+    if isinstance(decision.plan, Eddy):
+        yield "an eddy finds its orders as it runs; the figures are those of FROM's order"
     yield from decision.notes
     if alternatives and not decision.others:
         yield "no alternatives: only one plan was weighed"

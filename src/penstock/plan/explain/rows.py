@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from penstock.plan.explain.checks import Visit
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.quantity import number, percent, roughly, shortened
-from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.shape import render_shape
 from penstock.plan.tree import Leaf, Node, TreeJoin
 
@@ -32,11 +31,11 @@ class Row:
 
 
 def rows_of(figures: Figures) -> tuple[Row, ...]:
-    """The head, then the inputs of a multi-way join or the nodes of a tree."""
+    """The head, then the nodes of a tree, or else the inputs."""
     plan = figures.decision.plan
-    if isinstance(plan, MultiwayJoin):
-        return (_head(figures, _multiway_title(figures)), *_inputs(figures))
-    return (_head(figures, _tree_title(figures, plan)), *_children(figures, plan.root, ""))
+    if isinstance(plan, TreeJoin):
+        return (_head(figures, _tree_title(figures, plan)), *_children(figures, plan.root, ""))
+    return (_head(figures, _flat_title(figures, type(plan).__name__)), *_inputs(figures))
 
 
 def rate_text(item: InputFigures) -> str:
@@ -76,6 +75,8 @@ def probe_text(item: InputFigures) -> str:
     """`probe B, C/nested`; the new tuples are named only where they are not the outer loop."""
     if item.is_table:
         return "probed only"
+    if item.way:
+        return item.way
     visits = item.visits if item.visits[0].method else item.visits[1:]
     return f"probe {', '.join(visit_text(visit) for visit in visits)}" if visits else "no probes"
 
@@ -98,9 +99,9 @@ def _head(figures: Figures, title: str) -> Row:
     )
 
 
-def _multiway_title(figures: Figures) -> str:
+def _flat_title(figures: Figures, name: str) -> str:
     keys = "; ".join(figures.keys) or "no key"
-    return f"MultiwayJoin on {keys}" if len(figures.inputs) > 1 else "MultiwayJoin of one input"
+    return f"{name} on {keys}" if len(figures.inputs) > 1 else f"{name} of one input"
 
 
 def _tree_title(figures: Figures, plan: TreeJoin) -> str:

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from penstock.plan.decision import Fact
 from penstock.plan.explain.figures import Figures
+from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_lines
 from penstock.plan.explain.quantity import fact_text, shortened
 from penstock.plan.explain.ranking import Column, ranking
 from penstock.plan.explain.rows import Row, early_text, rows_of
@@ -68,6 +69,7 @@ def _foot(figures: Figures) -> Iterator[str]:
     for item in figures.inputs:
         if item.early_by is not None:
             yield from _line("early", f"{item.alias} {early_text(item)}")
+    yield from _meshes(figures)
     if figures.view is not None:
         yield from _line("view", str(figures.view))
     yield from _line("output", ", ".join(name for name, _ in figures.outputs))
@@ -79,6 +81,18 @@ def _foot(figures: Figures) -> Iterator[str]:
         yield from _line("tuning", physical)
     for note in figures.notes:
         yield from _line("note", note)
+
+
+def _meshes(figures: Figures) -> Iterator[str]:
+    """The decision trees, and the routes that they lead to."""
+    for mesh in meshes_of(figures.decision.plan):
+        yield from _line("mesh", summary(mesh))
+        yield from (shortened(f"  {line}", WIDTH) for line in tree_lines(mesh.classifier))
+        names, shares, costs, stages = zip(*route_rows(mesh), strict=True)
+        columns = (Column("", names), Column("", shares, True), Column("", costs, True))
+        heads = list(_table(columns, cut=()))
+        for head, stage in zip(heads, stages, strict=True):
+            yield from _wrapped(stage, WIDTH, f"{head}  ", " " * (len(head) + 2))
 
 
 def _line(label: str, text: str) -> list[str]:

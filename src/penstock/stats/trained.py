@@ -1,0 +1,46 @@
+"""`[training.NAME]` tables, given to the streams they are of: NAME is an alias."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from penstock.errors import StatsError
+from penstock.query import Query
+from penstock.query.query import Input
+from penstock.sql.nearest import listed, nearest
+from penstock.stats.schema import TrainingTable
+from penstock.stats.training import Training
+
+
+def training_by_alias(
+    tables: Mapping[str, TrainingTable], query: Query, file: str
+) -> dict[str, Training]:
+    """The training of each stream; whether its operators are still the query's is left open."""
+    streams = {item.alias.lower(): item for item in query.streams}
+    trained = {}
+    for name, table in tables.items():
+        item = streams.get(name.lower())
+        if item is None:
+            known = [stream.alias for stream in query.streams]
+            hint = nearest(name, known, listed("streams", known))
+            raise StatsError(f"{file}: training.{name} is no stream of the query", hint=hint)
+        trained[item.alias] = _read(item, f"{file}: training.{name}", table)
+    return trained
+
+
+def _read(item: Input, where: str, table: TrainingTable) -> Training:
+    names = [field.name for field in item.source.fields]
+    strange = next((each for each in table.attributes if each not in names), None)
+    if strange is not None:
+        raise StatsError(
+            f"{where}.attributes: {item.alias} has no column {strange}",
+            hint=nearest(strange, names, listed("columns", names)),
+        )
+    return Training(
+        item.alias,
+        tuple(table.attributes),
+        tuple(map(tuple, table.values)),
+        tuple(table.weights),
+        tuple(table.operators),
+        tuple(map(tuple, table.yields)),
+    )
