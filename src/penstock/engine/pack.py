@@ -26,6 +26,7 @@ from penstock.engine.lifetimes import FOREVER
 from penstock.engine.packets import Packet, pack_meta, pack_rows, unpack_rows
 from penstock.engine.read import event_micros, read_file
 from penstock.engine.routes import Routing
+from penstock.engine.samples import drawn
 from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
 from penstock.engine.weigh import folded, weigh
@@ -128,7 +129,7 @@ class Packing:
         kept = self._kept(item, block)
         if len(kept.times) < len(block.times):
             yield pack_meta(0, "shed", alias=item.alias, rows=len(block.times) - len(kept.times))
-        rows = tuples_of(self.layout, item, kept)
+        rows = tuples_of(self.layout, item, kept, self.drops)
         if not self.query.is_sequenced:
             rows = weigh(self.layout, item.alias, rows)
             rows = folded(self.layout, item.alias, rows, self.open_tick)
@@ -170,7 +171,9 @@ def read_slice(source: Source, columns: tuple[str, ...], piece: Slice) -> Iterat
         yield Arrivals(block.batch, _times(source, block.batch), numbers, block.malformed)
 
 
-def tuples_of(layout: Layout, item: Input, block: Arrivals) -> pa.RecordBatch:
+def tuples_of(
+    layout: Layout, item: Input, block: Arrivals, drops: DropBoxes = NO_DROPS
+) -> pa.RecordBatch:
     """The tuples of one input with hashed keys, less those that can never be in a result.
 
     In a ROWS window such tuples still count: there they stay, marked as not passing.
@@ -188,6 +191,8 @@ def tuples_of(layout: Layout, item: Input, block: Arrivals) -> pa.RecordBatch:
         out[ARRIVAL] = pa.array(block.numbers)
     for column in layout.payload(item.alias):
         out[column_name(column)] = arrays[column.name]
+    if item.alias in layout.sampled:
+        out |= drawn(drops, item.alias, block.numbers)
     if isinstance(item.window, RowsWindow):
         for name in partition_by(item):
             out[f"{item.alias}.{name}"] = arrays[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,9 +15,9 @@ from penstock.engine.pack import Arrivals, read_slice
 from penstock.engine.parsed import requested
 from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
+from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Query, Source
 from penstock.query.expression import columns_of
-from penstock.query.query import Condition
 
 Progress = Callable[[str, int], None]
 
@@ -52,11 +52,11 @@ def take_samples(query: Query, rows: int, seconds: float, progress: Progress) ->
 
 
 def _columns_read(query: Query, source: Source) -> tuple[str, ...]:
-    """The columns that predicates read, and the event time."""
+    """The columns that predicates and aggregation sets read, and the event time."""
     aliases = {item.alias for item in query.inputs if item.source.name == source.name}
-    sides = [side for e in query.equalities for side in (e.left, e.right)]
-    conditions: Iterable[Condition] = (*query.filters, *query.thetas)
-    read = [c for e in (*sides, *(c.expression for c in conditions)) for c in columns_of(e)]
+    sets = [part for alias in aliases for part in set_columns(query, alias)]
+    filters = [condition.expression for condition in query.filters]
+    read = [column for expression in (*sets, *filters) for column in columns_of(expression)]
     names = {column.name for column in read if column.stream in aliases} | {source.timestamp}
     return tuple(field.name for field in requested(source, {n for n in names if n}))
 

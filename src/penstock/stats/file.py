@@ -34,6 +34,7 @@ _UNITS = {
     "rate": "tuples per second; leave a stream that never sends out of the query",
     "cardinality": "all tuples of a finite stream; leave it out where a stream has no end",
     "distinct": "how many different values a column has",
+    "cells": "how many different rows an aggregation set of the input can have",
     "selectivity": "the fraction that passes: 0.1 for one in ten",
     "cost": "seconds for one evaluation",
     "costs": "seconds for one tuple; join alone, or insert, probe, expire, move, hash, compare",

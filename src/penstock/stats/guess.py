@@ -47,6 +47,7 @@ def complete(
         rows_warmup=DEFAULT_WARMUP if given.rows_warmup is None else given.rows_warmup,
         horizon=given.horizon,
         distinct={alias: figures.distinct for alias, figures in given.streams.items()},
+        cells={alias: each.cells for alias, each in given.streams.items() if each.cells},
     )
 
 
@@ -63,6 +64,8 @@ def _shared(query: Query, statistics: Statistics) -> Statistics:
             next((f.rate for f in figures if f.rate), None),
             next((f.cardinality for f in figures if f.cardinality), None),
             distinct,
+            # The inputs of one stream are grouped by different columns.
+            figures[0].cells,
         )
     return replace(statistics, streams=streams)
 

@@ -28,7 +28,8 @@ class Known:
     fraction of their combinations that are equal on the key. `conditions` has the filters and theta
     predicates, and the equalities that are in no key class, by their text. `horizon` is the seconds
     after which an UNBOUNDED window is looked at. `distinct` has the different values of columns, by
-    alias and name, as far as they are given.
+    alias and name, and `cells` the different rows of aggregation sets, by alias, as far as they are
+    given.
     """
 
     query: Query
@@ -41,3 +42,4 @@ class Known:
     rows_warmup: float = 60.0
     horizon: float | None = None
     distinct: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
+    cells: Mapping[str, Figure] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
 from penstock.plan.force import render_plan
 from penstock.plan.multiway import Method, MultiwayJoin
 from penstock.plan.plan import Plan
+from penstock.plan.sampling import shown_query
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import key_classes
@@ -108,7 +109,7 @@ def figures_of(decision: Decision, alternatives: bool = False) -> Figures:
         joins=joins_of(decision.chosen),
         checks=tuple(checks_of(decision.plan)),
         view=view_of(query),
-        outputs=outputs_of(query),
+        outputs=outputs_of(shown_query(decision.plan)),
         notes=tuple(notes_of(decision, alternatives)),
         alternatives=alternatives,
     )
