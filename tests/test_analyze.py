@@ -14,6 +14,10 @@ import penstock
 from penstock.errors import SourceError
 from penstock.monitor.analyze import analyze
 from penstock.monitor.estimate import estimate_distinct, estimate_fraction, estimate_rate
+from penstock.optimize.distinct import occupied
+from penstock.optimize.facts import facts_of
+from penstock.optimize.folding import with_early
+from penstock.optimize.problem import Problem
 from penstock.query import Query
 from penstock.query.keys import key_classes
 from penstock.sql import parse
@@ -145,6 +149,39 @@ def test_null_keys_join_nothing_and_filters_come_first(folder: Path) -> None:
     assert known.streams["T"].cardinality == Figure(3.0, "sampled", 0.0)
     assert known.streams["T"].distinct == {"id": Figure(3.0, "sampled", 0.0)}
     assert "A: the input ended after 5 tuples." in known.notes
+
+
+def test_what_decides_about_aggregation_sets_is_sampled() -> None:
+    text = made("A", 2000, "k: uniform(0, 30), m: uniform(0, 20), x: uniform(0.0, 1.0)", 1)
+    text += made("B", 2000, "k: uniform(0, 30), m: uniform(0, 900), x: uniform(0.0, 1.0)", 2)
+    query = parse(
+        text + "SELECT A.m, B.m % 5 AS r, COUNT(*) AS n FROM A [RANGE 1 SECOND], "
+        "B [RANGE 1 SECOND] WHERE A.k = B.k AND B.m < 100 GROUP BY A.m, B.m % 5 EVERY 1 SECOND"
+    )
+    sampled = analyze(query, rows=30_000)
+    first, second = sampled.streams["A"], sampled.streams["B"]
+    assert near(first.distinct["m"], 20)
+    assert near(second.distinct["m"], 900)
+    assert near(first.cells, 30 * 20)
+    # Only what passes its filter is aggregated, by what its group is computed to.
+    assert near(second.cells, 30 * 5)
+    assert loads(dump(sampled), query) == sampled
+    known = complete(query, sampled)
+    early = ("A", "B")
+    folded = with_early(Problem(query, known), early)
+    assert folded.inputs[0].window == pytest.approx(occupied(600, 2000), rel=0.05)
+    whats = [fact for fact in facts_of(known) if fact.what.startswith("different")]
+    assert {fact.origin for fact in whats if not fact.is_minor} == {"sampled"}
+    assert "different A.k, A.m" in [fact.what for fact in whats]
+
+
+def test_columns_that_depend_on_each_other_are_counted_together(folder: Path) -> None:
+    rows = "".join(f"{i},{i % 40},{i % 40 // 8}\n" for i in range(4_000))
+    (folder / "a.csv").write_text(f"ts,k,x\n{rows}", encoding="utf-8")
+    select = "SELECT x, COUNT(*) AS n FROM A [NOW], B [NOW] WHERE A.k = B.k GROUP BY x"
+    figures = analyze(parse(script(folder, select))).streams["A"]
+    assert figures.distinct["x"].value == 5
+    assert figures.cells == Figure(40.0, "sampled", 0.0)
 
 
 def test_a_table_is_counted_beyond_its_sample(folder: Path) -> None:

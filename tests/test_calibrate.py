@@ -22,7 +22,7 @@ from penstock.monitor.calibrate import (
     calibrate_batches,
     calibrate_laboratory,
 )
-from penstock.monitor.designed import batched, designed, plans_for
+from penstock.monitor.designed import batch_plans, batched, designed, plans_for, viewed
 from penstock.monitor.fit import Run, fit
 from penstock.monitor.timing import timed
 from penstock.monitor.workload import MadeStream, Workload
@@ -127,6 +127,27 @@ def test_starting_batches_has_its_cost() -> None:
     assert (found.batch, found.round) == pytest.approx((0.01, 0.002), rel=1e-3)
 
 
+def test_folding_and_tallying_are_told_apart() -> None:
+    costs = replace(COSTS, search=0.0, hash=0.0, fold=130e-9, tally=40e-9)
+    runs = []
+    for workload in (*batched(1_000), *viewed(1_000)):
+        problem = problem_of(workload, costs)
+        plans = batch_plans(problem)
+        runs += [Run(problem, plan, 10.0, 10.0 * needed_by(problem, plan), 3, 6) for plan in plans]
+    found = fit(runs, BATCHES, pull=0.0)
+    assert found.median_error < 1e-6
+    assert (found.costs.fold, found.costs.tally) == pytest.approx((130e-9, 40e-9), rel=1e-3)
+
+
+def test_views_are_run_late_and_early() -> None:
+    for workload in viewed(1_000):
+        problem = problem_of(workload)
+        sets = {plan.early for plan in batch_plans(problem)}
+        assert sets == {(), ("A",), ("B",), ("A", "B")}
+        distinct = problem.known.distinct["A"]
+        assert distinct["g"].value == workload.streams[0].groups
+
+
 def test_kinds_that_cannot_be_told_apart_share_by_their_defaults() -> None:
     problem = problem_of(CHAIN)
     plan = default_plan(problem.query)
@@ -173,6 +194,7 @@ def test_the_laboratory_is_measured() -> None:
 def test_batches_in_this_process_are_measured() -> None:
     found = calibrate_batches(run_in_process, ignore, quick=True)
     assert sum((found.costs.arrive, found.costs.insert, found.costs.probe, found.costs.move)) > 0
+    assert 0 < found.costs.fold + found.costs.tally < 1e-5
     assert found.median_error < 1.0
 
 

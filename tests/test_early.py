@@ -14,9 +14,10 @@ import pytest
 from planning import query_of
 
 from penstock.errors import PlanError
-from penstock.optimize.distinct import combinations, distinct_values, occupied
+from penstock.optimize.distinct import cells_of, combinations, distinct_values, occupied
 from penstock.optimize.early import LATE, early_sets
 from penstock.optimize.estimate import estimate, needed_by
+from penstock.optimize.facts import facts_of
 from penstock.optimize.folding import with_early
 from penstock.optimize.planner import Wishes, decide
 from penstock.optimize.problem import Problem
@@ -32,6 +33,7 @@ from penstock.plan.force import forced_plan, render_plan
 from penstock.query import Query
 from penstock.query.expression import render
 from penstock.query.goal import STEADY
+from penstock.stats.figure import Figure
 from penstock.stats.file import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
@@ -122,9 +124,32 @@ def test_values_that_are_not_given() -> None:
         "A.k": (250, "declared", "1/selectivity"),
         "A.g": (100, "guessed", "100 values"),
         "A.ts": (float("inf"), "guessed", "hardly a value twice"),
-        "A.v": (9, "declared", None),
         "A.v % 7": (9, "guessed", "as what it reads"),
     }
+
+
+def test_computed_groups_are_what_sets_are_by() -> None:
+    """A group that reads one input is computed before the join; of others all columns are kept."""
+    query = query_of(
+        "SELECT A.v % 7 AS r, A.g + B.g AS s, COUNT(*) AS n FROM A [NOW], B [NOW] "
+        "WHERE A.k = B.k GROUP BY A.v % 7, A.g + B.g",
+        dict.fromkeys("AB", COLUMNS),
+    )
+    assert [render(e) for e in set_columns(query, "A")] == ["A.k", "A.v % 7", "A.g"]
+    assert [render(e) for e in set_columns(query, "B")] == ["B.k", "B.g"]
+
+
+def test_cells_that_are_given_count_more_than_columns() -> None:
+    """Columns that depend on each other have fewer combinations than if they did not."""
+    query = view()
+    streams = {"A": {"distinct": {"k": 50, "g": 10}, "cells": 60}, "B": {"distinct": {"k": 50}}}
+    known = complete(query, from_data({"streams": streams}, query))
+    assert cells_of(known, "A") == Figure(60.0, "declared")
+    assert cells_of(known, "B") == Figure(50.0, "guessed", rule="independent columns")
+    facts = {fact.what: fact for fact in facts_of(known)}
+    assert facts["different A.k, A.g"].value == 60
+    assert facts["different A.g"].is_minor
+    assert not facts["different B.k"].is_minor
 
 
 def test_combinations_multiply_columns_once() -> None:
@@ -181,20 +206,21 @@ def test_only_the_early_inputs_are_folded() -> None:
 
 
 def test_work_is_that_of_the_rows_that_are_left() -> None:
-    """By hand: each tuple is folded; what is left joins; each row of the join is folded again."""
+    """By hand: each tuple is folded; what is left is folded once more, and joins; each row of the
+    join is added to its group."""
     query = view()
     problem = problem_of(query, 10, costs={"join": 1e-6})
     a, b = occupied(1000, 2000), occupied(10, 2000)
     rows = (a * 10 * b + b * 10 * a) / 10
     plan = replace(default_plan(query), early=("A", "B"))
-    assert needed_by(problem, plan) == pytest.approx(1e-6 * (2 * 2000 + a + b + rows))
+    assert needed_by(problem, plan) == pytest.approx(1e-6 * (2 * 2000 + 2 * (a + b) + rows))
     late = 2000 * 20_000 * 2 / 10
     assert needed_by(problem, default_plan(query)) == pytest.approx(1e-6 * (2 * 2000 + late))
 
 
 def test_groups_cost_their_delivery_whatever_the_plan() -> None:
     query = view()
-    costs = {"result": 1e-3, "fold": 0.0}
+    costs = {"result": 1e-3, "fold": 0.0, "tally": 0.0}
     problem = problem_of(query, 10, costs=costs)
     for early in early_sets(problem):
         plan = replace(default_plan(query), early=early)

@@ -43,6 +43,7 @@ def sql(
     kinds: Iterable[str] = tuple(KINDS),
     off: Iterable[str] = (),
     shed: bool = False,
+    exact_of_kept: bool = False,
     functions: Sequence[Function] = (),
     engine: Engine = "spark",
     file: str = "query",
@@ -51,11 +52,12 @@ def sql(
 
     `goal` is `steady`, `first:N` or `by:T`; `capacity` the CPU-seconds a second that there are;
     `plan` forces a plan by the text that explain prints; `kinds` restricts the search to some of
-    `tree`, `multiway` and `mesh`; `off` switches optimisations off by name; `shed` lets tuples be dropped where no
-    plan keeps up. Needs no Java.
+    `tree`, `multiway` and `mesh`; `off` switches optimisations off by name; `shed` lets tuples be
+    dropped where no plan keeps up, and views are then estimates, or with `exact_of_kept` the plain
+    values of what is left. Needs no Java.
     """
     query = parse(text, file=file, functions=functions)
-    wishes = make_wishes(goal, plan, kinds, off, shed, engine)
+    wishes = make_wishes(goal, plan, kinds, off, shed, engine, exact_of_kept)
     return ContinuousQuery(query, know(query, stats, capacity, engine), wishes)
 
 
@@ -82,6 +84,7 @@ def make_wishes(
     off: Iterable[str],
     shed: bool,
     engine: Engine,
+    exact_of_kept: bool = False,
 ) -> Wishes:
     """What is wanted of a plan, from the names that users write."""
     return Wishes(
@@ -90,6 +93,7 @@ def make_wishes(
         kinds=checked(kinds, KINDS, "kind of plan"),
         off=checked(off, SWITCHES, "optimisation"),
         sheds=shed,
+        exact_of_kept=exact_of_kept,
         engine=engine,
     )
 

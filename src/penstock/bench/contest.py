@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from penstock.bench.measurement import Measurement
@@ -73,6 +75,7 @@ def _in_session(
     with open(log, "wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
+    Thread(target=_end_with_parent, daemon=True).start()
     from penstock.engine.spark.session import make_session
 
     spark = make_session(MASTER, {**SETTINGS, **settings})
@@ -80,6 +83,14 @@ def _in_session(
         return work(spark, scratch)
     finally:
         spark.stop()
+
+
+def _end_with_parent() -> None:
+    """Leave no Java machine at work for a benchmark that was killed."""
+    parent = parent_process()
+    assert parent is not None, "runs in a child process"
+    wait([parent.sentinel])
+    os._exit(1)
 
 
 def _run(contest: Contest, spark: SparkSession, scratch: str) -> Measurement:

@@ -34,6 +34,7 @@ class Benchmark(StrEnum):
     LONG_WINDOW = "long-window"
     DECISIONS = "decisions"
     AGGJOIN = "aggjoin"
+    EARLY = "early"
     MESH = "mesh"
 
 
@@ -79,15 +80,15 @@ def bench(
     long-window  an hour's window, a batch a second, beside the same in ten chunks
     decisions    random queries: is the chosen plan the best of all that are run?
     aggjoin      counts and sums over joins with many matches, beside Spark's own and late plans
+    early        settings in each of which another early or late plan is the best
     mesh         a ten-way join and six predicates on skewed data, beside one plan and an eddy
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
+    has_own_data = name in (Benchmark.DECISIONS, Benchmark.EARLY)
+    if has_own_data and (seconds is not None or data is not None):
+        raise typer.BadParameter(f"{name} has data of its own", param_hint="--seconds, --data")
     if name is Benchmark.DECISIONS:
-        if seconds is not None or data is not None:
-            raise typer.BadParameter(
-                "decisions has data of its own", param_hint="--seconds, --data"
-            )
         _decisions(quick, repeat, queries, seed, spark, format)
         return
     if queries is not None or spark:
@@ -128,6 +129,8 @@ def _measure(
             return long_window_benchmark(seconds or (600 if quick else 3600), folder, progress)
         case Benchmark.AGGJOIN:
             return _aggjoin(quick, repeat, seconds, folder, progress)
+        case Benchmark.EARLY:
+            return _early(quick, repeat, progress)
         case Benchmark.MESH:
             return _mesh(quick, repeat, folder, progress)
         case _:
@@ -149,6 +152,15 @@ def _aggjoin(
     base = QUICK if quick else Size()
     size = replace(base, seconds=seconds or base.seconds, repeat=repeat or base.repeat)
     return document(run_aggjoin(size, folder, progress))
+
+
+def _early(quick: bool, repeat: int | None, progress: Progress) -> dict[str, Any]:
+    from penstock.bench.early import QUICK, Size, document, find_winners
+    from penstock.cli.calibration import costs_of
+
+    base = QUICK if quick else Size()
+    size = replace(base, repeat=repeat or base.repeat)
+    return document(find_winners(size, costs_of("local"), progress), size)
 
 
 def _mesh(quick: bool, repeat: int | None, folder: Path, progress: Progress) -> dict[str, Any]:
@@ -212,6 +224,10 @@ def _text(name: Benchmark, made: dict[str, Any]) -> str:
             from penstock.bench.aggjoin_text import aggjoin_text
 
             return aggjoin_text(made)
+        case Benchmark.EARLY:
+            from penstock.bench.early_text import early_text
+
+            return early_text(made)
         case Benchmark.MESH:
             from penstock.bench.mesh_text import mesh_text
 

@@ -10,6 +10,7 @@ import typer
 
 from penstock.cli.planning import (
     Capacity,
+    ExactOfKept,
     Functions,
     GoalText,
     Kinds,
@@ -37,6 +38,7 @@ def explain(
     kinds: Kinds = "tree,multiway,mesh",
     off: Off = None,
     shed: Shed = False,
+    exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
     engine: Annotated[
         Target, typer.Option(help="Whose measured costs to reckon with.")
@@ -55,6 +57,7 @@ def explain(
         kinds=kinds,
         off=off,
         shed=shed,
+        exact_of_kept=exact_of_kept,
         functions=functions,
         engine=engine.value,
     )

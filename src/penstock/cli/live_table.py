@@ -19,6 +19,7 @@ from penstock.engine.sinks import CHANGE, TIME
 from penstock.errors import SinkError
 from penstock.query import Query
 from penstock.query.expression import render
+from penstock.query.intervals import with_intervals
 
 MOST_ROWS = 40
 """Groups that are shown at most: what a look takes in."""
@@ -63,7 +64,8 @@ class LiveView:
     def __init__(self, query: Query) -> None:
         assert query.view is not None, "only views have groups"
         groups = set(query.view.groups)
-        self._names = [output.name for output in query.view.outputs]
+        self._names = [output.name for output in with_intervals(query).results]
+        self._told = {output.name for output in query.view.outputs}
         self._groups = [o.name for o in query.view.outputs if o.expression in groups]
         self._rows: dict[tuple[Any, ...], Mapping[str, Any]] = {}
         self._time: str | None = None
@@ -80,6 +82,7 @@ class LiveView:
             self._rows.pop(group, None)
         else:
             self._rows[group] = row
+            self._told.update(row)
         self._time = max(self._time or time, time)
         return True
 
@@ -88,11 +91,12 @@ class LiveView:
         height = shutil.get_terminal_size().lines if lines is None else lines
         most = max(1, min(MOST_ROWS, height - _OTHER_LINES))
         table = Table(box=None, pad_edge=False)
-        for name in self._names:
+        names = [name for name in self._names if name in self._told]
+        for name in names:
             table.add_column(name, justify="left" if name in self._groups else "right")
         for group in sorted(self._rows, key=_in_order)[:most]:
             row = self._rows[group]
-            table.add_row(*(_cell(row[name], name in self._groups) for name in self._names))
+            table.add_row(*(_cell(row.get(name), name in self._groups) for name in names))
         return Group(table, Text(f"{self._foot(most)}\n", style="dim"))
 
     def _foot(self, most: int) -> str:

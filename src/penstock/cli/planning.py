@@ -43,6 +43,12 @@ Off = Annotated[
 Shed = Annotated[
     bool, typer.Option("--shed", help="Drop tuples where no plan keeps up; else that is refused.")
 ]
+ExactOfKept = Annotated[
+    bool,
+    typer.Option(
+        "--exact-of-kept", help="Of a view that is shed, the plain values instead of estimates."
+    ),
+]
 Functions = Annotated[
     str | None, typer.Option(help="A Python file with functions that the query calls.")
 ]
@@ -58,6 +64,7 @@ def planned_query(
     kinds: str,
     off: str | None,
     shed: bool,
+    exact_of_kept: bool,
     functions: str | None,
     engine: str = "spark",
 ) -> ContinuousQuery:
@@ -66,7 +73,7 @@ def planned_query(
 
     query = read_query(file, functions)
     target = cast("Engine", engine)
-    wishes = make_wishes(goal, plan, _names(kinds), _names(off or ""), shed, target)
+    wishes = make_wishes(goal, plan, _names(kinds), _names(off or ""), shed, target, exact_of_kept)
     known = know(query, stats, capacity, target)
     return ContinuousQuery(query, known, wishes)
 

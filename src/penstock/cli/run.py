@@ -17,6 +17,7 @@ from penstock.cli.durations import micros_of
 from penstock.cli.laboratory import run_in_laboratory
 from penstock.cli.planning import (
     Capacity,
+    ExactOfKept,
     Functions,
     GoalText,
     Kinds,
@@ -66,6 +67,7 @@ def run(
     kinds: Kinds = "tree,multiway,mesh",
     off: Off = None,
     shed: Shed = False,
+    exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace results that the sink holds already.")
@@ -109,6 +111,7 @@ def run(
         kinds=kinds,
         off=off,
         shed=shed,
+        exact_of_kept=exact_of_kept,
         functions=functions,
         engine="laboratory" if is_laboratory else engine.value,
     )

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.arrow_types import TIMESTAMP
+from penstock.engine.estimates import estimates
 from penstock.engine.evaluate import evaluate, holds
 from penstock.engine.lanes import COUNT, Columns, fold
 from penstock.engine.layout import TS, UNTIL
@@ -93,12 +94,16 @@ class _Lines:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A view at the ticks of a span. There are few of them: where something changes in a group."""
+    """A view at the ticks of a span. There are few of them: where something changes in a group.
+
+    It is estimated from the tuples that were kept of the `sampled` inputs, if there are any.
+    """
 
     view: View
     calendar: pa.RecordBatch
     shown: pa.RecordBatch
     span: Span
+    sampled: frozenset[str] = frozenset()
 
     def changes(self) -> Changes:
         """What each tick changes."""
@@ -179,8 +184,8 @@ class Evaluation:
         names = [column.name for column in self.view.groups]
         known: Columns = {n: c.take(places) for n, c in zip(names, columns, strict=True)}
         known["#rows"] = pa.nulls(len(visible))
-        for each in self.view.aggregates:
-            known[each.name] = aggregate(each, self.calendar, cover, counts).take(pa.array(visible))
+        for name, values in self._aggregates(cover, counts).items():
+            known[name] = values.take(pa.array(visible))
         rows = pa.RecordBatch.from_pydict(known)
         if self.view.having is not None:
             held = holds(self.view.having, rows, _name)
@@ -192,6 +197,13 @@ class Evaluation:
             )
             for o in self.view.outputs
         ]
+
+    def _aggregates(self, cover: Cover, counts: Int64s) -> Columns:
+        """The aggregates at each point by name, with the ends of the intervals of estimates."""
+        found = {a.name: aggregate(a, self.calendar, cover, counts) for a in self.view.aggregates}
+        if self.sampled:
+            found |= estimates(self.view, self.calendar, cover, self.sampled, found)
+        return found
 
     def _cover(self) -> Cover:
         """Which points each row of the calendar covers."""

@@ -17,9 +17,12 @@ from penstock.engine.sequencer import Sequencer
 from penstock.engine.step import Step
 from penstock.engine.store import Store
 from penstock.engine.transit import Transit
-from penstock.engine.view_step import ViewStep
+from penstock.engine.view_step import CALENDAR, SHOWN, ViewStep
 
 Work = Callable[[Iterable[Packet]], Iterator[Packet]]
+
+# Rows of a view's state that one process takes through a batch in less than a stage of Spark costs.
+_SMALL = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,19 @@ class Stage:
     """Work that `tasks` tasks share: packets of partition p go to task p modulo `tasks`.
 
     The partitions of all spaces that have the same number within theirs are one task's: moving
-    costs by the task.
+    costs by the task. What `is_small` the driver does itself: moving would take longer.
     """
 
     tasks: int
     work: Work
+    is_small: bool = False
+
+    def run(self, packets: Iterable[Packet]) -> list[Packet]:
+        """What all tasks make of the packets, one after another in this process."""
+        by_task: dict[int, list[Packet]] = {}
+        for packet in packets:
+            by_task.setdefault(packet.pid % self.tasks, []).append(packet)
+        return [out for mine in by_task.values() for out in self.work(mine)]
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,7 @@ class Job:
         rounds = range(self.batch.routing.rounds)
         steps = tuple(Stage(tasks, partial(_step, self.batch, r)) for r in rounds)
         if self.view is not None:
-            steps = (*steps, Stage(tasks, partial(_view, self.view)))
+            steps = (*steps, Stage(tasks, partial(_view, self.view), _is_small(self.batch)))
         if self.packing is None:
             return (Stage(tasks, partial(_send, Recall(self.batch))), *steps)
         if self.sequencer is not None:
@@ -97,6 +108,14 @@ def _resend(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
     held = list(packets)
     yield from held
     yield from _send(recall, held)
+
+
+def _is_small(batch: Batch) -> bool:
+    """Whether a view has so few rows, by the last batch, that the driver evaluates it."""
+    kept = [
+        chunks for module in (CALENDAR, SHOWN) for chunks in batch.state.get(module, {}).values()
+    ]
+    return Store(batch.root).is_local and sum(c.rows for each in kept for c in each) <= _SMALL
 
 
 def _view(step: ViewStep, packets: Iterable[Packet]) -> Iterator[Packet]:

@@ -7,6 +7,8 @@ common is folded by one function: rows that are equal but for their lanes become
     =c:x      how many of them have an x that is not NULL
     =s:x =e:x the sum of their x, and the error that it leaves out
     =min:x    the least x, and =max:x the largest
+
+Where streams are shed there are more, for estimates of what all would give: see `samples`.
 """
 
 from __future__ import annotations
@@ -16,10 +18,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.kernels.exact_sum import Pairs, as_pairs, sums_by
-from penstock.kernels.grouping import counts_by, least_by, number_groups, order_keys
+from penstock.kernels.grouping import (
+    bits_by,
+    counts_by,
+    least_by,
+    number_groups,
+    order_keys,
+    rows_by,
+)
 from penstock.query.view import View
 
 Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Columns = dict[str, pa.Array]
 
 COUNT = "=n"
@@ -69,8 +79,17 @@ def _pairs(values: pa.Array) -> Pairs:
 
 def fold(rows: pa.RecordBatch) -> pa.RecordBatch:
     """One row for all that are equal but for their lanes."""
+    return folded_by(rows, *groups_of(rows))
+
+
+def groups_of(rows: pa.RecordBatch) -> tuple[Int64s, Int64s]:
+    """Which rows are equal but for their lanes: the group of each, and the first row of each."""
     keys = [rows.column(name) for name in rows.schema.names if not is_lane(name)]
-    ids, firsts = number_groups(keys, len(rows))
+    return number_groups(keys, len(rows))
+
+
+def folded_by(rows: pa.RecordBatch, ids: Int64s, firsts: Int64s) -> pa.RecordBatch:
+    """One row for each of the groups."""
     if len(firsts) == len(rows):
         return rows
     columns: Columns = {}
@@ -94,6 +113,10 @@ def _folded(rows: pa.RecordBatch, name: str, ids: Int64s, firsts: Int64s) -> Col
         case "=min" | "=max":
             keys, known = ranks(column, is_max=kind == "=max")
             return {name: chosen(column, least_by(ids, len(firsts), keys, known))}
+        case "=r":
+            return {name: as_lists(rows_by(ids, len(firsts), as_rows(column)))}
+        case "=b":
+            return {name: pa.array(bits_by(ids, len(firsts), column.to_numpy()))}
     return {name: column.take(pa.array(firsts))}
 
 
@@ -107,3 +130,14 @@ def ranks(column: pa.Array, *, is_max: bool) -> tuple[Int64s, NDArray[np.bool_]]
 def chosen(column: pa.Array, rows: Int64s) -> pa.Array:
     """The values in the given rows, NULL for −1."""
     return column.take(pa.array(rows, mask=rows < 0))
+
+
+def as_lists(rows: Floats) -> pa.Array:
+    """Rows of numbers as a column."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+
+
+def as_rows(column: pa.Array) -> Floats:
+    """A column of lists as rows of numbers."""
+    rows: Floats = column.flatten().to_numpy().reshape(len(column), column.type.list_size)
+    return rows

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from penstock.engine.lanes import count_of, lanes_of
+from penstock.engine.samples import quantities_of, sample_columns, sample_lanes
 from penstock.engine.ticks import Ticks
 from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of, streams_of
+from penstock.query.intervals import with_intervals
 from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
 from penstock.query.query import Input, as_condition
 from penstock.query.view import Output
@@ -54,11 +56,20 @@ class Layout:
 
     The rows of `weighted` inputs may stand for several tuples, with aggregates of them in lanes.
     Of these, `early` ones are folded as they come; the others have been so under an earlier plan.
+    Tuples of `sampled` inputs are or were shed, and those that are kept carry the weights by which
+    a view is estimated; `is_estimate` says whether that is shown.
     """
 
     query: Query
     weighted: frozenset[str] = frozenset()
     early: frozenset[str] = frozenset()
+    sampled: frozenset[str] = frozenset()
+    is_estimate: bool = False
+
+    @cached_property
+    def shown(self) -> Query:
+        """The query with all the columns that its results have."""
+        return with_intervals(self.query) if self.is_estimate else self.query
 
     @cached_property
     def keys(self) -> tuple[KeyClass, ...]:
@@ -157,16 +168,24 @@ class Layout:
         return view is not None and any(column.name == output for column in view.groups)
 
     def weights(self, alias: str) -> tuple[str, ...]:
-        """The columns that an input's tuples get by being weighted."""
-        view = self.query.view
+        """The columns that an input's tuples get by being weighted or sampled."""
+        view, is_sampled = self.query.view, alias in self.sampled
         if view is None or alias not in self.weighted:
-            return ()
+            return sample_columns(alias) if is_sampled else ()
         names = [count_of(alias)]
-        for output, owner in self.owners.items():
-            if owner == alias:
-                is_group = self.is_group(output)
-                names += [group_name(output)] if is_group else lanes_of(view, output)
-        return tuple(names)
+        for output in self._owned(alias):
+            names += [group_name(output)] if self.is_group(output) else lanes_of(view, output)
+        return (*names, *(sample_lanes(alias, self.quantities(alias)) if is_sampled else ()))
+
+    def quantities(self, alias: str) -> tuple[str, ...]:
+        """What is summed of a weighted and sampled input: its number, and its own arguments."""
+        view = self.query.view
+        assert view is not None, "only views have sampled inputs"
+        arguments = [output for output in self._owned(alias) if not self.is_group(output)]
+        return (f"n:{alias}", *(name for each in arguments for name in quantities_of(view, each)))
+
+    def _owned(self, alias: str) -> list[str]:
+        return [output for output, owner in self.owners.items() if owner == alias]
 
 
 def partition_by(item: Input) -> tuple[str, ...]:

@@ -51,7 +51,8 @@ class Manifest:
     `sequence` is how many tuples have been numbered (queries with ROWS windows); `sink` is where
     the results go, `sink_length` the length of a jsonl sink before them. `inner` are the modules of
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
-    box has shed so far. `weighted` are the inputs whose rows may stand for several tuples.
+    box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
+    `sampled` those of a view whose tuples may stand for others that were shed.
     """
 
     batch: int
@@ -67,6 +68,7 @@ class Manifest:
     inner: tuple[str, ...] = ()
     total_shed: Mapping[str, int] = field(default_factory=dict)
     weighted: tuple[str, ...] = ()
+    sampled: tuple[str, ...] = ()
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""
@@ -134,5 +136,5 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     }
     streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
     parts = tuple(Part(**p) for p in facts.pop("parts"))
-    facts |= {name: tuple(facts.get(name, ())) for name in ("inner", "weighted")}
+    facts |= {name: tuple(facts.get(name, ())) for name in ("inner", "weighted", "sampled")}
     return Manifest(modules=modules, streams=streams, parts=parts, **facts)

@@ -29,6 +29,7 @@ from penstock.engine.packets import Packet, pack_meta, pack_rows, unpack_rows
 from penstock.engine.read import event_micros, read_file
 from penstock.engine.routes import Routing
 from penstock.engine.rusters import ruster
+from penstock.engine.samples import drawn
 from penstock.engine.screening import Screened, Screener, plain_name
 from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
@@ -137,7 +138,7 @@ class Packing:
             yield pack_meta(0, "shed", alias=item.alias, rows=len(block.times) - len(kept.times))
         screened = self._screened(item, kept)
         yield from screened.facts
-        rows = tuples_of(self.layout, item, kept, screened)
+        rows = tuples_of(self.layout, item, kept, screened, self.drops)
         if not self.query.is_sequenced:
             rows = weigh(self.layout, item.alias, rows)
             rows = folded(self.layout, item.alias, rows, self.open_tick)
@@ -194,7 +195,13 @@ def read_slice(
         yield Arrivals(block.batch, _times(source, block.batch), numbers, block.malformed)
 
 
-def tuples_of(layout: Layout, item: Input, block: Arrivals, screened: Screened) -> pa.RecordBatch:
+def tuples_of(
+    layout: Layout,
+    item: Input,
+    block: Arrivals,
+    screened: Screened,
+    drops: DropBoxes = NO_DROPS,
+) -> pa.RecordBatch:
     """The tuples of one input with hashed keys, less those that can never be in a result.
 
     In a ROWS window such tuples still count: there they stay, marked as not passing.
@@ -214,6 +221,8 @@ def tuples_of(layout: Layout, item: Input, block: Arrivals, screened: Screened) 
         out[ARRIVAL] = pa.array(block.numbers)
     for column in layout.payload(item.alias):
         out[column_name(column)] = arrays[column.name]
+    if item.alias in layout.sampled:
+        out |= drawn(drops, item.alias, block.numbers)
     if isinstance(item.window, RowsWindow):
         for name in partition_by(item):
             out[f"{item.alias}.{name}"] = arrays[name]

@@ -47,6 +47,7 @@ from penstock.engine.store import ChunkInfo
 from penstock.engine.view_step import ViewStep
 from penstock.errors import CheckpointError, PlanError
 from penstock.plan.plan import Plan
+from penstock.plan.sampling import sampled_by
 from penstock.query.source import Source
 
 Facts = list[dict[str, Any]]
@@ -132,14 +133,19 @@ class Pipeline:
         self.routing = self.steering.routing(self.manifest.batch + 1)
 
     def _layout(self, plan: Plan) -> Layout:
-        """Inputs that were once folded stay weighted: their tuples are not to be had again."""
+        """Inputs that were once folded stay weighted: their tuples are not to be had again.
+
+        And those that were once shed stay sampled: some of their tuples stand for others.
+        """
         if plan.early and plan.query.view is None:
             raise PlanError(
                 f"the plan aggregates {', '.join(plan.early)} early, but the query does not",
                 hint="only queries with GROUP BY or aggregates have early aggregation",
             )
         weighted = frozenset(self.manifest.weighted).union(plan.early)
-        return Layout(plan.query, weighted, frozenset(plan.early))
+        sampled = frozenset(self.manifest.sampled).union(sampled_by(plan))
+        is_estimate = bool(sampled) and plan.drops.estimates
+        return Layout(plan.query, weighted, frozenset(plan.early), sampled, is_estimate)
 
     # Batches
 
@@ -198,10 +204,10 @@ class Pipeline:
         sequencer = None
         if self.plan.query.is_sequenced:
             sequencer = Sequencer(batch, before.sequence, streams, silent, drains)
-        view, ticks = self.plan.query.view, self.layout.ticks
-        if view is None or ticks is None:
+        ticks = self.layout.ticks
+        if ticks is None:
             return Job(batch, packing, sequencer)
-        step = ViewStep(batch, view, ticks, streams, silent, drains)
+        step = ViewStep(batch, ticks, streams, silent, drains)
         return Job(batch, packing, sequencer, step)
 
     def _batch(self, number: int, before: Manifest) -> Batch:
@@ -246,6 +252,7 @@ class Pipeline:
             inner=before.inner,
             total_shed=self._shed_after(facts),
             weighted=tuple(sorted(self.layout.weighted)),
+            sampled=tuple(sorted(self.layout.sampled)),
         )
 
     def _shed_after(self, facts: Facts) -> dict[str, int]:
@@ -296,7 +303,11 @@ class Pipeline:
         is_snapshot = self.plan.query.view is not None and self.plan.query.is_sequenced
         wanted = () if is_snapshot else tuple(inner.module for inner in self.routing.inners)
         there = set(self.manifest.inner)
-        is_there = there.issuperset(wanted) and self.layout.weighted == set(self.manifest.weighted)
+        is_there = (
+            there.issuperset(wanted)
+            and self.layout.weighted == set(self.manifest.weighted)
+            and self.layout.sampled == set(self.manifest.sampled)
+        )
         useless = there.difference(wanted if is_there else ())
         modules = {m: p for m, p in self.manifest.modules.items() if m not in useless}
         before = dataclasses.replace(self.manifest, modules=modules, inner=wanted)

@@ -24,6 +24,7 @@ from penstock.engine.lives import tell_lives
 from penstock.engine.manifest import StreamState
 from penstock.engine.pack import READ, address, placement, scatter
 from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
+from penstock.engine.samples import with_samples
 from penstock.engine.store import ChunkInfo, Store, read_rows
 from penstock.engine.weigh import folded, weigh
 from penstock.kernels.rows import ends_of
@@ -76,7 +77,9 @@ class Sequencer:
         return frontier_after(sources.values(), self.streams, known, self.silent)
 
     def _waiting(self, item: Input, by_tag: Mapping[str, list[Packet]]) -> pa.RecordBatch | None:
-        kept = _rows_of(self.batch, PENDING, item.alias)
+        layout, kept = self.batch.layout, _rows_of(self.batch, PENDING, item.alias)
+        if item.alias in layout.sampled:
+            kept = [with_samples(rows, item.alias, ()) for rows in kept]
         new = unpack_rows(by_tag.get(f"new:{item.alias}", ()))
         batches = kept + ([] if new is None else [new])
         return pa.concat_batches(batches) if batches else None

@@ -11,10 +11,21 @@ from numpy.typing import NDArray
 from penstock.engine.batch import Batch
 from penstock.engine.evaluate import evaluate
 from penstock.engine.join import Partial
-from penstock.engine.lanes import COUNT, Columns, count_of, fold, lanes_of, value_lanes
+from penstock.engine.lanes import (
+    COUNT,
+    Columns,
+    count_of,
+    fold,
+    folded_by,
+    groups_of,
+    lanes_of,
+    value_lanes,
+)
 from penstock.engine.layout import TS, UNTIL, Layout, column_name, group_name
 from penstock.engine.pack import hash_values, scatter
 from penstock.engine.packets import Packet
+from penstock.engine.replicated import Groups, replicated
+from penstock.engine.samples import appended
 from penstock.kernels.exact_sum import scaled
 from penstock.kernels.grouping import number_groups
 from penstock.kernels.hashing import combine, partition_of
@@ -77,7 +88,12 @@ def tallied(layout: Layout, found: Partial, open_tick: int) -> pa.RecordBatch:
     columns: Columns = {column.name: values[column.name] for column in view.groups}
     columns |= {TS: pa.array(first), UNTIL: pa.array(last)}
     columns |= _lanes(layout, view, found, values)
-    return fold(pa.RecordBatch.from_pydict(columns))
+    rows = pa.RecordBatch.from_pydict(columns)
+    if not layout.sampled:
+        return fold(rows)
+    ids, firsts = groups_of(rows)
+    estimates = replicated(layout, found.payload, values, Groups(ids, len(firsts)))
+    return appended(folded_by(rows, ids, firsts), estimates)
 
 
 def output_columns(layout: Layout, found: Partial) -> Columns:

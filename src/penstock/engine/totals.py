@@ -9,9 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.arrow_types import arrow_type
-from penstock.engine.lanes import chosen, ranks
+from penstock.engine.lanes import as_rows, chosen, ranks
 from penstock.errors import EvaluationError
-from penstock.kernels.covering import counts_over, least_over, sums_over
+from penstock.kernels.covering import bits_over, counts_over, least_over, rows_over, sums_over
 from penstock.query.view import Aggregate
 
 Int64s = NDArray[np.int64]
@@ -37,6 +37,14 @@ class Cover:
         """The exact sum over each point."""
         return sums_over(self.starts, self.lengths, self.points, high.to_numpy(), low.to_numpy())
 
+    def rows(self, lane: pa.Array) -> Floats:
+        """The sum of lists over each point, one a row."""
+        return rows_over(self.starts, self.lengths, self.points, as_rows(lane))
+
+    def bits(self, lane: pa.Array) -> Int64s:
+        """The bits of any row over each point."""
+        return bits_over(self.starts, self.lengths, self.points, lane.to_numpy())
+
     def extremes(self, values: pa.Array, *, is_max: bool) -> pa.Array:
         """The least or largest value over each point, NULL where there is none."""
         rows = least_over(self.starts, self.lengths, self.points, *ranks(values, is_max=is_max))
@@ -58,11 +66,11 @@ def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s)
     high, low = cover.sums(rows.column(f"=s:{name}"), rows.column(f"=e:{name}"))
     if of.function == "avg":
         return pa.array(high / np.maximum(known, 1), mask=known == 0)
-    sums = _whole(high, low) if of.type.is_integer else high
+    sums = whole(high, low) if of.type.is_integer else high
     return pa.array(sums, mask=known == 0).cast(arrow_type(of.type))
 
 
-def _whole(high: Floats, low: Floats) -> Int64s:
+def whole(high: Floats, low: Floats) -> Int64s:
     """Exact sums as whole numbers."""
     large = np.abs(high) >= _SAFE
     sums = np.where(large, 0.0, high).astype(np.int64) + np.where(large, 0.0, low).astype(np.int64)

@@ -20,6 +20,8 @@ from penstock.engine.lifetimes import FOREVER
 from penstock.engine.manifest import StreamState
 from penstock.engine.pack import READ
 from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
+from penstock.engine.replicated import certain_lanes, result_lanes
+from penstock.engine.samples import appended
 from penstock.engine.sinks import PartWriter
 from penstock.engine.store import Store, read_rows
 from penstock.engine.ticks import Ticks
@@ -34,18 +36,24 @@ class ViewStep:
     """The groups of one batch. `streams`, `silent` and `drains` are as in the sequencer."""
 
     batch: Batch
-    view: View
     ticks: Ticks
     streams: Mapping[str, StreamState]
     silent: frozenset[str]
     drains: bool
+
+    @property
+    def view(self) -> View:
+        """What is shown of the groups."""
+        view = self.batch.layout.shown.view
+        assert view is not None, "only views are evaluated"
+        return view
 
     def run(self, pid: int, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Facts about the groups that one partition keeps."""
         facts, by_tag = sort_out(packets)
         yield from facts
         arrived = unpack_rows(by_tag.get("tally", ()))
-        calendar = self._state(CALENDAR, pid, self._empty_calendar)
+        calendar = self._calendar(pid)
         if arrived is not None:
             calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])
         span = self._span([unpack_meta(packet) for packet in by_tag.get(READ, ())])
@@ -60,9 +68,10 @@ class ViewStep:
     def _evaluated(self, pid: int, calendar: pa.RecordBatch, span: Span) -> Iterator[Packet]:
         if not self.view.groups and pid % self.batch.partitions:
             return
-        shown = self._state(SHOWN, pid, self._nothing_shown)
-        changes = Evaluation(self.view, calendar, shown, span).changes()
-        writer = PartWriter(self.batch.staging, self.batch.layout.query)
+        layout, shown = self.batch.layout, self._shown(pid)
+        sampled = layout.sampled if layout.is_estimate else frozenset()
+        changes = Evaluation(self.view, calendar, shown, span, sampled).changes()
+        writer = PartWriter(self.batch.staging, layout.shown)
         writer.write(changes.results)
         for part in writer.close():
             yield pack_meta(pid, "part", **dataclasses.asdict(part))
@@ -86,9 +95,26 @@ class ViewStep:
 
     # State
 
-    def _state(self, module: str, pid: int, empty: pa.RecordBatch) -> pa.RecordBatch:
+    def _calendar(self, pid: int) -> pa.RecordBatch:
+        """What is seen when; results from before an input was shed are certain."""
+        rows, names = self._state(CALENDAR, pid), self._empty_calendar.schema.names
+        if rows is None:
+            return self._empty_calendar
+        missing = [name for name in names if name not in rows.schema.names]
+        return appended(rows, certain_lanes(rows, missing)).select(names) if missing else rows
+
+    def _shown(self, pid: int) -> pa.RecordBatch:
+        """What was last shown of each group; nothing of a column that was not shown then."""
+        rows, schema = self._state(SHOWN, pid), self._nothing_shown.schema
+        if rows is None:
+            return self._nothing_shown
+        missing = [field for field in schema if field.name not in rows.schema.names]
+        nothing = {field.name: pa.nulls(len(rows), field.type) for field in missing}
+        return appended(rows, nothing).select(schema.names)
+
+    def _state(self, module: str, pid: int) -> pa.RecordBatch | None:
         rows = [read_rows(self.batch.root, info) for info in self._listed(module, pid)]
-        return rows[0] if rows else empty
+        return rows[0] if rows else None
 
     def _listed(self, module: str, pid: int) -> Infos:
         return self.batch.state.get(module, {}).get(pid, ())
@@ -111,7 +137,7 @@ class ViewStep:
         for name in dict.fromkeys(a.argument.name for a in self.view.aggregates if a.argument):
             for lane in lanes_of(self.view, name):
                 columns[lane] = kinds.get(lane.partition(":")[0], arrow_type(outputs[name]))
-        return _empty(columns)
+        return _empty(columns | result_lanes(self.view, self.batch.layout.sampled))
 
     @cached_property
     def _nothing_shown(self) -> pa.RecordBatch:

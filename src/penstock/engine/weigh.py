@@ -14,11 +14,17 @@ from penstock.engine.evaluate import evaluate
 from penstock.engine.lanes import count_of, fold, value_lanes
 from penstock.engine.layout import ARRIVAL, TS, UNTIL, Layout, column_name, group_name
 from penstock.engine.lifetimes import alive_until
+from penstock.engine.samples import summed, with_samples
 
 
 def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Tuples with lanes in which each stands for itself, if the input is weighted."""
+    """Tuples with lanes in which each stands for itself, if the input is weighted.
+
+    Those of a sampled input stand for others too, if they have come since it is shed.
+    """
     view = layout.query.view
+    if alias in layout.sampled:
+        rows = with_samples(rows, alias, layout.quantities(alias))
     if view is None or alias not in layout.weighted or count_of(alias) in rows.schema.names:
         return rows
     carried = layout.carried(alias)
@@ -35,7 +41,9 @@ def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
                 columns[group_name(output.name)] = values
             else:
                 columns |= value_lanes(view, output.name, values)
-    return pa.RecordBatch.from_pydict(columns)
+    lanes = pa.RecordBatch.from_pydict(columns)
+    is_sampled = alias in layout.sampled
+    return summed(rows, lanes, alias, layout.quantities(alias)) if is_sampled else lanes
 
 
 def folded(layout: Layout, alias: str, rows: pa.RecordBatch, open_tick: int) -> pa.RecordBatch:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.kernels.compiled import compiled
-from penstock.kernels.exact_sum import Floats, Pairs, add_pairs
+from penstock.kernels.exact_sum import Floats, Pairs, add_pairs, add_row
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -83,4 +83,47 @@ def least_over(starts: Int64s, lengths: Int64s, points: int, keys: Int64s, known
         above = tree[node >> 1]
         if above >= 0 and (tree[node] < 0 or keys[above] < keys[tree[node]]):
             tree[node] = above
+    return tree[points:]
+
+
+@compiled
+def rows_over(starts: Int64s, lengths: Int64s, points: int, rows: Floats) -> Floats:
+    """For each point, the sum of the rows of the intervals over it, column by column.
+
+    The first two columns are an exact sum.
+    """
+    tree = np.zeros((2 * points, rows.shape[1]))
+    for i in range(len(starts)):
+        left, right = starts[i] + points, starts[i] + lengths[i] + points
+        while left < right:
+            if left & 1:
+                add_row(tree[left], rows[i])
+                left += 1
+            if right & 1:
+                right -= 1
+                add_row(tree[right], rows[i])
+            left >>= 1
+            right >>= 1
+    for node in range(2, 2 * points):
+        add_row(tree[node], tree[node >> 1])
+    return tree[points:]
+
+
+@compiled
+def bits_over(starts: Int64s, lengths: Int64s, points: int, bits: Int64s) -> Int64s:
+    """For each point, the bits that any interval over it has."""
+    tree = np.zeros(2 * points, np.int64)
+    for i in range(len(starts)):
+        left, right = starts[i] + points, starts[i] + lengths[i] + points
+        while left < right:
+            if left & 1:
+                tree[left] |= bits[i]
+                left += 1
+            if right & 1:
+                right -= 1
+                tree[right] |= bits[i]
+            left >>= 1
+            right >>= 1
+    for node in range(2, 2 * points):
+        tree[node] |= tree[node >> 1]
     return tree[points:]

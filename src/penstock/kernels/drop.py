@@ -18,11 +18,22 @@ def keeps(seed: int, alias: str, arrivals: Int64s, fraction: float) -> NDArray[n
     """
     if fraction >= 1.0:
         return np.ones(len(arrivals), np.bool_)
-    numbers = mix(np.ascontiguousarray(arrivals, np.int64).view(np.uint64))
-    streams = np.full(len(arrivals), _stream_hash(seed, alias))
-    hashes = combine([streams, numbers]).view(np.uint64)
+    hashes = _hashes(seed, alias, arrivals).view(np.uint64)
     kept: NDArray[np.bool_] = hashes < np.uint64(max(0.0, fraction) * 2.0**64)
     return kept
+
+
+def lots(seed: int, alias: str, arrivals: Int64s) -> Int64s:
+    """64 random bits for each tuple, of which a replay gives the same.
+
+    They are scrambled once more, so that they tell nothing of whether it is kept.
+    """
+    return mix(_hashes(seed, alias, arrivals).view(np.uint64))
+
+
+def _hashes(seed: int, alias: str, arrivals: Int64s) -> Int64s:
+    numbers = mix(np.ascontiguousarray(arrivals, np.int64).view(np.uint64))
+    return combine([np.full(len(arrivals), _stream_hash(seed, alias)), numbers])
 
 
 def _stream_hash(seed: int, alias: str) -> np.int64:

@@ -42,6 +42,14 @@ def add_pairs(high: float, low: float, more: float, less: float) -> tuple[float,
 
 
 @inlined
+def add_row(total: Floats, row: Floats) -> None:
+    """Add a row of numbers to another, in place; the first two are a pair."""
+    total[0], total[1] = add_pairs(total[0], total[1], row[0], row[1])
+    for j in range(2, len(row)):
+        total[j] += row[j]
+
+
+@inlined
 def _times(high: float, low: float, factor: float) -> tuple[float, float]:
     product = high * factor
     # Beyond this the split overflows; so large a number has no error to speak of.

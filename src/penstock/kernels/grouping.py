@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.kernels.compiled import compiled
+from penstock.kernels.exact_sum import Floats, add_row
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -118,4 +119,22 @@ def least_by(ids: Int64s, groups: int, keys: Int64s, known: Bools) -> Int64s:
             best = out[ids[i]]
             if best < 0 or keys[i] < keys[best]:
                 out[ids[i]] = i
+    return out
+
+
+@compiled
+def rows_by(ids: Int64s, groups: int, rows: Floats) -> Floats:
+    """The sum of the rows of each group, column by column; the first two are an exact sum."""
+    out = np.zeros((groups, rows.shape[1]))
+    for i in range(len(ids)):
+        add_row(out[ids[i]], rows[i])
+    return out
+
+
+@compiled
+def bits_by(ids: Int64s, groups: int, bits: Int64s) -> Int64s:
+    """The bits that any row of each group has."""
+    out = np.zeros(groups, np.int64)
+    for i in range(len(ids)):
+        out[ids[i]] |= bits[i]
     return out

@@ -17,7 +17,10 @@ from penstock.kernels import (
 
 
 def warm_up() -> None:
-    """Call every kernel of the batch engines once, on next to nothing."""
+    """Call every kernel of the batch engines once, on next to nothing.
+
+    Those of estimates are left out: few queries are shed.
+    """
     few = np.arange(2)
     sorting.state_order(few, few, few)
     hashing.combine([hashing.mix(few.view(np.uint64)), few])

@@ -11,14 +11,16 @@ import pyarrow as pa
 
 from penstock.engine.evaluate import evaluate
 from penstock.engine.layout import TS
-from penstock.engine.local.codes import ordered_codes
+from penstock.engine.local.codes import group_codes, ordered_codes
 from penstock.monitor.agreement import key_agreements
 from penstock.monitor.estimate import estimate_distinct, estimate_rate
 from penstock.monitor.notes import notes_on
 from penstock.monitor.sample import Progress, Sample, take_samples
 from penstock.monitor.training import train
 from penstock.monitor.trial import plain_name, try_filters, try_theta
+from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Column, Query
+from penstock.query.expression import columns_of
 from penstock.query.keys import key_classes
 from penstock.query.query import Input
 from penstock.stats.figure import Figure
@@ -53,7 +55,9 @@ def analyze(
     thetas = _thetas(query, joining, end)
     known = Statistics(
         query,
-        streams={item.alias: _stream_figures(query, item, samples) for item in query.inputs},
+        streams={
+            item.alias: _stream_figures(query, item, samples, passing) for item in query.inputs
+        },
         groups=dict(key_agreements(query, joining)),
         conditions=conditions | thetas,
         notes=notes_on(query, samples, passing, rows),
@@ -103,29 +107,53 @@ def _together(query: Query, passing: Rows) -> dict[str, pa.Table]:
     return {**passing, **kept}
 
 
-def _stream_figures(query: Query, item: Input, samples: Mapping[str, Sample]) -> StreamFigures:
+def _stream_figures(
+    query: Query, item: Input, samples: Mapping[str, Sample], passing: Rows
+) -> StreamFigures:
     sample = samples.get(item.source.name)
     if sample is None:
         declared = item.source.rate
         return StreamFigures(None if declared is None else Figure(declared, "declared"))
-    distinct = {c.name: _distinct(c, sample) for c in _key_columns(query, item.alias)}
+    distinct = {c.name: _distinct(c, sample) for c in _told_apart(query, item.alias)}
     known = {name: figure for name, figure in distinct.items() if figure is not None}
+    cells = _cells(query, item.alias, sample, passing[item.alias])
     if item.is_table:
         error = 0.0 if sample.is_whole else None
-        return StreamFigures(None, Figure(float(sample.count), "sampled", error), known)
-    return StreamFigures(estimate_rate(sample.rows.column(TS).to_numpy()), None, known)
+        return StreamFigures(None, Figure(float(sample.count), "sampled", error), known, cells)
+    return StreamFigures(estimate_rate(sample.rows.column(TS).to_numpy()), None, known, cells)
 
 
-def _key_columns(query: Query, alias: str) -> Iterator[Column]:
+def _told_apart(query: Query, alias: str) -> Iterator[Column]:
+    """The columns of which the number of values matters: keys, and what sets of views are by."""
     for key in key_classes(query):
         if alias in key.streams:
             yield from (part for part in key.parts(alias) if isinstance(part, Column))
+    if query.view is not None:
+        for part in set_columns(query, alias):
+            yield from sorted(columns_of(part), key=lambda column: column.name)
 
 
 def _distinct(column: Column, sample: Sample) -> Figure | None:
     values = evaluate(column, sample.rows, plain_name).drop_null()
-    is_whole = sample.source.is_table and sample.is_whole and sample.count == len(sample.rows)
-    return estimate_distinct(ordered_codes([values])[0], is_whole=is_whole)
+    return estimate_distinct(
+        ordered_codes([values])[0], is_whole=_is_all_of(sample, len(sample.rows))
+    )
+
+
+def _cells(query: Query, alias: str, sample: Sample, rows: pa.Table) -> Figure | None:
+    """The different rows of an aggregation set: columns may depend on each other, as items do on
+    their kinds, so that they are counted together."""
+    parts = set_columns(query, alias)
+    if query.view is None or not parts:
+        return None
+    values = [evaluate(part, rows, plain_name) for part in parts]
+    codes = group_codes(values, len(rows))
+    return estimate_distinct(codes, is_whole=_is_all_of(sample, len(rows)))
+
+
+def _is_all_of(sample: Sample, rows: int) -> bool:
+    """Whether so many rows are a whole table."""
+    return sample.source.is_table and sample.is_whole and sample.count == rows
 
 
 def _thetas(query: Query, rows: Rows, end: float) -> dict[str, GivenCondition]:

@@ -6,11 +6,11 @@ A session on Spark has few runs, because each takes seconds; the laboratory has 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from penstock.engine.local.experiment import read_all
 from penstock.monitor.batch_runs import RunPlan, run_in_process, spark_runs
-from penstock.monitor.designed import batched, designed, keyed_plans, plans_for
+from penstock.monitor.designed import batch_plans, batched, designed, plans_for, viewed
 from penstock.monitor.fit import WINDOW, Fit, Run, Unit, fit
 from penstock.monitor.timing import least
 from penstock.monitor.workload import Workload
@@ -34,8 +34,12 @@ BATCHES: tuple[Unit, ...] = (
         {kind: 1.0}
         for kind in ("arrive", "probe", "compare", "result", "keep", "move", "batch", "round")
     ),
+    {"fold": 1.0},
+    {"tally": 1.0},
 )
 """What is fitted for batches. Keys are hashed once, as tuples arrive."""
+
+_JOINING = ("insert", "expire", "probe", "compare", "keep", "fold", "tally")
 
 _SPARK_ONLY = ("arrive", "result", "move", "batch", "round")
 """What Spark adds to joining in batches."""
@@ -64,30 +68,35 @@ def calibrate(engine: Engine, quick: bool, progress: Progress) -> Fit:
 def calibrate_spark(progress: Progress, quick: bool) -> Fit:
     """The costs of joining in batches on Spark, in seconds of the whole session.
 
-    A session has too few runs to tell searching, comparing and keeping apart. They are done by the
-    same code as in one process, so that their proportions are taken from there; and all cores
-    together cannot do them faster than that many times.
+    A session has too few runs to tell searching, comparing, keeping and folding apart. They are
+    done by the same code as in one process, so that their proportions are taken from there; and all
+    cores together cannot do them faster than that many times. So no views are run on Spark.
     """
-    here = fit(tuple(_batch_runs(run_in_process, _ignored, quick)), BATCHES).costs
-    joining = {kind: getattr(here, kind) for kind in ("insert", "expire", "probe", "compare")}
-    units = ({**joining, "keep": here.keep}, *({kind: 1.0} for kind in _SPARK_ONLY))
+    here = calibrate_batches(run_in_process, _ignored, quick).costs
+    joining = {kind: getattr(here, kind) for kind in _JOINING}
+    units = (joining, *({kind: 1.0} for kind in _SPARK_ONLY))
     with spark_runs() as run:
-        runs = tuple(_batch_runs(run, progress, quick))
+        runs = tuple(_batch_runs(batched(_tuples(quick)), run, progress))
     cores = len(os.sched_getaffinity(0))
     return fit(runs, units, least=(1 / cores, *(0.0 for _ in _SPARK_ONLY)))
 
 
 def calibrate_batches(run: RunPlan, progress: Progress, quick: bool) -> Fit:
-    """The costs of joining in batches."""
-    return fit(tuple(_batch_runs(run, progress, quick)), BATCHES)
+    """The costs of joining and aggregating in batches."""
+    workloads = (*batched(_tuples(quick)), *viewed(_tuples(quick)))
+    return fit(tuple(_batch_runs(workloads, run, progress)), BATCHES)
 
 
-def _batch_runs(run: RunPlan, progress: Progress, quick: bool) -> Iterator[Run]:
-    workloads = tuple(batched(_QUICK_BATCHED if quick else _BATCHED))
+def _tuples(quick: bool) -> int:
+    return _QUICK_BATCHED if quick else _BATCHED
+
+
+def _batch_runs(made: Iterable[Workload], run: RunPlan, progress: Progress) -> Iterator[Run]:
+    workloads = tuple(made)
     for number, workload in enumerate(workloads):
         progress(number, len(workloads))
         problem = _exact(workload)
-        plans = tuple(keyed_plans(problem))
+        plans = tuple(batch_plans(problem))
         if number == 0:
             # The first run waits for workers to start and for code to be compiled.
             run(plans[0])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from penstock.monitor.workload import MadeStream, Workload
+from penstock.optimize.early import early_sets
 from penstock.optimize.enumerate import all_trees
 from penstock.optimize.physical import with_methods
 from penstock.optimize.probe_search import best_orders
@@ -60,8 +61,22 @@ def batched(tuples: int) -> Iterator[Workload]:
     yield _in_batches([{"a": 200}, {"a": 200, "b": 30}, {"b": 30}], 20, tuples // 10)
 
 
-def keyed_plans(problem: Problem) -> Iterator[Plan]:
-    """Two trees without products, and multi-way joins."""
+def viewed(tuples: int) -> Iterator[Workload]:
+    """Views for batches: tuples that find hardly a partner and do not fold, some, and many.
+
+    Ticks are so short against the windows that most pairs of tuples are seen together.
+    """
+    yield _grouped(_in_batches([{"a": 100}] * 2, 10, tuples), groups=1, ticks=10)
+    yield _grouped(_in_batches([{"a": 5}] * 2, 50, tuples), groups=3, ticks=10)
+    yield _grouped(_in_batches([{"a": 1}] * 2, 50, tuples // 2), groups=3, ticks=2)
+
+
+def batch_plans(problem: Problem) -> Iterator[Plan]:
+    """Two trees without products, and multi-way joins; of a view the late and all early plans."""
+    if problem.query.view is not None:
+        late = default_plan(problem.query)
+        yield from (replace(late, early=early) for early in early_sets(problem))
+        return
     linked = (t for t in all_trees(problem) if all(b.method != "nested" for b in branches(t)))
     yield from (TreeJoin(problem.query, tree) for tree in islice(linked, 2))
     yield default_plan(problem.query)
@@ -96,3 +111,9 @@ def _in_batches(keys: Sequence[dict[str, int]], size: int, tuples: int) -> Workl
     filled = _BATCHED_FILLINGS * max(stream.filling for stream in made.streams)
     seconds = max(tuples * made.seconds / made.tuples, filled)
     return replace(made, seconds=seconds, batches=_BATCHES)
+
+
+def _grouped(made: Workload, groups: int, ticks: int) -> Workload:
+    """The same as a view, evaluated so many times in the first window."""
+    streams = tuple(replace(stream, groups=groups) for stream in made.streams)
+    return replace(made, streams=streams, every=streams[0].extent / ticks)

@@ -95,6 +95,7 @@ def _pulls(relative: Floats, units: Sequence[Unit]) -> Floats:
 
 def _amount(run: Run, unit: Unit) -> float:
     """How often a run does what has a unit's cost."""
-    known = replace(run.problem.known, costs=Costs("measured", **unit))
+    nothing: Unit = {"fold": 0.0, "tally": 0.0}
+    known = replace(run.problem.known, costs=Costs("measured", **{**nothing, **unit}))
     steady = run.seconds * needed_by(Problem(run.problem.query, known), run.plan)
     return steady + run.batches * unit.get("batch", 0.0) + run.rounds * unit.get("round", 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,9 +15,10 @@ from penstock.engine.pack import Arrivals, read_slice
 from penstock.engine.parsed import requested
 from penstock.engine.slices import Slice
 from penstock.engine.synthetic import Synthetic
+from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Query, Source
 from penstock.query.expression import columns_of
-from penstock.query.query import Condition, Input
+from penstock.query.query import Input
 from penstock.stats.training import operators_of
 
 Progress = Callable[[str, int], None]
@@ -58,14 +59,17 @@ def is_trained(query: Query, item: Input) -> bool:
 
 
 def _columns_read(query: Query, source: Source) -> tuple[str, ...]:
-    """The columns that predicates read, and the event time; all, where any may choose a route."""
+    """The columns that predicates and aggregation sets read, and the event time.
+
+    All are read where any may choose a tuple's route.
+    """
     inputs = [item for item in query.inputs if item.source.name == source.name]
     if any(is_trained(query, item) for item in inputs):
         return tuple(field.name for field in source.fields)
     aliases = {item.alias for item in inputs}
-    sides = [side for e in query.equalities for side in (e.left, e.right)]
-    conditions: Iterable[Condition] = (*query.filters, *query.thetas)
-    read = [c for e in (*sides, *(c.expression for c in conditions)) for c in columns_of(e)]
+    sets = [part for alias in aliases for part in set_columns(query, alias)]
+    filters = [condition.expression for condition in query.filters]
+    read = [column for expression in (*sets, *filters) for column in columns_of(expression)]
     names = {column.name for column in read if column.stream in aliases} | {source.timestamp}
     return tuple(field.name for field in requested(source, {n for n in names if n}))
 

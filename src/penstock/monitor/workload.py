@@ -14,6 +14,8 @@ from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures
 FILTERED = "v"
 """The column that filters look at: uniform over this many whole numbers."""
 FILTER_VALUES = 1_000
+GROUPED = "g"
+"""The column that views group by."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class MadeStream:
     """A stream of `rate` tuples/s; every key is uniform over so many values.
 
     The window is of `rows` tuples, or else of `extent` seconds. The fraction `passing` of the
-    tuples passes the filter.
+    tuples passes the filter. A view groups by so many uniform `groups` of the stream.
     """
 
     name: str
@@ -30,6 +32,7 @@ class MadeStream:
     extent: float = 1.0
     rows: int | None = None
     passing: float = 1.0
+    groups: int = 1
 
     @property
     def filling(self) -> float:
@@ -41,31 +44,39 @@ class MadeStream:
         """The window as a query has it."""
         if self.rows is not None:
             return f"[ROWS {self.rows}]"
-        return f"[RANGE {max(1, round(self.extent * MICROS))} MICROSECONDS]"
+        return f"[RANGE {_micros(self.extent)} MICROSECONDS]"
+
+
+@dataclass(frozen=True)
+class Theta:
+    """A predicate over the streams, as text, and the fraction of their pairs that passes it."""
+
+    text: str
+    passing: float
 
 
 @dataclass(frozen=True)
 class Workload:
     """Streams that are joined on columns of the same name, for so many seconds of event time.
 
-    They come in so many batches where that matters, or all at once.
+    They come in so many batches where that matters, or all at once. With `theta`, that joins them
+    and no key does. A view is evaluated `every` so many seconds: COUNT and SUM by all groups.
     """
 
     streams: tuple[MadeStream, ...]
     seconds: float
     seed: int = 1
     batches: int | None = None
+    theta: Theta | None = None
+    every: float | None = None
 
     def script(self) -> str:
         """The query, with its sources, as a user would write it."""
         created = "\n".join(self._created(stream) for stream in self.streams)
         inputs = ", ".join(f"{stream.name} {stream.window}" for stream in self.streams)
-        conditions = [*self._equalities(), *self._filters()]
+        conditions = [*self._joins(), *self._filters()]
         where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
-        columns = ", ".join(
-            f"{stream.name}.{FILTERED} AS {stream.name}_v" for stream in self.streams
-        )
-        return f"{created}\nSELECT {columns}\nFROM {inputs}{where};\n"
+        return f"{created}\nSELECT {self._columns()}\nFROM {inputs}{where}{self._view()};\n"
 
     def query(self) -> Query:
         """The query itself."""
@@ -98,7 +109,7 @@ class Workload:
         streams = {
             stream.name: StreamFigures(
                 Figure(stream.rate, "declared"),
-                distinct={key: Figure(float(n), "declared") for key, n in stream.keys.items()},
+                distinct={c: Figure(float(n), "declared") for c, n in self._values(stream).items()},
             )
             for stream in self.streams
         }
@@ -108,9 +119,32 @@ class Workload:
             for stream in self.streams
             for condition in query.filters_of(stream.name)
         }
+        if self.theta is not None:
+            (condition,) = query.thetas
+            passing[str(condition)] = GivenCondition(Figure(self.theta.passing, "declared"))
         return Statistics(query, streams, conditions=passing)
 
-    def _equalities(self) -> Iterator[str]:
+    def _columns(self) -> str:
+        if self.every is None:
+            return ", ".join(f"{s.name}.{FILTERED} AS {s.name}_v" for s in self.streams)
+        groups = [f"{s.name}.{GROUPED} AS {s.name}_g" for s in self.streams]
+        summed = f"{self.streams[-1].name}.{FILTERED}"
+        return ", ".join([*groups, "COUNT(*) AS n", f"SUM({summed}) AS total"])
+
+    def _view(self) -> str:
+        if self.every is None:
+            return ""
+        groups = ", ".join(f"{stream.name}.{GROUPED}" for stream in self.streams)
+        return f"\nGROUP BY {groups}\nEVERY {_micros(self.every)} MICROSECONDS"
+
+    def _values(self, stream: MadeStream) -> dict[str, int]:
+        """How many values the columns have that keys and groups are read from."""
+        return {**stream.keys, **({} if self.every is None else {GROUPED: stream.groups})}
+
+    def _joins(self) -> Iterator[str]:
+        if self.theta is not None:
+            yield self.theta.text
+            return
         holders: dict[str, str] = {}
         for stream in self.streams:
             for key in stream.keys:
@@ -126,8 +160,9 @@ class Workload:
         ]
 
     def _created(self, stream: MadeStream) -> str:
-        keys = "".join(f", {key} BIGINT" for key in stream.keys)
-        values = [f"{key}: uniform(0, {count})" for key, count in stream.keys.items()]
+        made = self._values(stream)
+        keys = "".join(f", {key} BIGINT" for key in made)
+        values = [f"{key}: uniform(0, {count})" for key, count in made.items()]
         values.append(f"{FILTERED}: uniform(0, {FILTER_VALUES})")
         options = {
             "format": "'synthetic'",
@@ -135,12 +170,16 @@ class Workload:
             "rate": f"{stream.rate:.6g}",
             "arrivals": "'poisson'",
             "seed": str(self.seed),
-            "duration": f"'{max(1, round(self.seconds * MICROS))} microseconds'",
+            "duration": f"'{_micros(self.seconds)} microseconds'",
             "values": f"'{', '.join(values)}'",
         }
         if self.batches is not None:
-            micros = max(1, round(self.seconds * MICROS / self.batches))
-            options["max_time"] = f"'{micros} microseconds'"
+            options["max_time"] = f"'{_micros(self.seconds / self.batches)} microseconds'"
         given = ", ".join(f"{name} = {value}" for name, value in options.items())
         columns = f"ts TIMESTAMP{keys}, {FILTERED} BIGINT"
         return f"CREATE STREAM {stream.name} ({columns}) WITH ({given});"
+
+
+def _micros(seconds: float) -> int:
+    """Whole microseconds, at least one."""
+    return max(1, round(seconds * MICROS))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import expm1, inf, log1p, prod
 
 from penstock.optimize.problem import DEFAULT_GROUPS
+from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Column, DataType, Expression
 from penstock.query.expression import columns_of, streams_of
 from penstock.query.keys import key_classes
@@ -22,6 +23,15 @@ def combinations(known: Known, expressions: Iterable[Expression]) -> float:
     columns = {part for part in parts if isinstance(part, Column)}
     computed = {part for part in parts - columns if not columns_of(part) <= columns}
     return prod(distinct_values(known, part).value for part in columns | computed)
+
+
+def cells_of(known: Known, alias: str) -> Figure:
+    """The different rows that an aggregation set of an input can have."""
+    given = known.cells.get(alias)
+    if given is not None:
+        return given
+    parts = set_columns(known.query, alias)
+    return Figure(combinations(known, parts), "guessed", rule="independent columns")
 
 
 def distinct_values(known: Known, expression: Expression) -> Figure:

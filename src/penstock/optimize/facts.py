@@ -84,14 +84,19 @@ def _value_facts(known: Known) -> Iterator[Fact]:
     """What decides how far inputs fold, if aggregating them early is a question."""
     if known.query.view is None or len(known.query.inputs) == 1:
         return
-    parts = [part for alias in known.query.aliases for part in set_columns(known.query, alias)]
-    for part in parts:
-        yield _fact(f"different {render(part)}", distinct_values(known, part), "values")
+    for alias in known.query.aliases:
+        parts = set_columns(known.query, alias)
+        cells = known.cells.get(alias)
+        for part in parts:
+            fact = _fact(f"different {render(part)}", distinct_values(known, part), "values")
+            yield replace(fact, is_minor=cells is not None)
+        if cells is not None and len(parts) > 1:
+            yield _fact(f"different {', '.join(map(render, parts))}", cells, "rows")
 
 
 def _cost_facts(known: Known) -> Iterator[Fact]:
     costs = known.costs
-    unused = {"fold"} if known.query.view is None else set()
+    unused = {"fold", "tally"} if known.query.view is None else set()
     names = [f.name for f in fields(costs) if f.name not in unused]
     for name in ["join"] if costs.join is not None else names:
         seconds = getattr(costs, name)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from penstock.optimize.distinct import combinations, occupied
+from penstock.optimize.distinct import cells_of, combinations, occupied
 from penstock.optimize.problem import Flow, Problem
-from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Input, Query, RowsWindow, TimeWindow
 from penstock.query.window import MICROS
 from penstock.stats.costs import Costs
@@ -39,8 +38,13 @@ def with_early(
 
 
 def fold_seconds(costs: Costs) -> float:
-    """Seconds to fold one row; where only joins have a cost, as much as an arrival at a join."""
+    """Seconds to fold a tuple; where only joins have a cost, as much as an arrival at a join."""
     return costs.fold if costs.join is None else costs.join
+
+
+def tally_seconds(costs: Costs) -> float:
+    """Seconds to add a row of the join to its group, likewise."""
+    return costs.tally if costs.join is None else costs.join
 
 
 def changes(problem: Problem) -> float:
@@ -58,13 +62,15 @@ def changes(problem: Problem) -> float:
 
 
 def _folded(problem: Problem, item: Input, flow: Flow, kept: float) -> Flow:
-    cells = combinations(problem.known, set_columns(problem.query, item.alias))
+    """Tuples are folded as they are read, and what is left of them where it is kept."""
+    cells = cells_of(problem.known, item.alias).value
     passing = flow.rate / flow.raw_rate if flow.raw_rate else 0.0
+    left = _left(cells, kept * _coming(problem.query, item, flow))
     return replace(
         flow,
-        rate=flow.rate * _left(cells, kept * _coming(problem.query, item, flow)),
+        rate=flow.rate * left,
         window=flow.window * _left(cells, kept * _leaving(problem.query, item, flow)),
-        filter_cost=flow.filter_cost + passing * fold_seconds(problem.known.costs),
+        filter_cost=flow.filter_cost + passing * (1.0 + left) * fold_seconds(problem.known.costs),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from penstock.optimize.folding import changes, fold_seconds
+from penstock.optimize.folding import changes, tally_seconds
 from penstock.optimize.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.problem import Problem, gain
 from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
@@ -62,12 +62,12 @@ def delivery_of(problem: Problem) -> Terms:
 
 
 def _delivery_seconds(problem: Problem) -> float:
-    """Of one row of the join; a view folds it into its group and hands over changed groups."""
+    """Of one row of the join; a view adds it to its group and hands over changed groups."""
     costs = problem.known.costs
     result = costs.result if costs.join is None else 0.0
     if problem.query.view is None:
         return result
-    return fold_seconds(costs) + (result * changes(problem) if result else 0.0)
+    return tally_seconds(costs) + (result * changes(problem) if result else 0.0)
 
 
 def work_of(problem: Problem, plan: Plan) -> Terms:

@@ -64,13 +64,17 @@ _OVER = 1e-6
 @dataclass(frozen=True)
 class Wishes:
     """What the user wants of a plan: a goal, a forced plan, fewer kinds, shedding, switches, and
-    the engine that it is to run on: in the laboratory every so many seconds, or eagerly."""
+    the engine that it is to run on: in the laboratory every so many seconds, or eagerly.
+
+    `exact_of_kept` wants the plain values of a view that is shed, not estimates.
+    """
 
     goal: Goal = STEADY
     plan: str | None = None
     kinds: frozenset[str] = frozenset(KINDS)
     off: frozenset[str] = frozenset()
     sheds: bool = False
+    exact_of_kept: bool = False
     alternatives: bool = False
     engine: Engine = "spark"
     interval: float | None = None
@@ -110,6 +114,9 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
     if is_shed:
         _refuse_shedding(problem, chosen)
         chosen = replace(chosen, plan=with_drops(chosen.plan, chosen.estimate))
+    if wishes.exact_of_kept:
+        drops = replace(chosen.plan.drops, estimates=False)
+        chosen = replace(chosen, plan=replace(chosen.plan, drops=drops))
     return Decision(
         goal=wishes.goal,
         capacity=known.capacity.value,

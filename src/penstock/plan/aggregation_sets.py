@@ -11,8 +11,9 @@ from penstock.query.expression import columns_of, streams_of
 def set_columns(query: Query, alias: str) -> tuple[Expression, ...]:
     """What the rows of an input's aggregation set differ in, besides the ticks of their lives.
 
-    These are its join keys and its columns in predicates over several inputs, in groups, and in
-    arguments that read several inputs (T&L Rules 1 and 2, mended for m-way joins).
+    These are its join keys, its columns in predicates over several inputs, groups (its columns in
+    them, where they read several inputs) and its columns in arguments that read several inputs
+    (T&L Rules 1 and 2, mended for m-way joins).
     """
     return tuple(dict.fromkeys(_set_columns(query, alias)))
 
@@ -29,7 +30,8 @@ def _set_columns(query: Query, alias: str) -> Iterator[Expression]:
 def _view_columns(query: Query, view: View, alias: str) -> Iterator[Expression]:
     joined = {output.name: output.expression for output in query.outputs}
     for group in view.groups:
-        yield from _columns(joined[group.name], alias)
+        is_own = streams_of(joined[group.name]) == {alias}
+        yield from [joined[group.name]] if is_own else _columns(joined[group.name], alias)
     for aggregate in view.aggregates:
         argument = None if aggregate.argument is None else joined[aggregate.argument.name]
         if argument is not None and len(streams_of(argument)) > 1:

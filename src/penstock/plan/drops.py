@@ -12,10 +12,13 @@ class DropBoxes:
     A box stands before the window: a shed tuple was never there (A&N Obs. 3). Which tuples are kept
     follows from the seed, the alias and the tuple's arrival number alone, so that a replay sheds
     the same ones and streams are shed independently.
+
+    A view over what is left `estimates` what all would give, or has the plain values of the kept.
     """
 
     kept: tuple[tuple[str, float], ...] = ()
     seed: int = 0
+    estimates: bool = True
 
     def fraction(self, alias: str) -> float:
         """The fraction of a stream's tuples that is kept."""

@@ -41,6 +41,11 @@ class Aggregate:
         return DataType.DOUBLE if self.function == "avg" else self.argument.type
 
     @property
+    def is_estimable(self) -> bool:
+        """Whether a sample of the rows tells it; the smallest and largest may be among the rest."""
+        return self.function not in ("min", "max")
+
+    @property
     def column(self) -> Column:
         """What the view's outputs read of it."""
         return Column("", self.name, self.type)

@@ -49,6 +49,8 @@ def _stream(alias: str, figures: StreamFigures) -> str:
     if figures.cardinality is not None:
         lines.append(f"cardinality = {_figure(figures.cardinality)}  # tuples")
     lines += [f"distinct.{_key(c)} = {_figure(f)}" for c, f in figures.distinct.items()]
+    if figures.cells is not None:
+        lines.append(f"cells = {_figure(figures.cells)}  # rows of an aggregation set")
     return "\n".join(lines) + "\n"
 
 

@@ -35,6 +35,7 @@ _UNITS = {
     "rate": "tuples per second; leave a stream that never sends out of the query",
     "cardinality": "all tuples of a finite stream; leave it out where a stream has no end",
     "distinct": "how many different values a column has",
+    "cells": "how many different rows an aggregation set of the input can have",
     "selectivity": "the fraction that passes: 0.1 for one in ten",
     "cost": "seconds for one evaluation",
     "training": "penstock analyze writes this part: let it sample the sources again",

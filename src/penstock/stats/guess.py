@@ -48,6 +48,7 @@ def complete(
         horizon=given.horizon,
         distinct={alias: figures.distinct for alias, figures in given.streams.items()},
         training=given.training,
+        cells={alias: each.cells for alias, each in given.streams.items() if each.cells},
     )
 
 
@@ -64,6 +65,8 @@ def _shared(query: Query, statistics: Statistics) -> Statistics:
             next((f.rate for f in figures if f.rate), None),
             next((f.cardinality for f in figures if f.cardinality), None),
             distinct,
+            # The inputs of one stream are grouped by different columns.
+            figures[0].cells,
         )
     return replace(statistics, streams=streams)
 

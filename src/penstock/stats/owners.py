@@ -60,7 +60,7 @@ def _read(item: Input, file: str, name: str, table: StreamTable) -> StreamFigure
         message = f"{where}.distinct: {name} has no column {strange}"
         raise StatsError(message, hint=nearest(strange, names, listed("columns", names)))
     distinct = {by_lower[column.lower()]: count for column, count in table.distinct.items()}
-    return StreamFigures(table.rate, table.cardinality, distinct)
+    return StreamFigures(table.rate, table.cardinality, distinct, table.cells)
 
 
 def _merged(figures: Iterable[StreamFigures]) -> StreamFigures:
@@ -71,6 +71,7 @@ def _merged(figures: Iterable[StreamFigures]) -> StreamFigures:
             merged.rate or each.rate,
             merged.cardinality or each.cardinality,
             {**each.distinct, **merged.distinct},
+            merged.cells or each.cells,
         )
     return merged
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from penstock.query.window import MICROS
 from penstock.sql.duration import parse_duration
-from penstock.stats.costs import GUESSED_FOLD
+from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY
 from penstock.stats.figure import Figure
 
 Given = Literal["declared", "sampled", "measured"]
@@ -105,6 +105,7 @@ class StreamTable(Table):
     rate: Positive | None = None
     cardinality: AtLeast0 | None = None
     distinct: dict[str, Count] = Field(default_factory=dict)
+    cells: Count | None = None
 
 
 class ConditionTable(Table):
@@ -128,6 +129,7 @@ class CostsTable(Table):
     arrive: Seconds = 0.0
     result: Seconds = 0.0
     fold: Seconds = GUESSED_FOLD
+    tally: Seconds = GUESSED_TALLY
     keep: Seconds = 0.0
     search: Seconds = 0.0
     batch: Seconds = 0.0

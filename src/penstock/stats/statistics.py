@@ -16,11 +16,15 @@ from penstock.stats.training import Training
 
 @dataclass(frozen=True)
 class StreamFigures:
-    """Of one input: tuples/s, tuples in all, and different values by column."""
+    """Of one input: tuples/s, tuples in all, different values by column, and `cells`.
+
+    These are the different rows that an aggregation set of the input can have.
+    """
 
     rate: Figure | None = None
     cardinality: Figure | None = None
     distinct: Mapping[str, Figure] = field(default_factory=dict)
+    cells: Figure | None = None
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,7 @@ def in_process(slices: Iterable[Packet]) -> Runner:
     def run(job: Job) -> list[dict[str, Any]]:
         packets = list(job.pack(slices))
         for stage in job.stages:
-            by_task: dict[int, list[Packet]] = {}
-            for packet in packets:
-                by_task.setdefault(packet.pid % stage.tasks, []).append(packet)
-            packets = [out for mine in by_task.values() for out in stage.work(mine)]
+            packets = stage.run(packets)
         return [unpack_meta(packet) for packet in packets if packet.tag == "meta"]
 
     return run

@@ -18,7 +18,7 @@ from penstock.engine.transit import Transit
 
 
 def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
-    """A runner that takes a batch through all stages in one Spark job.
+    """A runner that takes a batch through its stages in one Spark job, and small ones after it.
 
     `packets` has a tick for each of `tasks` tasks, which read the slices; others pass as they are.
     """
@@ -28,14 +28,20 @@ def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
         dealt = deal(slices, tasks)
         frame = _apply(packets, lambda p: job.pack(dealt(p)), transit)
         for stage in job.stages:
-            moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
-            frame = _apply(moved, stage.work, transit)
+            if not stage.is_small:
+                moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
+                frame = _apply(moved, stage.work, transit)
         try:
-            facts = from_batches(frame.toArrow().to_batches())
+            made = from_batches(frame.toArrow().to_batches())
+            if transit is not None:
+                made = transit.fetch(made)
+            for stage in job.stages:
+                if stage.is_small:
+                    made = iter(stage.run(made))
+            return [unpack_meta(fact) for fact in made if fact.tag == "meta"]
         finally:
             if transit is not None:
                 transit.clear()
-        return [unpack_meta(fact) for fact in facts if fact.tag == "meta"]
 
     return run
 

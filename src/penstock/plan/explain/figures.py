@@ -14,6 +14,7 @@ from penstock.plan.force import render_plan
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin
 from penstock.plan.plan import Plan
+from penstock.plan.sampling import shown_query
 from penstock.plan.stand_in import stand_in
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
@@ -113,7 +114,7 @@ def figures_of(decision: Decision, alternatives: bool = False) -> Figures:
         joins=joins_of(decision.chosen),
         checks=tuple(checks_of(decision.plan)),
         view=view_of(query),
-        outputs=outputs_of(query),
+        outputs=outputs_of(shown_query(decision.plan)),
         notes=tuple(notes_of(decision, alternatives)),
         alternatives=alternatives,
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.plan.decision import Decision
-from penstock.plan.explain.quantity import kept
+from penstock.plan.explain.quantity import kept, percent
 from penstock.plan.mesh import Eddy
+from penstock.plan.plan import Plan
+from penstock.plan.sampling import sampled_by
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.window import MICROS, UNBOUNDED, render_duration
 
@@ -18,6 +20,9 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         yield "ROWS windows: tuples wait for the slowest stream"
         if kept(decision.chosen.estimate):
             yield "over ROWS windows shed results are no subset of the exact: older tuples stay in"
+        if query.view is not None:
+            yield "a view over ROWS windows joins the whole windows anew at each evaluation"
+    yield from _sample_notes(decision.plan)
     for item in query.inputs:
         yield from _input_notes(item, decision.horizon)
     yield from _step_notes(query)
@@ -31,6 +36,22 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
     yield from decision.notes
     if alternatives and not decision.others:
         yield "no alternatives: only one plan was weighed"
+
+
+def _sample_notes(plan: Plan) -> Iterator[str]:
+    """What the values of a view are that is shed."""
+    view, sampled = plan.query.view, sampled_by(plan)
+    if view is None or not plan.drops.kept:
+        return
+    is_estimate = plan.drops.estimates and sampled
+    kept_of = sampled if is_estimate else dict(plan.drops.kept)
+    shares = ", ".join(f"{percent(x)} of {alias}" for alias, x in kept_of.items())
+    if not is_estimate:
+        yield f"the view has the plain values of what is kept: {shares}"
+        return
+    yield f"the view is an estimate from {shares}; _low and _high are 95 % intervals"
+    if not all(each.is_estimable for each in view.aggregates):
+        yield "MIN and MAX are of the kept tuples"
 
 
 def _input_notes(item: Input, horizon: float) -> Iterator[str]:

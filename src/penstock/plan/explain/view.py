@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from penstock.query import Aggregate, Column, Expression, Query, View
 from penstock.query.expression import render, substitute
+from penstock.query.intervals import ENDS, end_name
+from penstock.query.types import DataType
 from penstock.query.view import EAGER
 from penstock.query.window import render_duration
 
@@ -52,10 +54,14 @@ def _meanings(query: Query, view: View) -> dict[Expression, Expression]:
         Column("", output.name, output.expression.type): output.expression
         for output in query.outputs
     }
-    return joined | {
-        each.column: Column("", _render_aggregate(each, joined), each.type)
-        for each in view.aggregates
-    }
+    aggregates: dict[Expression, Expression] = {}
+    for each in view.aggregates:
+        text = _render_aggregate(each, joined)
+        aggregates[each.column] = Column("", text, each.type)
+        for end in ENDS:
+            bound = Column("", end_name(each, end), DataType.DOUBLE)
+            aggregates[bound] = Column("", f"{end} end of {text}", DataType.DOUBLE)
+    return joined | aggregates
 
 
 def _render_aggregate(aggregate: Aggregate, joined: dict[Expression, Expression]) -> str:

@@ -1,0 +1,126 @@
+"""Replicated: the sums over join results from which a view is estimated where streams are shed.
+
+Each result counts by the product of its members' weights (Horvitz-Thompson), in every replicate by
+the product of their weights there. Sums over results are lanes of the calendar, as exact ones are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.lanes import Columns, as_lists, as_rows, count_of, value_lanes
+from penstock.engine.layout import Layout
+from penstock.engine.samples import (
+    certain,
+    exact_values,
+    lot_of,
+    marks_of,
+    results_quantities,
+    sum_of,
+    weight_of,
+)
+from penstock.kernels.grouping import bits_by
+from penstock.kernels.replicates import RESULTS_WIDTH, TUPLES_WIDTH, marks, weighed_results
+from penstock.query.view import View
+
+Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each result, numbered from 0 to `count` − 1."""
+
+    ids: Int64s
+    count: int
+
+
+def result_lanes(view: View, sampled: Iterable[str]) -> dict[str, pa.DataType]:
+    """The lanes of a calendar by name: a view's sums, and the marks of each sampled input."""
+    marked = {marks_of(alias): pa.int64() for alias in sorted(sampled)}
+    if not marked:
+        return {}
+    sums = pa.list_(pa.float64(), RESULTS_WIDTH)
+    return {sum_of(name): sums for name in results_quantities(view)} | marked
+
+
+def certain_lanes(rows: pa.RecordBatch, names: Iterable[str]) -> Columns:
+    """Lanes of results from before an input was shed; of how many tuples they are is not known."""
+    lanes: Columns = {}
+    for name in names:
+        kind, _, quantity = name.partition(":")
+        unknown = pa.array(np.zeros(len(rows), np.int64))
+        is_sum = kind == "=r"
+        lanes[name] = certain(exact_values(rows, quantity), RESULTS_WIDTH) if is_sum else unknown
+    return lanes
+
+
+def replicated(layout: Layout, results: pa.RecordBatch, values: Columns, groups: Groups) -> Columns:
+    """The lanes of the groups of results; `values` are the arguments not in lanes of an input."""
+    view = layout.query.view
+    assert view is not None, "only views are estimated"
+    members = _Members(layout, results, groups)
+    lanes: Columns = {marks_of(alias): members.marks(alias) for alias in layout.sampled}
+    shared: dict[str, Floats] = {}
+    for quantity in results_quantities(view):
+        argument = quantity.partition(":")[2]
+        if not argument:
+            shared[quantity] = members.repeated()
+        elif argument in values:
+            exact = pa.RecordBatch.from_pydict(value_lanes(view, argument, values[argument]))
+            shared[quantity] = exact_values(exact, quantity) * members.repeated()
+        elif (owner := layout.owners[argument]) in layout.sampled:
+            lanes |= members.summed({quantity: members.repeated()}, {owner: quantity})
+        else:
+            shared[quantity] = exact_values(results, quantity) * members.repeated(but=owner)
+    return lanes | (members.summed(shared, {}) if shared else {})
+
+
+@dataclass(frozen=True)
+class _Members:
+    """What join results are made of: tuples or folded rows of inputs, sampled or whole."""
+
+    layout: Layout
+    results: pa.RecordBatch
+    groups: Groups
+
+    def repeated(self, but: str = "") -> Floats:
+        """How many results each row stands for by the folded inputs that are not sampled."""
+        whole = self.layout.weighted - self.layout.sampled - {but}
+        counts = [self._column(count_of(alias)) for alias in sorted(whole)]
+        product: Floats = np.multiply.reduce([np.ones(len(self.groups.ids)), *counts])
+        return product
+
+    def summed(self, values: dict[str, Floats], own: Mapping[str, str]) -> Columns:
+        """The lanes of sums of values over results; `own` inputs count by a quantity of theirs."""
+        sampled, size = sorted(self.layout.sampled), len(self.groups.ids)
+        folded = [alias for alias in sampled if alias in self.layout.weighted]
+        tuples = [alias for alias in sampled if alias not in self.layout.weighted]
+        sums = [as_rows(self.results.column(sum_of(own.get(a, f"n:{a}")))) for a in folded]
+        weights = [self._column(weight_of(alias)) for alias in tuples]
+        tickets = [self._column(lot_of(alias)) for alias in tuples]
+        found = weighed_results(
+            self.groups.ids,
+            self.groups.count,
+            np.array(list(values.values())),
+            np.array(weights).reshape(len(tuples), size),
+            np.array(tickets, np.int64).reshape(len(tuples), size),
+            np.array(sums).reshape(len(folded), size, TUPLES_WIDTH),
+        )
+        return {sum_of(name): as_lists(rows) for name, rows in zip(values, found, strict=True)}
+
+    def marks(self, alias: str) -> pa.Array:
+        """The marks of an input's tuples in each group."""
+        is_folded = alias in self.layout.weighted
+        bits = self._column(marks_of(alias)) if is_folded else marks(self._column(lot_of(alias)))
+        return pa.array(bits_by(self.groups.ids, self.groups.count, bits))
+
+    def _column(self, name: str) -> NDArray[Any]:
+        values: NDArray[Any] = self.results.column(name).to_numpy()
+        return values
