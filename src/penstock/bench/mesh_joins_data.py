@@ -1,9 +1,10 @@
 """The streams of the mesh benchmark's join: ten of them, joined on one key.
 
-Every tuple is of one of three sectors, and the keys of a sector are its own. In the skewed data each
-stream has one sector that is `rare` in it, in turn, and the two others `frequent`: a tuple's best
+Every tuple is of one of three sectors, and the keys of a sector are its own. In the skewed data
+each stream has one sector that is rare in it, in turn, and two that are frequent: a tuple's best
 order begins with the windows in which its sector is rare, and those of the three sectors have no
 window in common. On average over the sectors all windows look alike. In the uniform data they are.
+Tuples have six attributes (QM Table 1), of which one tells the sector and three tell nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class JoinData:
 
     def query(self, folder: Path) -> Query:
         """The join of the files in a folder."""
-        columns = "ts TIMESTAMP, k BIGINT, sector INT, x DOUBLE, y BIGINT"
+        columns = "ts TIMESTAMP, k BIGINT, sector INT, x DOUBLE, y BIGINT, z DOUBLE"
         streams = [
             f"CREATE STREAM {name} ({columns}) WITH (format = 'parquet', "
             f"path = {quoted(folder / f'{name}.parquet')}, timestamp = 'ts');"
@@ -83,6 +84,7 @@ class JoinData:
                 "sector": pa.array(sectors, pa.int32()),
                 "x": rng.random(count),
                 "y": rng.integers(0, 1_000, count),
+                "z": rng.normal(size=count),
             }
         )
 

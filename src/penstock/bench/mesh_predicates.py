@@ -57,7 +57,7 @@ class Size:
         return Checked(mixture, self.rows, self.files, self.batch)
 
 
-QUICK = Size(rows=1_500, repeat=3, sampling=4.0, mixtures=(SKEWED, UNIFORM))
+QUICK = Size(rows=2_500, repeat=3, sampling=4.0, mixtures=(SKEWED, UNIFORM))
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,12 @@ class Contest:
     folder: Path
     plans: Mapping[str, Plan]
     answer: Answer
+
+    def in_turn(self, number: int) -> list[tuple[str, Plan]]:
+        """The rivals of a round: nobody is always first, or always after the same rival."""
+        rivals = list(self.plans.items())
+        first = number % len(rivals)
+        return rivals[first:] + rivals[:first]
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ def run_predicates(size: Size, data: Path, progress: Progress) -> Half:
     for number in range(1, size.repeat + 1):
         for contest in contests:
             progress(f"predicates, {contest.name}, round {number} of {size.repeat}")
-            for rival, plan in contest.plans.items():
+            for rival, plan in contest.in_turn(number):
                 finishes[contest.name][rival].append(run_once(plan))
     return half_of(size, contests, finishes)
 

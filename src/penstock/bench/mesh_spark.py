@@ -46,12 +46,13 @@ def run_on_spark(size: Size, data: Path, progress: Progress) -> Half:
 def take_turns(
     contests: Sequence[Contest], repeat: int, spark: SparkSession, scratch: str
 ) -> Turns:
-    """All runs; one more comes first, in which workers start and code is compiled."""
+    """All runs; one more of each plan comes first, in which workers start and code is compiled."""
     finishes: Turns = {c.name: {rival: [] for rival in c.plans} for c in contests}
-    _run(next(iter(contests[0].plans.values())), spark, f"{scratch}/warm")
+    for rival, plan in contests[0].plans.items():
+        _run(plan, spark, f"{scratch}/warm-up-{rival}")
     for number in range(repeat):
         for contest in contests:
-            for rival, plan in contest.plans.items():
+            for rival, plan in contest.in_turn(number):
                 place = f"{scratch}/{number}-{contest.name}-{rival}"
                 finishes[contest.name][rival].append(_run(plan, spark, place))
     return finishes

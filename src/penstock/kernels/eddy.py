@@ -43,7 +43,7 @@ class Router(NamedTuple):
     `codes[row, a]` is the bucket of a tuple's attribute a, `attributes[d, t]` the attribute by
     which driver d decides about input t (−1: none tells anything), and `expected[d, t, bucket]` the
     rows that come out for one that goes in. Rows of an input have codes up to `known`; where no
-    attribute tells anything of any input, the driver `is_blind` and all its tuples are alike. Those in
+    attribute tells anything of any input, a driver `is_blind` and all its tuples are alike. Rows in
     `drawn` are profiled: `slots[row]` is the place there (−1: none), and `tried` and `matched`
     count what goes to each input and what comes out.
     """
@@ -122,7 +122,11 @@ def run_eddy(
     found: Int32s,
     count: int,
 ) -> tuple[Int32s, int]:
-    """As `run_blocks`; one decision at each step is for `batch` tuples of a stream."""
+    """As `run_blocks`; one decision at each step is for `batch` tuples of a stream.
+
+    A batch of 1 is no batch: every partial result goes back to the router. Only where no attribute
+    tells anything is one decision for all tuples until the next refresh.
+    """
     marks = np.array([count, 0, -1])
     fresh = np.empty(len(windows.head), np.int64)
     machine = (windows, ways, router, hand, batch, schedule)
@@ -234,6 +238,7 @@ def _pursue(
     rows, held, inputs, slot = windows.rows, hand.held, len(windows.head), router.slots[fresh]
     who = driver if slot < 0 else inputs
     levels, checks = hand.levels[who], hand.checks[who]
+    is_each = batch == 1 and not router.is_blind[driver]
     compares, probes, level = 0, 0, marks[_LEVEL]
     if level < 0:
         level, levels[0, _NEXT], levels[0, _FLOOR] = 0, fresh, fresh
@@ -261,7 +266,7 @@ def _pursue(
         if level < inputs - 1:
             levels[level, _BORN], levels[level, _DIES] = birth, death
             level += 1
-            if level > hand.decided[who]:
+            if is_each or level > hand.decided[who]:
                 _decide(ways, hand, batch, driver, who, level)
             target = levels[level, _INPUT]
             if slot >= 0:
@@ -288,8 +293,8 @@ def _pursue(
 def _decide(ways: Ways, hand: Hand, batch: int, driver: int, who: int, level: int) -> None:
     """Turn to the input with the fewest expected rows of those that are left, near ones first."""
     bound, order = hand.levels[who, level - 1, _BOUND], hand.orders[who]
-    ranks = hand.yields[who, 0]
-    if batch > 1:
+    ranks, is_batch = hand.yields[who, 0], batch > 1 and who == driver
+    if is_batch:
         ranks = _totals(hand, who)
     best, is_near = level, ways.near[order[level]] & bound != 0
     for place in range(level + 1, len(order)):
@@ -299,7 +304,7 @@ def _decide(ways: Ways, hand: Hand, batch: int, driver: int, who: int, level: in
             best, is_near = place, near
     target = order[best]
     order[best], order[level] = order[level], target
-    if batch > 1:
+    if is_batch:
         for i in range(batch):
             hand.weights[who, i] *= hand.yields[who, i, target]
     own = hand.levels[who, level]

@@ -19,7 +19,7 @@ Numbered = tuple[int, str, MeshRoute]
 """The number of a route, its driver, and the route."""
 
 
-DRAWING = 4
+DRAWING = 10
 """Classification windows from one drawing to the next, for an order to show what it is worth."""
 
 

@@ -79,6 +79,4 @@ def profile_of(driver: int, start: int, inputs: int, rows: pa.Table) -> Profile:
         else:
             values[a] = as_numbers(column)
     counts, bounds = np.zeros((0, inputs), np.int32), np.zeros((len(names), BUCKETS - 1))
-    return Profile(
-        driver, start, values, are_texts, np.empty(0, np.int64), counts, counts, bounds
-    )
+    return Profile(driver, start, values, are_texts, np.empty(0, np.int64), counts, counts, bounds)
