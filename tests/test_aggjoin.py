@@ -64,7 +64,7 @@ def test_workloads_are_those_that_were_agreed(workload: AggJoin, kind: Kind) -> 
     for item in query.inputs:
         assert isinstance(item.window, TimeWindow)
         assert is_tumble(item.window) == (kind == "tumbling")
-        assert item.source.option("max_files") == 10
+        assert item.source.option("max_files") == 31
     assert query.view is not None
     assert query.view.every == (10 if kind == "tumbling" else 1) * MICROS
     assert [output.name for output in query.results] == ["g", "n", "total"]

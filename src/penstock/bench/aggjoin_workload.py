@@ -33,7 +33,7 @@ class AggJoin:
     groups: int = 100
     rate: int = 20_000
     seconds: int = 60
-    batch: int = 10
+    batch: int = 31
 
     @property
     def tuples(self) -> int:
