@@ -1,4 +1,4 @@
-"""The driver of a siege: two queries on one Spark session, until both are drained.
+"""The driver of a siege: queries on one Spark session, until all are drained.
 
     python tests/driver.py FOLDER MASTER [--again]
 

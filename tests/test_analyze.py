@@ -199,12 +199,16 @@ def test_empty_and_foreign_sources_are_noted(folder: Path) -> None:
     assert known.groups == {}
     assert known.streams["R"].rate == Figure(7.0, "declared")
     assert known.streams["E"].rate is None
-    assert known.notes[-4:] == (
+    assert known.notes[-3:] == (
         "E: empty, nothing is known of it.",
         "R: Spark's rate source is not sampled; its rate is the declared one.",
         "A: no tuple of the sample passes its filters, so none was joined.",
-        "No training for routes: the sample has no tuples of A, E, R.",
     )
+    assert known.untrained == {
+        "A": "the sample has no tuple of E, R that passes its filters",
+        "E": "the sample is empty",
+        "R": "the sample is empty",
+    }
     assert loads(dump(known), known.query) == known
     assert complete(known.query, known).rates["E"].origin == "guessed"
 

@@ -430,9 +430,25 @@ def test_explain_as_text() -> None:
     assert as_text(figures_of(explained(), alternatives=True)) == GOLDEN.read_text(encoding="utf-8")
 
 
+def test_costs_that_are_not_given_are_guessed() -> None:
+    facts = {fact.what: fact for fact in explained().facts}
+    fold, tally = facts["cost of fold"], facts["cost of tally"]
+    assert (fold.origin, tally.origin) == ("declared", "guessed")
+    # A guess of so little does not make the rest uncertain.
+    assert tally.is_minor
+
+
 def chosen_and_others() -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
     found = json.loads(as_json(figures_of(explained(), alternatives=True)))
     return found["chosen"], found["alternatives"]
+
+
+def test_plans_that_are_cut_still_say_what_is_early() -> None:
+    decision = decide(known_of(view(m=4), 1000), Wishes(alternatives=True))
+    lines = as_text(figures_of(decision, alternatives=True)).splitlines()
+    cut = [line for line in lines if " multiway " in line and "… | early " in line]
+    sets = {line.partition("… | early ")[2].partition("  ")[0] for line in cut}
+    assert {"A", "B C", "A B C D"} <= sets
 
 
 def test_explain_as_json() -> None:

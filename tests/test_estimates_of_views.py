@@ -37,6 +37,7 @@ from penstock.kernels.replicates import (
     weighed_tuples,
 )
 from penstock.plan.drops import NO_DROPS, DropBoxes
+from penstock.plan.explain.notes import sample_notes
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.intervals import with_intervals
@@ -585,12 +586,20 @@ def test_the_command_line_says_and_shows_it(is_exact, tmp_path):
     rows = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
     if is_exact:
         assert "note    the view has the plain values of what is kept: " in explained
+        assert "note: the view has the plain values of what is kept: " in done.stderr
         assert list(rows[0]) == PLAIN_COLUMNS
     else:
         assert "note    the view is an estimate from " in explained
+        assert "note: the view is an estimate from " in done.stderr
         assert "note    MIN and MAX are of the kept tuples" in explained
         assert "output  g, n, n_low, n_high, s, s_low, s_high, m, m_low, m_high, least" in explained
         assert list(rows[0])[:4] == ["g", "n", "n_low", "n_high"]
+
+
+def test_intervals_are_spoken_of_only_where_there_are_some() -> None:
+    query = parse(STREAM.format(name="a", folder="x") + "SELECT COUNT(*) / 2 AS h FROM a [NOW]")
+    plan = replace(planned(query), drops=boxes({"a": 0.5}))
+    assert list(sample_notes(plan)) == ["the view is an estimate from 50 % of a"]
 
 
 def test_the_face_for_python_has_the_choice(tmp_path):

@@ -159,6 +159,20 @@ def test_without_training_a_mesh_has_one_route_if_it_is_all_that_is_wanted() -> 
     assert decision.chosen.estimate.state == pytest.approx(single.chosen.estimate.state)
 
 
+def test_explain_says_why_training_failed() -> None:
+    known = known_of(ONE, dict.fromkeys(SLOW, 1e-4), {})
+    decision = decide(replace(known, untrained={"S": "the sample is empty"}))
+    assert isinstance(decision.plan, MultiwayJoin)
+    assert "one route for S: the sample is empty" in explain(decision)
+
+
+def test_few_tuples_are_not_worth_a_second_route() -> None:
+    few = replace(opposite(), rates={"S": declared(0.1)})
+    assert isinstance(decide(opposite()).plan, MeshJoin)
+    assert isinstance(decide(few).plan, MultiwayJoin)
+    assert "one route for S: so few tuples come" in " ".join(explain(decide(few)).split())
+
+
 def three_ways() -> Known:
     """A class for each operator that comes first: the filter, N, and R leave next to nothing."""
     training = classes(("S.c > 1", "N", "R"), (0.01, 5.0, 5.0), (1.0, 0.01, 5.0), (1.0, 5.0, 0.01))
@@ -278,6 +292,14 @@ def test_an_eddy_has_a_batch_of_tuples(batch: str) -> None:
     with pytest.raises(PlanError, match="an eddy's batch is a number of tuples") as caught:
         decide(opposite(), Wishes(plan=f"eddy:{batch}"))
     assert caught.value.hint == "write eddy:100 for one decision for a hundred tuples"
+
+
+def test_a_mesh_cannot_be_forced() -> None:
+    shown = str(as_json(decide(opposite()))["plan"])
+    with pytest.raises(PlanError, match="a mesh cannot be forced") as caught:
+        decide(opposite(), Wishes(plan=shown))
+    assert caught.value.hint is not None
+    assert "--kinds mesh" in caught.value.hint
 
 
 def test_the_laboratory_plans_a_mesh() -> None:

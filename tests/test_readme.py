@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shlex
 import signal
@@ -84,6 +85,20 @@ def test_the_commands_for_planning_work(road: Path) -> None:
     assert "alternatives, best first" in shown
     subprocess.run([*run, "--engine", "local"], cwd=road, check=True, capture_output=True)
     assert len(pq.read_table(road / "out" / "slow")) > 0
+
+
+def test_the_commands_for_views_work(road: Path) -> None:
+    example = (ROOT / "examples" / "busy.cql").read_text()
+    assert block("sql", "GROUP BY") in example
+    (road / "busy.cql").write_text(example)
+    commands = [shlex.split(x, comments=True) for x in block("", "busy.cql").splitlines()]
+    run, show = ([PENSTOCK, *words[1:]] for words in commands)
+    subprocess.run([*run, "--engine", "local"], cwd=road, check=True, capture_output=True)
+    rows = [json.loads(line) for line in (road / "busy.jsonl").read_text().splitlines()]
+    assert {row["_change"] for row in rows} == {"upsert", "delete"}
+    assert all(row["speed"] < 90.0 for row in rows)
+    shown = subprocess.run(show, cwd=road, check=True, capture_output=True, text=True).stdout
+    assert '"pairs"' in shown
 
 
 def test_the_commands_for_routes_work(tmp_path: Path) -> None:

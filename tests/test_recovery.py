@@ -116,7 +116,10 @@ def test_after_a_crash_only_what_counts_is_kept(kind, prepared, tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 def test_killed_drivers_lose_nothing(tmp_path):
-    siege = Siege(tmp_path, Random("driver"), master="local[2]", files=12)
+    """One of the queries is a view that aggregates before the join."""
+    assert sql(script("view", tmp_path)).plan.early
+    queries = ("chain", "view")
+    siege = Siege(tmp_path, Random("driver"), master="local[2]", files=12, queries=queries)
     siege.run(["driver"] * 3)
     assert siege.wrong() == []
     assert siege.kills["driver"] == 3
@@ -125,7 +128,8 @@ def test_killed_drivers_lose_nothing(tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 def test_killed_workers_lose_nothing(tmp_path):
-    siege = Siege(tmp_path, Random("worker"), master="local[2]", files=14)
+    queries = ("common", "chain")
+    siege = Siege(tmp_path, Random("worker"), master="local[2]", files=14, queries=queries)
     siege.run(["worker"] * 8)
     assert siege.wrong() == []
     assert siege.kills["worker"] >= 5

@@ -106,6 +106,13 @@ def test_there_are_never_too_many_groups() -> None:
     assert len({values[0] for values in found.values}) == len(found.values)
 
 
+def test_a_filter_that_all_pass_hides_nothing_of_the_others() -> None:
+    kind = np.arange(1000) % 2
+    yields = np.column_stack([np.ones(1000), kind, 1 - kind]).astype(np.float64)
+    found = condense({"kind": pa.array(kind.astype(np.float64))}, yields)
+    assert sorted(found.yields) == [(1.0, 0.0, 1.0), (1.0, 1.0, 0.0)]
+
+
 def test_null_is_a_behaviour_too() -> None:
     x = pa.array([None if i % 2 else float(i) for i in range(400)])
     found = condense({"x": x}, np.array([[float(i % 2)] for i in range(400)]))
@@ -162,25 +169,32 @@ def test_there_is_no_training_where_it_is_of_no_use(select: str) -> None:
     assert sampled(select).training == {}
 
 
-def test_a_function_that_fails_on_the_sample_leaves_a_note() -> None:
+def test_a_function_that_fails_on_the_sample_is_a_reason() -> None:
     known = sampled(
         "SELECT A.x FROM A [RANGE 4 SECONDS], B [RANGE 10 SECONDS] "
         "WHERE A.k = B.k AND A.x < 0.5 AND strict(A.c, A.x)",
         strict,
     )
     assert known.training == {}
-    (note,) = [note for note in known.notes if "no training" in note]
-    assert note.startswith("A: no training for routes: ")
-    assert "strict" in note
+    assert list(known.untrained) == ["A"]
+    assert "strict" in known.untrained["A"]
 
 
-def test_an_empty_sample_leaves_a_note() -> None:
+def test_a_sample_without_partners_is_a_reason() -> None:
     known = sampled(
         "SELECT A.x FROM A [RANGE 4 SECONDS], B [RANGE 10 SECONDS] "
         "WHERE A.k = B.k AND A.x < 0.5 AND B.k < -1"
     )
-    assert known.training == {}
-    assert "No training for routes: the sample has no tuples of B." in known.notes
+    assert list(known.training) == ["B"]
+    assert known.untrained == {"A": "the sample has no tuple of B that passes its filters"}
+
+
+def test_filters_that_together_let_nothing_through_are_trained() -> None:
+    known = sampled("SELECT A.x FROM A [NOW] WHERE A.c = 'u' AND A.c = 'v'")
+    assert known.untrained == {}
+    training = known.training["A"]
+    found = dict(zip((values[2] for values in training.values), training.yields, strict=True))
+    assert found == {"u": (1.0, 0.0), "v": (0.0, 1.0)}
 
 
 ASKED = parse(
@@ -208,6 +222,15 @@ def test_what_analyze_writes_reads_back(tmp_path: Path) -> None:
     known = sampled("SELECT A.x FROM A [RANGE 4 SECONDS], B [RANGE 10 SECONDS] "
                     "WHERE A.k = B.k AND A.x < 0.5")  # fmt: skip
     assert loads(dump(known), known.query) == known
+
+
+def test_reasons_for_no_training_read_back() -> None:
+    known = Statistics(ASKED, untrained={"S": 'it "failed"'})
+    assert loads(dump(known), ASKED) == known
+    assert refused("[untrained]\nT = 'it failed'") == (
+        "s.toml: untrained.T is no stream of the query\nhint: there is only S"
+    )
+    assert refused("[untrained]\nS = 1").startswith("s.toml: untrained.S must be a text\n")
 
 
 def refused(text: str, query: Query = ASKED) -> str:
@@ -276,3 +299,15 @@ AGAIN = "penstock analyze writes this part: let it sample the sources again"
 def test_training_that_cannot_be_is_refused(old: str, new: str, message: str) -> None:
     assert old in GOOD
     assert refused(GOOD.replace(old, new)) == f"s.toml: {message}"
+
+
+def test_a_function_that_fails_on_the_sample_leaves_its_figures_to_guesses() -> None:
+    known = sampled(
+        "SELECT A.x FROM A [RANGE 4 SECONDS], B [RANGE 10 SECONDS] "
+        "WHERE A.k = B.k AND strict(A.c, A.x) AND A.x < 0.5",
+        strict,
+    )
+    assert list(known.conditions) == ["A.x < 0.5"]
+    (note,) = [note for note in known.notes if "fails on the sample" in note]
+    assert note.startswith("strict(A.c, A.x) fails on the sample, so its figures are guessed: ")
+    assert "strict" in known.untrained["A"]

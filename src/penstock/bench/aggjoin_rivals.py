@@ -18,9 +18,10 @@ from penstock.bench import native, ours
 from penstock.bench.aggjoin_data import Answer
 from penstock.bench.aggjoin_workload import NUMBERS, WINDOW, AggJoin, Kind
 from penstock.bench.measurement import Measurement
-from penstock.engine.sinks import CHANGE, parquet
+from penstock.engine.sinks import parquet
 from penstock.engine.spark.start import start
 from penstock.optimize.planner import Wishes, decide
+from penstock.query.view import CHANGE
 from penstock.sql import parse
 from penstock.stats.calibration import calibrated
 from penstock.stats.guess import complete

@@ -15,11 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.cli.progress import Progress
-from penstock.engine.sinks import CHANGE, TIME
 from penstock.errors import SinkError
 from penstock.query import Query
 from penstock.query.expression import render
 from penstock.query.intervals import with_intervals
+from penstock.query.view import CHANGE, TIME
 
 MOST_ROWS = 40
 """Groups that are shown at most: what a look takes in."""

@@ -118,6 +118,7 @@ def run(
     from penstock.api import TemporaryCheckpoint
     from penstock.cli.live_table import check_table, live_table
     from penstock.cli.progress import Progress
+    from penstock.plan.explain.notes import sample_notes
 
     if sink == "table":
         check_table(query.query)
@@ -129,6 +130,8 @@ def run(
         return
     if target.kind == "console":
         print(f"{sink}: a batch that is run again is shown again", file=sys.stderr)
+    for note in sample_notes(query.plan):
+        print(f"note: {note}", file=sys.stderr)
     is_live = sink == "table" and sys.stdout.isatty()
     folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
     with folder as place, live_table(query.query) if is_live else Progress() as progress:

@@ -18,12 +18,11 @@ from penstock.engine.estimates import estimates
 from penstock.engine.evaluate import evaluate, holds
 from penstock.engine.lanes import COUNT, Columns, fold
 from penstock.engine.layout import TS, UNTIL
-from penstock.engine.sinks import CHANGE, TIME
 from penstock.engine.totals import Cover, aggregate
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.ranges import find_ranges
 from penstock.query import Column
-from penstock.query.view import View
+from penstock.query.view import CHANGE, TIME, View
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]

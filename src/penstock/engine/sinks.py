@@ -18,14 +18,10 @@ from penstock.engine.store import absolute_root, open_filesystem
 from penstock.errors import SinkError
 from penstock.kernels.jsonlines import json_lines
 from penstock.query import Query
+from penstock.query.view import CHANGE, TIME
 
 # Rows of results that are written at once; a parquet row group of them is worth its metadata.
 ROW_GROUP = 1 << 17
-
-# What the results of a view have after their own columns: the time of the evaluation, and `upsert`
-# or `delete`.
-TIME = "_time"
-CHANGE = "_change"
 
 Kind = Literal["parquet", "jsonl", "console", "foreach_batch", "noop"]
 

@@ -17,7 +17,7 @@ from penstock.monitor.estimate import estimate_distinct, estimate_rate
 from penstock.monitor.notes import notes_on
 from penstock.monitor.sample import Progress, Sample, take_samples
 from penstock.monitor.training import train
-from penstock.monitor.trial import plain_name, try_filters, try_theta
+from penstock.monitor.trial import Failed, plain_name, try_filters, try_theta
 from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Column, Query
 from penstock.query.expression import columns_of
@@ -50,9 +50,10 @@ def analyze(
     end = time.monotonic() + seconds
     samples = take_samples(query, rows, seconds * _READING, progress or (lambda name, count: None))
     shares = _apart(query, samples)
-    passing, conditions = _filtered(query, shares, end)
+    failures: list[str] = []
+    passing, conditions = _filtered(query, shares, end, failures.append)
     joining = {alias: each for alias, each in _together(query, passing).items() if len(each)}
-    thetas = _thetas(query, joining, end)
+    thetas = _thetas(query, joining, end, failures.append)
     known = Statistics(
         query,
         streams={
@@ -60,10 +61,10 @@ def analyze(
         },
         groups=dict(key_agreements(query, joining)),
         conditions=conditions | thetas,
-        notes=notes_on(query, samples, passing, rows),
+        notes=(*notes_on(query, samples, passing, rows), *failures),
     )
-    training, notes = train(known, shares, joining, end)
-    return replace(known, training=training, notes=(*known.notes, *notes))
+    training, untrained = train(known, shares, joining, end)
+    return replace(known, training=training, untrained=untrained)
 
 
 def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:
@@ -78,13 +79,13 @@ def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:
 
 
 def _filtered(
-    query: Query, shares: Rows, end: float
+    query: Query, shares: Rows, end: float, failed: Failed
 ) -> tuple[dict[str, pa.Table], dict[str, GivenCondition]]:
     passing: dict[str, pa.Table] = {}
     figures: dict[str, GivenCondition] = {}
     budget = max(0.0, end - time.monotonic()) / (len(query.filters) + len(query.thetas) + 1)
     for alias, rows in shares.items():
-        passing[alias], own = try_filters(rows, query.filters_of(alias), budget)
+        passing[alias], own = try_filters(rows, query.filters_of(alias), budget, failed)
         figures |= own
     return passing, figures
 
@@ -156,8 +157,8 @@ def _is_all_of(sample: Sample, rows: int) -> bool:
     return sample.source.is_table and sample.is_whole and sample.count == rows
 
 
-def _thetas(query: Query, rows: Rows, end: float) -> dict[str, GivenCondition]:
+def _thetas(query: Query, rows: Rows, end: float, failed: Failed) -> dict[str, GivenCondition]:
     conditions = {str(theta): theta for theta in query.thetas} | dict(extra_equalities(query))
     known = {t: c for t, c in conditions.items() if c.streams <= set(rows)}
     budget = max(0.0, end - time.monotonic()) / max(1, len(known))
-    return {text: try_theta(rows, each, budget) for text, each in known.items()}
+    return {text: try_theta(rows, each, budget, failed) for text, each in known.items()}

@@ -24,6 +24,8 @@ _FOLDS = 5
 _FEWEST = 5
 """A group of fewer tuples says nothing of how often its tuples pass a filter."""
 _DIGITS = 6
+_ROUNDING = 1e-9
+"""Yields that are less apart are the same: the deviation of equal numbers is not exactly 0."""
 
 Limits = Mapping[str, Sequence[float]]
 """By attribute, the numbers at which it is parted; of a text, that it is."""
@@ -88,10 +90,10 @@ def _leaves(features: Floats, yields: Floats, owners: Sequence[str]) -> tuple[In
     one: Int64s = np.zeros(len(yields), np.int64)
     # Yields of probes may be orders of magnitude apart.
     scaled = np.log1p(yields)
-    spread = scaled.std(axis=0)
-    if not spread.any() or len(yields) < _FOLDS * _FEWEST:
+    differs = np.ptp(scaled, axis=0) > _ROUNDING
+    if not differs.any() or len(yields) < _FOLDS * _FEWEST:
         return one, {}
-    scaled = scaled[:, spread > 0] / spread[spread > 0]
+    scaled = scaled[:, differs] / scaled[:, differs].std(axis=0)
     models = [DummyRegressor(), *map(_tree, _SIZES)]
     scores = [
         cross_val_score(m, features, scaled, cv=_FOLDS, scoring="neg_mean_squared_error")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -30,31 +30,43 @@ Rows = Mapping[str, pa.Table]
 
 def train(
     statistics: Statistics, shares: Rows, passing: Rows, end: float, size: int = SAMPLE
-) -> tuple[dict[str, Training], tuple[str, ...]]:
-    """Training of each stream that could use it, and notes on those that cannot have any.
+) -> tuple[dict[str, Training], dict[str, str]]:
+    """Training of each stream that could use it, and why others have none.
 
     `shares` are sampled tuples of the inputs, `passing` those that passed the filters; conditions
     are tried until `end` on the monotonic clock, but on some tuples in any case.
     """
     query = statistics.query
-    drivers = [i for i in query.inputs if is_trained(query, i) and len(shares.get(i.alias, ()))]
-    missing = [alias for alias in query.aliases if not len(passing.get(alias, ()))]
-    if not drivers or missing:
-        which = ", ".join(missing)
-        return {}, (f"No training for routes: the sample has no tuples of {which}.",) * bool(
-            drivers
-        )
+    untrained = dict(_obstacles(query, shares, passing))
+    drivers = [i for i in query.inputs if is_trained(query, i) and i.alias not in untrained]
+    if not drivers:
+        return {}, untrained
+    passing = {a: passing[a] if a in passing else shares[a].slice(0, 0) for a in query.aliases}
     seconds = max(0.0, end - time.monotonic()) / (len(drivers) * (len(query.filters) + 1))
     drawn = {item.alias: _draw(shares[item.alias], size) for item in drivers}
     sizes = {f.alias: f.window for f in Problem(query, complete(query, statistics)).inputs}
     windows = windows_of(query, passing, drawn, sizes)
-    trained, notes = {}, []
+    trained = {}
     for item in drivers:
         try:
             trained[item.alias] = _train(query, item, drawn[item.alias], windows, seconds)
         except PenstockError as error:
-            notes.append(f"{item.alias}: no training for routes: {error.message.splitlines()[0]}.")
-    return trained, tuple(notes)
+            untrained[item.alias] = error.message.splitlines()[0]
+    return trained, untrained
+
+
+def _obstacles(query: Query, shares: Rows, passing: Rows) -> Iterator[tuple[str, str]]:
+    """The streams that cannot be trained, and why: what their tuples meet must be known.
+
+    A stream's own filters may let nothing through: their order is all the more worth knowing.
+    """
+    absent = [alias for alias in query.aliases if not len(passing.get(alias, ()))]
+    for item in query.inputs:
+        others = ", ".join(alias for alias in absent if alias != item.alias)
+        if is_trained(query, item) and not len(shares.get(item.alias, ())):
+            yield item.alias, "the sample is empty"
+        elif is_trained(query, item) and others:
+            yield item.alias, f"the sample has no tuple of {others} that passes its filters"
 
 
 def _draw(rows: pa.Table, size: int) -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from penstock.engine.evaluate import Naming, holds
 from penstock.engine.layout import column_name
+from penstock.errors import EvaluationError
 from penstock.monitor.estimate import estimate_fraction
 from penstock.query import Column, Condition
 from penstock.stats.figure import Figure
 from penstock.stats.statistics import GivenCondition
+
+Failed = Callable[[str], None]
 
 # Small, because a user's function may take a second a call; the next chunks are twice as large.
 _FIRST_CHUNK = 16
@@ -23,32 +26,42 @@ _SEED = 1
 
 
 def try_filters(
-    rows: pa.Table, filters: Iterable[Condition], seconds: float
+    rows: pa.Table, filters: Iterable[Condition], seconds: float, failed: Failed
 ) -> tuple[pa.Table, dict[str, GivenCondition]]:
     """The tuples that pass all filters, and each filter's figures.
 
     Each filter sees what those before it let through, so that their selectivities multiply to that
-    of all of them even where they say nearly the same.
+    of all of them even where they say nearly the same. One that fails lets all through.
     """
     figures = {}
     for condition in filters:
         if not len(rows):
             break
-        held, cost = evaluate_for(condition, rows, plain_name, seconds)
+        try:
+            held, cost = evaluate_for(condition, rows, plain_name, seconds)
+        except EvaluationError as error:
+            failed(f"{condition} fails on the sample, so its figures are guessed: {error.message}")
+            continue
         rows = rows.slice(0, len(held)).filter(pa.array(held))
         selectivity = estimate_fraction(int(held.sum()), len(held))
         figures[str(condition)] = GivenCondition(selectivity, cost)
     return rows, figures
 
 
-def try_theta(rows: Mapping[str, pa.Table], condition: Condition, seconds: float) -> GivenCondition:
+def try_theta(
+    rows: Mapping[str, pa.Table], condition: Condition, seconds: float, failed: Failed
+) -> GivenCondition:
     """The figures of a predicate over several inputs, from combinations drawn at random."""
     generator = np.random.default_rng(_SEED)
     columns: dict[str, pa.ChunkedArray] = {}
     for alias in sorted(condition.streams):
         drawn = rows[alias].take(pa.array(generator.integers(0, len(rows[alias]), _PAIRS)))
         columns |= {f"{alias}.{name}": drawn.column(name) for name in drawn.column_names}
-    held, cost = evaluate_for(condition, pa.table(columns), column_name, seconds)
+    try:
+        held, cost = evaluate_for(condition, pa.table(columns), column_name, seconds)
+    except EvaluationError as error:
+        failed(f"{condition} fails on the sample, so its figures are guessed: {error.message}")
+        return GivenCondition()
     # Combinations that share a tuple are not independent: no more are than there are tuples.
     independent = min(len(held), *(len(rows[alias]) for alias in condition.streams))
     return GivenCondition(estimate_fraction(int(held.sum()), len(held), independent), cost)

@@ -13,6 +13,7 @@ from penstock.query import Input, RowsWindow, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.window import MICROS
+from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 from penstock.stats.figure import Figure
 from penstock.stats.known import Known
 
@@ -102,6 +103,16 @@ def _cost_facts(known: Known) -> Iterator[Fact]:
         seconds = getattr(costs, name)
         if isinstance(seconds, float) and seconds:
             yield Fact(f"cost of {name}", seconds, "s", costs.origin)
+    if known.query.view is not None and costs.join is None:
+        yield from _guessed_costs(costs)
+
+
+def _guessed_costs(costs: Costs) -> Iterator[Fact]:
+    """Costs of aggregation that are not given; they are too small to doubt the others by."""
+    guessed = {"fold": GUESSED_FOLD, "tally": GUESSED_TALLY}
+    for name, seconds in guessed.items():
+        if getattr(costs, name) is None:
+            yield Fact(f"cost of {name}", seconds, "s", "guessed", is_minor=True)
 
 
 def _fact(what: str, figure: Figure, unit: str) -> Fact:

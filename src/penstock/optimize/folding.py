@@ -13,7 +13,7 @@ from penstock.optimize.distinct import cells_of, combinations, occupied
 from penstock.optimize.problem import Flow, Problem
 from penstock.query import Input, Query, RowsWindow, TimeWindow
 from penstock.query.window import MICROS
-from penstock.stats.costs import Costs
+from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 
 BATCH = 1.0
 """Seconds of a batch, within which new tuples are folded: what `--trigger` is unless it is said."""
@@ -39,12 +39,16 @@ def with_early(
 
 def fold_seconds(costs: Costs) -> float:
     """Seconds to fold a tuple; where only joins have a cost, as much as an arrival at a join."""
-    return costs.fold if costs.join is None else costs.join
+    if costs.join is not None:
+        return costs.join
+    return GUESSED_FOLD if costs.fold is None else costs.fold
 
 
 def tally_seconds(costs: Costs) -> float:
     """Seconds to add a row of the join to its group, likewise."""
-    return costs.tally if costs.join is None else costs.join
+    if costs.join is not None:
+        return costs.join
+    return GUESSED_TALLY if costs.tally is None else costs.tally
 
 
 def changes(problem: Problem) -> float:

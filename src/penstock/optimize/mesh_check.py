@@ -31,6 +31,8 @@ def obstacle(space: MeshSpace) -> str | None:
     """Why no mesh can be better than one route, if that is plain before any search."""
     if not space.size:
         return "the sample is empty"
+    if 2 * space.problem.figures.overhead > space.single.cost:
+        return "so few tuples come that a second route takes more than it could save"
     possible = _saved(ideal_cost(space), space.single.cost)
     if possible < GAIN_MARGIN:
         return (

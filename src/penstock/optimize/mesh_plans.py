@@ -28,12 +28,13 @@ def mesh_plans(
 ) -> Iterator[Proposal]:
     """The best mesh beside the given multi-way joins, where tuples could take different routes.
 
-    Nothing may be counted by rows, nor folded before it is joined. Only where no other kind of plan
-    is wanted is a mesh proposed without training: then every stream has one route. A route takes
-    `ruster` seconds a second, however few take it.
+    Nothing may be counted by rows, nor folded before it is joined. Where nobody tried to train it,
+    a mesh is proposed only if no other kind of plan is wanted: then every stream has one route. A
+    route takes `ruster` seconds a second, however few take it.
     """
     known = problem.known
-    if problem.query.is_sequenced or problem.flows or not (known.training or is_alone):
+    is_asked = bool(known.training or known.untrained or is_alone)
+    if problem.query.is_sequenced or problem.flows or not is_asked:
         return
     joins = [plan for plan, _ in multiway if isinstance(plan, MultiwayJoin)]
     single = min(joins, key=lambda plan: needed_by(problem, plan))
@@ -55,7 +56,8 @@ def fallback_notes(plan: MeshJoin) -> Iterator[str]:
 def _mesh(problem: Problem, single: MultiwayJoin, driver: str, ruster: float) -> DriverMesh:
     training = problem.known.training.get(driver)
     if training is None:
-        reason = "" if len(operators_of(problem.query, driver)) < 2 else "it has no training"
+        is_plain = len(operators_of(problem.query, driver)) < 2
+        reason = problem.known.untrained.get(driver, "" if is_plain else "it has no training")
         return _one_route(problem, single, driver, reason)
     if set(training.operators) != set(operators_of(problem.query, driver)):
         reason = "its training is of another query; penstock analyze takes a new sample"

@@ -252,7 +252,10 @@ def _joins(problem: Problem, wishes: Wishes, is_thorough: bool = True) -> Iterat
     if "tree" in wishes.kinds and problem.size > 1:
         is_exact = is_enough or not is_thorough
         yield from tree_plans(problem, wishes.goal, wishes.off, is_exact=is_exact, every=every)
-    if "mesh" in wishes.kinds - wishes.off and is_thorough and isinstance(wishes.goal, Steady):
+    # A mesh takes a second to find, which a plan that is forced need not wait for.
+    is_wanted = wishes.plan is None or wishes.alternatives
+    may_mesh = "mesh" in wishes.kinds - wishes.off and isinstance(wishes.goal, Steady)
+    if may_mesh and is_thorough and is_wanted:
         # The laboratory takes tuple by tuple: there are no pieces of batches.
         ruster = 0.0 if wishes.engine == "laboratory" else RUSTER
         is_alone = wishes.kinds == {"mesh"}

@@ -11,12 +11,14 @@ from penstock.plan.multiway import Probe
 from penstock.plan.notation import quote
 from penstock.query import Query
 
+_MESH = re.compile(r"\s*mesh\b", re.IGNORECASE)
 _EDDY = re.compile(r"\s*eddy\s*(?::\s*(?P<batch>\S*)\s*)?", re.IGNORECASE)
 
 
 def forced_eddy(query: Query, text: str) -> Eddy | None:
     """The eddy of `eddy` or `eddy:100`, which decides for so many tuples at once; None if the text
     is of another plan."""
+    _refuse_mesh(query, text)
     match = _EDDY.fullmatch(text)
     if match is None or "eddy" in map(str.lower, query.aliases):
         return None
@@ -26,6 +28,16 @@ def forced_eddy(query: Query, text: str) -> Eddy | None:
         hint = "write eddy:100 for one decision for a hundred tuples"
         raise PlanError("an eddy's batch is a number of tuples", place=place, hint=hint)
     return Eddy(query, int(batch or 1))
+
+
+def _refuse_mesh(query: Query, text: str) -> None:
+    match = _MESH.match(text)
+    if match is not None and "mesh" not in map(str.lower, query.aliases):
+        place = Place(text, match.start(), match.end(), "--plan")
+        hint = (
+            "its classifier comes from training: --kinds mesh wants one, --stats has the training"
+        )
+        raise PlanError("a mesh cannot be forced", place=place, hint=hint)
 
 
 def render_eddy(plan: Eddy) -> str:

@@ -13,6 +13,11 @@ AggregateFunction = Literal["count", "sum", "avg", "min", "max"]
 # A view evaluated so often is evaluated at every time at which a window changes.
 EAGER = 1
 
+# What the results of a view have after their own columns: the time of the evaluation, and `upsert`
+# or `delete`.
+TIME = "_time"
+CHANGE = "_change"
+
 
 @dataclass(frozen=True)
 class Output:

@@ -34,10 +34,8 @@ def bind_outputs(scope: Scope, nodes: Sequence[exp.Expr]) -> tuple[Output, ...]:
     for position, item in enumerate(items, 1):
         name = _name(item, position, shared)
         if name.lower() in outputs:
-            written = scope.text.at(node_span(item.node))
-            hint = f"name it: {written} AS other_name" if not item.starred else "list the columns"
             message = f"two columns of the result are named {name}"
-            raise scope.text.error(node_span(item.node), message, hint)
+            raise scope.text.error(node_span(item.node), message, _other_name(scope, item))
         outputs[name.lower()] = Output(name, item.expression)
     return tuple(outputs.values())
 
@@ -54,6 +52,14 @@ def _items(scope: Scope, node: exp.Expr) -> list[_Item]:
         hint = "give it one: CAST(NULL AS INT)"
         raise scope.text.error(node_span(inner), "this NULL has no type", hint)
     return [_Item(inner, expression, node.alias or _own_name(expression))]
+
+
+def _other_name(scope: Scope, item: _Item) -> str:
+    if item.starred:
+        return "list the columns"
+    if isinstance(item.node, exp.Column):
+        return f"name it: {scope.text.at(node_span(item.node))} AS other_name"
+    return "give it another name with AS"
 
 
 def _own_name(expression: Expression) -> str | None:

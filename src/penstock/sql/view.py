@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from penstock.errors import SqlError
 from penstock.query.expression import Column, Expression, columns_of, render, substitute
-from penstock.query.view import Aggregate, Output, View
+from penstock.query.view import CHANGE, TIME, Aggregate, Output, View
 from penstock.sql.aggregates import bind_aggregate, find_aggregates, is_aggregate
 from penstock.sql.binding import bind, bind_condition
 from penstock.sql.dialect import node_span
@@ -104,7 +104,11 @@ def _outputs(
     scope: Scope, tree: exp.Expr, groups: Mapping[Expression, Expression]
 ) -> tuple[Output, ...]:
     outputs = bind_outputs(scope, tree.expressions)
-    pairs = zip(tree.expressions, outputs, strict=True)
+    pairs = list(zip(tree.expressions, outputs, strict=True))
+    for node, output in pairs:
+        if output.name.lower() in (TIME, CHANGE):
+            message = f"the result of a view has a column {output.name.lower()} of its own"
+            raise scope.text.error(node_span(node), message, "give this one another name with AS")
     return tuple(Output(o.name, _over_view(scope, n, o.expression, groups)) for n, o in pairs)
 
 

@@ -23,7 +23,7 @@ class Costs:
     loop over a window, or one candidate that a probe found), `move` a tuple to the next operator.
     Whatever the plan is, `arrive` is for receiving a tuple and `result` for handing over a result.
     `fold` is for finding a tuple's row of an aggregation set and adding it there, before a join;
-    `tally` is for adding a row of the join to its group of a view.
+    `tally` is for adding a row of the join to its group of a view; both are guessed if not given.
     `keep` is what an inner result of a tree takes beyond a tuple's `insert` and `expire`: it does
     not die in the order in which it came. `search` is for setting out on a multi-way plan's probes,
     once a tuple. `batch` is what starting a batch or re-execution takes, however little is in it,
@@ -40,8 +40,8 @@ class Costs:
     compare: float = 0.0
     arrive: float = 0.0
     result: float = 0.0
-    fold: float = GUESSED_FOLD
-    tally: float = GUESSED_TALLY
+    fold: float | None = None
+    tally: float | None = None
     keep: float = 0.0
     search: float = 0.0
     batch: float = 0.0

@@ -29,6 +29,7 @@ def dump(statistics: Statistics) -> str:
         _predicates("filters", {text: each for text, each in given.items() if text in filters}),
         "" if statistics.costs is None else "".join(_costs(statistics.costs)),
         *("".join(_training(each)) for each in statistics.training.values()),
+        "".join(_untrained(statistics.untrained)),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -75,7 +76,8 @@ def _costs(costs: Costs) -> Iterator[str]:
     if costs.join is not None:
         yield f"join = {costs.join!r}\n"
     else:
-        yield from (f"{name} = {getattr(costs, name)!r}\n" for name in names)
+        given = {name: getattr(costs, name) for name in names}
+        yield from (f"{name} = {cost!r}\n" for name, cost in given.items() if cost is not None)
 
 
 def _training(training: Training) -> Iterator[str]:
@@ -85,6 +87,12 @@ def _training(training: Training) -> Iterator[str]:
     yield f"weights = {_row(training.weights)}\n"
     yield "values = [\n" + "".join(f"  {_row(row)},\n" for row in training.values) + "]\n"
     yield "yields = [\n" + "".join(f"  {_row(row)},\n" for row in training.yields) + "]\n"
+
+
+def _untrained(reasons: Mapping[str, str]) -> Iterator[str]:
+    if reasons:
+        yield "[untrained]  # streams with one route, and why\n"
+        yield from (f"{_key(alias)} = {_quoted(reason)}\n" for alias, reason in reasons.items())
 
 
 def _row(cells: Iterable[Value]) -> str:

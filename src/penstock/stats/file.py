@@ -20,7 +20,7 @@ from penstock.stats.owners import figures_by_alias
 from penstock.stats.predicates import Finder
 from penstock.stats.schema import TABLES, ConditionTable, StatsFile
 from penstock.stats.statistics import GivenCondition, Group, Statistics
-from penstock.stats.trained import training_by_alias
+from penstock.stats.trained import training_by_alias, untrained_by_alias
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -89,6 +89,7 @@ def from_data(data: Mapping[str, Any], query: Query, file: str = "stats") -> Sta
         rows_warmup=given.rows_warmup,
         horizon=given.horizon,
         training=training_by_alias(given.training, query, file),
+        untrained=untrained_by_alias(given.untrained, query, file),
     )
 
 

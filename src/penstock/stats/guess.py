@@ -11,7 +11,7 @@ from penstock.query.expression import columns_of
 from penstock.query.keys import key_classes
 from penstock.query.query import Input
 from penstock.query.window import MICROS
-from penstock.stats.costs import Costs
+from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 from penstock.stats.figure import Figure
 from penstock.stats.forms import guess_cost, guess_selectivity
 from penstock.stats.groups import group_figures
@@ -26,7 +26,15 @@ DEFAULT_WARMUP = 60.0
 
 # Rounded from a machine of 2025: one core joins about a million tuples a second.
 DEFAULT_COSTS = Costs(
-    "guessed", insert=2e-7, probe=3e-7, expire=1e-7, move=1e-7, hash=5e-8, compare=1e-8
+    "guessed",
+    insert=2e-7,
+    probe=3e-7,
+    expire=1e-7,
+    move=1e-7,
+    hash=5e-8,
+    compare=1e-8,
+    fold=GUESSED_FOLD,
+    tally=GUESSED_TALLY,
 )
 
 
@@ -48,6 +56,7 @@ def complete(
         horizon=given.horizon,
         distinct={alias: figures.distinct for alias, figures in given.streams.items()},
         training=given.training,
+        untrained=given.untrained,
         cells={alias: each.cells for alias, each in given.streams.items() if each.cells},
     )
 

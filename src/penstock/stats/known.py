@@ -29,8 +29,8 @@ class Known:
     fraction of their combinations that are equal on the key. `conditions` has the filters and theta
     predicates, and the equalities that are in no key class, by their text. `horizon` is the seconds
     after which an UNBOUNDED window is looked at. `distinct` has the different values of columns, by
-    alias and name, `cells` the different rows of aggregation sets, by alias, and `training` the
-    training tuples of streams, as far as they are given.
+    alias and name, `cells` the different rows of aggregation sets, by alias, `training` the
+    training tuples of streams, and `untrained` why they have none, as far as they are given.
     """
 
     query: Query
@@ -44,4 +44,5 @@ class Known:
     horizon: float | None = None
     distinct: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
     training: Mapping[str, Training] = field(default_factory=dict)
+    untrained: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, Figure] = field(default_factory=dict)

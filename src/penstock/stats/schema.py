@@ -10,7 +10,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from penstock.query.window import MICROS
 from penstock.sql.duration import parse_duration
-from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY
 from penstock.stats.figure import Figure
 
 Given = Literal["declared", "sampled", "measured"]
@@ -128,8 +127,8 @@ class CostsTable(Table):
     compare: Seconds = 0.0
     arrive: Seconds = 0.0
     result: Seconds = 0.0
-    fold: Seconds = GUESSED_FOLD
-    tally: Seconds = GUESSED_TALLY
+    fold: Seconds | None = None
+    tally: Seconds | None = None
     keep: Seconds = 0.0
     search: Seconds = 0.0
     batch: Seconds = 0.0
@@ -186,6 +185,7 @@ class StatsFile(Table):
     filters: dict[str, ConditionTable] = Field(default_factory=dict)
     costs: CostsTable | None = None
     training: dict[str, TrainingTable] = Field(default_factory=dict)
+    untrained: dict[str, str] = Field(default_factory=dict)
 
 
 TABLES: dict[str, type[Table]] = {

@@ -48,7 +48,7 @@ class Group:
 class Statistics:
     """Only what is given; streams by alias, conditions by their text as the query renders it.
 
-    `notes` are remarks for whoever reads the figures.
+    `untrained` says why streams have no training, `notes` are remarks for who reads the figures.
     """
 
     query: Query
@@ -60,6 +60,7 @@ class Statistics:
     rows_warmup: float | None = None
     horizon: float | None = None
     training: Mapping[str, Training] = field(default_factory=dict)
+    untrained: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     def stream(self, alias: str) -> StreamFigures:

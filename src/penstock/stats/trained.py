@@ -1,4 +1,4 @@
-"""`[training.NAME]` tables, given to the streams they are of: NAME is an alias."""
+"""`[training.NAME]` tables and `[untrained]`, given to the streams they are of, by alias."""
 
 from __future__ import annotations
 
@@ -16,16 +16,28 @@ def training_by_alias(
     tables: Mapping[str, TrainingTable], query: Query, file: str
 ) -> dict[str, Training]:
     """The training of each stream; whether its operators are still the query's is left open."""
-    streams = {item.alias.lower(): item for item in query.streams}
     trained = {}
     for name, table in tables.items():
-        item = streams.get(name.lower())
-        if item is None:
-            known = [stream.alias for stream in query.streams]
-            hint = nearest(name, known, listed("streams", known))
-            raise StatsError(f"{file}: training.{name} is no stream of the query", hint=hint)
+        item = _stream(query, name, f"{file}: training.{name}")
         trained[item.alias] = _read(item, f"{file}: training.{name}", table)
     return trained
+
+
+def untrained_by_alias(reasons: Mapping[str, str], query: Query, file: str) -> dict[str, str]:
+    """Why streams have no training."""
+    return {
+        _stream(query, name, f"{file}: untrained.{name}").alias: reason
+        for name, reason in reasons.items()
+    }
+
+
+def _stream(query: Query, name: str, where: str) -> Input:
+    for item in query.streams:
+        if item.alias.lower() == name.lower():
+            return item
+    known = [stream.alias for stream in query.streams]
+    hint = nearest(name, known, listed("streams", known))
+    raise StatsError(f"{where} is no stream of the query", hint=hint)
 
 
 def _read(item: Input, where: str, table: TrainingTable) -> Training:

@@ -8,7 +8,7 @@ from penstock.plan.decision import Decision
 from penstock.plan.explain.quantity import kept, percent
 from penstock.plan.mesh import Eddy
 from penstock.plan.plan import Plan
-from penstock.plan.sampling import sampled_by
+from penstock.plan.sampling import sampled_by, shown_query
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.window import MICROS, UNBOUNDED, render_duration
 
@@ -22,7 +22,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
             yield "over ROWS windows shed results are no subset of the exact: older tuples stay in"
         if query.view is not None:
             yield "a view over ROWS windows joins the whole windows anew at each evaluation"
-    yield from _sample_notes(decision.plan)
+    yield from sample_notes(decision.plan)
     for item in query.inputs:
         yield from _input_notes(item, decision.horizon)
     yield from _step_notes(query)
@@ -38,7 +38,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         yield "no alternatives: only one plan was weighed"
 
 
-def _sample_notes(plan: Plan) -> Iterator[str]:
+def sample_notes(plan: Plan) -> Iterator[str]:
     """What the values of a view are that is shed."""
     view, sampled = plan.query.view, sampled_by(plan)
     if view is None or not plan.drops.kept:
@@ -49,7 +49,9 @@ def _sample_notes(plan: Plan) -> Iterator[str]:
     if not is_estimate:
         yield f"the view has the plain values of what is kept: {shares}"
         return
-    yield f"the view is an estimate from {shares}; _low and _high are 95 % intervals"
+    has_ends = shown_query(plan) != plan.query
+    ends = "; _low and _high are 95 % intervals" if has_ends else ""
+    yield f"the view is an estimate from {shares}{ends}"
     if not all(each.is_estimable for each in view.aggregates):
         yield "MIN and MAX are of the kept tuples"
 

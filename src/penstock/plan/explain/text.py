@@ -151,8 +151,17 @@ def _table(columns: tuple[Column, ...], cut: tuple[int, ...]) -> Iterator[str]:
         widths[index] -= min(max(over, 0), max(widths[index] - _CELL, 0))
     for cells in zip(*(column.cells for column in columns), strict=True):
         placed = [
-            shortened(cell, width).rjust(width) if column.is_number
-            else shortened(cell, width).ljust(width)
+            _fitted(cell, width).rjust(width) if column.is_number
+            else _fitted(cell, width).ljust(width)
             for cell, width, column in zip(cells, widths, columns, strict=True)
         ]  # fmt: skip
         yield shortened("  " + "  ".join(placed).rstrip(), WIDTH)
+
+
+def _fitted(cell: str, width: int) -> str:
+    """The cell, shortened; of a plan what is aggregated early stays, or plans would look alike."""
+    join, bar, early = cell.rpartition(" | early ")
+    room = width - len(bar + early)
+    if bar and len(cell) > width and room > 1:
+        return shortened(join, room) + bar + early
+    return shortened(cell, width)
