@@ -334,6 +334,16 @@ def test_state_expires(tmp_path):
     assert reports[30].state_tuples <= reports[10].state_tuples + 20
 
 
+def test_of_a_batch_that_outlasts_windows_only_the_windows_are_kept(tmp_path):
+    batch = [(n // 2, n % 7) for n in range(400)]
+    place = Place(tmp_path)
+    query = pair(tmp_path, [batch, [(200, 1)]], [batch, [(200, 1)]], "RANGE 20 SECONDS")
+    reports = run_local(query, place, partitions=1, drain=False)
+    assert [report.state_tuples for report in reports] == [2 * 42, 2 * 43]
+    # Of the forty tuples in the other's window five have the key, and each new one has the other.
+    assert sum(200 in result for result in place.results(query)) == 11
+
+
 def test_state_expires_by_the_slowest_stream(tmp_path):
     fast = [[(100 * n, 1)] for n in range(10)]
     slow = [[(n, 1)] for n in range(10)]

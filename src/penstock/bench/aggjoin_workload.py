@@ -62,12 +62,14 @@ class AggJoin:
         """Tuples and aggregates that a plan may keep at most, for it to keep no join results.
 
         Tumbling: what can be told apart of each stream; sliding: that and the windows themselves.
+        The view has its groups as they are shown, and as they will be at the ticks to come.
         """
         sets = [self.groups * self.keys, *[self.keys] * (len(self.streams) - 1)]
         if kind == "tumbling":
-            return sum(sets)
+            return sum(sets) + 2 * self.groups
         window = self.rate * WINDOW
-        return len(self.streams) * window + sum(min(each, window) for each in sets)
+        view = self.groups * (1 + WINDOW // EVERY)
+        return len(self.streams) * window + sum(min(each, window) for each in sets) + view
 
     def cql(self, folder: Path, kind: Kind) -> str:
         """The query over the files in a folder."""

@@ -15,6 +15,7 @@ from penstock.engine.batch import Batch, Infos
 from penstock.engine.join import by_time
 from penstock.engine.lanes import fold
 from penstock.engine.layout import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
+from penstock.engine.lifetimes import FOREVER, oldest_alive
 from penstock.engine.lives import DEAD, Lives
 from penstock.engine.packets import Packet, pack_meta, unpack_rows
 from penstock.engine.routes import Route, Visit, module_name
@@ -30,7 +31,8 @@ class Shelf:
     """Chunks by input or inner join: `fresh` ones are of this batch, `older` ones from before.
 
     `whole` inputs have both, where all is new. `rusters` has the numbers of new tuples' rusters, in
-    the order of their chunk; they are not kept.
+    the order of their chunk; they are not kept. `reached` is how far streams have come for sure, by
+    what of them is new here.
     """
 
     batch: Batch
@@ -41,6 +43,7 @@ class Shelf:
     whole: dict[str, list[Chunk]] = field(default_factory=dict)
     scans: dict[int, Chunk] = field(default_factory=dict)
     rusters: dict[str, NDArray[np.int16]] = field(default_factory=dict)
+    reached: dict[str, int] = field(default_factory=dict)
 
     @property
     def space(self) -> int:
@@ -54,13 +57,16 @@ class Shelf:
 
     def take_inputs(self, by_tag: Tags) -> Iterator[Packet]:
         """Keep the new tuples of every input that has a module here."""
-        for alias, spaces in self.batch.layout.spaces.items():
-            if self.space not in spaces:
-                continue
+        here = [alias for alias, spaces in self.batch.layout.spaces.items() if self.space in spaces]
+        arrived = {alias: unpack_rows(by_tag.get(f"new:{alias}", ())) for alias in here}
+        self.reached = {
+            a: self._reached(a, rows) for a, rows in arrived.items() if rows is not None
+        }
+        for alias, rows in arrived.items():
             ring = unpack_rows(by_tag.get(f"ring:{alias}", ()))
             if ring is not None:
                 self.older[alias] = [_in_state_order(ring, self.key)]
-            yield from self.take(alias, unpack_rows(by_tag.get(f"new:{alias}", ())))
+            yield from self.take(alias, rows)
 
     def take_inners(self, round_: int, by_tag: Tags) -> Iterator[Packet]:
         """Keep the inner results that were sent here by the round before."""
@@ -78,7 +84,9 @@ class Shelf:
         if self.batch.is_compact(name):
             yield from self._compacted(name, new)
         elif self.batch.is_kept(name):
-            yield from (self._written(name, chunk, "chunk", is_fresh=True) for chunk in new)
+            lasting = [self._lasting(name, chunk) for chunk in new]
+            written = (chunk for chunk in lasting if len(chunk.rows))
+            yield from (self._written(name, chunk, "chunk", is_fresh=True) for chunk in written)
             yield from self._merged(name)
         elif self.batch.is_reread(name):
             passing = self.older.get(name, []) if self.batch.is_rows(name) else []
@@ -169,6 +177,26 @@ class Shelf:
         return [Chunk.of(self.lives.updated(chunk.rows, members), self.key) for chunk in chunks]
 
     # Writing
+
+    def _reached(self, alias: str, rows: pa.RecordBatch) -> int:
+        """A time that a stream will not go back behind after this batch.
+
+        Folded rows bear the time of a tick, which is ahead of theirs by less than a step.
+        """
+        layout = self.batch.layout
+        ahead = layout.ticks.every - 1 if layout.ticks and alias in layout.early else 0
+        highest = int(rows.column(TS).to_numpy().max())
+        return highest - ahead - layout.query.input(alias).source.lateness
+
+    def _lasting(self, name: str, chunk: Chunk) -> Chunk:
+        """A chunk without the tuples that nothing to come can meet: a batch may outlast windows."""
+        batch, query = self.batch, self.batch.layout.query
+        if name not in batch.layout.spaces or query.is_sequenced or batch.is_reread(name):
+            return chunk
+        others = [item.alias for item in query.streams if item.alias != name]
+        coming = min((self.reached.get(alias, -FOREVER) for alias in others), default=-FOREVER)
+        alive = chunk.rows.column(TS).to_numpy() >= oldest_alive(query.input(name).window, coming)
+        return chunk if alive.all() else Chunk.of(chunk.rows.filter(pa.array(alive)), self.key)
 
     def _merged(self, name: str) -> Iterator[Packet]:
         """Several chunks as one, without what has expired."""
