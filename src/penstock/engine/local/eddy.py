@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 PROFILED = 0.015
 """The part of the tuples that go somewhere at random first, to learn from. With twice as many the
 eddy finds no better orders and takes a tenth longer on uniform data."""
-REFRESH = 5_000
+REFRESH = 10_000
 """The tuples of a stream between two refreshes, on average over all streams: with some hundred
 profiled tuples to remember, a third of them are new by then ..."""
 FIRST_REFRESH = 500
