@@ -35,6 +35,7 @@ from penstock.engine.local.batches import open_run
 from penstock.engine.sinks import console, foreach_batch, noop
 from penstock.engine.store import Store
 from penstock.errors import EvaluationError, PlanError
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.window import NOW, UNBOUNDED, is_tumble
@@ -61,10 +62,16 @@ def expected(case: Case, query: Query, drain: bool = True) -> Told:
 
 
 def any_plan(query: Query, rng: Random) -> Plan:
-    """Any kind of plan, with any inputs aggregated early."""
-    is_tree = rng.random() < 0.5
-    plan = random_tree(query, rng) if is_tree else planned(query, random_plan(query, rng))
-    return replace(plan, early=tuple(alias for alias in query.aliases if rng.random() < 0.5))
+    """Any kind of plan, with any inputs aggregated early, and the view computed anew or not."""
+    early = tuple(alias for alias in query.aliases if rng.random() < 0.5)
+    if rng.random() < 0.5:
+        return replace(random_tree(query, rng), early=early)
+    plan = planned(query, random_plan(query, rng))
+    assert isinstance(plan, MultiwayJoin)
+    drivers = [item.alias for item in query.streams]
+    if len(drivers) < 2 or query.is_sequenced or rng.random() < 0.3:
+        return replace(plan, early=early)
+    return replace(plan, early=early, anew=rng.choice(drivers))
 
 
 def traits(query: Query) -> set[str]:

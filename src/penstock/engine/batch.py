@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from penstock.engine.due import Due
 from penstock.engine.layout import Layout
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.routes import Inner, Routing, module_name
@@ -27,8 +28,9 @@ class Batch:
     are to become one, `floors` the event time below which tuples are dead, by input or inner join.
 
     In a batch that `rebuilds`, all that is in the inputs' windows counts as new and inner joins
-    have nothing yet; it makes inner state and no results. So it is in every batch of a view over
-    ROWS windows, but that these are evaluated: `open_tick` is the first tick that is still to come.
+    have nothing yet; it makes inner state, and of a view the calendar, but no results. So it is in
+    every batch of a view that is computed anew, but that these are evaluated. `due` decides which
+    ticks of a view are; `open_tick` is the first that is still to come.
     """
 
     number: int
@@ -41,12 +43,19 @@ class Batch:
     floors: Mapping[str, int]
     staging: Staging
     rebuilds: bool = False
-    open_tick: int = -FOREVER
+    due: Due | None = None
+
+    @property
+    def open_tick(self) -> int:
+        return -FOREVER if self.due is None else self.due.open_tick
 
     @property
     def is_snapshot(self) -> bool:
-        """Whether a view is computed from whole windows: the ends of ROWS lives come unforeseen."""
-        return self.layout.query.view is not None and self.layout.query.is_sequenced
+        """Whether a view is computed anew from whole windows, because the plan wants it so or
+        because the ends of ROWS lives come unforeseen."""
+        if self.layout.query.view is None:
+            return False
+        return self.routing.is_anew or self.layout.query.is_sequenced
 
     @property
     def all_is_new(self) -> bool:
@@ -88,6 +97,11 @@ class Batch:
             return False
         waits = any(route.first_round > 0 for route in self.routing.routes_of(name))
         return waits or self.floor(name) != FOREVER
+
+    @property
+    def has_visitors(self) -> bool:
+        """Whether tuples start probing in another space than the one they are kept in."""
+        return not all(route.starts_at_home for route in self.routing.routes)
 
     def is_view(self, pid: int) -> bool:
         """Whether a partition is of the view's groups."""

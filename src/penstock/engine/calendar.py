@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.arrow_types import TIMESTAMP
+from penstock.engine.due import Span
 from penstock.engine.estimates import estimates
 from penstock.engine.evaluate import evaluate, holds
 from penstock.engine.lanes import COUNT, Columns, fold
@@ -26,16 +27,6 @@ from penstock.query.view import CHANGE, TIME, View
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Span:
-    """The ticks to evaluate, `first` to `last`; the total is there from the tick `begin` on."""
-
-    first: int
-    last: int
-    every: int
-    begin: int
 
 
 @dataclass(frozen=True)

@@ -75,9 +75,9 @@ class Job:
             steps = (*steps, Stage(tasks, partial(_view, self.view), _is_small(self.batch)))
         if self.packing is None:
             return (Stage(tasks, partial(_send, Recall(self.batch))), *steps)
+        if self.batch.is_snapshot and self.batch.has_visitors:
+            steps = (Stage(tasks, partial(_resend, Recall(self.batch))), *steps)
         if self.sequencer is not None:
-            if self.batch.is_snapshot:
-                steps = (Stage(tasks, partial(_resend, Recall(self.batch))), *steps)
             return (Stage(1, partial(_sequence, self.sequencer)), *steps)
         return steps
 

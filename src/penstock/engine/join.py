@@ -102,6 +102,8 @@ class Join:
 
     def _probe(self, visit: Visit, partial: Partial, chunk: Chunk) -> Iterator[Partial]:
         earliest = _alive_since_all(visit.windows, partial.control[TS])
+        if chunk.longest is not None:
+            earliest = np.maximum(earliest, partial.control[TS] - chunk.longest)
         hashes = (
             np.zeros(len(partial), np.int64)
             if visit.key is None

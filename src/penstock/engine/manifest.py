@@ -52,7 +52,8 @@ class Manifest:
     the results go, `sink_length` the length of a jsonl sink before them. `inner` are the modules of
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
     box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
-    `sampled` those of a view whose tuples may stand for others that were shed.
+    `sampled` those of a view whose tuples may stand for others that were shed. A view that
+    `is_anew` has no calendar.
     """
 
     batch: int
@@ -69,6 +70,7 @@ class Manifest:
     total_shed: Mapping[str, int] = field(default_factory=dict)
     weighted: tuple[str, ...] = ()
     sampled: tuple[str, ...] = ()
+    is_anew: bool = False
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""

@@ -127,9 +127,13 @@ class Packing:
                 yield from self._address(item, block)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
-        """What was read, also to where a view is kept: it decides which ticks are evaluated."""
-        if self.query.view is not None:
-            base = self.layout.view_space * self.partitions
+        """What was read, also to where a view and its inputs are kept: it decides which ticks are
+        evaluated. Numbered tuples have their ends, so that theirs need not know."""
+        if self.query.view is None:
+            return
+        homes = () if self.query.is_sequenced else self.layout.spaces.values()
+        for space in sorted({self.layout.view_space, *(s for mine in homes for s in mine)}):
+            base = space * self.partitions
             yield from (Packet(base + p, READ, fact.data) for p in range(self.partitions))
 
     def _address(self, item: Input, block: Arrivals) -> Iterator[Packet]:
@@ -242,6 +246,7 @@ def address(
     for route in routing.routes_of(alias):
         if not route.starts_at_home:
             mine = ruster(rows, route.ruster)
+            mine = mine.select([name for name in mine.schema.names if name != ARRIVAL])
             yield from spread(mine, route.tag("drive"), route.legs[0].space, partitions)
 
 

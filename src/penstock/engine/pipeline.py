@@ -12,6 +12,7 @@ from typing import Any
 from penstock.engine import manifest as manifests
 from penstock.engine.batch import Batch
 from penstock.engine.checkpoint import Checkpoint, identity
+from penstock.engine.due import Due
 from penstock.engine.expiry import floors_of, modules_after
 from penstock.engine.feed import serving_name
 from penstock.engine.frontier import (
@@ -44,8 +45,9 @@ from penstock.engine.sequencer import Sequencer
 from penstock.engine.sinks import Sink, StagedPart
 from penstock.engine.steering import Steering
 from penstock.engine.store import ChunkInfo
-from penstock.engine.view_step import ViewStep
+from penstock.engine.view_step import CALENDAR, ViewStep
 from penstock.errors import CheckpointError, PlanError
+from penstock.plan.choose import default_plan
 from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by
 from penstock.query.source import Source
@@ -189,7 +191,7 @@ class Pipeline:
 
     def _job(self, number: int, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
         streams = before.streams
-        batch = self._batch(number, before)
+        batch = self._batch(number, before, silent, drains)
         late = {name: late_below(s, streams.get(name)) for name, s in self._sources.items()}
         partitions = self.checkpoint.partitions
         packing = Packing(
@@ -204,13 +206,17 @@ class Pipeline:
         sequencer = None
         if self.plan.query.is_sequenced:
             sequencer = Sequencer(batch, before.sequence, streams, silent, drains)
-        ticks = self.layout.ticks
-        if ticks is None:
+        if batch.due is None:
             return Job(batch, packing, sequencer)
-        step = ViewStep(batch, ticks, streams, silent, drains)
-        return Job(batch, packing, sequencer, step)
+        return Job(batch, packing, sequencer, ViewStep(batch, batch.due))
 
-    def _batch(self, number: int, before: Manifest) -> Batch:
+    def _batch(
+        self,
+        number: int,
+        before: Manifest,
+        silent: frozenset[str] = frozenset(),
+        drains: bool = False,
+    ) -> Batch:
         return Batch(
             number=number,
             layout=self.layout,
@@ -221,14 +227,16 @@ class Pipeline:
             merges=merges_of(before.modules),
             floors=floors_of(self.plan.query, self.routing.inners, before.streams),
             staging=self.staging,
-            open_tick=self._open_tick(before),
+            due=self._due(before, silent, drains),
         )
 
-    def _open_tick(self, before: Manifest) -> int:
-        """The first tick of a view that the batches before have not evaluated."""
-        frontier = frontier_of(self._sources.values(), before.streams)
-        ticks = self.layout.ticks
-        return -FOREVER if ticks is None else ticks.next_after(frontier)
+    def _due(self, before: Manifest, silent: frozenset[str], drains: bool) -> Due | None:
+        """What decides which ticks of a view a batch evaluates, if there is one."""
+        ticks, sources = self.layout.ticks, tuple(self._sources.values())
+        if ticks is None:
+            return None
+        open_tick = ticks.next_after(frontier_of(sources, before.streams))
+        return Due(ticks, sources, before.streams, silent, drains, open_tick)
 
     def _advanced(
         self, number: int, before: Manifest, facts: Facts, silent: frozenset[str]
@@ -253,6 +261,7 @@ class Pipeline:
             total_shed=self._shed_after(facts),
             weighted=tuple(sorted(self.layout.weighted)),
             sampled=tuple(sorted(self.layout.sampled)),
+            is_anew=self.routing.is_anew,
         )
 
     def _shed_after(self, facts: Facts) -> dict[str, int]:
@@ -296,33 +305,45 @@ class Pipeline:
     # State
 
     def _with_inner_state(self, number: int, run: Runner) -> Manifest:
-        """The state before a batch, with exactly the inner state that the plan needs.
+        """The state before a batch, with exactly the inner state that the plan needs, and with the
+        calendar of a view that is not computed anew.
 
         What is missing is rebuilt from the inputs' windows. It becomes final with the batch.
         """
         is_snapshot = self.plan.query.view is not None and self.plan.query.is_sequenced
         wanted = () if is_snapshot else tuple(inner.module for inner in self.routing.inners)
         there = set(self.manifest.inner)
+        lacks_calendar = self.manifest.is_anew and not self.routing.is_anew
         is_there = (
             there.issuperset(wanted)
             and self.layout.weighted == set(self.manifest.weighted)
             and self.layout.sampled == set(self.manifest.sampled)
+            and not lacks_calendar
         )
         useless = there.difference(wanted if is_there else ())
+        useless |= {CALENDAR} if self.routing.is_anew else set()
         modules = {m: p for m, p in self.manifest.modules.items() if m not in useless}
         before = dataclasses.replace(self.manifest, modules=modules, inner=wanted)
-        if is_there or not wanted or not modules:
+        if is_there or not modules or not (wanted or lacks_calendar):
             return before
-        facts = run(self._rebuilding(number, before))
+        facts = run(self._rebuilding(number, before, lacks_calendar))
         raise_error(facts)
         self.checkpoint.store.remove(_passing(facts))
         return dataclasses.replace(before, modules=modules_after(modules, facts, {}))
 
-    def _rebuilding(self, number: int, before: Manifest) -> Job:
-        inner_routes = tuple(route for route in self.routing.routes if route.makes)
-        routing = Routing(inner_routes, self.routing.inners)
+    def _rebuilding(self, number: int, before: Manifest, lacks_calendar: bool) -> Job:
+        """A job that makes inner state, with all results where the calendar is to be made too."""
+        plan = self.routing
+        if plan.rusters:
+            # What is kept has no rusters any more; whatever the route, the results are the same.
+            plan = routing_of(default_plan(self.plan.query), self.layout)
+        routes = tuple(r for r in plan.routes if r.makes or lacks_calendar)
+        routing = Routing(routes, plan.inners)
         batch = self._batch(number, before)
-        return Job(dataclasses.replace(batch, routing=routing, merges={}, rebuilds=True))
+        batch = dataclasses.replace(batch, routing=routing, merges={}, rebuilds=True)
+        if batch.due is None or not lacks_calendar:
+            return Job(batch)
+        return Job(batch, view=ViewStep(batch, batch.due))
 
     def _recover(self, overwrite: bool) -> None:
         """After a crash: show what is final, remove what is not."""

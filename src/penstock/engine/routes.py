@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from penstock.engine.layout import Layout, column_name, hash_name
 from penstock.engine.rusters import Rusters
@@ -105,12 +105,14 @@ class Inner:
 class Routing:
     """A plan for the steps: routes in the order in which a round takes them, and inner state.
 
-    Where a plan is a mesh, `rusters` say which new tuples take which of a driver's routes.
+    Where a plan is a mesh, `rusters` say which new tuples take which of a driver's routes. If it
+    `is_anew`, the one route joins all that is in the windows.
     """
 
     routes: tuple[Route, ...]
     inners: tuple[Inner, ...] = ()
     rusters: tuple[Rusters, ...] = ()
+    is_anew: bool = False
 
     @property
     def rounds(self) -> int:
@@ -140,8 +142,36 @@ class Path:
 
 
 def multiway_routing(plan: MultiwayJoin, layout: Layout) -> Routing:
-    """The route of each stream of a multi-way plan."""
-    return Routing(tuple(_route(order, layout) for order in plan.orders))
+    """The route of each stream of a multi-way plan, or the one of a plan that computes anew."""
+    if plan.anew is None:
+        return Routing(tuple(_route(order, layout) for order in plan.orders))
+    refuse_anew(plan, plan.anew)
+    return Routing((_over_all(_route(plan.order(plan.anew), layout)),), is_anew=True)
+
+
+def refuse_anew(plan: MultiwayJoin, driver: str) -> None:
+    """Refuse to compute anew what is no view, or has no two streams with windows of time."""
+    query = plan.query
+    why = None
+    if query.view is None:
+        why = "the query has no GROUP BY and no aggregates"
+    elif query.is_sequenced:
+        why = "views over ROWS windows are computed so in any case"
+    elif driver not in {item.alias for item in query.streams}:
+        why = f"{driver} is not a stream of the query"
+    elif len(query.streams) < 2:
+        why = "there is only one stream, whose tuples are not kept"
+    if why is not None:
+        raise PlanError(f"the plan computes the view anew: {why}", hint="leave out `anew`")
+
+
+def _over_all(route: Route) -> Route:
+    """A route that finds all of its targets' tuples, also those of the same batch."""
+    legs = (
+        replace(leg, visits=tuple(replace(visit, includes_batch=True) for visit in leg.visits))
+        for leg in route.legs
+    )
+    return replace(route, legs=tuple(legs))
 
 
 def _route(order: ProbeOrder, layout: Layout) -> Route:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.batch import Batch, Infos
+from penstock.engine.due import Span
 from penstock.engine.join import by_time
 from penstock.engine.lanes import fold
 from penstock.engine.layout import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
@@ -19,6 +20,7 @@ from penstock.engine.lifetimes import FOREVER, oldest_alive
 from penstock.engine.lives import DEAD, Lives
 from penstock.engine.packets import Packet, pack_meta, unpack_rows
 from penstock.engine.routes import Route, Visit, module_name
+from penstock.engine.segments import segments
 from penstock.engine.store import Chunk, ChunkInfo, Store, open_chunk
 from penstock.engine.weigh import folded, weigh
 from penstock.kernels.sorting import state_order
@@ -32,12 +34,13 @@ class Shelf:
 
     `whole` inputs have both, where all is new. `rusters` has the numbers of new tuples' rusters, in
     the order of their chunk; they are not kept. `reached` is how far streams have come for sure, by
-    what of them is new here.
+    what of them is new here. `span` are the ticks of a view that the batch evaluates.
     """
 
     batch: Batch
     pid: int
     lives: Lives
+    span: Span | None = None
     fresh: dict[str, list[Chunk]] = field(default_factory=dict)
     older: dict[str, list[Chunk]] = field(default_factory=dict)
     whole: dict[str, list[Chunk]] = field(default_factory=dict)
@@ -127,8 +130,26 @@ class Shelf:
         if not self.batch.all_is_new or name not in self.batch.layout.spaces:
             return fresh
         if name not in self.whole:
-            self.whole[name] = [*self._listed(name), *fresh]
+            self.whole[name] = self._whole(name, [*self._listed(name), *fresh])
         return self.whole[name]
+
+    def _whole(self, name: str, chunks: list[Chunk]) -> list[Chunk]:
+        """All that there is of an input; where rows stand for several, what is seen of them."""
+        if not chunks or not self.is_segmented(name):
+            return chunks
+        rows = pa.concat_batches([chunk.rows for chunk in chunks])
+        return [_in_state_order(self.segmented(name, rows), self.key)]
+
+    def is_segmented(self, name: str) -> bool:
+        """Whether rows of an input are joined as segments."""
+        return self.batch.routing.is_anew and name in self.batch.layout.weighted
+
+    def segmented(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows of an input as segments of the ticks that are due."""
+        due = self.batch.due
+        assert due is not None, "only views are computed anew"
+        assert self.span is not None, "a view has ticks"
+        return segments(name, rows, due.ticks, self.span)
 
     def starting(self, route: Route) -> Iterator[pa.RecordBatch]:
         """What is new of a route's driver and takes the route."""
@@ -193,10 +214,17 @@ class Shelf:
         batch, query = self.batch, self.batch.layout.query
         if name not in batch.layout.spaces or query.is_sequenced or batch.is_reread(name):
             return chunk
-        others = [item.alias for item in query.streams if item.alias != name]
-        coming = min((self.reached.get(alias, -FOREVER) for alias in others), default=-FOREVER)
+        coming = self._coming(name)
         alive = chunk.rows.column(TS).to_numpy() >= oldest_alive(query.input(name).window, coming)
         return chunk if alive.all() else Chunk.of(chunk.rows.filter(pa.array(alive)), self.key)
+
+    def _coming(self, name: str) -> int:
+        """A time before which nothing will look for tuples of an input after this batch."""
+        ticks = self.batch.layout.ticks
+        if ticks is not None and self.span is not None:
+            return min(self.span.after, FOREVER) - ticks.lag
+        others = [i.alias for i in self.batch.layout.query.streams if i.alias != name]
+        return min((self.reached.get(alias, -FOREVER) for alias in others), default=-FOREVER)
 
     def _merged(self, name: str) -> Iterator[Packet]:
         """Several chunks as one, without what has expired."""
@@ -227,7 +255,9 @@ class Shelf:
         batch = self.batch
         infos = batch.listed(name, self.pid)
         rows = [*(batch.rows_of(name, info) for info in infos), *(chunk.rows for chunk in new)]
-        kept = folded(batch.layout, name, pa.concat_batches(rows), batch.open_tick)
+        # Ticks that are evaluated in this batch will not be looked at again.
+        coming = batch.open_tick if self.span is None else self.span.after
+        kept = folded(batch.layout, name, pa.concat_batches(rows), coming)
         replaced = [info.name for info in infos]
         deaths = kept.column(UNTIL).to_numpy()
         for death in np.unique(deaths):

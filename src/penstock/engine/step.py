@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from penstock.engine.batch import Batch
+from penstock.engine.due import Span
 from penstock.engine.lives import Lives
+from penstock.engine.pack import READ
 from penstock.engine.packets import Packet, sort_out, unpack_meta
 from penstock.engine.results import results_at
 from penstock.engine.shelf import Shelf
@@ -27,7 +29,10 @@ class Step:
         facts, by_tag = sort_out(packets)
         yield from facts
         known = [unpack_meta(fact) for fact in facts]
-        shelf = Shelf(self.batch, self.pid, Lives.of(self.batch.root, known))
+        reads = by_tag.pop(READ, [])
+        if self.round + 1 < self.batch.routing.rounds:
+            yield from reads
+        shelf = Shelf(self.batch, self.pid, Lives.of(self.batch.root, known), self._span(reads))
         if self.round == 0:
             yield from shelf.take_inputs(by_tag)
         else:
@@ -39,3 +44,8 @@ class Step:
         for makes, routes in groupby(self.batch.routing.routes, key=lambda route: route.makes):
             yield from travel.join(self.batch.routing.inner(makes), routes)
         yield from results.close()
+
+    def _span(self, reads: list[Packet]) -> Span | None:
+        """The ticks of a view that this batch evaluates."""
+        due = self.batch.due
+        return None if due is None else due.span([unpack_meta(packet) for packet in reads])

@@ -17,7 +17,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import fs
 
-from penstock.engine.layout import TS, hash_name
+from penstock.engine.layout import TS, UNTIL, hash_name
+from penstock.engine.lifetimes import FOREVER
 from penstock.errors import StateError
 
 
@@ -141,6 +142,14 @@ class Chunk:
     rows: pa.RecordBatch
     hashes: NDArray[np.int64]
     times: NDArray[np.int64]
+
+    @cached_property
+    def longest(self) -> int | None:
+        """The longest life of a row, if rows say when they die and all do."""
+        if UNTIL not in self.rows.schema.names or not len(self.rows):
+            return None
+        until = self.rows.column(UNTIL).to_numpy()
+        return None if until.max() >= FOREVER else int((until - self.times).max())
 
     @classmethod
     def of(cls, rows: pa.RecordBatch, key: int | None) -> Chunk:

@@ -81,6 +81,8 @@ class Travel:
         )
         if self.batch.routing.inner(route.driver):
             return map(Partial.from_rows, rows)
+        if self.shelf.is_segmented(route.driver) and not route.starts_at_home:
+            rows = (self.shelf.segmented(route.driver, each) for each in rows)
         item = self.batch.layout.query.input(route.driver)
         return (start(tuples, item) for tuples in rows)
 

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import pyarrow as pa
 
 from penstock.engine.arrow_types import arrow_type
 from penstock.engine.batch import Batch, Infos
-from penstock.engine.calendar import Evaluation, Span, remaining, shown_name
-from penstock.engine.frontier import after_reading, frontier_after
+from penstock.engine.calendar import Evaluation, remaining, shown_name
+from penstock.engine.due import Due, Span
 from penstock.engine.lanes import COUNT, lanes_of
 from penstock.engine.layout import TS, UNTIL
-from penstock.engine.lifetimes import FOREVER
-from penstock.engine.manifest import StreamState
 from penstock.engine.pack import READ
 from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
 from penstock.engine.replicated import certain_lanes, result_lanes
 from penstock.engine.samples import appended
 from penstock.engine.sinks import PartWriter
 from penstock.engine.store import Store, read_rows
-from penstock.engine.ticks import Ticks
 from penstock.query.view import View
 
 CALENDAR = "calendar"
@@ -33,13 +29,10 @@ SHOWN = "shown"
 
 @dataclass(frozen=True)
 class ViewStep:
-    """The groups of one batch. `streams`, `silent` and `drains` are as in the sequencer."""
+    """The groups of one batch."""
 
     batch: Batch
-    ticks: Ticks
-    streams: Mapping[str, StreamState]
-    silent: frozenset[str]
-    drains: bool
+    due: Due
 
     @property
     def view(self) -> View:
@@ -56,14 +49,13 @@ class ViewStep:
         calendar = self._calendar(pid)
         if arrived is not None:
             calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])
-        span = self._span([unpack_meta(packet) for packet in by_tag.get(READ, ())])
+        span = self.due.span([unpack_meta(packet) for packet in by_tag.get(READ, ())])
         if span.first <= span.last:
             yield from self._evaluated(pid, calendar, span)
         elif arrived is None:
             return
         if not self.batch.is_snapshot:
-            left = remaining(calendar, max(span.first, span.last + span.every))
-            yield from self._kept(CALENDAR, pid, left)
+            yield from self._kept(CALENDAR, pid, remaining(calendar, span.after))
 
     def _evaluated(self, pid: int, calendar: pa.RecordBatch, span: Span) -> Iterator[Packet]:
         if not self.view.groups and pid % self.batch.partitions:
@@ -77,21 +69,6 @@ class ViewStep:
             yield pack_meta(pid, "part", **dataclasses.asdict(part))
         if len(changes.results):
             yield from self._kept(SHOWN, pid, changes.shown)
-
-    # Time
-
-    def _span(self, reads: list[dict[str, Any]]) -> Span:
-        """The ticks that the frontier passes in this batch."""
-        first, every = self.batch.open_tick, self.ticks.every
-        streams = {item.source.name: item.source for item in self.batch.layout.query.streams}
-        after = after_reading(self.streams, reads)
-        lowest = [after[name].lowest for name in streams if name in after]
-        known = [time for time in lowest if time is not None]
-        begin = self.ticks.next_after(min(known)) if known else FOREVER
-        if self.drains:
-            return Span(first, FOREVER if known else first - every, every, begin)
-        frontier = frontier_after(streams.values(), self.streams, reads, self.silent)
-        return Span(first, self.ticks.next_after(frontier) - every, every, begin)
 
     # State
 

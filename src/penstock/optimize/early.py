@@ -6,14 +6,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, combinations
 
+from penstock.optimize.anew import anew_load, of_segments
 from penstock.optimize.candidates import Proposal
 from penstock.optimize.folding import with_early
+from penstock.optimize.posynomial import value
+from penstock.optimize.probe_search import best_orders
 from penstock.optimize.problem import Problem
+from penstock.plan.choose import default_plan
+from penstock.plan.multiway import MultiwayJoin
 
 MOST_INPUTS = 5
 """Each input doubles the sets; up to so many inputs (32 sets) all are weighed, beyond it none."""
 
 LATE: tuple[str, ...] = ()
+
+COMPUTED_ANEW = "computed anew"
 
 Joins = Callable[[Problem, bool], Iterable[Proposal]]
 """The join plans of a problem, all that are worth it or the best only."""
@@ -39,3 +46,25 @@ def early_plans(problem: Problem, joins: Joins) -> Iterator[Proposal]:
     for early in early_sets(problem):
         for plan, found_by in joins(with_early(problem, early), early == LATE):
             yield replace(plan, early=early), found_by
+
+
+def anew_plans(problem: Problem, off: frozenset[str]) -> Iterator[Proposal]:
+    """Of every set the plan that computes the view anew; rows of ROWS windows have no segments."""
+    if problem.query.is_sequenced:
+        return
+    for early in early_sets(problem):
+        if early != LATE:
+            yield anew_plan(problem, early, off), COMPUTED_ANEW
+
+
+def anew_plan(
+    problem: Problem, early: tuple[str, ...], off: frozenset[str] = frozenset()
+) -> MultiwayJoin:
+    """The plan that computes a view anew with the least work, whichever stream drives."""
+    folded = with_early(problem, early)
+    is_searched = "probe-order" not in off and problem.size > 2
+    joined = best_orders(of_segments(folded)) if is_searched else default_plan(problem.query)
+    full = [1.0] * problem.size
+    drivers = [stream.alias for stream in problem.query.streams]
+    best = min(drivers, key=lambda driver: value(anew_load(folded, joined, driver), full))
+    return replace(joined, early=early, anew=best)

@@ -51,6 +51,11 @@ def tally_seconds(costs: Costs) -> float:
     return GUESSED_TALLY if costs.tally is None else costs.tally
 
 
+def tick_seconds(query: Query) -> float:
+    """Seconds between two evaluations."""
+    return 0.0 if query.view is None else query.view.every / MICROS
+
+
 def changes(problem: Problem) -> float:
     """Groups that one row of the join changes, in the mean; a view shows each once a tick.
 
@@ -62,7 +67,7 @@ def changes(problem: Problem) -> float:
         return 0.0
     joined = {output.name: output.expression for output in query.outputs}
     groups = combinations(known, (joined[group.name] for group in query.view.groups))
-    return results / rows * _left(groups, results * _tick(query))
+    return results / rows * _left(groups, results * tick_seconds(query))
 
 
 def _folded(problem: Problem, item: Input, flow: Flow, kept: float) -> Flow:
@@ -74,6 +79,8 @@ def _folded(problem: Problem, item: Input, flow: Flow, kept: float) -> Flow:
         flow,
         rate=flow.rate * left,
         window=flow.window * _left(cells, kept * _leaving(problem.query, item, flow)),
+        cells=cells,
+        occupied=flow.window * _left(cells, kept * flow.window),
         filter_cost=flow.filter_cost + passing * (1.0 + left) * fold_seconds(problem.known.costs),
     )
 
@@ -85,7 +92,7 @@ def _coming(query: Query, item: Input, flow: Flow) -> float:
     """
     if isinstance(item.window, RowsWindow):
         return 0.0
-    return flow.rate * min(_tick(query), BATCH)
+    return flow.rate * min(tick_seconds(query), BATCH)
 
 
 def _leaving(query: Query, item: Input, flow: Flow) -> float:
@@ -94,13 +101,8 @@ def _leaving(query: Query, item: Input, flow: Flow) -> float:
         case RowsWindow():
             return 0.0
         case TimeWindow(extent=int(), slide=slide):
-            return min(flow.window, flow.rate * max(slide / MICROS, _tick(query)))
+            return min(flow.window, flow.rate * max(slide / MICROS, tick_seconds(query)))
     return flow.window
-
-
-def _tick(query: Query) -> float:
-    """Seconds between two evaluations."""
-    return 0.0 if query.view is None else query.view.every / MICROS
 
 
 def _left(cells: float, rows: float) -> float:

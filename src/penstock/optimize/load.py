@@ -56,18 +56,26 @@ def results_of(problem: Problem) -> Terms:
 
 
 def delivery_of(problem: Problem) -> Terms:
-    """The seconds that handing over the results takes, as terms; the same for all join plans."""
-    seconds = _delivery_seconds(problem)
-    return tuple(replace(term, weight=term.weight * seconds) for term in results_of(problem))
+    """The seconds that the results take once they are found, as terms; the same for all join plans.
+
+    A view adds each row of the join to its group first.
+    """
+    if problem.query.view is None:
+        return handing_of(problem)
+    return (*_each_result(problem, tally_seconds(problem.known.costs)), *handing_of(problem))
 
 
-def _delivery_seconds(problem: Problem) -> float:
-    """Of one row of the join; a view adds it to its group and hands over changed groups."""
+def handing_of(problem: Problem) -> Terms:
+    """The seconds that handing over takes, as terms: of all results, or of a view's changes."""
     costs = problem.known.costs
     result = costs.result if costs.join is None else 0.0
-    if problem.query.view is None:
-        return result
-    return tally_seconds(costs) + (result * changes(problem) if result else 0.0)
+    if result and problem.query.view is not None:
+        result *= changes(problem)
+    return _each_result(problem, result)
+
+
+def _each_result(problem: Problem, seconds: float) -> Terms:
+    return tuple(replace(term, weight=term.weight * seconds) for term in results_of(problem))
 
 
 def work_of(problem: Problem, plan: Plan) -> Terms:

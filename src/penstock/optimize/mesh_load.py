@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from penstock.optimize.anew import anew_load
 from penstock.optimize.load import as_posynomial, delivery_of, load_of, settling_of, visits_of
 from penstock.optimize.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.problem import Problem
@@ -17,6 +18,8 @@ from penstock.query import Condition, Query
 
 def plan_load(problem: Problem, plan: Plan) -> Posynomial:
     """Seconds of work a second of any plan, by the fractions kept of the inputs."""
+    if isinstance(plan, MultiwayJoin) and plan.anew is not None:
+        return anew_load(problem, plan, plan.anew)
     if not isinstance(plan, MeshJoin):
         return load_of(problem, plan)
     single = plan.single or stand_in(plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from math import inf, prod
 
 from penstock.errors import PlanError
@@ -15,7 +15,7 @@ from penstock.optimize.candidates import (
     multiway_plans,
     tree_plans,
 )
-from penstock.optimize.early import early_plans
+from penstock.optimize.early import anew_plan, anew_plans, early_plans
 from penstock.optimize.estimate import (
     check_reachable,
     endless,
@@ -38,7 +38,7 @@ from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.force import forced_plan, is_flat, render_plan
 from penstock.plan.mesh import MeshJoin
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, anew_by
 from penstock.query.goal import STEADY, First, Goal, Steady
 from penstock.stats.calibration import Engine
 from penstock.stats.figure import Figure
@@ -199,9 +199,8 @@ def _prefer_from(ranked: list[Alternative], problem: Problem, goal: Goal, capaci
     seconds = {
         id(a): a.estimate.utilisation + batch_seconds(problem, a.plan) / _TRIGGER for a in ranked
     }
-    early = ranked[0].plan.early
     for own in ranked:
-        is_own = FROM_ORDER in own.found_by and own.plan.early == early
+        is_own = FROM_ORDER in own.found_by and _aggregate_alike(own.plan, ranked[0].plan)
         if is_own and own.estimate.needed <= capacity:
             if seconds[id(ranked[0])] > _CLEARLY * seconds[id(own)]:
                 ranked.remove(own)
@@ -222,11 +221,16 @@ def _least_state(ranked: list[Alternative], capacity: float) -> Alternative:
     alike = [
         a
         for a in ranked
-        if a.plan.early == ranked[0].plan.early
+        if _aggregate_alike(a.plan, ranked[0].plan)
         and a.estimate.utilisation <= most
         and a.estimate.output_rate * _ALIKE >= best.output_rate
     ]
     return min(alike, key=lambda a: a.estimate.state)
+
+
+def _aggregate_alike(one: Plan, other: Plan) -> bool:
+    """Whether plans differ in the order of their joins only."""
+    return (one.early, anew_by(one)) == (other.early, anew_by(other))
 
 
 def _roughly(problem: Problem, plan: Plan, goal: Goal, sheds: bool) -> Estimate:
@@ -238,7 +242,10 @@ def _proposals(problem: Problem, wishes: Wishes) -> Iterable[Proposal]:
     # Other goals look at results of the join, of which early aggregation makes no more.
     if "early-aggregation" in wishes.off or not isinstance(wishes.goal, Steady):
         return _joins(problem, wishes)
-    return early_plans(problem, lambda folded, thorough: _joins(folded, wishes, thorough))
+    plans = early_plans(problem, lambda folded, thorough: _joins(folded, wishes, thorough))
+    if "anew" in wishes.off or "multiway" not in wishes.kinds:
+        return plans
+    return chain(plans, anew_plans(problem, wishes.off))
 
 
 def _joins(problem: Problem, wishes: Wishes, is_thorough: bool = True) -> Iterator[Proposal]:
@@ -299,11 +306,13 @@ def _rounded(number: float, digits: int = _SAME) -> float:
 def _forced(problem: Problem, text: str) -> Plan:
     if not text.strip():
         raise PlanError("the plan is empty", hint="write '((A B) C)' or 'A: B C; B: A C; C: B A'")
-    if is_flat(problem.query, text):
-        early = forced_plan(problem.query, text).early
-        flat, _ = next(multiway_plans(with_early(problem, early), frozenset(), False))
-        return replace(flat, early=early)
-    return forced_plan(problem.query, text)
+    forced = forced_plan(problem.query, text)
+    if not is_flat(problem.query, text):
+        return forced
+    if anew_by(forced) is not None:
+        return replace(anew_plan(problem, forced.early), anew=anew_by(forced))
+    flat, _ = next(multiway_plans(with_early(problem, forced.early), frozenset(), False))
+    return replace(flat, early=forced.early)
 
 
 def _in_rank_order(known: Known) -> Known:

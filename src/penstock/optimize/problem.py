@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ class Flow:
     filters take.
     `extent` is the window's length in seconds, None for ROWS windows and tables, which do not
     shrink when the stream is shed. `cardinality` is how many raw tuples there will ever be.
+    Of an input that is aggregated early, `cells` is how many rows its tuples can differ in, and
+    `occupied` how many of these its window has at one time, each however often.
     """
 
     alias: str
@@ -46,6 +48,8 @@ class Flow:
     filter_cost: float
     is_table: bool = False
     cardinality: float | None = None
+    cells: float = inf
+    occupied: float | None = None
 
     @property
     def shrinks(self) -> bool:

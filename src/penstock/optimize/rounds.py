@@ -25,7 +25,7 @@ def _orders(plan: MultiwayJoin | MeshJoin | Eddy) -> tuple[ProbeOrder, ...]:
     if isinstance(plan, MeshJoin):
         meshes = plan.meshes
         return tuple(probe_order(mesh.driver, r) for mesh in meshes for r in mesh.routes)
-    return stand_in(plan).orders
+    return stand_in(plan).driving
 
 
 def batch_seconds(problem: Problem, plan: Plan) -> float:

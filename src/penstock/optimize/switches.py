@@ -19,6 +19,7 @@ SWITCHES = {
     "products": "consider trees that join inputs without a predicate between them",
     "probe-order": "search each stream's probe order instead of taking FROM's",
     "early-aggregation": "consider aggregating inputs of a view before they are joined",
+    "anew": "consider computing a view anew from its windows in each batch",
     "mesh": "consider different routes for tuples that differ",
     "methods": "choose between nested loops and search by key (laboratory)",
 }

@@ -9,9 +9,9 @@ from penstock.plan.early_text import cut_early, render_early
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.mesh_text import forced_eddy, render_eddy, render_mesh
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.notation import read_words
+from penstock.plan.notation import read_words, refuse
 from penstock.plan.orders_text import forced_orders, render_orders
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, anew_by
 from penstock.plan.tree import TreeJoin
 from penstock.plan.tree_text import forced_tree, render_tree
 from penstock.query import Query
@@ -20,13 +20,20 @@ from penstock.query import Query
 def forced_plan(query: Query, text: str) -> Plan:
     """The plan that a text describes: probe orders, the shape of a tree or multi-way join, `eddy`.
 
-    After orders and shapes may stand which inputs are aggregated early.
+    After orders and shapes may stand which inputs are aggregated early, and after these which
+    stream drives if the view is computed anew.
     """
     eddy = forced_eddy(query, text)
     if eddy is not None:
         return eddy
-    join, early = cut_early(query, text)
-    return replace(_forced_join(query, join), early=early)
+    join, early, anew = cut_early(query, text)
+    plan = replace(_forced_join(query, join), early=early)
+    if anew is None:
+        return plan
+    if not isinstance(plan, MultiwayJoin):
+        hint = "only a multi-way join is: write the plan as `A: B; B: A` or `(A B C)`"
+        refuse("a tree is not computed anew", anew.place, hint)
+    return replace(plan, anew=anew.text)
 
 
 def _forced_join(query: Query, text: str) -> Plan:
@@ -37,7 +44,7 @@ def _forced_join(query: Query, text: str) -> Plan:
 
 def is_flat(query: Query, text: str) -> bool:
     """Whether a text is the shape of the multi-way join, `(A B C)`, which names no orders."""
-    text, _ = cut_early(query, text)
+    text, _, _ = cut_early(query, text)
     if not _is_shape(text):
         return False
     names = [word.text for word in read_words(text) if word.is_name]
@@ -47,7 +54,7 @@ def is_flat(query: Query, text: str) -> bool:
 
 def render_plan(plan: Plan) -> str:
     """The text that `forced_plan` turns into this plan; a mesh is only described."""
-    return _render_join(plan) + render_early(plan.early)
+    return _render_join(plan) + render_early(plan.early, anew_by(plan))
 
 
 def _render_join(plan: Plan) -> str:

@@ -18,7 +18,7 @@ def forced_orders(query: Query, text: str) -> MultiwayJoin:
     classes = key_classes(query)
     forced: dict[str, ProbeOrder] = {}
     for clause in read_clauses(text):
-        driver = _driver(query, clause.driver)
+        driver = driver_of(query, clause.driver)
         if driver in forced:
             refuse(f"{driver} has two probe orders", clause.driver.place, "keep one of them")
         forced[driver] = _order(query, classes, clause)
@@ -100,7 +100,8 @@ def _method(classes: tuple[KeyClass, ...], word: Word, bound: tuple[str, ...]) -
     return method
 
 
-def _driver(query: Query, word: Word) -> str:
+def driver_of(query: Query, word: Word) -> str:
+    """The stream that a word names, which must be one that can drive."""
     check_known(query, word)
     if word.method is not None:
         refuse("a driver has no method", word.place, "methods belong to the inputs it visits")

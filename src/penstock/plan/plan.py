@@ -7,3 +7,8 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.tree import TreeJoin
 
 Plan = MultiwayJoin | TreeJoin | MeshJoin | Eddy
+
+
+def anew_by(plan: Plan) -> str | None:
+    """The stream that drives a plan which computes its view anew; None for all other plans."""
+    return plan.anew if isinstance(plan, MultiwayJoin) else None
