@@ -14,14 +14,16 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, NoReturn
 
-from engines import planned, tree
+from engines import tree
 
 from penstock.engine import feed, manifest, pipeline, publish, recall, sinks, store
 from penstock.engine.local.batches import open_run
 from penstock.engine.sinks import Sink
 from penstock.errors import CheckpointError
+from penstock.plan.choose import default_plan
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
+from penstock.query import Query
 from penstock.sql import parse
 
 
@@ -38,7 +40,8 @@ class Crash:
 class Run:
     """What a process is to do. `shapes` are the trees that its batches take turns in, if any.
 
-    Every second batch of a view aggregates the `early` inputs before the join.
+    Every second batch of a view aggregates the `early` inputs before the join. Multi-way plans
+    compute it `anew` where that names a stream.
     """
 
     text: str
@@ -48,13 +51,19 @@ class Run:
     shapes: tuple[Any, ...] = ()
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
+    anew: str | None = None
 
     def plan(self, batch: int) -> Plan:
         """The plan of a batch; None among the shapes stands for the multi-way plan."""
         query = parse(self.text)
         shape = self.shapes[batch % len(self.shapes)] if self.shapes else None
-        plan = planned(query) if shape is None else tree(query, shape)
+        plan = _flat(query, self.anew) if shape is None else tree(query, shape)
         return replace(plan, drops=self.drops, early=self.early if batch % 2 else ())
+
+
+def _flat(query: Query, anew: str | None) -> Plan:
+    plan = default_plan(query)
+    return plan if anew is None else replace(plan, anew=anew)
 
 
 def exit_code(run: Run) -> int | None:

@@ -232,12 +232,17 @@ def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
     wanted = expected(case, query)
     assert len(wanted) > 20
     arrived = Counter(name for name, brought in case.batches.items() for b in brought for _ in b)
-    for shape, early in ((None, ()), (None, ("a", "b", "c")), ((("a", "b"), "c"), ("b", "c"))):
-        place = Place(tmp_path / f"{shape}-{early}")
-        plan = planned(query) if shape is None else tree(query, shape)
-        reports = run_local(query, place, plan=replace(plan, early=early), partitions=2)
-        assert told(place, query) == wanted, (shape, early)
-        if shape is None and early and windows is not SLIDING:
+    plans = {
+        "late": planned(query),
+        "early": replace(planned(query), early=("a", "b", "c")),
+        "anew": replace(planned(query), early=("a", "b", "c"), anew="b"),
+        "tree": replace(tree(query, (("a", "b"), "c")), early=("b", "c")),
+    }
+    for name, plan in plans.items():
+        place = Place(tmp_path / name)
+        reports = run_local(query, place, plan=plan, partitions=2)
+        assert told(place, query) == wanted, name
+        if name in ("early", "anew") and windows is not SLIDING:
             # Each input is kept by group, keys and the columns that an aggregate reads with others.
             spaces = 3 if where == COMMON else 4
             kept = spaces * KEYS * GROUPS * 4
@@ -248,20 +253,19 @@ def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
 
 @pytest.mark.parametrize("window", ["TUMBLE 10 SECONDS", "UNBOUNDED"])
 @pytest.mark.parametrize("group", ["A.g", "FLOOR(A.x * 10)"])
-def test_state_of_blocks_and_landmarks_is_groups_by_keys(group, window, tmp_path):
+@pytest.mark.parametrize("anew", [None, "B"], ids=["kept", "anew"])
+def test_state_of_blocks_and_landmarks_is_groups_by_keys(anew, group, window, tmp_path):
     """However many tuples come: one row a group and key on one side, one a key on the other."""
     every = "EVERY 5 SECONDS" if window == "UNBOUNDED" else ""
     query = parse(
         f"""{MADE} SELECT {group} AS g, COUNT(*) AS n, SUM(B.y) AS s, MIN(A.x) AS m
         FROM A [{window}], B [{window}] WHERE A.k = B.k GROUP BY {group} {every}"""
     )
-    plan = replace(planned(query), early=("A", "B"))
+    plan = replace(planned(query), early=("A", "B"), anew=anew)
     reports = run_local(query, Place(tmp_path), plan=plan, sink=noop(), drain=False)
     assert sum(sum(r.read.values()) for r in reports) == 40_000
-    # From a landmark on, what is seen at the next tick is kept beside what is seen already.
-    ticks = 2 if window == "UNBOUNDED" else 1
-    calendar, view = 10 * (ticks + 1), 10
-    assert max(r.state_tuples for r in reports) <= ticks * (50 * 10 + 50) + calendar + view
+    calendar, view = (10 if anew is None else 0), 10
+    assert max(r.state_tuples for r in reports) <= 50 * 10 + 50 + calendar + view
 
 
 MADE = """
@@ -280,16 +284,16 @@ def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
         "WHERE A.k = B.k GROUP BY A.g EVERY 1 SECOND"
     )
     most = {}
-    for early in ((), ("B",), ("A", "B")):
-        place = Place(tmp_path / "".join(("early", *early)))
-        plan = replace(planned(query), early=early)
+    for early, anew in (((), None), (("B",), None), (("A", "B"), None), (("A", "B"), "A")):
+        place = Place(tmp_path / "".join((str(anew), *early)))
+        plan = replace(planned(query), early=early, anew=anew)
         reports = run_local(query, place, plan=plan, sink=noop())
-        most[early] = max(r.state_tuples for r in reports)
+        most[early, anew] = max(r.state_tuples for r in reports)
     # The window, and the batches that are expired as a whole; a calendar of groups by ticks.
     window = 2 * 1000 * (4 + 2 + 2)
-    assert most[()] <= window + 10 * 8
-    assert most[("B",)] <= window / 2 + 50 * 9 + 10 * 8
-    assert most[("A", "B")] <= most[("B",)]
+    assert most[(), None] <= window + 10 * 8
+    assert most[("B",), None] <= window / 2 + 50 * 9 + 10 * 8
+    assert most[("A", "B"), "A"] < most[("A", "B"), None] <= most[("B",), None]
 
 
 # ── numbers ───────────────────────────────────────────────────────────────────────────────────────
@@ -464,9 +468,9 @@ def test_a_killed_view_goes_on_exactly(crash, tmp_path):
     case = long_case(tmp_path / "in", windows, CHAIN, batches=10)
     place = Place(tmp_path)
     shapes = (None, (("a", "b"), "c"), ("a", ("b", "c")))
-    run = Run(
-        case.query.text, str(place.checkpoint), place.sink.name, crash, shapes, early=("a", "c")
-    )
+    anew = "b" if windows is SLIDING else None
+    text, checkpoint, sink = case.query.text, str(place.checkpoint), place.sink.name
+    run = Run(text, checkpoint, sink, crash, shapes, early=("a", "c"), anew=anew)
     assert exit_code(run) == -9
     assert exit_code(replace(run, crash=None)) == 0
     assert told(place, case.query) == expected(case, case.query)
@@ -511,11 +515,13 @@ def test_spark_views_are_what_the_reference_says(number, spark, tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("windows", [SLIDING, ROWS], ids=["slide", "rows"])
-def test_early_inputs_may_change_on_spark(windows, spark, tmp_path):
+def test_views_may_change_their_plans_on_spark(windows, spark, tmp_path):
     case = long_case(tmp_path / "in", windows, CHAIN, batches=6)
     query, place = case.query, Place(tmp_path)
     late, bushy = planned(query), tree(query, (("a", "b"), "c"))
-    for count, plan in ((2, late), (4, replace(bushy, early=("a", "b")))):
+    assert isinstance(late, MultiwayJoin)
+    first = late if windows is ROWS else replace(late, early=("a", "b", "c"), anew="b")
+    for count, plan in ((2, first), (4, replace(bushy, early=("a", "b")))):
         with first_files_only(query, count):
             run_spark(spark, query, place, plan=plan, drain=False)
     run_spark(spark, query, place, plan=replace(late, early=("c",)))

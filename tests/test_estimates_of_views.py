@@ -38,6 +38,7 @@ from penstock.kernels.replicates import (
 )
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.explain.notes import sample_notes
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.intervals import with_intervals
@@ -231,13 +232,20 @@ SETTINGS = {
 
 
 def some_plan(query: Query, number: int) -> Plan:
-    """A late plan, one with all early, or any kind of plan with any inputs aggregated early."""
+    """A late plan, one with all early, or any kind of plan with any inputs aggregated early; the
+    multi-way ones of these compute the view anew where they can."""
     rng = Random(number)
     if number < 4:
         plan = random_tree(query, rng) if number % 2 else planned(query)
         return replace(plan, early=query.aliases if number > 1 else ())
-    plan = random_tree(query, rng) if number % 2 else planned(query, random_plan(query, rng))
-    return replace(plan, early=tuple(alias for alias in query.aliases if rng.random() < 0.5))
+    early = tuple(alias for alias in query.aliases if rng.random() < 0.5)
+    if number % 2:
+        return replace(random_tree(query, rng), early=early)
+    plan = planned(query, random_plan(query, rng))
+    assert isinstance(plan, MultiwayJoin)
+    streams = [item.alias for item in query.streams]
+    may_be_anew = len(streams) > 1 and not query.is_sequenced
+    return replace(plan, early=early, anew=rng.choice(streams) if may_be_anew else None)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
