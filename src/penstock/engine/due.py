@@ -23,6 +23,11 @@ class Span:
     begin: int
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no tick is due."""
+        return self.first > self.last
+
+    @property
     def after(self) -> int:
         """The first tick that is still to come after them."""
         return max(self.first, self.last + self.every)

@@ -50,7 +50,7 @@ class ViewStep:
         if arrived is not None:
             calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])
         span = self.due.span([unpack_meta(packet) for packet in by_tag.get(READ, ())])
-        if span.first <= span.last:
+        if not span.is_empty:
             yield from self._evaluated(pid, calendar, span)
         elif arrived is None:
             return

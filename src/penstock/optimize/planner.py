@@ -50,7 +50,7 @@ _SAME = 9
 _ALIKE = 1.25
 """How many times the least work a plan may need and be as good as the best, going by guesses."""
 _CLEARLY = 0.9
-"""What part of the seconds of FROM's order a plan may need at the most to be clearly better."""
+"""What part of another plan's seconds a plan may need at the most to be clearly better."""
 _ROUGHLY = 1e-4
 """How exactly the output of plans is compared that all must shed."""
 _MOST = 1e100
@@ -173,6 +173,7 @@ def _ranked(problem: Problem, wishes: Wishes) -> list[Alternative]:
         found,
         key=lambda a: _merit(a, wishes.goal, capacity, batch_seconds(problem, a.plan) / _TRIGGER),
     )
+    _prefer_kept(ranked, problem, capacity)
     if isinstance(wishes.goal, Steady) and guesses(problem.known):
         best = _least_state(ranked, capacity)
         ranked.remove(best)
@@ -189,6 +190,19 @@ def _left_hint(wishes: Wishes) -> str:
     return "allow more kinds of plans, or switch fewer optimisations off"
 
 
+def _prefer_kept(ranked: list[Alternative], problem: Problem, capacity: float) -> None:
+    """Put the best plan that keeps its view first unless computing it anew is clearly better.
+
+    How much better depends on how long batches are, which a plan does not know.
+    """
+    best = ranked[0]
+    kept = next((a for a in ranked if anew_by(a.plan) is None), best)
+    is_clear = _seconds(best, problem) <= _CLEARLY * _seconds(kept, problem)
+    if not is_clear and kept.estimate.needed <= capacity:
+        ranked.remove(kept)
+        ranked.insert(0, kept)
+
+
 def _prefer_from(ranked: list[Alternative], problem: Problem, goal: Goal, capacity: float) -> None:
     """Put FROM's own order first unless the best plan is clearly better than it.
 
@@ -196,16 +210,20 @@ def _prefer_from(ranked: list[Alternative], problem: Problem, goal: Goal, capaci
     """
     if not isinstance(goal, Steady):
         return
-    seconds = {
-        id(a): a.estimate.utilisation + batch_seconds(problem, a.plan) / _TRIGGER for a in ranked
-    }
+    best = _seconds(ranked[0], problem)
     for own in ranked:
         is_own = FROM_ORDER in own.found_by and _aggregate_alike(own.plan, ranked[0].plan)
         if is_own and own.estimate.needed <= capacity:
-            if seconds[id(ranked[0])] > _CLEARLY * seconds[id(own)]:
+            if best > _CLEARLY * _seconds(own, problem):
                 ranked.remove(own)
                 ranked.insert(0, own)
             return
+
+
+def _seconds(alternative: Alternative, problem: Problem) -> float:
+    """Seconds of work a second, with what starting the batches takes."""
+    starting = batch_seconds(problem, alternative.plan) / _TRIGGER
+    return alternative.estimate.utilisation + starting
 
 
 def _least_state(ranked: list[Alternative], capacity: float) -> Alternative:

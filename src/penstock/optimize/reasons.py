@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from penstock.optimize.candidates import FROM_ORDER
 from penstock.plan.decision import Alternative
 from penstock.plan.force import render_plan
+from penstock.plan.plan import anew_by
 from penstock.query.goal import First, Goal, Steady
 
 
@@ -18,16 +19,20 @@ def reason_for(
         return "forced by --plan" if is_forced else "the only plan weighed"
     best = others[0]
     if not is_forced and isinstance(goal, Steady) and _is_worse(chosen, best):
-        why = (
-            "the order of FROM, as no plan is clearly better"
-            if FROM_ORDER in chosen.found_by
-            else "least state of the plans that guesses cannot tell apart"
-        )
-        return f"{why}: {_compare(chosen, best, goal)}"
+        return f"{_preference(chosen, best)}: {_compare(chosen, best, goal)}"
     if is_forced:
         return f"forced by --plan; {_compare(best, chosen, goal)} for {render_plan(best.plan)}"
     count = len(others) + 1
     return f"{_merit(chosen, goal)} of {count} plans: {_compare(chosen, best, goal)}"
+
+
+def _preference(chosen: Alternative, best: Alternative) -> str:
+    """Why a plan is chosen that is not the one of least work."""
+    if anew_by(best.plan) != anew_by(chosen.plan):
+        return "the view is kept, as computing it anew is not clearly better"
+    if FROM_ORDER in chosen.found_by:
+        return "the order of FROM, as no plan is clearly better"
+    return "least state of the plans that guesses cannot tell apart"
 
 
 def _merit(chosen: Alternative, goal: Goal) -> str:

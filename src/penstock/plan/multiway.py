@@ -45,9 +45,9 @@ class MultiwayJoin:
     """Join all inputs at once; every stream has a probe order, tables have none.
 
     `early` are the inputs that are aggregated before they are joined (T&L), in the order of FROM.
-    With `anew`, a view is computed in each batch from all that is in the windows, for the ticks that
-    are due; only the stream that it names drives. Otherwise new tuples of all streams drive, and
-    what they add to the ticks to come is kept.
+    With `anew`, a view is computed in each batch from all that is in the windows, for the ticks
+    that are due; only the stream that it names drives. Otherwise new tuples of all streams drive,
+    and what they add to the ticks to come is kept.
     """
 
     query: Query

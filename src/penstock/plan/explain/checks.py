@@ -71,7 +71,7 @@ def _places(plan: Plan, predicate: Condition | Equality) -> tuple[tuple[str | No
             return ((None, _lowest_join(plan, predicate)),)
         case Eddy():
             return ()
-    orders = stand_in(plan).orders
+    orders = stand_in(plan).driving
     return tuple((order.driver, _first_bound(order, predicate)) for order in orders)
 
 

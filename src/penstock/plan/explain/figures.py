@@ -13,7 +13,7 @@ from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
 from penstock.plan.force import render_plan
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, anew_by
 from penstock.plan.sampling import shown_query
 from penstock.plan.stand_in import stand_in
 from penstock.query import Input, Query, TimeWindow
@@ -48,6 +48,11 @@ class InputFigures:
     way: str = ""
 
     @property
+    def is_only_visited(self) -> bool:
+        """Of a plan that is no tree: whether its tuples go nowhere by themselves."""
+        return not self.visits and not self.way
+
+    @property
     def probes(self) -> tuple[tuple[str, Method], ...]:
         """The inputs that this one's new tuples visit, and how."""
         return tuple((v.alias, v.method) for v in self.visits if v.method is not None)
@@ -75,6 +80,11 @@ class Figures:
     def plan(self) -> str:
         """The text that `--plan` takes."""
         return render_plan(self.decision.plan)
+
+    @property
+    def anew(self) -> str | None:
+        """The stream that drives if the view is computed anew in each batch."""
+        return anew_by(self.decision.plan)
 
     @property
     def estimate(self) -> Estimate:
@@ -146,9 +156,10 @@ def _input(decision: Decision, item: Input) -> InputFigures:
 
 
 def _visits(plan: Plan, item: Input) -> tuple[Visit, ...]:
-    if item.is_table or not isinstance(plan, MultiwayJoin | MeshJoin):
+    if not isinstance(plan, MultiwayJoin | MeshJoin):
         return ()
-    return visits_of(stand_in(plan).order(item.alias))
+    driving = (order for order in stand_in(plan).driving if order.driver == item.alias)
+    return next(map(visits_of, driving), ())
 
 
 def _way(plan: Plan, item: Input) -> str:

@@ -28,7 +28,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """An arrow that tuples take, or, if dotted, a table being looked at."""
+    """An arrow that tuples take, or, if dotted, an input being looked at."""
 
     start: str
     end: str
@@ -105,8 +105,10 @@ def _probes(figures: Figures) -> Iterator[Node]:
 
 
 def _probe_edges(figures: Figures) -> Iterator[Edge]:
-    """The way of each stream's new tuples, and the tables that they look at."""
-    tables = {item.alias: f"in{i}" for i, item in enumerate(figures.inputs) if item.is_table}
+    """The way of each stream's new tuples, and the inputs that go nowhere but are looked at."""
+    visited = {
+        item.alias: f"in{i}" for i, item in enumerate(figures.inputs) if item.is_only_visited
+    }
     for index, item in enumerate(figures.inputs):
         if item.way:
             continue
@@ -117,8 +119,8 @@ def _probe_edges(figures: Figures) -> Iterator[Edge]:
         for start, end in zip(path, [*path[1:], "out"], strict=True) if path else ():
             yield Edge(start, end)
         for node, visit in zip(path, item.visits, strict=True):
-            if visit.alias in tables:
-                yield Edge(tables[visit.alias], node, is_dotted=True)
+            if visit.alias in visited:
+                yield Edge(visited[visit.alias], node, is_dotted=True)
 
 
 def _joins(figures: Figures) -> Iterator[Node]:

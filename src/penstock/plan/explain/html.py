@@ -13,6 +13,7 @@ from penstock.plan.explain.picture import picture
 from penstock.plan.explain.quantity import fact_text, percent
 from penstock.plan.explain.ranking import Column, ranking
 from penstock.plan.explain.rows import (
+    anew_text,
     out_text,
     probe_text,
     rate_text,
@@ -90,6 +91,8 @@ def _summary(figures: Figures) -> Iterator[str]:
         said = goal_text(decision.goal, figures.estimate.measure)
         yield f'<p class="why"><b>goal</b> {escape(said)}</p>'
     yield f'<p class="why"><b>why</b> {escape(decision.reason)}</p>'
+    if figures.anew is not None:
+        yield f'<p class="why"><b>anew</b> {escape(anew_text(figures.anew))}</p>'
     if physical := physical_text(decision.physical):
         yield f'<p class="why"><b>tuning</b> {escape(physical)}</p>'
 

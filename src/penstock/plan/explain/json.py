@@ -14,7 +14,7 @@ from penstock.plan.explain.mesh import as_data
 from penstock.plan.force import render_plan
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, anew_by
 from penstock.plan.shape import kind_of, shape_of
 from penstock.plan.stand_in import stand_in
 
@@ -67,10 +67,10 @@ def _chosen(figures: Figures) -> dict[str, Any]:
 
 
 def _orders(plan: Plan) -> dict[str, list[str]]:
-    """By driver; of a mesh, of the route that the most tuples take."""
+    """By driver, of those that drive; of a mesh, of the route that the most tuples take."""
     if not isinstance(plan, MultiwayJoin | MeshJoin):
         return {}
-    return {order.driver: list(order.targets) for order in stand_in(plan).orders}
+    return {order.driver: list(order.targets) for order in stand_in(plan).driving}
 
 
 def _routing(plan: Plan) -> dict[str, Any]:
@@ -83,14 +83,16 @@ def _routing(plan: Plan) -> dict[str, Any]:
 
 
 def _sets(figures: Figures) -> dict[str, Any]:
-    """Of a view, what each input that is aggregated early is folded to."""
+    """Of a view, what each input that is aggregated early is folded to, and who drives if it is
+    computed anew."""
     if figures.view is None:
         return {}
     early = [item for item in figures.inputs if item.early_by is not None]
     return {
         "aggregation_sets": {
             item.alias: {"by": list(item.early_by or ()), "rows": item.state} for item in early
-        }
+        },
+        "computed_anew": figures.anew,
     }
 
 
@@ -98,7 +100,7 @@ def _methods(figures: Figures) -> dict[str, Any]:
     """By driver and target, or by the shape of a join."""
     if figures.joins:
         return {join.shape: join.method for join in figures.joins}
-    return {item.alias: dict(item.probes) for item in figures.inputs if not item.is_table}
+    return {item.alias: dict(item.probes) for item in figures.inputs if not item.is_only_visited}
 
 
 def _join(join: JoinFigures) -> dict[str, Any]:
@@ -131,12 +133,18 @@ def _alternatives(decision: Decision) -> list[dict[str, Any]]:
             "kind": kind_of(other.plan),
             "shape": shape_of(other.plan),
             "plan": render_plan(other.plan),
-            **({"early_aggregation": list(other.plan.early)} if other.plan.query.view else {}),
+            **_aggregation(other.plan),
             **_estimate(other),
             "found_by": list(other.found_by),
         }
         for other in decision.others
     ]
+
+
+def _aggregation(plan: Plan) -> dict[str, Any]:
+    if plan.query.view is None:
+        return {}
+    return {"early_aggregation": list(plan.early), "computed_anew": anew_by(plan)}
 
 
 def _input(item: InputFigures) -> dict[str, Any]:

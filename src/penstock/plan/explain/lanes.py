@@ -27,22 +27,22 @@ from penstock.plan.explain.svg import (
 
 def lanes(figures: Figures) -> str:
     """An SVG element with the streams from top to bottom."""
-    streams = [item for item in figures.inputs if not item.is_table]
-    steps = max(max(len(_chips(item)) for item in streams), 1)
+    driving = [item for item in figures.inputs if not item.is_only_visited]
+    steps = max(max(len(_chips(item)) for item in driving), 1)
     width = width_for(map(source_lines, figures.inputs))
     right = EDGE + width + steps * (GAP + STEP) + GAP
     height = 2 * EDGE + len(figures.inputs) * LANE - (LANE - HEIGHT)
-    end = Box(right, EDGE, RESULTS, len(streams) * LANE - (LANE - HEIGHT))
+    end = Box(right, EDGE, RESULTS, len(driving) * LANE - (LANE - HEIGHT))
     parts = [*_lanes(figures, width, right), *results(figures, end)]
     return canvas(end.right + EDGE, height, figures.plan, parts)
 
 
 def _lanes(figures: Figures, width: int, right: int) -> Iterator[str]:
-    """Streams first, because the box of results stands beside them and not beside the tables."""
-    for row, item in enumerate(sorted(figures.inputs, key=lambda item: item.is_table)):
+    """What drives first, because the box of results stands beside it and not beside the rest."""
+    for row, item in enumerate(sorted(figures.inputs, key=lambda item: item.is_only_visited)):
         at = Box(EDGE, EDGE + row * LANE, width)
         yield from source(figures, item, at)
-        if not item.is_table:
+        if not item.is_only_visited:
             yield from _path(figures, item, at, right)
 
 

@@ -10,13 +10,16 @@ from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.tree import TreeJoin
 
+_ANEW = "In each batch all of the window at the top visits"
+
 
 def picture(figures: Figures) -> tuple[str, str]:
     """An SVG element and its caption."""
     plan = figures.decision.plan
     match plan:
         case MultiwayJoin():
-            caption = "New tuples of each stream visit the other windows from left to right"
+            who = "New tuples of each stream visit" if plan.anew is None else _ANEW
+            caption = f"{who} the other windows from left to right"
             return lanes(figures), f"{caption}; each colour is one input."
         case TreeJoin():
             caption = "What is new on either side of a join is looked up on the other"

@@ -55,6 +55,11 @@ def early_text(item: InputFigures) -> str:
     return f"by ({', '.join(item.early_by or ())}): {state_text(item)} rows"
 
 
+def anew_text(driver: str) -> str:
+    """What is done in each batch where a view is computed anew."""
+    return f"the view is computed in each batch from all that is in the windows; {driver} drives"
+
+
 def out_text(figures: Figures, rate: float) -> str:
     """A rate of results."""
     return roughly(f"{number(rate)}/s", figures.are_results_guessed)
@@ -73,7 +78,7 @@ def total_text(figures: Figures) -> str:
 
 def probe_text(item: InputFigures) -> str:
     """`probe B, C/nested`; the new tuples are named only where they are not the outer loop."""
-    if item.is_table:
+    if item.is_only_visited:
         return "probed only"
     if item.way:
         return item.way

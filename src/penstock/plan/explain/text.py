@@ -12,14 +12,14 @@ from penstock.plan.explain.figures import Figures
 from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_lines
 from penstock.plan.explain.quantity import fact_text, shortened
 from penstock.plan.explain.ranking import Column, ranking
-from penstock.plan.explain.rows import Row, early_text, rows_of
+from penstock.plan.explain.rows import Row, anew_text, early_text, rows_of
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
 from penstock.query.goal import Steady
 
 WIDTH = 100
 _LABEL = 8
 # Cut cells keep at least so many signs, and wrapped labels, however deep they are in a tree.
-_CELL, _WRAPPED = 24, 16
+_CELL, _WRAPPED = 28, 16
 # So many facts that differ in nothing but what they are of are told one by one.
 _TOLD = 3
 
@@ -69,6 +69,8 @@ def _foot(figures: Figures) -> Iterator[str]:
     for item in figures.inputs:
         if item.early_by is not None:
             yield from _line("early", f"{item.alias} {early_text(item)}")
+    if figures.anew is not None:
+        yield from _line("anew", anew_text(figures.anew))
     yield from _meshes(figures)
     if figures.view is not None:
         yield from _line("view", str(figures.view))
@@ -159,9 +161,9 @@ def _table(columns: tuple[Column, ...], cut: tuple[int, ...]) -> Iterator[str]:
 
 
 def _fitted(cell: str, width: int) -> str:
-    """The cell, shortened; of a plan what is aggregated early stays, or plans would look alike."""
+    """The cell, shortened; of a plan how it aggregates stays, or plans would look alike."""
     join, bar, early = cell.rpartition(" | early ")
     room = width - len(bar + early)
-    if bar and len(cell) > width and room > 1:
+    if bar and len(cell) > width and room > 0:
         return shortened(join, room) + bar + early
     return shortened(cell, width)
