@@ -8,12 +8,15 @@ from itertools import chain, combinations
 
 from penstock.optimize.anew import anew_load, of_segments
 from penstock.optimize.candidates import Proposal
+from penstock.optimize.distinct import cells_of
 from penstock.optimize.folding import with_early
 from penstock.optimize.posynomial import value
 from penstock.optimize.probe_search import best_orders
-from penstock.optimize.problem import Problem
+from penstock.optimize.problem import Flow, Problem
 from penstock.plan.choose import default_plan
 from penstock.plan.multiway import MultiwayJoin
+from penstock.query import TimeWindow
+from penstock.query.window import MICROS, is_tumble
 
 MOST_INPUTS = 5
 """Each input doubles the sets; up to so many inputs (32 sets) all are weighed, beyond it none."""
@@ -49,12 +52,33 @@ def early_plans(problem: Problem, joins: Joins) -> Iterator[Proposal]:
 
 
 def anew_plans(problem: Problem, off: frozenset[str]) -> Iterator[Proposal]:
-    """Of every set the plan that computes the view anew; rows of ROWS windows have no segments."""
-    if problem.query.is_sequenced:
+    """Of every set that keeps little the plan that computes the view anew.
+
+    Rows of ROWS windows have no segments, and where only one stream comes nothing is kept.
+    """
+    if problem.query.is_sequenced or len(problem.query.streams) < 2:
         return
+    folding = _folding(problem)
     for early in early_sets(problem):
-        if early != LATE:
+        if early != LATE and folding <= set(early):
             yield anew_plan(problem, early, off), COMPUTED_ANEW
+
+
+def _folding(problem: Problem) -> set[str]:
+    """Streams of which blocks, or what is there since a landmark, would grow beyond their cells."""
+    pairs = zip(problem.query.inputs, problem.inputs, strict=True)
+    return {
+        flow.alias
+        for item, flow in pairs
+        if isinstance(item.window, TimeWindow)
+        and (item.window.extent is None or is_tumble(item.window))
+        and cells_of(problem.known, flow.alias).value < _most(item.window, flow)
+    }
+
+
+def _most(window: TimeWindow, flow: Flow) -> float:
+    """The most tuples that are kept of a block, or since a landmark."""
+    return flow.window if window.extent is None else flow.rate * window.slide / MICROS
 
 
 def anew_plan(

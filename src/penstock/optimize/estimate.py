@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from penstock.errors import PlanError
 from penstock.optimize.curve import NOTHING, Curve, curve_of, last_arrival
-from penstock.optimize.folding import with_early
+from penstock.optimize.folding import weighed, with_early
 from penstock.optimize.load import combinations_of, output_of, state_of
 from penstock.optimize.mesh_load import as_kept, plan_load
 from penstock.optimize.posynomial import value
@@ -44,7 +44,8 @@ def estimate(
     is_over = needed > problem.known.capacity.value
     if sheds and isinstance(goal, Steady) and is_over and _has_sizes(problem):
         x = _shed(problem, plan, tolerance)
-    folded = with_early(problem, plan.early, _by_alias(problem, x))
+    shed = weighed(problem) if min(x) < 1.0 else problem
+    folded = with_early(shed, plan.early, _by_alias(problem, x))
     sizes = zip(folded.inputs, x, strict=True)
     return Estimate(
         utilisation=value(plan_load(folded, plan), x),
@@ -70,8 +71,9 @@ def _shed(problem: Problem, plan: Plan, tolerance: float) -> tuple[float, ...]:
     fold at all, which is too little kept; each round folds what the last one has left.
     """
     x: tuple[float, ...] = (0.0,) * problem.size
+    shed = weighed(problem)
     for _ in range(_ROUNDS if plan.early else 1):
-        load = plan_load(with_early(problem, plan.early, _by_alias(problem, x)), plan)
+        load = plan_load(with_early(shed, plan.early, _by_alias(problem, x)), plan)
         capacity = problem.known.capacity.value
         kept = best_drops(load, output_of(problem), floors(problem), capacity, tolerance)
         if kept is None:
