@@ -420,7 +420,10 @@ def test_queries_that_are_not_computed_anew() -> None:
             "anew",
             "leave out `| anew A`",
         ),
-        (view(m=1), "| early A | anew A", "there is no join to compute anew", "anew", "one input"),
+        *(
+            (query, "| early A | anew A", "of one stream nothing is kept", "anew", "two streams")
+            for query in (view(m=1), with_table(view(m=2)))
+        ),
     ):
         check_refused(query, text, message, marked, hint)
 

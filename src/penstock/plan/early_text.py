@@ -75,6 +75,7 @@ def _anew(query: Query, anew: Word, *words: Word) -> Word:
     if query.is_sequenced:
         hint = f"leave out `| anew {quote(driver.text)}`: time windows only are read this way"
         refuse("a view over ROWS windows is not computed anew", anew.place, hint)
-    if len(query.inputs) == 1:
-        refuse("there is no join to compute anew", anew.place, "leave it out: there is one input")
+    if len(query.streams) == 1:
+        hint = f"leave out `| anew {quote(driver.text)}`: two streams or more are kept"
+        refuse("of one stream nothing is kept to compute anew from", anew.place, hint)
     return driver
