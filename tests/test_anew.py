@@ -401,6 +401,10 @@ def check_refused(query: Query, text: str, message: str, marked: str, hint: str)
     assert text[place.start : place.end] == marked
 
 
+NOTHING_KEPT = "of one stream nothing is kept to compute anew from"
+ONE_STREAM = (view(m=1), with_table(view(m=2)))
+
+
 def test_queries_that_are_not_computed_anew() -> None:
     joined = "SELECT A.g FROM A [NOW], B [NOW] WHERE A.k = B.k"
     plain = query_of(joined, dict.fromkeys("AB", COLUMNS))
@@ -420,10 +424,7 @@ def test_queries_that_are_not_computed_anew() -> None:
             "anew",
             "leave out `| anew A`",
         ),
-        *(
-            (query, "| early A | anew A", "of one stream nothing is kept", "anew", "two streams")
-            for query in (view(m=1), with_table(view(m=2)))
-        ),
+        *((one, "| early A | anew A", NOTHING_KEPT, "anew", "two streams") for one in ONE_STREAM),
     ):
         check_refused(query, text, message, marked, hint)
 

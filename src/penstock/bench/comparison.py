@@ -21,7 +21,8 @@ Runs = Mapping[str, Sequence[Measurement]]
 
 @dataclass(frozen=True)
 class Size:
-    """How much is run: seconds of event time for Penstock and for its rivals, and how often.
+    """How much is run: seconds of event time for Penstock and for its rivals, and how often, and
+    the state formats of Spark's own joins.
 
     Rivals may be given a prefix, as long as they reach their steady state on it.
     """
@@ -30,6 +31,7 @@ class Size:
     rival_seconds: int = 60
     repeat: int = 3
     with_flink: bool = True
+    formats: tuple[str, ...] = tuple(STATE_FORMATS)
 
 
 # Spark's own joins have their full state from the fifth or sixth batch on, so 30 s reach it.
@@ -59,8 +61,8 @@ def compare(workload: Workload, size: Size, data: Path, progress: Progress) -> O
     with tempfile.TemporaryDirectory(dir=data, prefix="prefix-") as scratch:
         prefix = folder if short == workload else link_prefix(folder, short.files, Path(scratch))
         lineup = {"penstock": Contest("penstock", workload, folder, {})}
-        for name, settings in STATE_FORMATS.items():
-            lineup[name] = Contest("spark_native", short, prefix, settings)
+        for name in size.formats:
+            lineup[name] = Contest("spark_native", short, prefix, STATE_FORMATS[name])
         runs = _take_turns(lineup, size.repeat, progress)
         flink, absent = _flink(short, prefix, size, progress)
     return Outcome(workload, short.seconds, runs.pop("penstock"), runs, flink, absent)
