@@ -19,6 +19,7 @@ from penstock.engine.layout import TS, UNTIL
 from penstock.engine.ticks import Ticks
 from penstock.engine.totals import Cover
 from penstock.kernels.grouping import number_groups, pair_ids
+from penstock.kernels.sorting import counting_order
 
 Int64s = NDArray[np.int64]
 
@@ -28,61 +29,89 @@ def segments(alias: str, rows: pa.RecordBatch, ticks: Ticks, span: Span) -> pa.R
     first = np.maximum(ticks.first(rows.column(TS).to_numpy()), span.first)
     last = np.minimum(ticks.last(rows.column(UNTIL).to_numpy()), span.last)
     seen = np.flatnonzero(first <= last)
-    rows, first, last = rows.take(pa.array(seen)), first[seen], last[seen]
+    if len(seen) < len(rows):
+        rows, first, last = rows.take(pa.array(seen)), first[seen], last[seen]
     if not len(rows):
         return rows
     names = [n for n in rows.schema.names if not is_lane(n) and n not in (TS, UNTIL)]
     cells, firsts = number_groups([rows.column(name) for name in names], len(rows))
-    changes = _Changes.of(cells, first, last + span.every)
-    counts = changes.cover.counts(rows.column(count_of(alias)))
-    alive = np.flatnonzero(counts > 0)
-    alive = alive[np.argsort(changes.ticks[alive], kind="stable")]
+    changes = _Changes.of(cells, len(firsts), first, last + span.every)
+    alive = changes.alive(rows.column(count_of(alias)))
+    places = pa.array(firsts[changes.cells[alive]])
     columns: Columns = {}
     for name in rows.schema.names:
-        columns |= _over(rows, name, changes.cover, firsts[changes.cells])
-    columns[TS] = pa.array(ticks.born(changes.ticks))
+        columns |= _over(rows, name, changes.cover, alive, places)
+    columns[TS] = pa.array(ticks.born(changes.ticks[alive]))
     # What is alive changes once more, when the last of it has gone.
-    columns[UNTIL] = pa.array(ticks.dies(np.roll(changes.ticks, -1) - span.every))
-    found = pa.RecordBatch.from_arrays([columns[n] for n in rows.schema.names], rows.schema.names)
-    return found.take(pa.array(alive))
+    columns[UNTIL] = pa.array(ticks.dies(changes.ticks[alive + 1] - span.every))
+    return pa.RecordBatch.from_arrays([columns[n] for n in rows.schema.names], rows.schema.names)
 
 
 @dataclass(frozen=True)
 class _Changes:
-    """Where a row comes or has gone, by cell and tick, in order; and which of them rows cover."""
+    """Where a row comes or has gone, by cell and tick, in order; and which of them rows cover.
+
+    `ranks` are the ticks, numbered in their order: there are few of them.
+    """
 
     cells: Int64s
-    ticks: Int64s
+    ranks: Int64s
+    times: Int64s
     cover: Cover
 
     @classmethod
-    def of(cls, cells: Int64s, first: Int64s, gone: Int64s) -> _Changes:
-        both, ticks = np.concatenate([cells, cells]), np.concatenate([first, gone])
-        ids, once = pair_ids(both, ticks)
-        order = np.lexsort((ticks[once], both[once]))
+    def of(cls, cells: Int64s, count: int, first: Int64s, gone: Int64s) -> _Changes:
+        both = np.concatenate([cells, cells])
+        times, ranks = _ranked(np.concatenate([first, gone]))
+        order = counting_order(ranks, len(times))
+        order = order[counting_order(both[order], count)]
+        both, ranks = both[order], ranks[order]
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (both[1:] != both[:-1]) | (ranks[1:] != ranks[:-1])
         places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        starts, ends = places[ids[: len(cells)]], places[ids[len(cells) :]]
-        cover = Cover(starts, ends - starts, len(order))
-        return cls(both[once][order], ticks[once][order], cover)
+        places[order] = np.cumsum(is_new) - 1
+        starts, ends = places[: len(cells)], places[len(cells) :]
+        cover = Cover(starts, ends - starts, int(is_new.sum()))
+        return cls(both[is_new], ranks[is_new], times, cover)
+
+    @property
+    def ticks(self) -> Int64s:
+        return self.times[self.ranks]
+
+    def alive(self, counts: pa.Array) -> Int64s:
+        """The changes after which there is something in the cell, in the order of time."""
+        found = np.flatnonzero(self.cover.counts(counts) > 0)
+        return found[counting_order(self.ranks[found], len(self.times))]
 
 
-def _over(rows: pa.RecordBatch, name: str, cover: Cover, places: Int64s) -> Columns:
-    """A column at each change: lanes together of all rows there, others as in a row of the cell."""
+def _ranked(times: Int64s) -> tuple[Int64s, Int64s]:
+    """The different times in order, and the number of each time among them."""
+    ids, firsts = pair_ids(np.zeros(len(times), np.int64), times)
+    order = np.argsort(times[firsts])
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    return times[firsts][order], ranks[ids]
+
+
+def _over(
+    rows: pa.RecordBatch, name: str, cover: Cover, alive: Int64s, places: pa.Array
+) -> Columns:
+    """A column after some changes: lanes together of all rows there, others as in the places."""
     column = rows.column(name)
     kind, _, argument = name.partition(":")
     match kind:
         case "=n" | "=c":
-            return {name: pa.array(cover.counts(column))}
+            return {name: pa.array(cover.counts(column)[alive])}
         case "=s":
             high, low = cover.sums(column, rows.column(f"=e:{argument}"))
-            return {name: pa.array(high), f"=e:{argument}": pa.array(low)}
+            return {name: pa.array(high[alive]), f"=e:{argument}": pa.array(low[alive])}
         case "=e":
             return {}
         case "=min" | "=max":
-            return {name: cover.extremes(column, is_max=kind == "=max")}
+            extremes = cover.extremes(column, is_max=kind == "=max")
+            return {name: extremes.take(pa.array(alive))}
         case "=r":
-            return {name: as_lists(cover.rows(column))}
+            return {name: as_lists(cover.rows(column)[alive])}
         case "=b":
-            return {name: pa.array(cover.bits(column))}
-    return {name: column.take(pa.array(places))}
+            return {name: pa.array(cover.bits(column)[alive])}
+    return {name: column.take(places)}

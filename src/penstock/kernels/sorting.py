@@ -28,6 +28,21 @@ def hash_order(hashes: Int64s) -> Int64s:
 
 
 @compiled
+def counting_order(numbers: Int64s, limit: int) -> Int64s:
+    """The stable permutation that sorts whole numbers from 0 to below a limit."""
+    ends = np.zeros(limit + 1, np.int64)
+    for number in numbers:
+        ends[number + 1] += 1
+    for number in range(limit):
+        ends[number + 1] += ends[number]
+    order = np.empty(len(numbers), np.int64)
+    for i in range(len(numbers)):
+        order[ends[numbers[i]]] = i
+        ends[numbers[i]] += 1
+    return order
+
+
+@compiled
 def _in_order(times: Int64s, arrivals: Int64s) -> bool:
     for i in range(1, len(times)):
         if times[i] < times[i - 1]:

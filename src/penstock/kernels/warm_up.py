@@ -23,6 +23,7 @@ def warm_up() -> None:
     """
     few = np.arange(2)
     sorting.state_order(few, few, few)
+    sorting.counting_order(few, 2)
     hashing.combine([hashing.mix(few.view(np.uint64)), few])
     hashing.hash_bytes(few, np.zeros(1, np.uint8))
     starts, counts = ranges.find_ranges(few, few, few, few, few)
