@@ -13,6 +13,9 @@ Where streams are shed there are more, for estimates of what all would give: see
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Protocol
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -93,31 +96,79 @@ def folded_by(rows: pa.RecordBatch, ids: Int64s, firsts: Int64s) -> pa.RecordBat
     if len(firsts) == len(rows):
         return rows
     columns: Columns = {}
+    groups, places = Groups(ids, len(firsts)), pa.array(firsts)
     for name in rows.schema.names:
-        columns |= _folded(rows, name, ids, firsts)
+        is_own = is_lane(name)
+        columns |= reduced(rows, name, groups) if is_own else {name: rows.column(name).take(places)}
     return pa.RecordBatch.from_arrays([columns[n] for n in rows.schema.names], rows.schema.names)
 
 
-def _folded(rows: pa.RecordBatch, name: str, ids: Int64s, firsts: Int64s) -> Columns:
-    column = rows.column(name)
+class Reduction(Protocol):
+    """Which rows are taken together; what each kind of lane comes to then."""
+
+    def counts(self, lane: pa.Array) -> Int64s:
+        """The sums of counts."""
+
+    def sums(self, high: pa.Array, low: pa.Array) -> tuple[Floats, Floats]:
+        """The exact sums."""
+
+    def extremes(self, values: pa.Array, *, is_max: bool) -> pa.Array:
+        """The least or largest values, NULL where there is none."""
+
+    def rows(self, lane: pa.Array) -> Floats:
+        """The sums of lists, one a row."""
+
+    def bits(self, lane: pa.Array) -> Int64s:
+        """The bits of any row."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each row, numbered from 0 to `count` − 1: those of one are taken together."""
+
+    ids: Int64s
+    count: int
+
+    def counts(self, lane: pa.Array) -> Int64s:
+        """The sum of counts in each group."""
+        return counts_by(self.ids, self.count, lane.to_numpy())
+
+    def sums(self, high: pa.Array, low: pa.Array) -> tuple[Floats, Floats]:
+        """The exact sum in each group."""
+        return sums_by(self.ids, self.count, high.to_numpy(), low.to_numpy())
+
+    def extremes(self, values: pa.Array, *, is_max: bool) -> pa.Array:
+        """The least or largest value in each group, NULL where there is none."""
+        rows = least_by(self.ids, self.count, *ranks(values, is_max=is_max))
+        return chosen(values, rows)
+
+    def rows(self, lane: pa.Array) -> Floats:
+        """The sum of lists in each group, one a row."""
+        return rows_by(self.ids, self.count, as_rows(lane))
+
+    def bits(self, lane: pa.Array) -> Int64s:
+        """The bits of any row of each group."""
+        return bits_by(self.ids, self.count, lane.to_numpy())
+
+
+def reduced(rows: pa.RecordBatch, name: str, by: Reduction) -> Columns:
+    """A lane, of rows that are taken together; a sum comes with its error."""
+    lane = rows.column(name)
     kind, _, argument = name.partition(":")
     match kind:
         case "=n" | "=c":
-            return {name: pa.array(counts_by(ids, len(firsts), column.to_numpy()))}
+            return {name: pa.array(by.counts(lane))}
         case "=s":
-            errors = rows.column(f"=e:{argument}").to_numpy()
-            high, low = sums_by(ids, len(firsts), column.to_numpy(), errors)
+            high, low = by.sums(lane, rows.column(f"=e:{argument}"))
             return {name: pa.array(high), f"=e:{argument}": pa.array(low)}
-        case "=e":
-            return {}
         case "=min" | "=max":
-            keys, known = ranks(column, is_max=kind == "=max")
-            return {name: chosen(column, least_by(ids, len(firsts), keys, known))}
+            return {name: by.extremes(lane, is_max=kind == "=max")}
         case "=r":
-            return {name: as_lists(rows_by(ids, len(firsts), as_rows(column)))}
+            return {name: as_lists(by.rows(lane))}
         case "=b":
-            return {name: pa.array(bits_by(ids, len(firsts), column.to_numpy()))}
-    return {name: column.take(pa.array(firsts))}
+            return {name: pa.array(by.bits(lane))}
+    assert kind == "=e", "there is no other lane that is reduced"
+    return {}
 
 
 def ranks(column: pa.Array, *, is_max: bool) -> tuple[Int64s, NDArray[np.bool_]]:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.lanes import Columns, as_lists, as_rows, count_of, value_lanes
+from penstock.engine.lanes import Columns, Groups, as_lists, as_rows, count_of, value_lanes
 from penstock.engine.layout import Layout
 from penstock.engine.samples import (
     certain,
@@ -31,14 +31,6 @@ from penstock.query.view import View
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Groups:
-    """The group of each result, numbered from 0 to `count` − 1."""
-
-    ids: Int64s
-    count: int
 
 
 def result_lanes(view: View, sampled: Iterable[str]) -> dict[str, pa.DataType]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.due import Span
-from penstock.engine.lanes import Columns, as_lists, count_of, is_lane
+from penstock.engine.lanes import Columns, count_of, is_lane, reduced
 from penstock.engine.layout import TS, UNTIL
 from penstock.engine.ticks import Ticks
 from penstock.engine.totals import Cover
@@ -37,10 +37,12 @@ def segments(alias: str, rows: pa.RecordBatch, ticks: Ticks, span: Span) -> pa.R
     cells, firsts = number_groups([rows.column(name) for name in names], len(rows))
     changes = _Changes.of(cells, len(firsts), first, last + span.every)
     alive = changes.alive(rows.column(count_of(alias)))
+    taken = pa.array(alive)
     places = pa.array(firsts[changes.cells[alive]])
-    columns: Columns = {}
-    for name in rows.schema.names:
-        columns |= _over(rows, name, changes.cover, alive, places)
+    columns: Columns = {name: rows.column(name).take(places) for name in names}
+    for name in filter(is_lane, rows.schema.names):
+        lanes = reduced(rows, name, changes.cover)
+        columns |= {lane: values.take(taken) for lane, values in lanes.items()}
     columns[TS] = pa.array(ticks.born(changes.ticks[alive]))
     # What is alive changes once more, when the last of it has gone.
     columns[UNTIL] = pa.array(ticks.dies(changes.ticks[alive + 1] - span.every))
@@ -91,27 +93,3 @@ def _ranked(times: Int64s) -> tuple[Int64s, Int64s]:
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order))
     return times[firsts][order], ranks[ids]
-
-
-def _over(
-    rows: pa.RecordBatch, name: str, cover: Cover, alive: Int64s, places: pa.Array
-) -> Columns:
-    """A column after some changes: lanes together of all rows there, others as in the places."""
-    column = rows.column(name)
-    kind, _, argument = name.partition(":")
-    match kind:
-        case "=n" | "=c":
-            return {name: pa.array(cover.counts(column)[alive])}
-        case "=s":
-            high, low = cover.sums(column, rows.column(f"=e:{argument}"))
-            return {name: pa.array(high[alive]), f"=e:{argument}": pa.array(low[alive])}
-        case "=e":
-            return {}
-        case "=min" | "=max":
-            extremes = cover.extremes(column, is_max=kind == "=max")
-            return {name: extremes.take(pa.array(alive))}
-        case "=r":
-            return {name: as_lists(cover.rows(column)[alive])}
-        case "=b":
-            return {name: pa.array(cover.bits(column)[alive])}
-    return {name: column.take(places)}

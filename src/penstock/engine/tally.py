@@ -14,6 +14,7 @@ from penstock.engine.join import Partial
 from penstock.engine.lanes import (
     COUNT,
     Columns,
+    Groups,
     count_of,
     fold,
     folded_by,
@@ -24,7 +25,7 @@ from penstock.engine.lanes import (
 from penstock.engine.layout import TS, UNTIL, Layout, column_name, group_name
 from penstock.engine.pack import hash_values, scatter
 from penstock.engine.packets import Packet
-from penstock.engine.replicated import Groups, replicated
+from penstock.engine.replicated import replicated
 from penstock.engine.samples import appended
 from penstock.kernels.exact_sum import scaled
 from penstock.kernels.grouping import number_groups
