@@ -296,6 +296,32 @@ def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
     assert most[("A", "B"), "A"] < most[("A", "B"), None] <= most[("B",), None]
 
 
+@pytest.mark.parametrize("every", ["", "EVERY 1 SECOND"], ids=["eager", "lazy"])
+@pytest.mark.parametrize("anew", [None, "B"], ids=["kept", "anew"])
+def test_what_has_left_the_windows_leaves_the_state(anew, every, tmp_path):
+    """Also out of chunks that many batches were merged to, part of which is still needed."""
+    made = MADE.replace("max_time='2 seconds'", "max_time='1 second'").replace("=1000,", "=50,")
+    made = made.replace("'20 seconds'", "'40 seconds'")
+    query = parse(
+        f"{made} SELECT A.g, COUNT(*) AS n FROM A [RANGE 12 SECONDS], B [RANGE 12 SECONDS] "
+        f"WHERE A.k = B.k GROUP BY A.g {every}"
+    )
+    place, most = Place(tmp_path), []
+
+    def look(report: object) -> None:
+        modules = place.manifest.modules.items()
+        inputs = [chunks for name, module in modules if "@" in name for chunks in module.values()]
+        most.append(sum(chunk.rows for chunks in inputs for chunk in chunks))
+
+    plan = replace(planned(query), early=("A", "B"), anew=anew)
+    run = open_run(plan, sink=noop(), checkpoint=str(place.checkpoint), report=look)
+    run.available_now()
+    assert len(most) == 40
+    # A sixteenth may be dead, and what died while chunks were merged.
+    window, batch = 2 * 50 * 12, 2 * 50
+    assert window / 4 < max(most) <= window * 16 / 15 + batch
+
+
 # ── numbers ───────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -415,25 +441,30 @@ WHERE a.k = b.k GROUP BY a.k EVERY 1 SECOND
 """
 
 
-@pytest.mark.parametrize("early", [(), ("a", "b")], ids=["late", "early"])
-def test_a_view_goes_on_without_a_silent_stream(early, tmp_path):
-    def bring(name: str, number: int, *seconds: int) -> None:
-        (tmp_path / name).mkdir(exist_ok=True)
-        rows = {"ts": seconds, "k": pa.array([7] * len(seconds), pa.int32())}
-        pq.write_table(pa.table(rows), tmp_path / name / f"{number:04}.parquet")
+def bring(folder: Path, name: str, number: int, *seconds: int) -> None:
+    (folder / name).mkdir(exist_ok=True)
+    rows = {"ts": seconds, "k": pa.array([7] * len(seconds), pa.int32())}
+    pq.write_table(pa.table(rows), folder / name / f"{number:04}.parquet")
 
-    bring("a", 0, 100)
-    bring("b", 0, 100)
+
+@pytest.mark.parametrize(
+    ("early", "anew"),
+    [((), None), (("a", "b"), None), (("a", "b"), "a")],
+    ids=["late", "early", "anew"],
+)
+def test_a_view_goes_on_without_a_silent_stream(early, anew, tmp_path):
+    bring(tmp_path, "a", 0, 100)
+    bring(tmp_path, "b", 0, 100)
     query, place, reports = parse(SILENT.format(tmp_path)), Place(tmp_path), []
-    plan = replace(planned(query), early=early)
+    plan = replace(planned(query), early=early, anew=anew)
     run = open_run(plan, sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append)
     run._step()
     time.sleep(0.3)
-    bring("a", 1, 500, 501)
+    bring(tmp_path, "a", 1, 500, 501)
     run._step()
     assert [report.results for report in reports] == [0, 2]
     # b was passed at 501 s: of these only the second is in time.
-    bring("b", 1, 495, 501)
+    bring(tmp_path, "b", 1, 495, 501)
     run.available_now(drain=True)
     changes = [(t.timestamp(), change, n) for t, change, _, n in sorted(told(place, query))]
     assert changes == [
@@ -443,6 +474,28 @@ def test_a_view_goes_on_without_a_silent_stream(early, tmp_path):
         (511, "upsert", 1),
         (512, "delete", 1),
     ]
+
+
+@pytest.mark.parametrize("early", [(), ("a",)], ids=["late", "early"])
+def test_a_stream_that_speaks_again_is_silent_no_more(early, tmp_path):
+    """It counts as silent when the batch begins that has its next tuples."""
+    bring(tmp_path, "a", 0, 100, 101)
+    bring(tmp_path, "b", 0, 100)
+    text = SILENT.format(tmp_path).replace(", idle='150 ms'", "", 1)
+    text = text.replace("b [RANGE 10 SECONDS]", "b [ROWS 2]").replace("EVERY 1 ", "EVERY 10 ")
+    query, place = parse(text.replace("a [RANGE 10 SECONDS]", "a [UNBOUNDED]")), Place(tmp_path)
+    plan = replace(planned(query), early=early)
+    run = open_run(plan, sink=place.sink, checkpoint=str(place.checkpoint))
+    run._step()
+    bring(tmp_path, "a", 1, 450)
+    run._step()
+    time.sleep(0.3)
+    bring(tmp_path, "b", 1, 300)
+    bring(tmp_path, "a", 2, 451)
+    run._step()
+    run.available_now(drain=True)
+    changes = [(t.timestamp(), n) for t, _, _, n in sorted(told(place, query))]
+    assert changes == [(100, 1), (110, 2), (300, 4), (450, 6), (460, 8)]
 
 
 # ── crashes ───────────────────────────────────────────────────────────────────────────────────────

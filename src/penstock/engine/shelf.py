@@ -27,6 +27,10 @@ from penstock.kernels.sorting import state_order
 
 Tags = Mapping[str, list[Packet]]
 
+# The part of what is kept of a view's windows that may have died. Chunks expire as a whole, and one
+# of many batches is large; each time that so much has died, what is left is written once more.
+_DEAD = 1 / 16
+
 
 @dataclass
 class Shelf:
@@ -91,6 +95,7 @@ class Shelf:
             written = (chunk for chunk in lasting if len(chunk.rows))
             yield from (self._written(name, chunk, "chunk", is_fresh=True) for chunk in written)
             yield from self._merged(name)
+            yield from self._trimmed(name)
         elif self.batch.is_reread(name):
             passing = self.older.get(name, []) if self.batch.is_rows(name) else []
             yield from (self._written(name, chunk, "ring", is_fresh=False) for chunk in passing)
@@ -200,23 +205,27 @@ class Shelf:
     # Writing
 
     def _reached(self, alias: str, rows: pa.RecordBatch) -> int:
-        """A time that a stream will not go back behind after this batch.
-
-        Folded rows bear the time of a tick, which is ahead of theirs by less than a step.
-        """
-        layout = self.batch.layout
-        ahead = layout.ticks.every - 1 if layout.ticks and alias in layout.early else 0
+        """A time that a stream will not go back behind after this batch."""
         highest = int(rows.column(TS).to_numpy().max())
-        return highest - ahead - layout.query.input(alias).source.lateness
+        return highest - self.batch.layout.query.input(alias).source.lateness
 
     def _lasting(self, name: str, chunk: Chunk) -> Chunk:
         """A chunk without the tuples that nothing to come can meet: a batch may outlast windows."""
         batch, query = self.batch, self.batch.layout.query
         if name not in batch.layout.spaces or query.is_sequenced or batch.is_reread(name):
             return chunk
-        coming = self._coming(name)
-        alive = chunk.rows.column(TS).to_numpy() >= oldest_alive(query.input(name).window, coming)
+        return self._alive_at(name, chunk, self._coming(name))
+
+    def _alive_at(self, name: str, chunk: Chunk, time: int) -> Chunk:
+        """A chunk without what is dead at a time. Folded rows may be older than they seem."""
+        if UNTIL in chunk.rows.schema.names:
+            alive = chunk.rows.column(UNTIL).to_numpy() >= time
+        else:
+            alive = chunk.times >= self._born_by(name, time)
         return chunk if alive.all() else Chunk.of(chunk.rows.filter(pa.array(alive)), self.key)
+
+    def _born_by(self, name: str, time: int) -> int:
+        return oldest_alive(self.batch.layout.query.input(name).window, time)
 
     def _coming(self, name: str) -> int:
         """A time before which nothing will look for tuples of an input after this batch."""
@@ -225,6 +234,26 @@ class Shelf:
             return min(self.span.after, FOREVER) - ticks.lag
         others = [i.alias for i in self.batch.layout.query.streams if i.alias != name]
         return min((self.reached.get(alias, -FOREVER) for alias in others), default=-FOREVER)
+
+    def _trimmed(self, name: str) -> Iterator[Packet]:
+        """A view's chunks without what no tick to come sees, once that is more than a little.
+
+        Later rounds still read the old chunks.
+        """
+        if self.span is None or name not in self.batch.layout.spaces:
+            return
+        coming, module = self._coming(name), module_name(name, self.space)
+        merged = self.batch.merges.get(module, {}).get(self.pid, ())
+        infos = [info for info in self.batch.listed(name, self.pid) if info not in merged]
+        oldest = self._born_by(name, coming)
+        dying = [i for i in infos if i.first_ts < oldest or i.dies_before(coming)]
+        left = {i: self._alive_at(name, self._open(name, i), coming) for i in dying}
+        dead = sum(info.rows - len(chunk.rows) for info, chunk in left.items())
+        for info, chunk in left.items() if dead > _DEAD * sum(i.rows for i in infos) else ():
+            if not len(chunk.rows):
+                yield pack_meta(self.pid, "chunk", module=module, chunk=None, replaces=[info.name])
+            elif len(chunk.rows) < info.rows:
+                yield self._written(name, chunk, "chunk", tier=info.tier, replaces=[info.name])
 
     def _merged(self, name: str) -> Iterator[Packet]:
         """Several chunks as one, without what has expired."""

@@ -48,6 +48,8 @@ class Step:
         yield from results.close()
 
     def _span(self, reads: list[Packet]) -> Span | None:
-        """The ticks of a view that this batch evaluates."""
+        """The ticks of a view that this batch evaluates; what ROWS tuples are kept does not say."""
         due = self.batch.due
-        return None if due is None else due.span([unpack_meta(packet) for packet in reads])
+        if due is None or self.batch.layout.query.is_sequenced:
+            return None
+        return due.span([unpack_meta(packet) for packet in reads])

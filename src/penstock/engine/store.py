@@ -24,7 +24,10 @@ from penstock.errors import StateError
 
 @dataclass(frozen=True)
 class ChunkInfo:
-    """An immutable piece of state, as a manifest lists it. Times are event time, microseconds."""
+    """An immutable piece of state, as a manifest lists it. Times are event time, microseconds.
+
+    `first_until` is when the first row dies, where rows say that themselves.
+    """
 
     name: str
     rows: int
@@ -33,6 +36,11 @@ class ChunkInfo:
     first_ts: int
     last_ts: int
     tier: int = 0
+    first_until: int | None = None
+
+    def dies_before(self, time: int) -> bool:
+        """Whether a row says that it will be dead by then."""
+        return self.first_until is not None and self.first_until < time
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,9 @@ class Store:
         self.write(name, data)
         times = rows.column(TS).to_numpy()
         first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
-        return ChunkInfo(name, len(rows), data.size, zlib.crc32(data), first, last, tier)
+        has_ends = UNTIL in rows.schema.names and len(rows)
+        until = int(rows.column(UNTIL).to_numpy().min()) if has_ends else None
+        return ChunkInfo(name, len(rows), data.size, zlib.crc32(data), first, last, tier, until)
 
 
 @dataclass(frozen=True)
