@@ -17,7 +17,7 @@ def early_text(made: Mapping[str, Any]) -> str:
     settings = [(join, *each) for join in get_args(Join) for each in made.get(join, {}).items()]
     rows = [row for each in settings for row in _rows(*each)]
     repeat = made["setting"]["repeat"]
-    runs = f"median of {repeat} runs" if repeat > 1 else "one run"
+    runs = f"median of {repeat} runs" if repeat > 1 else "one run, which tells no close plans apart"
     return "\n".join(
         [
             f"CPU-seconds of all plans in one process, {runs}; all answers are equal",
