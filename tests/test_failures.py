@@ -11,12 +11,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from cases import canonical
 from engines import Place, first_files_only, run_local, run_spark
 from soak import script, write_input
 
 from penstock.api import ContinuousQuery, sql
+from penstock.engine.guard import guarded, raise_error
+from penstock.engine.packets import Packet, unpack_meta
 from penstock.engine.sinks import jsonl, parquet
 from penstock.errors import (
     CheckpointError,
@@ -509,3 +512,14 @@ def test_a_sink_that_cannot_be_written(query, tmp_path):
         with pytest.raises(SinkError, match=str(tmp_path / "file")) as caught:
             run_local(query, Place(tmp_path / sink.kind), sink=sink)
         assert_no_trace(caught.value)
+
+
+def test_a_batch_that_does_not_fit_into_memory_is_an_error():
+    def work() -> Iterator[Packet]:
+        yield from ()
+        np.empty(1 << 55)
+
+    facts = [unpack_meta(packet) for packet in guarded(work())]
+    with pytest.raises(StateError, match="does not fit into memory") as raised:
+        raise_error(facts)
+    assert "max_files" in (raised.value.hint or "")

@@ -7,7 +7,9 @@ from typing import Any
 
 from penstock import errors
 from penstock.engine.packets import Packet, pack_meta
-from penstock.errors import PenstockError, Place
+from penstock.errors import PenstockError, Place, StateError
+
+_SMALLER = "nothing is lost: read less in a batch (max_files), or use more partitions or memory"
 
 
 def guarded(packets: Iterable[Packet]) -> Iterator[Packet]:
@@ -18,9 +20,15 @@ def guarded(packets: Iterable[Packet]) -> Iterator[Packet]:
     try:
         yield from packets
     except PenstockError as error:
-        place = error.place.__dict__ if error.place else None
-        kind = type(error).__name__
-        yield pack_meta(0, "error", error=kind, message=error.message, hint=error.hint, place=place)
+        yield _as_fact(error)
+    except MemoryError:
+        yield _as_fact(StateError("a batch does not fit into memory", hint=_SMALLER))
+
+
+def _as_fact(error: PenstockError) -> Packet:
+    place = error.place.__dict__ if error.place else None
+    kind = type(error).__name__
+    return pack_meta(0, "error", error=kind, message=error.message, hint=error.hint, place=place)
 
 
 def raise_error(facts: Iterable[dict[str, Any]]) -> None:
