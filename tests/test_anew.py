@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 from math import ceil
 from typing import Any
 
@@ -15,20 +15,24 @@ from planning import query_of
 
 from penstock.errors import PlanError
 from penstock.optimize.anew import anew_load, meetings
-from penstock.optimize.distinct import occupied
+from penstock.optimize.distinct import is_folding_guessed, occupied
 from penstock.optimize.early import COMPUTED_ANEW, anew_plan, anew_plans, early_sets
 from penstock.optimize.estimate import estimate, needed_by
-from penstock.optimize.folding import with_early
+from penstock.optimize.facts import guesses
+from penstock.optimize.folding import weighed, with_early
+from penstock.optimize.mesh_load import plan_load
 from penstock.optimize.planner import Wishes, decide
 from penstock.optimize.posynomial import value
 from penstock.optimize.problem import Problem
 from penstock.optimize.rounds import rounds_of
 from penstock.plan.choose import default_plan
 from penstock.plan.decision import Decision
+from penstock.plan.explain.dot import as_dot
 from penstock.plan.explain.figures import figures_of
 from penstock.plan.explain.graph import Edge, graph_of
 from penstock.plan.explain.html import as_html
 from penstock.plan.explain.json import as_json
+from penstock.plan.explain.mermaid import as_mermaid
 from penstock.plan.explain.text import as_text
 from penstock.plan.force import forced_plan, render_plan
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
@@ -219,6 +223,40 @@ def test_shed_inputs_have_more_than_their_part_of_the_segments() -> None:
     assert kept.occupied == pytest.approx(2 * occupied(10_000, 25_000))
 
 
+@pytest.mark.parametrize("query", [view(m=2), view(), view("TUMBLE 5 SECONDS")])
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.9])
+def test_what_is_shed_leaves_no_capacity_unused(query: Query, share: float) -> None:
+    """Fewer tuples fold less, and that is reckoned with to the end."""
+    full = known_of(query, 200)
+    for plan in (default_plan(query), anew_plan(Problem(query, full), ("A", "B"))):
+        early = replace(plan, early=("A", "B"))
+        capacity = share * needed_by(Problem(query, full), early)
+        problem = problem_of(query, 200, capacity=capacity)
+        for tolerance in (1e-4, 1e-6):
+            found = estimate(problem, early, STEADY, tolerance=tolerance)
+            assert min(found.keep.values()) < 1.0
+            assert 0.95 * capacity <= found.utilisation <= capacity * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("anew", [None, "B"])
+def test_nothing_else_that_is_kept_gives_more(anew: str | None) -> None:
+    """No fractions on a grid do better with the same capacity."""
+    query = view(m=2)
+    plan = replace(default_plan(query), early=("A", "B"), anew=anew)
+    capacity = 0.2 * needed_by(problem_of(query, 100), plan)
+    problem = problem_of(query, 100, capacity=capacity)
+    found = estimate(problem, plan, STEADY)
+    shed = weighed(problem)
+
+    def fits(x: tuple[float, float]) -> bool:
+        folded = with_early(shed, plan.early, dict(zip("AB", x, strict=True)))
+        return value(plan_load(folded, plan), x) <= capacity
+
+    grid = np.geomspace(1e-3, 1.0, 60).tolist()
+    best = max(a * b for a, b in product(grid, grid) if fits((a, b)))
+    assert found.output_rate / found.full_rate >= best * 0.999
+
+
 # ---- which plans there are, and when one is chosen
 
 
@@ -310,6 +348,63 @@ def test_a_little_less_work_is_not_enough() -> None:
     ratio = best.estimate.utilisation / decision.chosen.estimate.utilisation
     assert 0.9 < ratio < 1.0
     assert decision.reason.startswith("the view is kept, as computing it anew is not clearly")
+
+
+def guessed(window: str, **more: Any) -> Decision:
+    """Nobody has said how many keys and groups there are."""
+    query = view(window, m=2)
+    streams = {alias: {"rate": 5000, **more} for alias in query.aliases}
+    return decide(complete(query, from_data({"streams": streams}, query)))
+
+
+def test_long_windows_are_not_read_again_for_a_guess() -> None:
+    """Windows of 10 seconds cost little even if nothing folds; those of 5 minutes cost too much."""
+    assert anew_by(guessed("RANGE 10 SECONDS").plan) is not None
+    decision = guessed("RANGE 5 MINUTES")
+    assert anew_by(decision.plan) is None
+    assert anew_by(decision.others[0].plan) is not None
+    assert decision.reason.startswith("the view is kept, as only a guess says that computing it")
+    few = guessed("RANGE 5 MINUTES", distinct={"k": 100, "g": 100})
+    assert anew_by(few.plan) is not None
+
+
+def test_what_is_known_of_folding() -> None:
+    query = view(m=2)
+
+    def known(data: Mapping[str, Any]) -> Known:
+        return complete(query, from_data(data, query))
+
+    nothing = known({})
+    assert is_folding_guessed(nothing, "A")
+    assert is_folding_guessed(nothing, "B")
+    keys = known({"streams": {"A": {"distinct": {"k": 50}}, "B": {"distinct": {"k": 40}}}})
+    assert is_folding_guessed(keys, "A")
+    assert not is_folding_guessed(keys, "B")
+    assert not is_folding_guessed(known({"joins": {"A.k = B.k": {"selectivity": 0.1}}}), "B")
+    assert not is_folding_guessed(known({"streams": {"A": {"cells": 7}}}), "A")
+    assert not is_folding_guessed(known_of(query, 100), "A")
+
+
+def test_the_best_plan_that_is_kept_is_told() -> None:
+    decision = chosen(view(), 3651, 20_000)
+    best = next(a for a in decision.others if anew_by(a.plan) is None)
+    assert decision.others[0] is not best
+    assert decision.reason.startswith("least work of ")
+    assert decision.reason.endswith(f"; the best that is kept {best.estimate.utilisation:.3g}")
+
+
+def test_of_nearly_nothing_the_most_is_kept() -> None:
+    """All plans lose more than 99.99 %; still the one that keeps the most is chosen."""
+    costs = {"insert": 2e-7, "probe": 3e-7, "compare": 1e-8, "fold": 1e-7, "tally": 5e-8}
+    joins = {text: {"selectivity": 1 / 300} for text in ("A.k = B.k", "A.k = C.k", "B.k = C.k")}
+    joins["A.k = B.k = C.k"] = {"selectivity": 1 / 300**2}
+    known = known_of(view(), 300, capacity=2e-5, costs=costs, joins=joins)
+    assert not guesses(known)
+    decision = decide(known, Wishes(sheds=True))
+    found = decision.chosen.estimate
+    assert 0 < found.output_rate < 1e-4 * found.full_rate
+    most = max(other.estimate.output_rate for other in decision.others)
+    assert found.output_rate >= most * (1 - 1e-3)
 
 
 def test_switched_off() -> None:
@@ -497,6 +592,9 @@ def test_explain_as_pictures() -> None:
         Edge("in1", "p2_1", is_dotted=True),
         Edge("in0", "p2_2", is_dotted=True),
     }
+    assert "computed anew" in graph.nodes[-1].lines
+    assert "results<br/>computed anew<br/>" in as_mermaid(figures)
+    assert r"results\ncomputed anew\n" in as_dot(figures)
     page = as_html(figures)
     assert "In each batch all of the window at the top visits the other windows" in page
     assert "<b>anew</b> the view is computed in each batch" in page

@@ -38,6 +38,12 @@ def meetings(problem: Problem, mask: int) -> float:
     return prod(map(_seen, flows)) * (1.0 + more * (1.0 - same)) / _period(problem)
 
 
+def unfolded_seconds(problem: Problem, early: tuple[str, ...]) -> float:
+    """Seconds a second of merging the early inputs' windows if nothing in them were folded."""
+    rows = sum(flow.window for flow in problem.inputs if flow.alias in early)
+    return rows * fold_seconds(problem.known.costs) / _period(problem)
+
+
 def of_segments(problem: Problem) -> Problem:
     """The problem whose tuples are the segments, each stream's all new in every batch.
 

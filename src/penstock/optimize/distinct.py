@@ -11,6 +11,7 @@ from penstock.query import Column, DataType, Expression
 from penstock.query.expression import columns_of, streams_of
 from penstock.query.keys import key_classes
 from penstock.stats.figure import Figure
+from penstock.stats.groups import UNKNOWN_PAIR, UNKNOWN_PARTS
 from penstock.stats.known import Known
 
 
@@ -45,6 +46,15 @@ def distinct_values(known: Known, expression: Expression) -> Figure:
     return found
 
 
+def is_folding_guessed(known: Known, alias: str) -> bool:
+    """Whether an input is taken to fold though nothing given says how many rows its set can have.
+
+    What follows from distinct values or selectivities that are given is no such guess.
+    """
+    parts = set_columns(known.query, alias)
+    return alias not in known.cells and any(_is_by_default(known, part) for part in parts)
+
+
 def occupied(cells: float, rows: float) -> float:
     """How many of so many equally likely cells so many rows are expected to fall into.
 
@@ -70,15 +80,34 @@ def _by_key(known: Known, expression: Expression) -> Figure | None:
 
     With several partners the least of these bounds. The parts of a key share alike.
     """
+    found = _likeliest(known, expression)
+    if found is None:
+        return None
+    likeliest, parts = found
+    values = inf if likeliest.value <= 0.0 else (1.0 / likeliest.value) ** (1.0 / parts)
+    return Figure(max(1.0, values), likeliest.origin, rule="1/selectivity")
+
+
+def _likeliest(known: Known, expression: Expression) -> tuple[Figure, int] | None:
+    """Of a part of a key: the pair that is equal most often, and how many parts the key has."""
     for number, key in enumerate(key_classes(known.query)):
         mine = [alias for alias, parts in key.members if expression in parts]
         if mine:
             pairs = [f for s, f in known.groups[number].items() if mine[0] in s and len(s) == 2]
-            likeliest = max(pairs, key=lambda figure: figure.value)
-            share = 1.0 / len(key.types)
-            values = inf if likeliest.value <= 0.0 else (1.0 / likeliest.value) ** share
-            return Figure(max(1.0, values), likeliest.origin, rule="1/selectivity")
+            return max(pairs, key=lambda figure: figure.value), len(key.types)
     return None
+
+
+def _is_by_default(known: Known, expression: Expression) -> bool:
+    columns = columns_of(expression)
+    if columns and all(_given(known, column) for column in columns):
+        return False
+    pair = _likeliest(known, expression)
+    if pair is not None:
+        return pair[0].rule in (UNKNOWN_PAIR, UNKNOWN_PARTS)
+    return (
+        expression.type is not DataType.BOOLEAN and distinct_values(known, expression).value < inf
+    )
 
 
 def _guess(known: Known, expression: Expression) -> Figure:

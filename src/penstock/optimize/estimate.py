@@ -8,23 +8,21 @@ from dataclasses import replace
 from penstock.errors import PlanError
 from penstock.optimize.curve import NOTHING, Curve, curve_of, last_arrival
 from penstock.optimize.folding import weighed, with_early
+from penstock.optimize.keeping import best_fractions, by_alias
 from penstock.optimize.load import combinations_of, output_of, state_of
 from penstock.optimize.mesh_load import as_kept, plan_load
 from penstock.optimize.posynomial import value
 from penstock.optimize.problem import Problem
-from penstock.optimize.shedding import best_drops
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
 from penstock.plan.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches, leaves
-from penstock.query import RowsWindow, TimeWindow
+from penstock.query import TimeWindow
 from penstock.query.goal import By, First, Goal, Steady
 
 # A first-N goal is looked for over at most this many seconds: a century.
 _PATIENCE = 3.2e9
-# Folding and shedding depend on each other; after so many rounds hardly anything changes.
-_ROUNDS = 3
 
 
 def needed_by(problem: Problem, plan: Plan) -> float:
@@ -37,15 +35,16 @@ def estimate(
 ) -> Estimate:
     """The estimate of a plan, with the best drop boxes (if `sheds`) where it cannot keep up.
 
-    The output that they leave is within the tolerance of the most there can be.
+    The output that they leave is within the tolerance of the most there can be; with early inputs,
+    of the most that is found near the fractions for tuples that do not fold.
     """
     output, needed = output_of(problem), needed_by(problem, plan)
     x: tuple[float, ...] = (1.0,) * problem.size
     is_over = needed > problem.known.capacity.value
     if sheds and isinstance(goal, Steady) and is_over and _has_sizes(problem):
-        x = _shed(problem, plan, tolerance)
+        x = best_fractions(problem, plan, tolerance)
     shed = weighed(problem) if min(x) < 1.0 else problem
-    folded = with_early(shed, plan.early, _by_alias(problem, x))
+    folded = with_early(shed, plan.early, by_alias(problem, x))
     sizes = zip(folded.inputs, x, strict=True)
     return Estimate(
         utilisation=value(plan_load(folded, plan), x),
@@ -53,7 +52,7 @@ def estimate(
         output_rate=value(output, x),
         full_rate=value(output, [1.0] * problem.size),
         state=value(state_of(as_kept(folded, plan), plan), x),
-        keep=_by_alias(problem, x),
+        keep=by_alias(problem, x),
         inner=tuple(_inner(folded, plan, x)),
         measure=_measure(problem, plan, goal),
         sets={
@@ -62,30 +61,6 @@ def estimate(
             if flow.alias in plan.early
         },
     )
-
-
-def _shed(problem: Problem, plan: Plan, tolerance: float) -> tuple[float, ...]:
-    """The fractions that leave the most output, or the floors where even they are too much.
-
-    The fewer tuples are kept the less they fold. So the first fractions are for tuples that do not
-    fold at all, which is too little kept; each round folds what the last one has left.
-    """
-    x: tuple[float, ...] = (0.0,) * problem.size
-    shed = weighed(problem)
-    for _ in range(_ROUNDS if plan.early else 1):
-        load = plan_load(with_early(shed, plan.early, _by_alias(problem, x)), plan)
-        capacity = problem.known.capacity.value
-        kept = best_drops(load, output_of(problem), floors(problem), capacity, tolerance)
-        if kept is None:
-            return tuple(floors(problem))
-        x = kept.fractions
-    return x
-
-
-def _by_alias(problem: Problem, x: Sequence[float]) -> dict[str, float]:
-    """The fractions that are kept of the streams."""
-    flows = zip(problem.inputs, x, strict=True)
-    return {flow.alias: fraction for flow, fraction in flows if not flow.is_table}
 
 
 def _inner(problem: Problem, plan: Plan, x: Sequence[float]) -> Iterator[InnerEstimate]:
@@ -100,28 +75,6 @@ def with_drops(plan: Plan, found: Estimate) -> Plan:
     """The plan with the drop boxes of its estimate."""
     kept = tuple((alias, fraction) for alias, fraction in found.keep.items() if fraction < 1.0)
     return replace(plan, drops=DropBoxes(kept))
-
-
-def floors(problem: Problem) -> list[float]:
-    """The least fraction that may be kept of each input.
-
-    A ROWS window needs `N / (rate · warm-up)` of its stream, or it would hardly ever be full; a
-    table keeps all, and so does a window that must be full at once.
-    """
-    return [
-        _floor(problem, item.window, flow.raw_rate)
-        for item, flow in zip(problem.query.inputs, problem.inputs, strict=True)
-    ]
-
-
-def _floor(problem: Problem, window: RowsWindow | TimeWindow | None, rate: float) -> float:
-    match window:
-        case None:
-            return 1.0
-        case RowsWindow(count=count):
-            arriving = rate * problem.known.rows_warmup
-            return 1.0 if arriving <= count else count / arriving
-    return 0.0
 
 
 def _has_sizes(problem: Problem) -> bool:

@@ -39,7 +39,7 @@ def with_early(
         _folded(problem, item, flow, kept.get(flow.alias, 1.0)) if flow.alias in early else flow
         for item, flow in zip(problem.query.inputs, problem.inputs, strict=True)
     )
-    return Problem(problem.query, problem.known, flows)
+    return problem.with_flows(flows)
 
 
 def fold_seconds(costs: Costs) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from penstock.optimize.enumerate import is_joinable, joined
-from penstock.optimize.estimate import floors
+from penstock.optimize.keeping import floors
 from penstock.optimize.load import Term, as_posynomial, work_of
 from penstock.optimize.posynomial import Monomial, Posynomial, value
 from penstock.optimize.problem import Problem

@@ -8,6 +8,7 @@ from itertools import chain, combinations
 from math import inf, prod
 
 from penstock.errors import PlanError
+from penstock.optimize.anew import unfolded_seconds
 from penstock.optimize.candidates import (
     FROM_ORDER,
     SEVERAL_SEARCHES,
@@ -15,6 +16,7 @@ from penstock.optimize.candidates import (
     multiway_plans,
     tree_plans,
 )
+from penstock.optimize.distinct import is_folding_guessed
 from penstock.optimize.early import anew_plan, anew_plans, early_plans
 from penstock.optimize.estimate import (
     check_reachable,
@@ -55,6 +57,9 @@ _ROUGHLY = 1e-4
 """How exactly the output of plans is compared that all must shed."""
 _MOST = 1e100
 """Combinations a second, whatever their predicates say; squares of more would overflow."""
+_HARMLESS = 0.1
+"""What part of the capacity merging windows in which nothing folds may take at the most, for a view
+to be computed anew though it is only guessed that they fold: so much is lost if that is wrong."""
 _TRIGGER = 1.0
 """Seconds between batches for which plans are ranked: the default, for a plan knows no other."""
 _OVER = 1e-6
@@ -122,7 +127,13 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
         capacity=known.capacity.value,
         chosen=chosen,
         others=others,
-        reason=reason_for(chosen, others, wishes.goal, wishes.plan is not None),
+        reason=reason_for(
+            chosen,
+            others,
+            wishes.goal,
+            is_forced=wishes.plan is not None,
+            is_sure=all(_is_sure(problem, other.plan) for other in others[:1]),
+        ),
         facts=facts_of(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
@@ -193,14 +204,22 @@ def _left_hint(wishes: Wishes) -> str:
 def _prefer_kept(ranked: list[Alternative], problem: Problem, capacity: float) -> None:
     """Put the best plan that keeps its view first unless computing it anew is clearly better.
 
-    How much better depends on how long batches are, which a plan does not know.
+    How much better depends on how long batches are, which a plan does not know, and on how far the
+    windows fold.
     """
     best = ranked[0]
     kept = next((a for a in ranked if anew_by(a.plan) is None), best)
     is_clear = _seconds(best, problem) <= _CLEARLY * _seconds(kept, problem)
-    if not is_clear and kept.estimate.needed <= capacity:
+    if not (is_clear and _is_sure(problem, best.plan)) and kept.estimate.needed <= capacity:
         ranked.remove(kept)
         ranked.insert(0, kept)
+
+
+def _is_sure(problem: Problem, plan: Plan) -> bool:
+    """Whether a plan is kept, folds by what is given, or does little harm where that is wrong."""
+    if anew_by(plan) is None or not any(is_folding_guessed(problem.known, a) for a in plan.early):
+        return True
+    return unfolded_seconds(problem, plan.early) <= _HARMLESS * problem.known.capacity.value
 
 
 def _prefer_from(ranked: list[Alternative], problem: Problem, goal: Goal, capacity: float) -> None:
@@ -308,10 +327,11 @@ def _merit(
     found = alternative.estimate
     work = _rounded(found.utilisation + starting)
     if isinstance(goal, Steady):
-        lost = found.full_rate and 1.0 - found.output_rate / found.full_rate
+        kept = found.output_rate / found.full_rate if found.full_rate else 1.0
         if found.utilisation > capacity * (1 + _OVER):
-            lost = 1.0
-        return (_rounded(lost, 4), work, _rounded(found.state))
+            kept = 0.0
+        # Of plans that lose nearly all, only what they keep tells one from another.
+        return (_rounded(1.0 - kept, 4), -_rounded(kept, 4), work, _rounded(found.state))
     if found.measure is None:
         return (float("inf"), work)
     return (_rounded(found.measure if isinstance(goal, First) else -found.measure), work)

@@ -28,6 +28,20 @@ DEFAULT_HORIZON = 3600.0
 DEFAULT_GROUPS = 100.0
 
 
+_WHATEVER_FLOWS = (
+    "places",
+    "keys",
+    "key_masks",
+    "theta_masks",
+    "masks",
+    "key_fractions",
+    "equal_fractions",
+    "theta_fractions",
+    "fractions",
+)
+"""The properties of a problem that rest on the query and its selectivities alone."""
+
+
 @dataclass(frozen=True)
 class Flow:
     """One input as it reaches the joins, after its filters: tuples/s, and tuples in its window.
@@ -81,6 +95,14 @@ class Problem:
     def inputs(self) -> tuple[Flow, ...]:
         return self.flows or tuple(_flow(self.known, item) for item in self.query.inputs)
 
+    def with_flows(self, flows: tuple[Flow, ...]) -> Problem:
+        """The problem with other flows, and with all that is known of it whatever they are."""
+        found = Problem(self.query, self.known, flows)
+        same = {name: getattr(self, name) for name in _WHATEVER_FLOWS}
+        # Where cached properties keep what they have found.
+        vars(found).update(same)
+        return found
+
     @cached_property
     def keys(self) -> tuple[KeyClass, ...]:
         return key_classes(self.query)
@@ -102,9 +124,14 @@ class Problem:
         """The inputs that must be bound: those it reads, or all if it is a filter that waits."""
         return self.mask(theta.streams) if len(theta.streams) > 1 else self.everything
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The numbers of the inputs, by their aliases."""
+        return {alias: i for i, alias in enumerate(self.query.aliases)}
+
     def mask(self, aliases: Iterable[str]) -> int:
         """A set of inputs."""
-        return sum(1 << self.query.aliases.index(alias) for alias in set(aliases))
+        return sum(1 << self.places[alias] for alias in set(aliases))
 
     def members(self, mask: int) -> tuple[int, ...]:
         """The numbers of the inputs in a set."""

@@ -12,27 +12,49 @@ from penstock.query.goal import First, Goal, Steady
 
 
 def reason_for(
-    chosen: Alternative, others: Sequence[Alternative], goal: Goal, is_forced: bool
+    chosen: Alternative,
+    others: Sequence[Alternative],
+    goal: Goal,
+    *,
+    is_forced: bool = False,
+    is_sure: bool = True,
 ) -> str:
-    """`least work of 4 plans: 0.14 s/s, the next 0.165`."""
+    """`least work of 4 plans: 0.14 s/s of work against 0.165`.
+
+    `is_sure` says whether the best other plan rests on no guess that may do harm.
+    """
     if not others:
         return "forced by --plan" if is_forced else "the only plan weighed"
     best = others[0]
     if not is_forced and isinstance(goal, Steady) and _is_worse(chosen, best):
-        return f"{_preference(chosen, best)}: {_compare(chosen, best, goal)}"
+        return f"{_preference(chosen, best, is_sure)}: {_compare(chosen, best, goal)}"
     if is_forced:
         return f"forced by --plan; {_compare(best, chosen, goal)} for {render_plan(best.plan)}"
     count = len(others) + 1
-    return f"{_merit(chosen, goal)} of {count} plans: {_compare(chosen, best, goal)}"
+    reason = f"{_merit(chosen, goal)} of {count} plans: {_compare(chosen, best, goal)}"
+    return reason + _best_kept(chosen, others)
 
 
-def _preference(chosen: Alternative, best: Alternative) -> str:
+def _preference(chosen: Alternative, best: Alternative, is_sure: bool) -> str:
     """Why a plan is chosen that is not the one of least work."""
     if anew_by(best.plan) != anew_by(chosen.plan):
+        if not is_sure:
+            return "the view is kept, as only a guess says that computing it anew is better"
         return "the view is kept, as computing it anew is not clearly better"
     if FROM_ORDER in chosen.found_by:
         return "the order of FROM, as no plan is clearly better"
     return "least state of the plans that guesses cannot tell apart"
+
+
+def _best_kept(chosen: Alternative, others: Sequence[Alternative]) -> str:
+    """What keeping the view would come to, where it is computed anew and the next best is too."""
+    kept = next((other for other in others if anew_by(other.plan) is None), None)
+    if kept is None or kept is others[0] or anew_by(chosen.plan) is None:
+        return ""
+    found = kept.estimate
+    if _loses(chosen) or _loses(kept):
+        return f"; the best that is kept {found.output_rate:,.4g} results/s"
+    return f"; the best that is kept {found.utilisation:.3g}"
 
 
 def _merit(chosen: Alternative, goal: Goal) -> str:

@@ -18,6 +18,8 @@ Pairs = dict[str, dict[str, Figure]]
 
 # Of pairs about which nothing is known: join keys have more values than what filters compare with.
 DEFAULT_PAIR = 0.01
+UNKNOWN_PAIR = f"equal keys {DEFAULT_PAIR}"
+UNKNOWN_PARTS = "parts multiplied"
 
 
 def group_figures(
@@ -48,7 +50,7 @@ def _sets(streams: tuple[str, ...]) -> Iterator[Streams]:
 def _product(parts: list[Figure]) -> Figure:
     if len(parts) == 1:
         return parts[0]
-    return Figure(prod(part.value for part in parts), "guessed", rule="parts multiplied")
+    return Figure(prod(part.value for part in parts), "guessed", rule=UNKNOWN_PARTS)
 
 
 def _tree(streams: Streams, pairs: Pairs) -> Figure:
@@ -108,7 +110,7 @@ def _guess(
         return Figure(value, "guessed", rule="geometric mean of the pairs between")
     if both:
         return Figure(1 / both[0], "guessed", rule="1/distinct of one side")
-    return Figure(DEFAULT_PAIR, "guessed", rule=f"equal keys {DEFAULT_PAIR}")
+    return Figure(DEFAULT_PAIR, "guessed", rule=UNKNOWN_PAIR)
 
 
 def _path(start: str, goal: str, known: Mapping[Streams, float]) -> list[float]:

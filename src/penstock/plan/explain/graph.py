@@ -12,6 +12,7 @@ from penstock.plan.explain.mesh import route_rows
 from penstock.plan.explain.quantity import is_shed, percent
 from penstock.plan.explain.rows import early_text, out_text, rate_text
 from penstock.plan.mesh import MeshJoin
+from penstock.plan.plan import anew_by
 from penstock.plan.shape import render_shape
 from penstock.plan.tree import Leaf, TreeJoin, branches
 from penstock.plan.tree import Node as Part
@@ -48,7 +49,9 @@ def graph_of(figures: Figures) -> Graph:
     plan = figures.decision.plan
     inputs = tuple(_input(index, item) for index, item in enumerate(figures.inputs))
     rate = f"out {out_text(figures, figures.estimate.output_rate)}"
-    results = Node("out", "results", ("results", rate, f"columns: {len(figures.outputs)}"))
+    anew = () if anew_by(plan) is None else ("computed anew",)
+    columns = f"columns: {len(figures.outputs)}"
+    results = Node("out", "results", ("results", *anew, rate, columns))
     if isinstance(plan, TreeJoin):
         steps, edges = _joins(figures), _join_edges(figures, plan)
     else:
