@@ -105,6 +105,8 @@ class _Search:
             constraints={"type": "ineq", "fun": lambda logs: -self.over(fractions(logs))},
             options={"ftol": tolerance},
         )
+        if not np.isfinite(found.x).all():
+            return first
         return max(first, self.filled(fractions(found.x)), key=lambda x: value(self.output, x))
 
     def over(self, x: Fractions) -> float:
