@@ -68,7 +68,8 @@ def test_the_commands_for_own_data_work(road: Path) -> None:
     assert found.schema.names == ["site", "lane", "ts", "flow", "speed"]
     assert len(found) > 0
     with subprocess.Popen(go_on, cwd=road, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(12)
+        # Until it surely runs: Ctrl-C while Spark starts is another thing.
+        time.sleep(20)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 0
     assert len(pq.read_table(road / "out" / "slow")) == len(found)

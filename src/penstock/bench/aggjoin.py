@@ -110,9 +110,7 @@ def prefix_of(workload: AggJoin, kind: Kind, most: float) -> AggJoin:
 
 def _slots(size: Size, data: Path, scratch: Path, progress: Progress) -> Iterator[Slot]:
     for case, standard in size.cases.items():
-        # Two batches at least, so that there is state between them to look at.
-        batch = min(standard.batch, size.seconds // 2 + 1)
-        workload = replace(standard, seconds=size.seconds, batch=batch)
+        workload = replace(standard, seconds=size.seconds)
         progress(f"{case}: making {workload.tuples:,} tuples")
         folder = ensure_streams(workload, data)
         for name, rival, kind, settings in _lineup(size):
