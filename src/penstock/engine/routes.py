@@ -145,11 +145,11 @@ def multiway_routing(plan: MultiwayJoin, layout: Layout) -> Routing:
     """The route of each stream of a multi-way plan, or the one of a plan that computes anew."""
     if plan.anew is None:
         return Routing(tuple(_route(order, layout) for order in plan.orders))
-    refuse_anew(plan, plan.anew)
+    _refuse_anew(plan, plan.anew)
     return Routing((_over_all(_route(plan.order(plan.anew), layout)),), is_anew=True)
 
 
-def refuse_anew(plan: MultiwayJoin, driver: str) -> None:
+def _refuse_anew(plan: MultiwayJoin, driver: str) -> None:
     """Refuse to compute anew what is no view, or has no two streams with windows of time."""
     query = plan.query
     why = None
