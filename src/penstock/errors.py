@@ -88,3 +88,7 @@ class SinkError(PenstockError):
 
 class SetupError(PenstockError):
     """Something that Penstock needs is not installed."""
+
+
+class PlaceError(PenstockError):
+    """A path or URI cannot be understood, or its file system not be reached."""
