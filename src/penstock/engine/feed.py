@@ -77,10 +77,10 @@ class FileLog:
 def _log_folder(store: Store, name: str) -> str:
     """Where the log of a source is kept."""
     folder = as_file_name(name)
-    # Earlier versions used names as they were; what that did not lead astray is found there.
-    is_plain = not {"", ".", ".."} & set(name.split("/"))
-    has_old = folder != name and is_plain and store.names(f"sources/{name}")
-    return f"sources/{name if has_old else folder}"
+    # Earlier versions took names as they were, of which some led astray or were too long.
+    is_file_name = not {"", ".", ".."} & set(name.split("/")) and len(name.encode()) < 256
+    is_old = folder != name and is_file_name and store.names(f"sources/{name}")
+    return f"sources/{name if is_old else folder}"
 
 
 def _where(file: FileInfo) -> str:
