@@ -15,6 +15,7 @@ from engines import Place, first_files_only, planned, run_local, run_spark
 
 import penstock as ps
 from penstock.engine.local.batches import open_run
+from penstock.engine.place import open_new
 from penstock.engine.sinks import Sink
 from penstock.errors import PenstockError, SinkError
 from penstock.query import Query
@@ -245,6 +246,26 @@ def test_a_place_that_cannot_be_reached_keeps_its_secret(
     with pytest.raises(PenstockError, match=r"KEY:\*\*\*@bucket") as caught:
         run_local(query, place, **more)
     assert "SECRET" not in str(caught.value)
+
+
+def test_state_and_results_on_another_file_system(query: Query, tmp_path: Path) -> None:
+    """One that is no local disk, in memory, with a host and options in its URIs."""
+    sink = ps.parquet("mock://host/out%20put?x=y")
+    theirs = sink.place / "precious.txt"
+    with open_new(theirs) as file:
+        file.write(b"mine")
+    with first_files_only(query, 2):
+        run_local(query, Place(tmp_path), sink=sink, checkpoint="mock://host/ck?x=y", drain=False)
+    run_local(query, Place(tmp_path), sink=sink, checkpoint="mock://host/ck/?x=y")
+    for checkpoint in ("mock://host/two?x=y", "mock://host/three?x=y"):
+        with pytest.raises(SinkError, match="mock://host/out%20put.x=y already holds results"):
+            run_local(query, Place(tmp_path), sink=sink, checkpoint=checkpoint)
+        run_local(query, Place(tmp_path), sink=sink, checkpoint=checkpoint, overwrite=True)
+    found = [name for name, _ in sink.place.files() if name.endswith(".parquet")]
+    parts = [pq.read_table((sink.place / n).path, filesystem=theirs.filesystem) for n in found]
+    assert sorted((t,) for part in parts for t in part.column("t").to_pylist()) == ROWS
+    assert theirs.is_file
+    assert {path.name for path in tmp_path.iterdir()} == {"in"}
 
 
 @pytest.mark.spark

@@ -99,6 +99,7 @@ class Pipeline:
             shown = Sink.named(found.sink)
             if is_unpublished(shown, found):
                 publish(shown, found)
+                clean(staging_of(shown, checkpoint.store, checkpoint.mark))
             raise CheckpointError(
                 f"checkpoint {checkpoint.store.root} is closed: its run was drained",
                 hint="its streams ended there; start anew with another --checkpoint",
@@ -351,6 +352,7 @@ class Pipeline:
         is_new = shown != self.sink
         if shown is not None:
             publish(shown, self.manifest)
+            clean(staging_of(shown, self.checkpoint.store, self.checkpoint.mark))
         prepare(self.sink, self.checkpoint.mark, is_new=is_new, overwrite=overwrite)
         if is_new:
             length = length_of(self.sink)
