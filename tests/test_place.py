@@ -90,6 +90,7 @@ def test_what_cannot_be_understood_is_refused(written: str, wrong: str) -> None:
 def test_secrets_are_not_printed() -> None:
     place = Place.of("nosuch://KEY:SECRET@bucket/x?client_secret=SECRET&region=eu&sig=SECRET")
     assert str(place) == "nosuch://KEY:***@bucket/x?client_secret=***&region=eu&sig=***"
+    assert "SECRET" not in repr(place)
     assert place.text.count("SECRET") == 3
     with pytest.raises(PlaceError, match="cannot reach nosuch") as caught:
         place.info()

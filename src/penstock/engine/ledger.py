@@ -40,7 +40,8 @@ def staging_in(folder: Place, mark: str) -> Place:
 
 def content_of(folder: Place) -> Content:
     """What a reader of the folder would find."""
-    names = sorted(name for name, _ in folder.files() if name.endswith(".parquet"))
+    shown = (name for name, _ in folder.files() if not name.startswith((".", "_")))
+    names = sorted(name for name in shown if name.endswith(".parquet"))
     marks = set(_marks(folder))
     own = tuple(name for name in names if mark_of_part(name) in marks)
     return Content(own, tuple(name for name in names if name not in own))

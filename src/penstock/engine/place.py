@@ -30,7 +30,7 @@ _ENDPOINT = re.compile(r"(?:^|&)(endpoint_override=[^&]*)")
 _UNQUOTED = "/=:@+,~!$&'()*;"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Place:
     """A file or folder: a path or URI, taken apart once. `names` lead to it from the root.
 
@@ -83,6 +83,9 @@ class Place:
         name, colon, _ = user.partition(":")
         authority = f"{name}{colon and ':***'}{at}{host}"
         return self._written(authority, _SECRET.sub(r"\1***", self.options))
+
+    def __repr__(self) -> str:
+        return f"Place({str(self)!r})"
 
     def _written(self, authority: str, options: str) -> str:
         if self.is_local and not options:
