@@ -126,10 +126,10 @@ def test_overwrite_replaces_results_and_nothing_else(query: Query, tmp_path: Pat
     with foreign(folder, *names):
         with first_files_only(query, 2):
             run_local(query, place, checkpoint=tmp_path / "one")
-        old = set(folder.glob("*.parquet"))
+        old = set(folder.glob("part-*.parquet"))
         run_local(query, place, checkpoint=tmp_path / "two", overwrite=True)
-        assert not old & set(folder.glob("*.parquet"))
-    assert sorted(place.results(query)) == ROWS
+        assert not old & set(folder.glob("part-*.parquet"))
+    assert rows_of(place.sink) == ROWS
 
 
 @pytest.mark.parametrize(
@@ -239,18 +239,21 @@ def test_jsonl_replaces_only_json_lines(query: Query, tmp_path: Path) -> None:
     assert sorted(place.results(query)) == ROWS
 
 
+@pytest.mark.parametrize("secret", ["SECRET", "SECRET/SECRET"])
 @pytest.mark.parametrize("role", ["sink", "checkpoint", "source"])
 def test_a_place_that_cannot_be_reached_keeps_its_secret(
-    role: str, query: Query, tmp_path: Path
+    role: str, secret: str, query: Query, tmp_path: Path
 ) -> None:
-    uri = "nosuch://KEY:SECRET@bucket/x"
-    place, more = Place(tmp_path), {}
-    if role == "source":
-        query = parse(query.text.replace(f"'{tmp_path}/in'", f"'{uri}'"))
-    else:
-        more = {role: ps.parquet(uri) if role == "sink" else uri}
-    with pytest.raises(PenstockError, match=r"KEY:\*\*\*@bucket") as caught:
-        run_local(query, place, **more)
+    uri = f"nosuch://KEY:{secret}@bucket/x"
+    text = query.text.replace(f"'{tmp_path}/in'", f"'{uri}'") if role == "source" else query.text
+    places = {"sink": str(tmp_path / "results"), "checkpoint": str(tmp_path / "state"), role: uri}
+
+    def run() -> None:
+        sink = ps.parquet(places["sink"])
+        run_local(parse(text), Place(tmp_path), sink=sink, checkpoint=places["checkpoint"])
+
+    with pytest.raises(PenstockError, match=r"nosuch://KEY:\*\*\*") as caught:
+        run()
     assert "SECRET" not in str(caught.value)
 
 

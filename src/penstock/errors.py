@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_PASSWORD = re.compile(r"(?<=://)([^\s'\"/:@]*:)([^\s'\"/@]+)(?=@)")
+_PASSWORD = re.compile(r"(?<=://)([^\s'\"/:@]*:)(?!\d+/)([^\s'\"@]+)(?=@)")
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ def unique_name(ending: str = "") -> str:
     return f"{uuid.uuid4().hex}{ending}"
 
 
-def is_unique_name(name: str, ending: str = "") -> bool:
-    """Whether a name is one of those."""
-    return re.fullmatch(_UNIQUE + re.escape(ending), name) is not None
+def is_unique_name(name: str) -> bool:
+    """Whether a name is one of those, without an ending."""
+    return re.fullmatch(_UNIQUE, name) is not None
 
 
 def is_own(name: str) -> bool:

@@ -43,8 +43,11 @@ def content_of(folder: Place) -> Content:
     shown = (name for name, _ in folder.files() if not name.startswith((".", "_")))
     names = sorted(name for name in shown if name.endswith(".parquet"))
     marks = set(_marks(folder))
-    own = tuple(name for name in names if mark_of_part(name) in marks)
-    return Content(own, tuple(name for name in names if name not in own))
+    is_own = {name: mark_of_part(name) in marks for name in names}
+    return Content(
+        tuple(name for name in names if is_own[name]),
+        tuple(name for name in names if not is_own[name]),
+    )
 
 
 def clear(folder: Place, own: tuple[str, ...]) -> None:

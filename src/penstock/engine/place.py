@@ -27,6 +27,8 @@ _HADOOP_SCHEMES = {"s3": "s3a"}
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 _SECRET = re.compile(r"(?i)((?:^|&)[^=&]*(?:secret|token|password|sig|key)[^=&]*=)[^&]*")
 _ENDPOINT = re.compile(r"(?:^|&)(endpoint_override=[^&]*)")
+# A password that ends too early, at a character that means something else.
+_CUT_OFF = re.compile(r"[^@:\[]*:(?!\d*$)[^@]*")
 _UNQUOTED = "/=:@+,~!$&'()*;"
 
 
@@ -195,6 +197,11 @@ def _parsed(text: str) -> Place:
     assert found is not None, "it begins with a scheme"
     scheme, authority, path, options, fragment = (part or "" for part in found.groups())
     scheme = scheme.lower()
+    if _CUT_OFF.fullmatch(authority):
+        raise PlaceError(
+            f"cannot tell the host in {scheme}://{authority.partition(':')[0]}:***",
+            hint="in a password write %2F for /, %3F for ? and %23 for #",
+        )
     place = Place(_SAME_SCHEME.get(scheme, scheme), authority, _names(path), options)
     try:
         names = _names(unquote(path, errors="strict"))

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.checkpoint import Checkpoint
 from penstock.engine.feed import Feed
+from penstock.engine.file_names import unique_name
 from penstock.engine.manifest import Manifest
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.publish import staging_of
@@ -147,9 +148,8 @@ def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
     """On a cluster, all executors must see the checkpoint."""
     if spark.sparkContext.master.startswith("local["):
         return
-    name = "reach"
+    name, root = unique_name(".reach"), held.store.root
     held.store.write(name, b"penstock")
-    root = held.store.root
 
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from penstock.engine.store import Store
@@ -159,7 +159,10 @@ def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
             yield pa.RecordBatch.from_pydict({"seen": pa.array([seen] * len(batch))})
 
     tasks = max(8, 4 * spark.sparkContext.defaultParallelism)
-    seen = spark.range(0, tasks, 1, tasks).mapInArrow(look, "seen boolean").collect()
+    try:
+        seen = spark.range(0, tasks, 1, tasks).mapInArrow(look, "seen boolean").collect()
+    finally:
+        root.delete([name])
     if not all(row.seen for row in seen):
         raise StateError(
             f"the executors cannot see the checkpoint {root}",
