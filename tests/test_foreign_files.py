@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +10,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from engines import Place, first_files_only, planned, run_local, run_spark
+from typer.testing import CliRunner
 
 import penstock as ps
+from penstock.cli.main import app
 from penstock.engine.local.batches import open_run
 from penstock.engine.place import open_new
 from penstock.engine.sinks import Sink
@@ -70,14 +70,20 @@ def test_a_sink_with_options(options: str, query: Query, tmp_path: Path) -> None
 def test_a_sink_with_options_on_the_command_line(query: Query, tmp_path: Path) -> None:
     folder = tmp_path / "precious"
     (tmp_path / "query.cql").write_text(query.text)
-    command = [
-        *(str(Path(sys.executable).with_name("penstock")), "run", str(tmp_path / "query.cql")),
-        *("--engine", "local", "--available-now", "--drain"),
-        *("--sink", f"parquet:{folder.as_uri()}?use_mmap"),
-    ]
+    sink = f"parquet:{folder.as_uri()}?use_mmap"
     with foreign(folder, "a.txt", "b/c.txt"):
-        made = subprocess.run(command, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
+        made = CliRunner().invoke(
+            app,
+            [
+                "run",
+                str(tmp_path / "query.cql"),
+                "--engine=local",
+                "--available-now",
+                "--sink",
+                sink,
+            ],
+        )
+    assert made.exit_code == 0, made.output
     assert rows_of(ps.parquet(folder)) == ROWS
 
 
