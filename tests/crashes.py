@@ -106,7 +106,6 @@ def _arm_later(crash: Crash) -> None:
 
 
 def _arm(crash: Crash) -> None:
-    publish.open_filesystem = _open_mover  # type: ignore[assignment]
     wrap, owner, name = POINTS[crash.point]
     calls = count()
     function = getattr(owner, name)
@@ -174,24 +173,6 @@ def _half_copied(function: Function) -> Function:
     return deadly
 
 
-class Mover:
-    """A file system whose moves are a function that can be wrapped."""
-
-    def __init__(self, filesystem: Any):
-        self._filesystem = filesystem
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._filesystem, name)
-
-    def move(self, *paths: str) -> None:
-        self._filesystem.move(*paths)
-
-
-def _open_mover(root: str) -> tuple[Any, str]:
-    filesystem, path = store.open_filesystem(root)
-    return Mover(filesystem), path
-
-
 Wrap = Callable[[Function], Function]
 
 POINTS: dict[str, tuple[Wrap, Any, str]] = {
@@ -209,7 +190,7 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "in the commit, before the name": (_before, os, "link"),
     "in the commit, after the name": (_after, os, "link"),
     "after the commit": (_after, manifest, "commit"),
-    "in publishing files": (_after, Mover, "move"),
+    "in publishing files": (_after, publish, "_move"),
     "in publishing lines": (_half_copied, shutil, "copyfileobj"),
     "after publishing": (_after, pipeline, "publish"),
     "in the sweep": (_before, manifest, "forget"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.files import _joined, list_files, resolve
+from penstock.engine.files import list_files
+from penstock.engine.place import Place as Location
 from penstock.errors import Place, SourceError
 
 
@@ -75,8 +76,8 @@ def test_a_name_with_brackets_is_itself_if_it_exists(tmp_path: Path) -> None:
 def test_a_uri_of_local_files_gives_paths_that_can_be_opened(tmp_path: Path) -> None:
     put(tmp_path / "with blank" / "a b.csv", "text")
     (info,) = list_files((tmp_path / "with blank").as_uri())
-    system, inner = resolve(info.path)
-    assert system.open_input_stream(inner).read() == b"text"
+    found = Location.of(info.path)
+    assert found.filesystem.open_input_stream(found.path).read() == b"text"
 
 
 def test_relative_paths_become_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,10 +85,6 @@ def test_relative_paths_become_absolute(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     for written in ("in", "in/", "./in/*.csv", "in/a.csv"):
         assert [info.path for info in list_files(written)] == [str(path)]
-
-
-def test_a_remote_uri_keeps_its_options() -> None:
-    assert _joined("s3://bucket/in/?region=eu", "a b.csv") == "s3://bucket/in/a%20b.csv?region=eu"
 
 
 @pytest.mark.parametrize("path", ["missing", "missing/*.csv", "missing/deep/x.csv"])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+_PASSWORD = re.compile(r"(?<=://)([^\s'\"/:@]*:)(?!\d+/)([^\s'\"@]+)(?=@)")
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Place:
         line_start = self.text.rfind("\n", 0, self.start) + 1
         line_end = self.text.find("\n", self.start)
         line_end = len(self.text) if line_end < 0 else line_end
-        line = self.text[line_start:line_end].replace("\t", " ")
+        line = _PASSWORD.sub(_hidden, self.text[line_start:line_end]).replace("\t", " ")
         number = str(self.text.count("\n", 0, self.start) + 1)
         column = self.start - line_start
         width = max(1, min(self.end, line_end) - self.start)
@@ -30,6 +33,11 @@ class Place:
             f"{number} | {line}\n"
             f"{margin} | {' ' * column}{'^' * width}"
         )
+
+
+def _hidden(found: re.Match[str]) -> str:
+    """A password's stars: as many as it has characters, so that carets stand right."""
+    return found[1] + "*" * len(found[2])
 
 
 class PenstockError(Exception):
@@ -88,3 +96,7 @@ class SinkError(PenstockError):
 
 class SetupError(PenstockError):
     """Something that Penstock needs is not installed."""
+
+
+class PlaceError(PenstockError):
+    """A path or URI cannot be understood, or its file system not be reached."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def ensure_folder(folder: Path, write: Callable[[Path], None]) -> Path:
     """The folder, written where it is missing: all of it, or nothing."""
     if folder.is_dir():
         return folder
-    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
+    draft = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
     try:
         write(draft)
         os.replace(draft, folder)

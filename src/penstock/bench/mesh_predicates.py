@@ -128,7 +128,7 @@ def run_once(plan: Plan) -> Finish:
         started = time.process_time()
         run.available_now()
         seconds = time.process_time() - started
-        return Finish(seconds, answer_in(sink.path))
+        return Finish(seconds, answer_in(sink.place.path))
 
 
 def answer_in(folder: str) -> Answer:

@@ -64,4 +64,4 @@ def _run(plan: Plan, spark: SparkSession, place: str) -> Finish:
     started = time.perf_counter()
     run = start(plan, spark, sink=sink, checkpoint=f"{place}/state", available_now=True)
     run.await_termination()
-    return Finish(time.perf_counter() - started, answer_in(sink.path))
+    return Finish(time.perf_counter() - started, answer_in(sink.place.path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -60,7 +61,7 @@ def _with_progress(query: Query, rows: int, seconds: float) -> Statistics:
 
 def _write(path: Path, text: str) -> None:
     """All of the text, or nothing: what stood there before stays until the new file is whole."""
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)

@@ -70,7 +70,7 @@ def run(
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace results that the sink holds already.")
+        bool, typer.Option("--overwrite", help="Replace results that Penstock left in the sink.")
     ] = False,
     partitions: Annotated[
         int | None, typer.Option(min=1, help="Partitions of the state; default: the cores.")

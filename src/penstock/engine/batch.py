@@ -10,6 +10,7 @@ import pyarrow as pa
 from penstock.engine.due import Due
 from penstock.engine.layout import Layout
 from penstock.engine.lifetimes import FOREVER
+from penstock.engine.place import Place
 from penstock.engine.routes import Inner, Routing, module_name
 from penstock.engine.sinks import Staging
 from penstock.engine.store import ChunkInfo, read_rows
@@ -37,11 +38,11 @@ class Batch:
     layout: Layout
     routing: Routing
     partitions: int
-    root: str
+    root: Place
     state: Mapping[str, Mapping[int, Infos]]
     merges: Mapping[str, Mapping[int, Infos]]
     floors: Mapping[str, int]
-    staging: Staging
+    staging: Staging | None
     rebuilds: bool = False
     due: Due | None = None
 

@@ -6,10 +6,11 @@ import fcntl
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from penstock.engine.store import Store, absolute_root
+from penstock.engine.file_names import is_mark, new_mark
+from penstock.engine.place import Place
+from penstock.engine.store import Store
 from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
 from penstock.query.expression import render
@@ -19,6 +20,7 @@ from penstock.query.window import render_window
 FORMAT_VERSION = 1
 _IDENTITY = "query.json"
 _LATE = "late filters"
+_MARK = "mark"
 
 
 class Checkpoint:
@@ -27,11 +29,12 @@ class Checkpoint:
     def __init__(
         self, root: str, query: Query, partitions: int, *, engine: str, is_given: bool = False
     ):
-        self.store = Store(absolute_root(root))
+        self.store = Store(Place.of(root))
         self.late = late_filters(query)
         self._lock = _lock(self.store)
         try:
             self.partitions = self._claim(query, partitions, engine, is_given)
+            self.mark = self._marked()
         except BaseException:
             self.close()
             raise
@@ -67,6 +70,18 @@ class Checkpoint:
                     hint="use another --checkpoint, or run the query that made this one",
                 )
         return kept
+
+    def _marked(self) -> str:
+        """What the files that come from this checkpoint are signed with, wherever they lie."""
+        if not self.store.exists(_MARK):
+            self.store.publish(_MARK, new_mark().encode())
+        mark = bytes(self.store.read(_MARK)).decode(errors="replace")
+        if not is_mark(mark):
+            raise CheckpointError(
+                f"{self.store.path(_MARK)} is damaged: {mark[:40]!r} is not what a run wrote",
+                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            )
+        return mark
 
     def placed(self, query: Query) -> Query:
         """The query with its filters before or after the joins as the state has been filtered."""
@@ -143,7 +158,7 @@ def _lock(store: Store) -> int | None:
     if not store.is_local:
         return None
     try:
-        Path(store.path("")).mkdir(parents=True, exist_ok=True)
+        os.makedirs(store.root, exist_ok=True)
         handle = os.open(store.path("lock"), os.O_CREAT | os.O_RDWR, 0o644)
     except OSError as error:
         raise CheckpointError(

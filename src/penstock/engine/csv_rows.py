@@ -16,6 +16,7 @@ import pyarrow.csv as pacsv
 from penstock.engine.arrow_types import arrow_type
 from penstock.engine.lines import Piece, pieces_of, row_line
 from penstock.engine.parsed import Parsed, converted, match_columns, misfit, shorten
+from penstock.engine.place import Place
 from penstock.query import DataType
 from penstock.query.source import Field, Source
 
@@ -31,7 +32,7 @@ class _Layout:
     null: str
 
 
-def csv_rows(source: Source, path: str, fields: list[Field]) -> Iterator[Parsed]:
+def csv_rows(source: Source, path: Place, fields: list[Field]) -> Iterator[Parsed]:
     """The rows of a CSV file in the declared types, piece by piece.
 
     An empty field is NULL (but "" in quotes is the empty text), as is what `null` says.
@@ -44,7 +45,9 @@ def csv_rows(source: Source, path: str, fields: list[Field]) -> Iterator[Parsed]
             yield _parse(layout, piece)
 
 
-def _layout(source: Source, path: str, fields: list[Field], piece: Piece) -> tuple[_Layout, Piece]:
+def _layout(
+    source: Source, path: Place, fields: list[Field], piece: Piece
+) -> tuple[_Layout, Piece]:
     """The layout of a file, and its first piece without the header."""
     delimiter, null = str(source.option("delimiter") or ","), str(source.option("null") or "")
     if source.option("header") is False:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
-from penstock.engine.files import FileInfo, list_files
+from penstock.engine.file_names import as_file_name
+from penstock.engine.files import FileInfo, absolute, list_files
+from penstock.engine.place import Place
 from penstock.engine.slices import Slice
 from penstock.engine.store import Store
 from penstock.engine.synthetic import Synthetic
@@ -31,21 +32,21 @@ class FileLog:
     def __init__(self, source: Source, store: Store):
         self.source = source
         self._store = store
-        self._folder = f"sources/{source.name}"
+        self._folder = _log_folder(store, source.name)
         self.files: list[FileInfo] = []
         self._load()
-        self._known = {file.path for file in self.files}
+        self._known = {_where(file) for file in self.files}
 
     def find(self) -> None:
         """Add the files that are new since last time, oldest first."""
         path, place = self.source.path, self.source.places.get("path")
         assert path is not None, "the parser has checked that there is one"
-        found = [f for f in list_files(path, place) if f.path not in self._known]
+        found = [f for f in list_files(path, place) if _where(f) not in self._known]
         if not found:
             return
         self._write(len(self.files), found)
         self.files += found
-        self._known |= {file.path for file in found}
+        self._known |= {_where(file) for file in found}
         entries = self._store.names(self._folder)
         if len(entries) >= _COMPACT:
             self._write(0, self.files)
@@ -71,6 +72,20 @@ class FileLog:
                 f"the file log {self._store.path(name)} is damaged: {error}",
                 hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
             ) from None
+
+
+def _log_folder(store: Store, name: str) -> str:
+    """Where the log of a source is kept."""
+    folder = as_file_name(name)
+    # Earlier versions took names as they were, of which some led astray or were too long.
+    is_file_name = not {"", ".", ".."} & set(name.split("/")) and len(name.encode()) < 256
+    is_old = folder != name and is_file_name and store.names(f"sources/{name}")
+    return f"sources/{name if is_old else folder}"
+
+
+def _where(file: FileInfo) -> str:
+    """What a file is known by, however its path is written; most are plain paths already."""
+    return file.path if file.path.startswith("/") else Place.of(file.path).where
 
 
 def _bounds(name: str) -> tuple[int, int]:
@@ -189,13 +204,6 @@ class Feed:
 def serving_name(number: int) -> str:
     """The file that says how far a batch reads."""
     return f"feed/{number:012d}.json"
-
-
-def absolute(source: Source) -> Source:
-    """A source whose path means the same to every process, wherever it was started."""
-    if source.path is None or "://" in source.path:
-        return source
-    return replace(source, path=os.path.abspath(source.path))
 
 
 def _limited(done: int, known: int, limit: str | int | float | bool | None) -> int:

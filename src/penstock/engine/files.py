@@ -5,13 +5,15 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from urllib.parse import quote
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyarrow import fs
 
-from penstock.errors import Place, SourceError
+from penstock import errors
+from penstock.engine.place import Place
+from penstock.errors import PlaceError, SourceError
+from penstock.query.source import Source
 
 
 @dataclass(frozen=True)
@@ -23,66 +25,62 @@ class FileInfo:
     size: int
 
 
-def list_files(path: str, place: Place | None = None) -> list[FileInfo]:
+def list_files(path: str, place: errors.Place | None = None) -> list[FileInfo]:
     """The files of a directory (with all below it), a glob pattern, or a single file; oldest first.
 
     A name that begins with `.` or `_` hides a file or directory below the path. `path` may be a
     URI; `place` is where the query says it. The paths are absolute, for workers run elsewhere.
     """
+    root = _placed(path, place)
     try:
-        found = list(_found(path))
+        found = list(_found(root))
     except (OSError, pa.ArrowException) as error:
-        raise _unreadable(path, str(error), place) from error
+        raise _unreadable(root, str(error), place) from error
+    except PlaceError as error:
+        raise _unreadable(root, error.message, place) from error
     return sorted(found, key=lambda info: (info.mtime, info.path))
 
 
-def resolve(path: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a path or URI, and the path in it."""
-    if "://" in path:
-        system, inner = fs.FileSystem.from_uri(path)
-        return system, inner
-    return fs.LocalFileSystem(), path
+def absolute(source: Source) -> Source:
+    """A source whose path means the same to every process, wherever it was started."""
+    if source.path is None:
+        return source
+    return replace(source, path=_placed(source.path, source.places.get("path")).text)
 
 
-def _found(path: str) -> Iterator[FileInfo]:
-    system, inner = resolve(path)
-    is_local = isinstance(system, fs.LocalFileSystem)
-    if is_local and glob.has_magic(inner) and not os.path.exists(inner):
-        fixed = _fixed_part(inner)
-        matches = glob.iglob(inner, recursive=True)
-        shown = [match for match in matches if not _is_hidden(os.path.relpath(match, fixed))]
-        for root in system.get_file_info([os.path.abspath(match) for match in shown]):
-            yield from _below(system, root, root.path)
+def _placed(path: str, place: errors.Place | None) -> Place:
+    try:
+        return Place.of(path)
+    except PlaceError as error:
+        raise SourceError(error.message, place=place, hint=error.hint) from None
+
+
+def _found(root: Place) -> Iterator[FileInfo]:
+    if root.is_local and glob.has_magic(root.path) and not os.path.exists(root):
+        fixed = _fixed_part(root.path)
+        for match in glob.iglob(root.path, recursive=True):
+            below = os.path.relpath(match, fixed)
+            if not _is_hidden(below):
+                yield from _below(Place(root.scheme, "", Place.of(match).names, root.options))
         return
-    inner = os.path.abspath(inner) if is_local else inner
-    (root,) = system.get_file_info([inner])
-    if root.type is fs.FileType.NotFound:
+    if not root.exists:
         raise FileNotFoundError("there is no such file or directory")
-    yield from _below(system, root, inner if is_local else path)
+    yield from _below(root)
 
 
-def _below(system: fs.FileSystem, root: fs.FileInfo, shown: str) -> Iterator[FileInfo]:
-    """The files at or below a path; `shown` is that path as it must be given to open it."""
-    if root.type is fs.FileType.File:
-        yield _info(root, shown)
-    if root.type is not fs.FileType.Directory:
-        return
-    for info in system.get_file_info(fs.FileSelector(root.path, recursive=True)):
-        below = info.path[len(root.path) :].lstrip("/")
-        if info.type is fs.FileType.File and not _is_hidden(below):
-            yield _info(info, _joined(shown, below))
+def _below(root: Place) -> Iterator[FileInfo]:
+    """The files at or below a place."""
+    info = root.info()
+    if info.type is fs.FileType.File:
+        yield _info(info, root)
+    if info.type is fs.FileType.Directory:
+        for name, found in root.files(recursive=True):
+            if not _is_hidden(name):
+                yield _info(found, root / name)
 
 
-def _joined(shown: str, below: str) -> str:
-    """The path or URI of something below it; a URI's options stay at its end."""
-    if "://" not in shown:
-        return os.path.join(shown, below)
-    base, mark, options = shown.partition("?")
-    return f"{base.rstrip('/')}/{quote(below)}{mark}{options}"
-
-
-def _info(info: fs.FileInfo, path: str) -> FileInfo:
-    return FileInfo(path, info.mtime_ns or 0, info.size or 0)
+def _info(info: fs.FileInfo, place: Place) -> FileInfo:
+    return FileInfo(place.text, info.mtime_ns or 0, info.size or 0)
 
 
 def _fixed_part(pattern: str) -> str:
@@ -98,7 +96,7 @@ def _is_hidden(below: str) -> bool:
     return any(part.startswith((".", "_")) for part in below.split("/"))
 
 
-def _unreadable(path: str, reason: str, place: Place | None) -> SourceError:
+def _unreadable(path: Place, reason: str, place: errors.Place | None) -> SourceError:
     return SourceError(
         f"cannot read {path}: {reason}",
         place=place,

@@ -15,7 +15,6 @@ from penstock.engine.packets import Packet
 from penstock.engine.recall import Recall
 from penstock.engine.sequencer import Sequencer
 from penstock.engine.step import Step
-from penstock.engine.store import Store
 from penstock.engine.transit import Transit
 from penstock.engine.view_step import CALENDAR, SHOWN, ViewStep
 
@@ -57,8 +56,8 @@ class Job:
     @property
     def transit(self) -> Transit | None:
         """Where large packets may travel as files, if all tasks share a file system."""
-        store = Store(self.batch.root)
-        return Transit(store.path(f"transit/{self.batch.number}")) if store.is_local else None
+        root = self.batch.root
+        return Transit(root / f"transit/{self.batch.number}") if root.is_local else None
 
     @property
     def pack(self) -> Work:
@@ -115,7 +114,7 @@ def _is_small(batch: Batch) -> bool:
     kept = [
         chunks for module in (CALENDAR, SHOWN) for chunks in batch.state.get(module, {}).values()
     ]
-    return Store(batch.root).is_local and sum(c.rows for each in kept for c in each) <= _SMALL
+    return batch.root.is_local and sum(c.rows for each in kept for c in each) <= _SMALL
 
 
 def _view(step: ViewStep, packets: Iterable[Packet]) -> Iterator[Packet]:

@@ -12,6 +12,7 @@ import pyarrow.json as pajson
 from penstock.engine.arrow_types import arrow_type
 from penstock.engine.lines import Piece, pieces_of
 from penstock.engine.parsed import Parsed, converted, misfit, shorten
+from penstock.engine.place import Place
 from penstock.query import DataType
 from penstock.query.source import Field, Source
 
@@ -19,7 +20,7 @@ _BITS = {DataType.TINYINT: 8, DataType.SMALLINT: 16, DataType.INT: 32, DataType.
 _BLANK = (b"\n", b"\r\n")
 
 
-def json_rows(source: Source, path: str, fields: list[Field]) -> Iterator[Parsed]:
+def json_rows(source: Source, path: Place, fields: list[Field]) -> Iterator[Parsed]:
     """The rows of a JSON file in the declared types, piece by piece; a missing member is NULL.
 
     Dates and timestamps are text. A number does not become text, nor text a number.

@@ -9,7 +9,7 @@ from io import StringIO
 
 import numpy as np
 
-from penstock.engine.files import resolve
+from penstock.engine.place import Place
 
 PIECE_BYTES = 16 << 20
 # A stray quote would make one row of the rest of the file; beyond this a line end is a line end.
@@ -25,14 +25,13 @@ class Piece:
     first_line: int
 
 
-def pieces_of(path: str, *, quoted: bool) -> Iterator[Piece]:
+def pieces_of(path: Place, *, quoted: bool) -> Iterator[Piece]:
     """The lines of a file, decompressed by its extension, about 16 MiB at a time.
 
     With `quoted`, a line end between double quotes does not end a piece.
     """
-    system, inner = resolve(path)
     line, rest = 1, b""
-    with system.open_input_stream(inner, compression="detect") as stream:
+    with path.filesystem.open_input_stream(path.path, compression="detect") as stream:
         while chunk := stream.read(PIECE_BYTES):
             rest += chunk
             end = _last_line_end(rest, quoted)

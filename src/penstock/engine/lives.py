@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from penstock.engine.batch import Batch
 from penstock.engine.layout import END, SEQUENCE, TS, number_name
 from penstock.engine.packets import Packet, pack_meta
+from penstock.engine.place import Place
 from penstock.engine.store import ChunkInfo, Store, read_rows
 
 Int64s = NDArray[np.int64]
@@ -33,7 +34,7 @@ def tell_lives(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packe
     inners = [inner for inner in batch.routing.inners if alias in inner.members]
     if not inners:
         return
-    info = Store(batch.root).write_chunk(f"state/lives/{alias}", rows.select([TS, SEQUENCE, END]))
+    info = Store(batch.root).write_chunk(("lives", alias), rows.select([TS, SEQUENCE, END]))
     chunk = dataclasses.asdict(info)
     for space in sorted({inner.space for inner in inners}):
         for pid in range(space * batch.partitions, (space + 1) * batch.partitions):
@@ -44,11 +45,11 @@ def tell_lives(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packe
 class Lives:
     """What the facts at a partition say about ends."""
 
-    root: str
+    root: Place
     infos: tuple[tuple[str, ChunkInfo], ...]
 
     @classmethod
-    def of(cls, root: str, facts: Iterable[Mapping[str, Any]]) -> Lives:
+    def of(cls, root: Place, facts: Iterable[Mapping[str, Any]]) -> Lives:
         """The lives that were told here."""
         known = [fact for fact in facts if fact["kind"] == "lives"]
         return cls(root, tuple((fact["alias"], ChunkInfo(**fact["chunk"])) for fact in known))

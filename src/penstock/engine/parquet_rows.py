@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from penstock.engine.arrow_types import arrow_type
 from penstock.engine.cast import to_integer
-from penstock.engine.files import resolve
 from penstock.engine.parsed import Parsed, match_columns, misfit
+from penstock.engine.place import Place
 from penstock.errors import SourceError
 from penstock.query import DataType
 from penstock.query.source import Field, Source
@@ -21,10 +21,9 @@ from penstock.query.source import Field, Source
 BLOCK_ROWS = 1_000_000
 
 
-def parquet_rows(source: Source, path: str, fields: list[Field]) -> Iterator[Parsed]:
+def parquet_rows(source: Source, path: Place, fields: list[Field]) -> Iterator[Parsed]:
     """The rows of a Parquet file in the declared types, at most a million at a time."""
-    system, inner = resolve(path)
-    with system.open_input_file(inner) as opened, pq.ParquetFile(opened) as file:
+    with path.filesystem.open_input_file(path.path) as opened, pq.ParquetFile(opened) as file:
         names = file.schema_arrow.names
         places = match_columns(source, path, fields, names)
         actual = [names[places[field.name]] for field in fields]
@@ -73,7 +72,7 @@ def _narrowed(column: pa.Array, wanted: pa.DataType) -> pa.Array:
     return pa.array(values, wanted)
 
 
-def _check_type(source: Source, path: str, field: Field, found: pa.DataType) -> None:
+def _check_type(source: Source, path: Place, field: Field, found: pa.DataType) -> None:
     if not _is_readable(found, field.type):
         raise SourceError(
             f"column {field.name} of {path} is {found}, which cannot be read as {field.type}",

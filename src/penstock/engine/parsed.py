@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.engine.cast import cast
+from penstock.engine.place import Place
 from penstock.errors import SourceError
 from penstock.query import DataType
 from penstock.query.source import Field, Source
@@ -62,7 +63,7 @@ def converted(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Array:
 
 
 def match_columns(
-    source: Source, path: str, fields: list[Field], present: list[str]
+    source: Source, path: Place, fields: list[Field], present: list[str]
 ) -> dict[str, int]:
     """Where each declared column stands among the file's: by name, else by name in another case."""
     lower = [name.lower() for name in present]

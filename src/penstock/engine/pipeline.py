@@ -91,7 +91,7 @@ class Pipeline:
         self._next_plan: Plan | None = None
         self.sink = sink
         self.checkpoint = checkpoint
-        self.staging = staging_of(sink, checkpoint.store)
+        self.staging = staging_of(sink, checkpoint.store, checkpoint.mark)
         self._deliver = deliver or (lambda manifest: None)
         self._report: Callable[[Report], None] = lambda report: None
         found = manifests.latest(checkpoint.store)
@@ -99,6 +99,7 @@ class Pipeline:
             shown = Sink.named(found.sink)
             if is_unpublished(shown, found):
                 publish(shown, found)
+                clean(staging_of(shown, checkpoint.store, checkpoint.mark))
             raise CheckpointError(
                 f"checkpoint {checkpoint.store.root} is closed: its run was drained",
                 hint="its streams ended there; start anew with another --checkpoint",
@@ -247,14 +248,14 @@ class Pipeline:
         staged = [
             StagedPart(f["staged"], f["rows"], f["size"]) for f in facts if f["kind"] == "part"
         ]
-        parts = as_parts(self.sink, number, staged)
+        parts = as_parts(self.sink, self.checkpoint.mark, number, staged)
         return Manifest(
             batch=number,
             modules=modules_after(before.modules, facts, floors),
             streams=streams,
             sequence=before.sequence + sum(f["count"] for f in facts if f["kind"] == "sequence"),
             results=before.results + sum(part.rows for part in staged),
-            parts=parts if self.staging.format else (),
+            parts=parts if self.staging is not None else (),
             sink=self.sink.name,
             sink_length=before.sink_length + sum(part.size for part in before.parts),
             inner=before.inner,
@@ -347,10 +348,12 @@ class Pipeline:
 
     def _recover(self, overwrite: bool) -> None:
         """After a crash: show what is final, remove what is not."""
-        is_new = self.manifest.sink != self.sink.name
-        if self.manifest.sink:
-            publish(Sink.named(self.manifest.sink), self.manifest)
-        prepare(self.sink, is_new=is_new, overwrite=overwrite)
+        shown = Sink.named(self.manifest.sink) if self.manifest.sink else None
+        is_new = shown != self.sink
+        if shown is not None:
+            publish(shown, self.manifest)
+            clean(staging_of(shown, self.checkpoint.store, self.checkpoint.mark))
+        prepare(self.sink, self.checkpoint.mark, is_new=is_new, overwrite=overwrite)
         if is_new:
             length = length_of(self.sink)
             self.manifest = dataclasses.replace(self.manifest, sink_length=length, parts=())

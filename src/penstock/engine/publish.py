@@ -2,60 +2,117 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
 
 from pyarrow import fs
 
+from penstock.engine import ledger
+from penstock.engine.file_names import is_staged, part_name
 from penstock.engine.manifest import Manifest, Part
+from penstock.engine.place import Place
 from penstock.engine.sinks import Sink, StagedPart, Staging
-from penstock.engine.store import Store, open_filesystem
+from penstock.engine.store import Store
 from penstock.errors import SinkError
 
+# What is read of a file to see whether it holds JSON lines; a row of results is shorter.
+_FIRST_BYTES = 1 << 20
+_SHOWN = 3
 
-def staging_of(sink: Sink, store: Store) -> Staging:
-    """Where tasks write results for a sink."""
+
+def staging_of(sink: Sink, store: Store, mark: str) -> Staging | None:
+    """Where tasks write results for a sink: each checkpoint by itself, whoever shares the sink."""
     match sink.kind:
         case "parquet":
-            return Staging("parquet", f"{sink.path}/_staging")
+            return Staging("parquet", ledger.staging_in(sink.place, mark))
         case "jsonl":
-            folder, name = os.path.split(os.path.abspath(sink.path))
-            return Staging("jsonl", f"{folder}/.{name}.staging")
+            file = sink.place
+            return Staging("jsonl", file.parent / f".{file.name}.staging-{mark}")
         case "console":
-            return Staging("jsonl", f"{store.root}/staging")
+            return Staging("jsonl", store.root / "staging")
         case "foreach_batch":
-            return Staging("parquet", f"{store.root}/staging")
+            return Staging("parquet", store.root / "staging")
         case "noop":
-            return Staging(None, "")
+            return None
 
 
-def prepare(sink: Sink, *, is_new: bool, overwrite: bool) -> None:
+def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
     """Check a sink before the first batch; a new run must not mix its results with others."""
-    if sink.kind == "jsonl" and "://" in sink.path:
-        raise SinkError(
-            f"a jsonl sink must be a local file, not {sink.path}", hint="use a parquet sink there"
-        )
-    if not is_new or not sink.is_exact:
+    if not sink.is_exact:
         return
-    found = _content(sink)
-    if found and not overwrite:
+    place = sink.place
+    if sink.kind == "jsonl" and not (place.is_local and place.names):
         raise SinkError(
-            f"{sink.path} already holds results",
-            hint="choose another place, give the --checkpoint they came with, or --overwrite",
+            f"a jsonl sink must be a local file, not {place}", hint="use a parquet sink there"
         )
-    filesystem, _ = open_filesystem(sink.path)
-    for path in found:
-        filesystem.delete_file(path)
+    try:
+        if is_new:
+            _make_way(place, overwrite) if sink.kind == "jsonl" else _clear(place, overwrite)
+        if sink.kind == "parquet":
+            ledger.enter(place, mark)
+    except OSError as error:
+        raise SinkError(
+            f"cannot use {place} as a sink: {error.strerror or error}",
+            hint="name a place that can be written with --sink",
+        ) from None
 
 
-def as_parts(sink: Sink, batch: int, staged: list[StagedPart]) -> tuple[Part, ...]:
+def _clear(folder: Place, overwrite: bool) -> None:
+    """Have a folder without parquet files, none of which are deleted but Penstock's own."""
+    found = ledger.content_of(folder)
+    if (found.own or found.foreign) and not overwrite:
+        raise _held(folder)
+    if found.foreign:
+        shown = ", ".join(found.foreign[:_SHOWN])
+        more = len(found.foreign) - _SHOWN
+        raise SinkError(
+            f"{folder} holds parquet files that Penstock did not write, and does not delete: "
+            f"{shown}{f' and {more} more' if more > 0 else ''}",
+            hint="whoever reads the folder would take them for results: move them, "
+            "or choose another place",
+        )
+    ledger.clear(folder, found.own)
+
+
+def _make_way(file: Place, overwrite: bool) -> None:
+    """Have no such file, or an empty one; only a file of JSON lines is replaced."""
+    info = file.info()
+    if info.type != fs.FileType.File or not info.size:
+        return
+    if not overwrite:
+        raise _held(file)
+    if not _holds_json_lines(file):
+        raise SinkError(
+            f"{file} holds something else than JSON lines, so it is not replaced",
+            hint="is it the file that you meant? Choose another place, or remove it yourself",
+        )
+    os.unlink(file)
+
+
+def _holds_json_lines(file: Place) -> bool:
+    with open(file, "rb") as opened:
+        line = opened.readline(_FIRST_BYTES)
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _held(place: Place) -> SinkError:
+    return SinkError(
+        f"{place} already holds results",
+        hint="choose another place, give the --checkpoint they came with, or --overwrite",
+    )
+
+
+def as_parts(sink: Sink, mark: str, batch: int, staged: list[StagedPart]) -> tuple[Part, ...]:
     """Staged files with the names that they will be published under."""
     if sink.kind != "parquet":
         return tuple(Part(s.staged, "", s.rows, s.size) for s in staged)
-    _, folder = open_filesystem(sink.path)
     return tuple(
-        Part(s.staged, f"{folder}/part-{batch:08d}-{n:04d}.parquet", s.rows, s.size)
+        Part(s.staged, (sink.place / part_name(batch, n, mark)).path, s.rows, s.size)
         for n, s in enumerate(staged)
     )
 
@@ -65,7 +122,7 @@ def publish(sink: Sink, manifest: Manifest) -> None:
     try:
         match sink.kind:
             case "parquet":
-                _publish_files(sink, manifest)
+                _publish_files(sink.place, manifest)
             case "jsonl":
                 _append(sink, manifest)
     except OSError as error:
@@ -77,41 +134,42 @@ def publish(sink: Sink, manifest: Manifest) -> None:
 
 def is_unpublished(sink: Sink, manifest: Manifest) -> bool:
     """Whether staged results of a final batch are still there, as after a crash."""
-    filesystem, _ = open_filesystem(sink.path)
-    infos = filesystem.get_file_info([part.staged for part in manifest.parts])
+    if not sink.is_exact:
+        return False
+    infos = sink.place.filesystem.get_file_info([part.staged for part in manifest.parts])
     return any(info.type == fs.FileType.File for info in infos)
 
 
 def length_of(sink: Sink) -> int:
     """The length of a jsonl file, 0 if there is none."""
-    if sink.kind != "jsonl" or not os.path.exists(sink.path):
+    if sink.kind != "jsonl" or not os.path.exists(sink.place):
         return 0
-    return os.path.getsize(sink.path)
+    return os.path.getsize(sink.place)
 
 
-def print_results(staging: Staging, parts: tuple[Part, ...]) -> None:
+def print_results(staging: Staging | None, parts: tuple[Part, ...]) -> None:
     """Copy staged JSON lines to standard output."""
-    filesystem, _ = open_filesystem(staging.folder)
+    assert staging is not None, "what is printed was staged"
     sys.stdout.flush()
     for part in parts:
-        with filesystem.open_input_stream(part.staged) as file:
+        with staging.folder.filesystem.open_input_stream(part.staged) as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.buffer.flush()
 
 
-def clean(staging: Staging) -> None:
+def clean(staging: Staging | None) -> None:
     """Remove what tasks staged and nobody published."""
-    if staging.format is not None:
-        filesystem, path = open_filesystem(staging.folder)
-        if filesystem.get_file_info(path).type == fs.FileType.Directory:
-            filesystem.delete_dir(path)
+    if staging is not None:
+        folder = staging.folder
+        folder.delete([name for name, _ in folder.files() if is_staged(name)])
+        folder.delete_if_empty()
 
 
-def _publish_files(sink: Sink, manifest: Manifest) -> None:
-    filesystem, _ = open_filesystem(sink.path)
+def _publish_files(folder: Place, manifest: Manifest) -> None:
+    filesystem = folder.filesystem
     for part in manifest.parts:
         if filesystem.get_file_info(part.staged).type == fs.FileType.File:
-            filesystem.move(part.staged, part.final)
+            _move(filesystem, part)
         elif filesystem.get_file_info(part.final).type != fs.FileType.File:
             raise SinkError(
                 f"results of batch {manifest.batch} are missing: {part.final}",
@@ -119,32 +177,27 @@ def _publish_files(sink: Sink, manifest: Manifest) -> None:
             )
 
 
+def _move(filesystem: fs.FileSystem, part: Part) -> None:
+    filesystem.move(part.staged, part.final)
+
+
 def _append(sink: Sink, manifest: Manifest) -> None:
-    length = length_of(sink)
+    file, length = sink.place, length_of(sink)
     total = manifest.sink_length + sum(part.size for part in manifest.parts)
-    if length == total and os.path.exists(sink.path):
+    if length == total and os.path.exists(file):
         return
     # Only what was cut off in the middle may be cut off the file and put there again.
     if length < manifest.sink_length or (length != total and not is_unpublished(sink, manifest)):
         raise SinkError(
-            f"{sink.path} is not as the last batch left it: {length:,} bytes, not {total:,}",
+            f"{file} is not as the last batch left it: {length:,} bytes, not {total:,}",
             hint="somebody has changed it; restore it, or start anew with another --checkpoint",
         )
-    os.makedirs(os.path.dirname(sink.path), exist_ok=True)
-    with open(sink.path, "r+b" if os.path.exists(sink.path) else "w+b") as file:
-        file.truncate(manifest.sink_length)
-        file.seek(manifest.sink_length)
+    os.makedirs(file.parent, exist_ok=True)
+    with open(file, "r+b" if os.path.exists(file) else "w+b") as opened:
+        opened.truncate(manifest.sink_length)
+        opened.seek(manifest.sink_length)
         for part in manifest.parts:
             with open(part.staged, "rb") as staged:
-                shutil.copyfileobj(staged, file)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _content(sink: Sink) -> list[str]:
-    filesystem, path = open_filesystem(sink.path)
-    if sink.kind == "jsonl":
-        info = filesystem.get_file_info(path)
-        return [path] if info.type == fs.FileType.File and info.size else []
-    selector = fs.FileSelector(path, allow_not_found=True)
-    return [i.path for i in filesystem.get_file_info(selector) if i.base_name.endswith(".parquet")]
+                shutil.copyfileobj(staged, opened)
+        opened.flush()
+        os.fsync(opened.fileno())

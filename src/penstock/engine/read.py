@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from penstock.engine.csv_rows import csv_rows
 from penstock.engine.json_rows import json_rows
 from penstock.engine.parquet_rows import BLOCK_ROWS, parquet_rows
 from penstock.engine.parsed import Parsed, requested
+from penstock.engine.place import Place
 from penstock.errors import SourceError
 from penstock.query.source import Source
 
@@ -39,7 +41,10 @@ class Block:
 
 
 def read_file(
-    source: Source, path: str, columns: Collection[str], hints: Collection[str] = ()
+    source: Source,
+    path: str | os.PathLike[str],
+    columns: Collection[str],
+    hints: Collection[str] = (),
 ) -> Iterator[Block]:
     """The rows of one file, the columns asked for in their declared Arrow types.
 
@@ -47,13 +52,13 @@ def read_file(
     dropped and counted, as the source says. `hints` are columns that only a plan looks at, which
     must not decide what a row is worth: malformed values there are NULL.
     """
-    first = 0
-    strictly = enumerate(_parsed(source, path, columns))
-    for number, parsed in enumerate(_parsed(source, path, {*columns, *hints})):
+    first, place = 0, Place.of(path)
+    strictly = enumerate(_parsed(source, place, columns))
+    for number, parsed in enumerate(_parsed(source, place, {*columns, *hints})):
         if parsed.faults and not set(hints) <= set(columns):
             faults = next(strict.faults for at, strict in strictly if at == number)
             parsed = replace(parsed, faults=faults)
-        yield from _blocks(_checked(source, path, parsed), first)
+        yield from _blocks(_checked(source, place, parsed), first)
         first += len(parsed.batch)
 
 
@@ -74,7 +79,7 @@ def event_micros(source: Source, batch: pa.RecordBatch) -> Micros:
     return times if scale == 1 else times * scale
 
 
-def _parsed(source: Source, path: str, columns: Collection[str]) -> Iterator[Parsed]:
+def _parsed(source: Source, path: Place, columns: Collection[str]) -> Iterator[Parsed]:
     try:
         yield from _READERS[source.format](source, path, requested(source, columns))
     except FileNotFoundError as error:
@@ -91,7 +96,7 @@ def _parsed(source: Source, path: str, columns: Collection[str]) -> Iterator[Par
         ) from error
 
 
-def _checked(source: Source, path: str, parsed: Parsed) -> Parsed:
+def _checked(source: Source, path: Place, parsed: Parsed) -> Parsed:
     """The same rows, those without an event time among the faults; an error if faults are."""
     faults = {**_eventless(source, parsed), **parsed.faults}
     if faults and source.malformed == "fail":

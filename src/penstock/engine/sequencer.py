@@ -154,8 +154,7 @@ class Sequencer:
         module = f"{kind}:{alias}"
         replaced = [info.name for info in _listed(self.batch, kind, alias)]
         if rows is not None and len(rows):
-            folder = f"state/{kind}/{alias}"
-            info = Store(self.batch.root).write_chunk(folder, rows)
+            info = Store(self.batch.root).write_chunk((kind, alias), rows)
             chunk = dataclasses.asdict(info)
             yield pack_meta(0, "chunk", module=module, chunk=chunk, replaces=replaced)
         elif replaced:

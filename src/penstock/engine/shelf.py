@@ -306,7 +306,7 @@ class Shelf:
     def _written(self, name: str, chunk: Chunk, kind: str, *, tier: int = 0, **more: Any) -> Packet:
         """A chunk in the store; a `ring` is only for later rounds of this batch."""
         module = module_name(name, self.space)
-        info = Store(self.batch.root).write_chunk(f"state/{module}/{self.pid}", chunk.rows, tier)
+        info = Store(self.batch.root).write_chunk((module, str(self.pid)), chunk.rows, tier)
         facts = dataclasses.asdict(info)
         return pack_meta(self.pid, kind, module=module, chunk=facts, **more)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import pyarrow as pa
@@ -14,7 +13,8 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from penstock.engine.arrow_types import TIMESTAMP, arrow_type
-from penstock.engine.store import absolute_root, open_filesystem
+from penstock.engine.file_names import staged_name
+from penstock.engine.place import Place, open_new
 from penstock.errors import SinkError
 from penstock.kernels.jsonlines import json_lines
 from penstock.query import Query
@@ -31,19 +31,30 @@ class Sink:
     """A place for results; parquet and jsonl hold each result once, the others at least once."""
 
     kind: Kind
-    path: str = ""
-    function: Callable[[Any, int], None] | None = None
+    path: Place | None = None
+    function: Callable[[Any, int], None] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        # A path that is still text is parsed here, once.
+        if self.path is not None:
+            object.__setattr__(self, "path", Place.of(self.path))
+
+    @property
+    def place(self) -> Place:
+        """Where the results of a sink with files lie."""
+        assert self.path is not None, f"a {self.kind} sink has no files"
+        return self.path
 
     @property
     def name(self) -> str:
         """The sink as manifests and the command line write it."""
-        return f"{self.kind}:{self.path}"
+        return f"{self.kind}:{'' if self.path is None else self.path.text}"
 
     @classmethod
     def named(cls, name: str) -> Sink:
         """The sink of a name."""
         kind, _, path = name.partition(":")
-        return cls(cast(Kind, kind), path)
+        return cls(cast(Kind, kind), Place.of(path) if path else None)
 
     @property
     def is_exact(self) -> bool:
@@ -52,12 +63,12 @@ class Sink:
 
 def parquet(path: str | os.PathLike[str]) -> Sink:
     """A folder of parquet files, a few for each batch."""
-    return Sink("parquet", absolute_root(os.fspath(path)))
+    return Sink("parquet", Place.of(path))
 
 
 def jsonl(path: str | os.PathLike[str]) -> Sink:
     """One local file of JSON lines."""
-    return Sink("jsonl", absolute_root(os.fspath(path)))
+    return Sink("jsonl", Place.of(path))
 
 
 def console() -> Sink:
@@ -77,7 +88,7 @@ def foreach_batch(function: Callable[[Any, int], None]) -> Sink:
 
 @dataclass(frozen=True)
 class StagedPart:
-    """A file of results that a task has written."""
+    """A file of results that a task has written; `staged` as its file system calls it."""
 
     staged: str
     rows: int
@@ -86,16 +97,16 @@ class StagedPart:
 
 @dataclass(frozen=True)
 class Staging:
-    """How and where tasks write results; nowhere if there is no format."""
+    """How and where tasks write results."""
 
-    format: Literal["parquet", "jsonl"] | None
-    folder: str
+    format: Literal["parquet", "jsonl"]
+    folder: Place
 
 
 class PartWriter:
     """Collects the results of one task in one file, opened at the first result."""
 
-    def __init__(self, staging: Staging, query: Query):
+    def __init__(self, staging: Staging | None, query: Query):
         self._staging = staging
         self._schema = result_schema(query)
         self._rows = 0
@@ -108,7 +119,7 @@ class PartWriter:
     def write(self, results: pa.RecordBatch) -> None:
         """Add results, in the query's output columns."""
         self._rows += len(results)
-        if self._staging.format is None or not len(results):
+        if self._staging is None or not len(results):
             return
         self._held.append(results)
         self._held_rows += len(results)
@@ -154,13 +165,10 @@ class PartWriter:
             self._stream.write(json_lines(results))
 
     def _open(self) -> None:
-        filesystem, folder = open_filesystem(self._staging.folder)
-        self._path = f"{folder}/{uuid.uuid4().hex}.{self._staging.format}"
-        try:
-            self._stream = filesystem.open_output_stream(self._path)
-        except FileNotFoundError:
-            filesystem.create_dir(folder, recursive=True)
-            self._stream = filesystem.open_output_stream(self._path)
+        assert self._staging is not None, "what goes nowhere needs no file"
+        place = self._staging.folder / staged_name(self._staging.format)
+        self._path = place.path
+        self._stream = open_new(place)
         if self._staging.format == "parquet":
             texts = [f.name for f in self._schema if pa.types.is_large_string(f.type)]
             # Dictionaries of numbers cost more time than they save space.

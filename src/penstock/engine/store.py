@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import errno
 import os
-import uuid
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import fs
 
+from penstock.engine.file_names import as_file_name, is_own, unique_name
 from penstock.engine.layout import TS, UNTIL, hash_name
 from penstock.engine.lifetimes import FOREVER
+from penstock.engine.place import Place, open_new
 from penstock.errors import StateError
 
 
@@ -45,34 +44,27 @@ class ChunkInfo:
 
 @dataclass(frozen=True)
 class Store:
-    """Files under one root, which is a path or a URI. Names are relative to it."""
+    """Files under one root. Names are relative to it."""
 
-    root: str
+    root: Place
 
-    @cached_property
-    def _place(self) -> tuple[fs.FileSystem, str]:
-        return open_filesystem(self.root)
+    def __post_init__(self) -> None:
+        # A root that is still text is parsed here, once.
+        object.__setattr__(self, "root", Place.of(self.root))
 
     @property
     def is_local(self) -> bool:
-        return isinstance(self._place[0], fs.LocalFileSystem)
+        return self.root.is_local
 
     def path(self, name: str) -> str:
         """Where a file lies, as its file system writes it."""
-        return f"{self._place[1]}/{name}"
+        return (self.root / name).path
 
     def write(self, name: str, data: pa.Buffer | bytes) -> None:
         """Write a whole new file; its folder is made if need be."""
-        filesystem, _ = self._place
-        path = self.path(name)
-        with storage_errors("write", path):
-            try:
-                stream = filesystem.open_output_stream(path)
-            except FileNotFoundError:
-                filesystem.create_dir(os.path.dirname(path), recursive=True)
-                stream = filesystem.open_output_stream(path)
-            with stream:
-                stream.write(data)
+        place = self.root / name
+        with storage_errors("write", place.path), open_new(place) as stream:
+            stream.write(data)
 
     def publish(self, name: str, data: bytes) -> None:
         """Write a file so that it is seen whole or not at all; it must not exist yet."""
@@ -81,10 +73,10 @@ class Store:
                 raise FileExistsError(name)
             self.write(name, data)
             return
-        final = Path(self.path(name))
-        draft = final.with_name(f".{final.name}.{uuid.uuid4().hex}")
-        with storage_errors("write", str(final)):
-            draft.parent.mkdir(parents=True, exist_ok=True)
+        final = self.root / name
+        draft = final.parent / f".{final.name}.{unique_name()}"
+        with storage_errors("write", final.path):
+            os.makedirs(final.parent, exist_ok=True)
             with open(draft, "wb") as file:
                 file.write(data)
                 file.flush()
@@ -94,49 +86,43 @@ class Store:
             except OSError as error:
                 if error.errno not in _NO_LINKS:
                     raise
-                if final.exists():
+                if os.path.exists(final):
                     raise FileExistsError(final) from None
                 os.replace(draft, final)
             finally:
-                draft.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    os.unlink(draft)
 
     def read(self, name: str) -> pa.Buffer:
         """The bytes of a file, mapped into memory where it is local."""
-        filesystem, _ = self._place
-        path = self.path(name)
+        place = self.root / name
         if self.is_local:
-            with pa.memory_map(path) as file:
+            with pa.memory_map(place.path) as file:
                 return file.read_buffer()
-        with filesystem.open_input_file(path) as file:
+        with place.filesystem.open_input_file(place.path) as file:
             return file.read_buffer()
 
     def exists(self, name: str) -> bool:
-        filesystem, _ = self._place
-        return bool(filesystem.get_file_info(self.path(name)).type != fs.FileType.NotFound)
+        return (self.root / name).exists
 
     def names(self, folder: str) -> list[str]:
         """The files anywhere under a folder, sorted; none if it does not exist."""
-        filesystem, root = self._place
-        selector = fs.FileSelector(self.path(folder), recursive=True, allow_not_found=True)
-        infos = filesystem.get_file_info(selector)
-        return sorted(i.path[len(root) + 1 :] for i in infos if i.type == fs.FileType.File)
+        below = (self.root / folder).files(recursive=True)
+        return sorted(f"{folder}/{name}" for name, _ in below)
 
     def remove(self, names: list[str]) -> None:
-        """Delete files; one that is gone already is no error."""
-        filesystem, _ = self._place
-        for name in names:
-            try:
-                filesystem.delete_file(self.path(name))
-            except FileNotFoundError:
-                continue
+        """Delete files that Penstock wrote; one that is gone is no error, and others stay."""
+        self.root.delete([name for name in names if is_own(name)])
 
-    def write_chunk(self, folder: str, rows: pa.RecordBatch, tier: int = 0) -> ChunkInfo:
-        """Write rows as a chunk under a name that no other attempt uses."""
+    def write_chunk(self, owner: tuple[str, str], rows: pa.RecordBatch, tier: int = 0) -> ChunkInfo:
+        """Write rows as a chunk under a name that no other attempt uses; `owner` is whose they are,
+        in any words."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, rows.schema) as writer:
             writer.write_batch(rows)
         data = sink.getvalue()
-        name = f"{folder}/{uuid.uuid4().hex}.arrow"
+        folders = "/".join(as_file_name(word) for word in owner)
+        name = f"state/{folders}/{unique_name('.arrow')}"
         self.write(name, data)
         times = rows.column(TS).to_numpy()
         first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
@@ -171,12 +157,12 @@ class Chunk:
 
 
 @lru_cache(maxsize=1024)
-def open_chunk(root: str, info: ChunkInfo, key: int | None) -> Chunk:
+def open_chunk(root: Place, info: ChunkInfo, key: int | None) -> Chunk:
     """A chunk that a manifest lists, checked against its checksum the first time it is opened."""
     return Chunk.of(read_rows(root, info), key)
 
 
-def read_rows(root: str, info: ChunkInfo) -> pa.RecordBatch:
+def read_rows(root: Place, info: ChunkInfo) -> pa.RecordBatch:
     """The rows of a chunk; missing or damaged is an error, never an empty chunk."""
     store = Store(root)
     path = store.path(info.name)
@@ -191,19 +177,6 @@ def read_rows(root: str, info: ChunkInfo) -> pa.RecordBatch:
         raise StateError(f"state chunk is damaged: {path} ({found})", hint=_RESTORE)
     rows: pa.RecordBatch = pa.ipc.open_file(data).get_batch(0)
     return rows
-
-
-def open_filesystem(root: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a path or URI, and the path in it."""
-    if "://" in root:
-        filesystem, path = fs.FileSystem.from_uri(root)
-        return filesystem, path.rstrip("/")
-    return fs.LocalFileSystem(), os.path.abspath(root)
-
-
-def absolute_root(root: str) -> str:
-    """A path that means the same to every process, wherever it was started; URIs stay."""
-    return root if "://" in root else os.path.abspath(root)
 
 
 # File systems without hard links (some network mounts) answer with one of these.

@@ -6,15 +6,16 @@ written once to the page cache and mapped. All tasks reach the checkpoint's fold
 
 from __future__ import annotations
 
-import shutil
-import uuid
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
+from penstock.engine.file_names import is_unique_name, unique_name
 from penstock.engine.packets import Packet
+from penstock.engine.place import Place
 from penstock.engine.store import storage_errors
 
 # Below this a file costs more than the copies.
@@ -26,7 +27,7 @@ _MARK = "@"
 class Transit:
     """A local folder for the packets of one batch."""
 
-    folder: str
+    folder: Place
 
     def leave(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """The packets, with a name in place of each large one."""
@@ -40,23 +41,26 @@ class Transit:
 
     def clear(self) -> None:
         """Remove all of them."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):
+            left = [name for name, _ in self.folder.files() if is_unique_name(name)]
+            self.folder.delete(left)
+            self.folder.delete_if_empty()
 
     def _left(self, packet: Packet) -> Packet:
-        name = uuid.uuid4().hex
-        with storage_errors("write", self.folder):
+        name = unique_name()
+        with storage_errors("write", self.folder.path):
             try:
                 self._write(name, packet)
             except FileNotFoundError:
-                Path(self.folder).mkdir(parents=True, exist_ok=True)
+                os.makedirs(self.folder, exist_ok=True)
                 self._write(name, packet)
         return Packet(packet.pid, _MARK + packet.tag, name.encode())
 
     def _write(self, name: str, packet: Packet) -> None:
-        with open(f"{self.folder}/{name}", "wb") as file:
+        with open(self.folder / name, "wb") as file:
             file.write(packet.data)
 
     def _fetched(self, packet: Packet) -> Packet:
-        path = f"{self.folder}/{bytes(packet.data).decode()}"
+        path = (self.folder / bytes(packet.data).decode()).path
         with storage_errors("read", path), pa.memory_map(path) as file:
             return Packet(packet.pid, packet.tag.removeprefix(_MARK), file.read_buffer())

@@ -99,7 +99,7 @@ class ViewStep:
     def _kept(self, module: str, pid: int, rows: pa.RecordBatch) -> Iterator[Packet]:
         replaced = [info.name for info in self._listed(module, pid)]
         if len(rows):
-            info = Store(self.batch.root).write_chunk(f"state/{module}/{pid}", rows)
+            info = Store(self.batch.root).write_chunk((module, str(pid)), rows)
             chunk = dataclasses.asdict(info)
             yield pack_meta(pid, "chunk", module=module, chunk=chunk, replaces=replaced)
         elif replaced:

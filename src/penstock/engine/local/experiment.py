@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from penstock.engine.arrow_types import arrow_type
 from penstock.engine.feed import Feed
+from penstock.engine.file_names import new_mark
 from penstock.engine.layout import ARRIVAL, TS, Layout
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.local.clock import Clock
@@ -18,6 +19,7 @@ from penstock.engine.local.laboratory import Outcome, run
 from penstock.engine.local.schedule import Mode
 from penstock.engine.manifest import Manifest
 from penstock.engine.pack import Arrivals, read_slice
+from penstock.engine.place import Place
 from penstock.engine.publish import as_parts, clean, prepare, print_results, publish, staging_of
 from penstock.engine.sinks import PartWriter, Sink
 from penstock.engine.store import Store
@@ -46,14 +48,15 @@ def run_experiment(
     kept for a later run.
     """
     refuse_views(plan.query)
-    prepare(sink, is_new=True, overwrite=overwrite)
+    mark = new_mark()
+    prepare(sink, mark, is_new=True, overwrite=overwrite)
     outcome = run(plan, read_all(plan.query, contents_of(plan)), mode, expiration, clock, buckets)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
-        staging = staging_of(sink, Store(folder))
+        staging = staging_of(sink, Store(Place.of(folder)), mark)
         writer = PartWriter(staging, plan.query)
         for rows in outcome.results.to_batches():
             writer.write(rows)
-        parts = as_parts(sink, 0, list(writer.close()))
+        parts = as_parts(sink, mark, 0, list(writer.close()))
         if sink.kind == "console":
             print_results(staging, parts)
         publish(sink, Manifest(batch=0, parts=parts))
@@ -79,7 +82,8 @@ def read_all(
     that are wanted `also`."""
     layout = Layout(query)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
-        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), Store(folder))
+        store = Store(Place.of(folder))
+        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), store)
         feed.freeze()
         end = feed.everything()
         slices = feed.slices(feed.start(), end)

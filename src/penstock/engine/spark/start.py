@@ -12,8 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.checkpoint import Checkpoint
 from penstock.engine.feed import Feed
+from penstock.engine.file_names import unique_name
 from penstock.engine.manifest import Manifest
 from penstock.engine.pipeline import Pipeline, Report
+from penstock.engine.publish import staging_of
 from penstock.engine.sinks import Sink
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.ticker import rows_of_rate, ticks
@@ -50,7 +52,7 @@ def start(
         _remove_drafts(held.store)
         _check_reach(spark, held)
         feed = _open_feed(query, held.store, available_now)
-        deliver = _deliverer(spark, sink, held.store.root)
+        deliver = _deliverer(spark, sink, held)
         pipeline = Pipeline(plan, held, sink, overwrite=overwrite, deliver=deliver)
         run = SparkRun(
             spark,
@@ -64,7 +66,7 @@ def start(
         )
         pipeline.on_report(lambda made: _reported(run, made, report))
         writer = _packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
-        writer = writer.option("checkpointLocation", f"{held.store.root}/spark")
+        writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
         pace = "0 seconds" if available_now else f"{round(trigger * 1000)} milliseconds"
         run.begin(writer.trigger(processingTime=pace).start())
     except BaseException:
@@ -125,33 +127,29 @@ def _remove_drafts(store: Store) -> None:
         store.remove([name for name in names if name.removesuffix(".crc").endswith(".tmp")])
 
 
-def _deliverer(spark: SparkSession, sink: Sink, root: str) -> Callable[[Manifest], None] | None:
+def _deliverer(
+    spark: SparkSession, sink: Sink, held: Checkpoint
+) -> Callable[[Manifest], None] | None:
     """Hand a batch's staged results to the user's function as a DataFrame."""
-    function = sink.function
-    if function is None:
+    function, staging = sink.function, staging_of(sink, held.store, held.mark)
+    if function is None or staging is None:
         return None
 
     def deliver(made: Manifest) -> None:
-        paths = [_as_uri(root, part.staged) for part in made.parts]
+        names = [part.staged.rpartition("/")[2] for part in made.parts]
+        paths = [(staging.folder / name).pattern_for_spark for name in names]
         if paths:
             function(spark.read.parquet(*paths), made.batch)
 
     return deliver
 
 
-def _as_uri(root: str, path: str) -> str:
-    """A path of the checkpoint's file system, as Spark writes it."""
-    scheme, colon, _ = root.partition("://")
-    return f"{scheme if colon else 'file'}://{path}"
-
-
 def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
     """On a cluster, all executors must see the checkpoint."""
     if spark.sparkContext.master.startswith("local["):
         return
-    name = "reach"
+    name, root = unique_name(".reach"), held.store.root
     held.store.write(name, b"penstock")
-    root = held.store.root
 
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from penstock.engine.store import Store
@@ -161,7 +159,10 @@ def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
             yield pa.RecordBatch.from_pydict({"seen": pa.array([seen] * len(batch))})
 
     tasks = max(8, 4 * spark.sparkContext.defaultParallelism)
-    seen = spark.range(0, tasks, 1, tasks).mapInArrow(look, "seen boolean").collect()
+    try:
+        seen = spark.range(0, tasks, 1, tasks).mapInArrow(look, "seen boolean").collect()
+    finally:
+        root.delete([name])
     if not all(row.seen for row in seen):
         raise StateError(
             f"the executors cannot see the checkpoint {root}",

@@ -1,0 +1,83 @@
+"""File names: how the names of streams become some, and which of them only Penstock gives."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from hashlib import sha256
+from urllib.parse import quote
+
+# File systems take 255 bytes; something may be put before or after the name.
+_LONGEST = 200
+_HEAD = 100
+
+_UNIQUE = r"[0-9a-f]{32}"
+_MARK = r"[0-9a-f]{16}"
+_NUMBERED = rf"\d{{12}}\.json|\.\d{{12}}\.json\.{_UNIQUE}"
+_SPAN = r"\d{12}-\d{12}\.json"
+_OWN = re.compile(
+    rf"state/.+/{_UNIQUE}\.arrow"
+    rf"|transit/\d+/{_UNIQUE}"
+    rf"|(?:manifests|feed|decisions)/(?:{_NUMBERED})"
+    rf"|sources/.+/(?:{_SPAN}|\.{_SPAN}\.{_UNIQUE})"
+    # Half-written entries of Spark's logs in the folder that it was given for them.
+    r"|spark/(?:offsets|commits)/\.+\d+\.[0-9a-f-]{36}\.tmp(?:\.crc)?"
+)
+
+
+def unique_name(ending: str = "") -> str:
+    """A name that no other file has or will have."""
+    return f"{uuid.uuid4().hex}{ending}"
+
+
+def is_unique_name(name: str) -> bool:
+    """Whether a name is one of those, without an ending."""
+    return re.fullmatch(_UNIQUE, name) is not None
+
+
+def is_own(name: str) -> bool:
+    """Whether a file of a checkpoint has a name that only Penstock, or Spark for it, gives."""
+    return _OWN.fullmatch(name) is not None
+
+
+def as_file_name(name: str) -> str:
+    """A stream's name, whatever is in it, as the name of one file or folder.
+
+    Different names stay different. Letters, digits, `_`, `-`, `@` and `+` are as they were; other
+    characters are percent-encoded, so that none leads elsewhere, is hidden or means something.
+    """
+    encoded = quote(name, safe="@+").replace(".", "%2E").replace("~", "%7E") or "%"
+    if len(encoded) <= _LONGEST:
+        return encoded
+    return f"{encoded[:_HEAD]}%-{sha256(name.encode()).hexdigest()}"
+
+
+def new_mark() -> str:
+    """What tells the files of one checkpoint from all others."""
+    return uuid.uuid4().hex[:16]
+
+
+def is_mark(text: str) -> bool:
+    """Whether a text is one of those."""
+    return re.fullmatch(_MARK, text) is not None
+
+
+def staged_name(kind: str) -> str:
+    """A new file of results that are not final."""
+    return unique_name(f".{kind}")
+
+
+def is_staged(name: str) -> bool:
+    """Whether a file is one of those."""
+    return re.fullmatch(rf"{_UNIQUE}\.(?:parquet|jsonl)", name) is not None
+
+
+def part_name(batch: int, number: int, mark: str) -> str:
+    """A file of a batch's results, signed."""
+    return f"part-{batch:08d}-{number:04d}-{mark}.parquet"
+
+
+def mark_of_part(name: str) -> str | None:
+    """With which mark a file of results is signed."""
+    found = re.fullmatch(rf"part-\d{{8,}}-\d{{4,}}-({_MARK})\.parquet", name)
+    return found and found[1]

@@ -1,0 +1,256 @@
+"""Places: where files lie, on local disk or on any file system that pyarrow reaches."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+from pyarrow import fs
+
+from penstock.errors import PlaceError
+
+LOCAL = "file"
+# `file:/x` is a URI as well; of other schemes a name such as `a:/b` may well be a path.
+_IS_URI = re.compile(r"[a-z][a-z0-9+.-]*://|file:/", re.IGNORECASE)
+_URI = re.compile(r"([^:]+):(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(#.*)?", re.DOTALL)
+_SAME_SCHEME = {"local": LOCAL, "gcs": "gs", "s3a": "s3"}
+# Where the name before `@` says who asks; elsewhere (abfs) it says where to look.
+_NAMES_A_USER = ("s3", "gs", "hdfs", "viewfs")
+# As Hadoop calls the file systems that pyarrow calls otherwise.
+_HADOOP_SCHEMES = {"s3": "s3a"}
+_GLOB = re.compile(r"([\[\]{}*?\\])")
+_SECRET = re.compile(r"(?i)((?:^|&)[^=&]*(?:secret|token|password|sig|key)[^=&]*=)[^&]*")
+_ENDPOINT = re.compile(r"(?:^|&)(endpoint_override=[^&]*)")
+# A password that ends too early, at a character that means something else.
+_CUT_OFF = re.compile(r"[^@:\[]*:(?!\d*$)[^@]*")
+_UNQUOTED = "/=:@+,~!$&'()*;"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Place:
+    """A file or folder: a path or URI, taken apart once. `names` lead to it from the root.
+
+    Places are the same if the same files are meant, however they are written and reached: options
+    and credentials do not count. Printed, a place hides its secrets; `text` has them.
+    """
+
+    scheme: str
+    authority: str
+    names: tuple[str, ...]
+    options: str = ""
+
+    @classmethod
+    def of(cls, location: str | os.PathLike[str] | Place) -> Place:
+        """The place of a path or URI; relative paths start where the process does."""
+        if isinstance(location, Place):
+            return location
+        text = os.fspath(location)
+        if not text:
+            raise PlaceError("an empty path is no place for files", hint="name a file or folder")
+        if not _IS_URI.match(text):
+            return cls(LOCAL, "", _names(os.path.abspath(text)))
+        return _parsed(text)
+
+    def __truediv__(self, below: str) -> Place:
+        """The place of a name below this one, or of several with `/` between them."""
+        names = tuple(below.split("/"))
+        if any(name in ("", ".", "..") for name in names):
+            raise PlaceError(f"{below!r} is not the name of a file below {self}")
+        return Place(self.scheme, self.authority, self.names + names, self.options)
+
+    @property
+    def parent(self) -> Place:
+        return Place(self.scheme, self.authority, self.names[:-1], self.options)
+
+    @property
+    def name(self) -> str:
+        return self.names[-1] if self.names else ""
+
+    # Writing it down
+
+    @property
+    def text(self) -> str:
+        """What gives this place again, in any process."""
+        return self._written(self.authority, self.options)
+
+    def __str__(self) -> str:
+        """The place for people to read, without passwords."""
+        user, at, host = self.authority.rpartition("@")
+        name, colon, _ = user.partition(":")
+        authority = f"{name}{colon and ':***'}{at}{host}"
+        return self._written(authority, _SECRET.sub(r"\1***", self.options))
+
+    def __repr__(self) -> str:
+        return f"Place({str(self)!r})"
+
+    def _written(self, authority: str, options: str) -> str:
+        if self.is_local and not options:
+            return self._inside
+        tail = f"?{options}" if options else ""
+        return f"{self.scheme}://{authority}{quote(self._inside, safe=_UNQUOTED)}{tail}"
+
+    @property
+    def for_spark(self) -> str:
+        """The place as Hadoop writes it: it knows no options, and nothing is quoted."""
+        user, _, host = self.authority.rpartition("@")
+        keeps_user = user and self.scheme not in _NAMES_A_USER
+        authority = f"{user.partition(':')[0]}@{host}" if keeps_user else host
+        scheme = _HADOOP_SCHEMES.get(self.scheme, self.scheme)
+        return f"{scheme}://{authority}{self._inside}"
+
+    @property
+    def pattern_for_spark(self) -> str:
+        """The same where Spark takes patterns: one that only this file matches."""
+        return _GLOB.sub(r"\\\1", self.for_spark)
+
+    # Comparing
+
+    @cached_property
+    def where(self) -> str:
+        """What all ways to write this place have in common."""
+        if self.is_local:
+            return self._inside
+        user, _, host = self.authority.rpartition("@")
+        container = "" if self.scheme in _NAMES_A_USER else user.partition(":")[0]
+        endpoint = "".join(_ENDPOINT.findall(self.options))
+        return f"{self.scheme}://{container}@{host}{self._inside}?{endpoint}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.where == other.where
+
+    def __hash__(self) -> int:
+        return hash(self.where)
+
+    # Reaching it
+
+    @property
+    def is_local(self) -> bool:
+        return self.scheme == LOCAL
+
+    @property
+    def filesystem(self) -> fs.FileSystem:
+        return _opened(self.scheme, self.authority, self.options)[0]
+
+    @property
+    def path(self) -> str:
+        """The place as its file system calls it."""
+        if self.is_local:
+            return self._inside
+        _, root = _opened(self.scheme, self.authority, self.options)
+        return posixpath.join(root, *self.names)
+
+    def __fspath__(self) -> str:
+        if not self.is_local:
+            raise TypeError(f"{self} is not a local file")
+        return self._inside
+
+    @property
+    def _inside(self) -> str:
+        return f"/{'/'.join(self.names)}"
+
+    def info(self) -> fs.FileInfo:
+        """What is there: a file, a folder or nothing."""
+        return self.filesystem.get_file_info(self.path)
+
+    @property
+    def exists(self) -> bool:
+        return bool(self.info().type != fs.FileType.NotFound)
+
+    @property
+    def is_file(self) -> bool:
+        return bool(self.info().type == fs.FileType.File)
+
+    def files(self, *, recursive: bool = False) -> Iterator[tuple[str, fs.FileInfo]]:
+        """The files in a folder by their names below it; none if there is no such folder."""
+        base = self.path
+        selector = fs.FileSelector(base, recursive=recursive, allow_not_found=True)
+        for info in self.filesystem.get_file_info(selector):
+            if info.type == fs.FileType.File:
+                yield info.path[len(base) :].lstrip("/"), info
+
+    def delete(self, names: list[str]) -> None:
+        """Delete files below a folder; one that is gone already is no error."""
+        for name in names:
+            try:
+                self.filesystem.delete_file((self / name).path)
+            except FileNotFoundError:
+                continue
+
+    def delete_if_empty(self) -> None:
+        """Delete a local folder that nothing is in; elsewhere folders are only names."""
+        if self.is_local:
+            try:
+                os.rmdir(self)
+            except OSError:
+                return
+
+
+def _parsed(text: str) -> Place:
+    """The place of a URI."""
+    found = _URI.fullmatch(text)
+    assert found is not None, "it begins with a scheme"
+    scheme, authority, path, options, fragment = (part or "" for part in found.groups())
+    scheme = scheme.lower()
+    if _CUT_OFF.fullmatch(authority):
+        raise PlaceError(
+            f"cannot tell the host in {scheme}://{authority.partition(':')[0]}:***",
+            hint="in a password write %2F for /, %3F for ? and %23 for #",
+        )
+    place = Place(_SAME_SCHEME.get(scheme, scheme), authority, _names(path), options)
+    try:
+        names = _names(unquote(path, errors="strict"))
+    except UnicodeDecodeError:
+        raise PlaceError(
+            f"cannot read {place}: its percent-encoded bytes are not UTF-8",
+            hint="give the path without file://, or encode it as UTF-8",
+        ) from None
+    place = Place(place.scheme, authority, names, options)
+    if fragment:
+        raise PlaceError(
+            f"cannot tell what # means in {place}{fragment}", hint="in a URI write %23 for #"
+        )
+    if place.is_local and authority not in ("", "localhost"):
+        raise PlaceError(
+            f"cannot reach {place}: {authority} is no folder of this machine",
+            hint="a file URI has three slashes: file:///folder/file",
+        )
+    return Place(LOCAL, "", names, options) if place.is_local else place
+
+
+def _names(path: str) -> tuple[str, ...]:
+    """The names of an absolute path, without `.`, `..` and empty ones."""
+    return tuple(name for name in posixpath.normpath(f"/{path}").split("/") if name)
+
+
+@lru_cache(maxsize=64)
+def _opened(scheme: str, authority: str, options: str) -> tuple[fs.FileSystem, str]:
+    """A file system, and what it calls its root. One serves all places in it."""
+    root = Place(scheme, authority, (), options)
+    if root.is_local and not options:
+        return fs.LocalFileSystem(), "/"
+    try:
+        found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(root.text)
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).replace(root.text, str(root))
+        raise PlaceError(
+            f"cannot reach {root}: {reason}",
+            hint="a place is a path, or a URI such as file:///folder, s3://bucket/folder "
+            "or hdfs://host/folder",
+        ) from None
+    return found
+
+
+def open_new(place: Place) -> fs.NativeFile:
+    """A new file to write to; its folder is made if need be."""
+    filesystem, path = place.filesystem, place.path
+    try:
+        return filesystem.open_output_stream(path)
+    except FileNotFoundError:
+        filesystem.create_dir(place.parent.path, recursive=True)
+        return filesystem.open_output_stream(path)
