@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from penstock.plan.decision import Decision
 from penstock.plan.explain.quantity import kept, percent
-from penstock.plan.mesh import Eddy
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by, shown_query
 from penstock.query import Input, Query, TimeWindow
@@ -33,6 +33,9 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         yield "~ rests on guessed figures; penstock analyze finds them from the data"
     if isinstance(decision.plan, Eddy):
         yield "an eddy finds its orders as it runs; the figures are those of FROM's order"
+    shown = (decision.chosen, *(decision.others if alternatives else ()))
+    if any(isinstance(each.plan, MeshJoin) for each in shown):
+        yield "--plan takes no mesh, whose classifier comes from training: --kinds mesh wants one"
     yield from decision.notes
     if alternatives and not decision.others:
         yield "no alternatives: only one plan was weighed"
