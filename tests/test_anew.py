@@ -588,7 +588,8 @@ def test_explain_as_pictures() -> None:
     assert set(graph.edges) == {
         Edge("in2", "p2_1"),
         Edge("p2_1", "p2_2"),
-        Edge("p2_2", "out"),
+        Edge("p2_2", "view"),
+        Edge("view", "out"),
         Edge("in1", "p2_1", is_dotted=True),
         Edge("in0", "p2_2", is_dotted=True),
     }

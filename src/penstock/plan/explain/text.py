@@ -12,7 +12,7 @@ from penstock.plan.explain.figures import Figures
 from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_lines
 from penstock.plan.explain.quantity import fact_text, shortened
 from penstock.plan.explain.ranking import Column, ranking
-from penstock.plan.explain.rows import Row, anew_text, early_text, rows_of
+from penstock.plan.explain.rows import Row, anew_text, early_text, out_text, rows_of
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
 from penstock.plan.mesh import MeshJoin
 from penstock.query.goal import Steady
@@ -74,7 +74,8 @@ def _foot(figures: Figures) -> Iterator[str]:
         yield from _line("anew", anew_text(figures.anew))
     yield from _meshes(figures)
     if figures.view is not None:
-        yield from _line("view", str(figures.view))
+        joined = out_text(figures, figures.estimate.output_rate)
+        yield from _line("view", f"{figures.view}; {joined} join results are aggregated")
     yield from _line("output", ", ".join(name for name, _ in figures.outputs))
     yield from _whole("plan", figures)
     if not isinstance(decision.goal, Steady):
