@@ -120,7 +120,7 @@ PAGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("options", PAGES.values(), ids=PAGES)
 def test_nothing_is_cut_off(options: dict[str, Any]) -> None:
-    """Pictures are as wide as the page, all text is in its box, and nothing needs to be scrolled."""
+    """Pictures are as wide as the page, all text is in its box, nothing needs to be scrolled."""
     page = ps.sql(**options).explain("html", alternatives=True)
     assert "overflow-x" not in page
     assert "min-width: 6" not in page

@@ -84,7 +84,8 @@ SETTINGS = {
     ),
     "three streams": (
         "SELECT A.g, COUNT(*) AS n FROM A [RANGE 4 SECONDS], B [RANGE 4 SECONDS], "
-        "C [RANGE 4 SECONDS] WHERE A.k = B.k AND B.k = C.k GROUP BY A.g EVERY 1 SECOND", 50, 500, 15,
+        "C [RANGE 4 SECONDS] WHERE A.k = B.k AND B.k = C.k GROUP BY A.g EVERY 1 SECOND",
+        50, 500, 15,
     ),
 }  # fmt: skip
 
