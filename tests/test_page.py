@@ -76,7 +76,7 @@ def test_the_headline_of_a_view_is_its_changes_in_every_format() -> None:
     assert changes is not None
     shown = f"~{changes:,.3g}"
     assert f"out {shown} changes/s" in query.explain().splitlines()[0]
-    assert "~100/s join results are aggregated" in query.explain().replace("\n        ", " ")
+    assert "joined  ~100/s results, which the view aggregates\n" in query.explain()
     for format in ("mermaid", "dot"):
         said = query.explain(format)
         assert "every 5 SECONDS" in said

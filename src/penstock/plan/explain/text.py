@@ -75,7 +75,8 @@ def _foot(figures: Figures) -> Iterator[str]:
     yield from _meshes(figures)
     if figures.view is not None:
         joined = out_text(figures, figures.estimate.output_rate)
-        yield from _line("view", f"{figures.view}; {joined} join results are aggregated")
+        yield from _line("joined", f"{joined} results, which the view aggregates")
+        yield from _line("view", str(figures.view))
     yield from _line("output", ", ".join(name for name, _ in figures.outputs))
     yield from _whole("plan", figures)
     if not isinstance(decision.goal, Steady):
