@@ -115,13 +115,13 @@ def main() -> None:
     from penstock.api import TemporaryCheckpoint
     from penstock.monitor.analyze import analyze
     from penstock.sql import parse
-    from penstock.stats.dump import dump
+    from penstock.stats.save import save
 
     make_data(DATA)
     functions = [matches, contains]
     text = QUERY.read_text()
     stats, results = DATA.parent / "stocks.toml", DATA.parent / "stocks.jsonl"
-    stats.write_text(dump(analyze(parse(text, functions=functions))))
+    save(analyze(parse(text, functions=functions)), stats)
     query = ps.sql(text, stats=stats, functions=functions, engine="local")
     print(query.explain())
     with TemporaryCheckpoint() as checkpoint:

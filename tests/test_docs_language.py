@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -15,6 +16,7 @@ from reference import Row, answer, view_changes
 
 from penstock.api import ContinuousQuery
 from penstock.engine.arrow_types import arrow_type
+from penstock.engine.distributions import FORMS, check, draw, parse_values
 from penstock.engine.sinks import parquet
 from penstock.errors import SqlError
 from penstock.query import DataType, Field, Input, Query, Source
@@ -27,6 +29,7 @@ from penstock.stats.guess import complete
 
 PAGE = (Path(__file__).parent.parent / "docs" / "language.md").read_text(encoding="utf-8")
 FIRST, *OTHERS = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+DISTRIBUTIONS = (*re.findall(r"(\w+)\(", FORMS), "sequence")
 DECLARATIONS = FIRST[: FIRST.index("SELECT")]
 
 
@@ -112,12 +115,23 @@ def _rows(item: Input) -> list[Row]:
         *OPTIONS,
         *(f"'{format_}'" for format_ in FORMATS),
         *(f"{name.upper()}(" for name in (*SIGNATURES, *AGGREGATES)),
+        *(f"{name}(" for name in DISTRIBUTIONS),
         *TYPE_NAMES,
         *(unit.upper() for unit in UNITS if unit.endswith("seconds")),
     ],
 )
 def test_every_option_format_function_type_and_unit_is_on_the_page(name: str) -> None:
     assert re.search(rf"`[^`\n]*{re.escape(name)}[^`\n]*`", PAGE)
+
+
+def test_the_made_up_stream_of_the_page_can_be_drawn() -> None:
+    example = next(text for text in OTHERS if "choice(" in text)
+    source = parse(example + ";SELECT * FROM made [NOW]").inputs[0].source
+    drawn = parse_values(str(source.option("values")))
+    for field in source.fields:
+        if field.name != source.timestamp:
+            check(drawn[field.name], field)
+            assert len(draw(drawn[field.name], field, 3, np.random.default_rng(1), 0)) == 3
 
 
 def test_there_are_no_types_but_those_on_the_page() -> None:

@@ -862,3 +862,15 @@ def test_no_order_is_cheaper_than_the_one_by_rank(seed: int) -> None:
 def test_equal_ranks_keep_their_order() -> None:
     known = figures(a=(0.5, 1e-3), b=(1.0, 1e-3), c=(0.5, 1e-3), d=(1.0, 1e-6))
     assert by_rank((B, C, A, D), known) == (C, A, B, D)
+
+
+def test_a_function_of_ones_own_may_be_named_like_a_window() -> None:
+    @ps.function(cost=1e-6)
+    def hop(price: float) -> float:
+        return price + 1
+
+    text = "CREATE STREAM A (x DOUBLE, ts TIMESTAMP) WITH (format='csv', path='a', timestamp='ts');"
+    query = parse(f"{text} SELECT hop(x) AS y FROM A [NOW]", functions=[hop])
+    assert str(query.outputs[0].expression)
+    with pytest.raises(SqlError, match=r"hop\(…\) is not in the language"):
+        parse(f"{text} SELECT hop(x) AS y FROM A [NOW]")

@@ -333,3 +333,12 @@ def test_the_example_runs_by_a_mesh_and_gives_the_same_results(
             assert len(meshed(query.decision).mesh("S").routes) > 1
     assert results["mesh"] == results["multiway"]
     assert len(results["mesh"]) > 100
+
+
+def test_a_mesh_is_said_not_to_be_forced_by_text() -> None:
+    remark = "--plan takes no mesh"
+    made = decide(opposite(), Wishes(alternatives=True))
+    for format in ("text", "json", "html"):
+        assert remark in explain(made, format, alternatives=True)
+    others = decide(opposite(), Wishes(alternatives=True, off=MESH))
+    assert remark not in explain(others, alternatives=True)

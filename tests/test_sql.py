@@ -289,12 +289,19 @@ def test_every_mistake_is_answered_with_its_place_and_a_hint(case: dict[str, str
         assert answer == case["error"]
 
 
+@pytest.mark.parametrize(
+    "case", [case for case in golden_cases() if "followed" in case], ids=lambda case: case["says"]
+)
+def test_a_hint_that_is_followed_leads_to_a_query(case: dict[str, str]) -> None:
+    followed = case["followed"]
+    script = followed if "CREATE" in followed else followed + DECLARATIONS
+    assert isinstance(answer_to(script), Query)
+
+
 def test_golden_errors_are_written_anew_when_asked() -> None:
-    cases = [
-        {"says": case["says"], "query": case["query"], "error": complaint(case["query"])}
-        for case in golden_cases()
-    ]
+    cases = [{**case, "error": complaint(case["query"])} for case in golden_cases()]
     text = "# Queries without CREATE are over the streams that test_sql.py declares.\n"
+    text += "# `followed` is the query once the hint has been followed; it must be one.\n"
     text += yaml.dump(cases, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
     if "PENSTOCK_GOLDEN" in os.environ:
         GOLDEN.write_text(text, encoding="utf-8")

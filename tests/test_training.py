@@ -16,8 +16,9 @@ from penstock.monitor.yields import windows_of
 from penstock.query import Query
 from penstock.sql import parse
 from penstock.stats.dump import dump
-from penstock.stats.file import loads
+from penstock.stats.file import load, loads
 from penstock.stats.guess import complete
+from penstock.stats.save import save
 from penstock.stats.statistics import Statistics
 from penstock.stats.training import Training
 
@@ -222,6 +223,56 @@ def test_what_analyze_writes_reads_back(tmp_path: Path) -> None:
     known = sampled("SELECT A.x FROM A [RANGE 4 SECONDS], B [RANGE 10 SECONDS] "
                     "WHERE A.k = B.k AND A.x < 0.5")  # fmt: skip
     assert loads(dump(known), known.query) == known
+
+
+def test_training_lies_in_a_file_of_its_own(tmp_path: Path) -> None:
+    known = Statistics(ASKED, training={"S": TRAINING}, untrained={}, horizon=60.0)
+    files = save(known, tmp_path / "s.toml")
+    assert [file.name for file in files] == ["s.training.toml", "s.toml"]
+    figures = files[1].read_text(encoding="utf-8")
+    assert 'training = "s.training.toml"' in figures
+    assert "weights" not in figures
+    assert "horizon" not in files[0].read_text(encoding="utf-8")
+    assert load(files[1], ASKED) == known
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["s.toml", "s.training.toml"]
+
+
+def test_training_is_found_beside_the_figures_wherever_they_are_moved(tmp_path: Path) -> None:
+    known = Statistics(ASKED, training={"S": TRAINING})
+    save(known, tmp_path / "s.toml")
+    moved = tmp_path / "there"
+    moved.mkdir()
+    for file in ("s.toml", "s.training.toml"):
+        (tmp_path / file).rename(moved / file)
+    assert load(moved / "s.toml", ASKED) == known
+
+
+def test_without_training_there_is_one_file(tmp_path: Path) -> None:
+    assert save(Statistics(ASKED, horizon=60.0), tmp_path / "s.toml") == (tmp_path / "s.toml",)
+    assert [file.name for file in tmp_path.iterdir()] == ["s.toml"]
+
+
+def test_a_training_file_that_is_gone_or_wrong_is_named(tmp_path: Path) -> None:
+    path, apart = tmp_path / "s.toml", tmp_path / "s.training.toml"
+    save(Statistics(ASKED, training={"S": TRAINING}), path)
+    good = apart.read_text(encoding="utf-8")
+
+    def refusal() -> str:
+        with pytest.raises(StatsError) as caught:
+            load(path, ASKED)
+        return str(caught.value)
+
+    apart.write_text(good.replace("training.S", "training.R"), encoding="utf-8")
+    assert refusal().startswith(f"{apart}: training.R is no stream of the query")
+    apart.write_text(good + "[filters]\n", encoding="utf-8")
+    assert refusal() == f"{apart}: filters is not known\nhint: there is only training"
+    apart.write_text("[training", encoding="utf-8")
+    assert refusal().startswith("this is not TOML")
+    apart.unlink()
+    assert refusal() == (
+        f"cannot read {apart}: No such file or directory\n"
+        f"hint: put it back, take `training` out of {path}, or let penstock analyze write both"
+    )
 
 
 def test_reasons_for_no_training_read_back() -> None:

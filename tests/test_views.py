@@ -29,11 +29,14 @@ from reference import (
 )
 
 from penstock.api import ContinuousQuery
+from penstock.engine.layout import Layout
 from penstock.engine.local.clock import RealClock
 from penstock.engine.local.experiment import run_experiment
 from penstock.engine.local.schedule import Eager
+from penstock.engine.routing import routing_of
 from penstock.engine.sinks import jsonl
 from penstock.errors import EvaluationError, PlanError
+from penstock.plan.force import forced_plan
 from penstock.query import Column, DataType, Input, Query, RowsWindow
 from penstock.query.expression import Value, render
 from penstock.query.view import EAGER
@@ -578,3 +581,11 @@ def test_the_laboratory_refuses_views(tmp_path) -> None:
     with pytest.raises(PlanError, match="do not run in the laboratory"):
         run_experiment(asked.plan, jsonl(tmp_path / "out"), Eager(), clock=RealClock())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("plan", ["(A B)/nested", "A: B/nested; B: A", "A: B A; B: A"])
+def test_no_view_is_sent_to_the_laboratory(plan: str) -> None:
+    query = ask("SELECT COUNT(*) AS n FROM A [NOW], B [NOW] WHERE A.k = B.k")
+    with pytest.raises(PlanError) as caught:
+        routing_of(forced_plan(query, plan), Layout(query))
+    assert "laboratory" not in str(caught.value.hint)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import uuid
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,7 +23,8 @@ def analyze(
     ),
     seconds: Annotated[float, typer.Option(min=0.1, help="Take about so long.")] = 10.0,
     output: Annotated[
-        Path | None, typer.Option(help="Write to this file instead of stdout.")
+        Path | None,
+        typer.Option(help="Write to this file instead of stdout, and training beside it."),
     ] = None,
     functions: Annotated[
         str | None, typer.Option(help="A Python file with functions that the query calls.")
@@ -35,12 +33,11 @@ def analyze(
     """Sample the sources and write a stats file: rates, distinct counts, selectivities, costs."""
     from penstock.stats.dump import dump
 
-    text = dump(_with_progress(read_query(file, functions), rows, seconds))
+    found = _with_progress(read_query(file, functions), rows, seconds)
     if output is None:
-        sys.stdout.write(text)
+        sys.stdout.write(dump(found))
     else:
-        _write(output, text)
-        print(f"wrote {output}", file=sys.stderr)
+        _save(found, output)
 
 
 def _with_progress(query: Query, rows: int, seconds: float) -> Statistics:
@@ -59,14 +56,12 @@ def _with_progress(query: Query, rows: int, seconds: float) -> Statistics:
         )
 
 
-def _write(path: Path, text: str) -> None:
-    """All of the text, or nothing: what stood there before stays until the new file is whole."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+def _save(statistics: Statistics, path: Path) -> None:
+    from penstock.stats.save import save
+
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        for written in save(statistics, path):
+            print(f"wrote {written}", file=sys.stderr)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         hint = "give --output a file in a directory that exists and is writable"
         raise SinkError(f"cannot write {path}: {error.strerror}", hint=hint) from error

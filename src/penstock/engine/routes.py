@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from penstock.engine.layout import Layout, column_name, hash_name
 from penstock.engine.rusters import Rusters
+from penstock.engine.views import NESTED, laboratory_hint
 from penstock.errors import PlanError
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.query import Condition, Window
@@ -178,7 +179,12 @@ def _route(order: ProbeOrder, layout: Layout) -> Route:
     if order.position:
         raise PlanError(
             f"the plan puts the new tuples of {order.driver} behind another window",
-            hint="naive and general lazy plans run in the laboratory: --engine local --every 1s",
+            hint=laboratory_hint(
+                layout.query,
+                "naive and general lazy plans run",
+                "--engine local --every 1s",
+                f"leave {order.driver} out of its own order",
+            ),
         )
     return Route(order.driver, legs_of(Path(order.driver, order.probes), layout))
 
@@ -193,7 +199,7 @@ def legs_of(path: Path, layout: Layout) -> tuple[Leg, ...]:
         if key is not None and probe.method == "nested":
             raise PlanError(
                 f"{path.driver} probes {probe.target} by nested loops, but they are joined by key",
-                hint="nested loops on equalities run in the laboratory: --engine local --eager",
+                hint=laboratory_hint(layout.query, *NESTED),
             )
         visit = _visit(layout, path, number, bound, key)
         space = layout.spaces[probe.target][0] if key is None else key

@@ -8,6 +8,7 @@ from penstock.engine.layout import Layout
 from penstock.engine.mesh_routes import mesh_routing
 from penstock.engine.routes import Routing, multiway_routing
 from penstock.engine.tree_routes import tree_routing
+from penstock.engine.views import laboratory_hint
 from penstock.errors import PlanError
 from penstock.plan.choose import default_plan
 from penstock.plan.mesh import Eddy, MeshJoin
@@ -37,7 +38,12 @@ def _eddy_routing(plan: Eddy, layout: Layout) -> Routing:
     if len(plan.query.inputs) > 2:
         raise PlanError(
             f"an eddy does not join {len(plan.query.inputs)} inputs in batches",
-            hint="it runs in the laboratory: --engine local --eager",
+            hint=laboratory_hint(
+                plan.query,
+                "it runs",
+                "--engine local --eager",
+                "leave --plan out, or force a multi-way join or a tree",
+            ),
         )
     if plan.early:
         raise PlanError(

@@ -21,6 +21,7 @@ from penstock.engine.routes import (
     needed_after,
     shared_keys,
 )
+from penstock.engine.views import NESTED, laboratory_hint
 from penstock.errors import PlanError
 from penstock.plan.notation import quote
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin
@@ -96,7 +97,7 @@ class _Builder:
             sides = " and ".join(" ⋈ ".join(side.members) for side in (left, right))
             raise PlanError(
                 f"{sides} are joined by nested loops, but they have a key in common",
-                hint="nested loops on equalities run in the laboratory: --engine local --eager",
+                hint=laboratory_hint(self.layout.query, *NESTED),
             )
         here = [side.space for side in (left, right) if side.space in shared]
         return next(iter((*here, *shared)), None)

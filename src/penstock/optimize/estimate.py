@@ -13,6 +13,7 @@ from penstock.optimize.load import combinations_of, output_of, state_of
 from penstock.optimize.mesh_load import as_kept, plan_load
 from penstock.optimize.posynomial import value
 from penstock.optimize.problem import Problem
+from penstock.optimize.view_changes import view_changes
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
@@ -60,6 +61,7 @@ def estimate(
             for flow, fraction in sizes
             if flow.alias in plan.early
         },
+        changes=view_changes(problem, by_alias(problem, x)),
     )
 
 

@@ -26,7 +26,8 @@ class Estimate:
     `utilisation` is seconds of work a second, `needed` what it would be without drop boxes;
     `output_rate` is results/s, `full_rate` without drop boxes; `state` is tuples. `measure` is what
     the goal asks for: seconds to the first N results (None: never), or results by the time. `sets`
-    are the rows that the inputs aggregated early are folded to.
+    are the rows that the inputs aggregated early are folded to. `changes` are the groups/s that a
+    view tells (None: the query has no view), while its results are combinations of tuples.
     """
 
     utilisation: float
@@ -38,6 +39,7 @@ class Estimate:
     inner: tuple[InnerEstimate, ...] = ()
     measure: float | None = None
     sets: Mapping[str, float] = field(default_factory=dict)
+    changes: float | None = None
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,8 @@ _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.Or: "or",
 }
 
+_KNOWN = "the operators are +, -, *, /, %, ||, the comparisons, AND, OR and NOT"
+
 
 def bind(scope: Scope, node: exp.Expr) -> Expression:
     """The expression that a part of the tree stands for."""
@@ -201,4 +203,4 @@ def _foreign(scope: Scope, node: exp.Expr) -> SqlError:
     if isinstance(node, exp.Interval):
         hint = "write ts + INTERVAL '5' SECONDS"
         return scope.text.error(span, "an interval can only move a time", hint)
-    return scope.text.error(span, "this is not in the language", "docs/language.md says what is")
+    return scope.text.error(span, "this is not in the language", _KNOWN)

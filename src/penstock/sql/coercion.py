@@ -13,6 +13,8 @@ from penstock.sql.dialect import node_span
 from penstock.sql.literals import convert, parse_temporal
 from penstock.sql.text import Span, Text
 
+MOVED = "a time can be compared, and moved by an interval: ts + INTERVAL '5' SECONDS"
+
 
 @dataclass(frozen=True)
 class Typed:
@@ -77,7 +79,10 @@ def demand(text: Text, argument: Typed, what: str, *types: DataType) -> Expressi
             return cast(argument.expression, type_)
     needed = " or ".join(types)
     message = f"{what} needs {needed}, but this is {argument.type}"
-    raise text.error(argument.span, message, f"convert it: CAST(… AS {types[-1]})")
+    hint = f"convert it: CAST(… AS {types[-1]})"
+    if not castable(argument.type, types[-1]):
+        hint = MOVED
+    raise text.error(argument.span, message, hint)
 
 
 def as_time(text: Text, argument: Typed, type_: DataType) -> Typed:
@@ -95,6 +100,8 @@ def _conversion(text: Text, left: Typed, right: Typed) -> str:
     if right.type is DataType.STRING and not isinstance(right.expression, Literal):
         changed, kept = right, left
     if not castable(changed.type, kept.type):
-        return "compare like with like; these two have no type in common"
+        moment = any(side.type.is_temporal for side in (changed, kept))
+        like = ", such as ts > '2026-01-31 12:00:00'" if moment else ""
+        return f"compare like with like{like}; these two have no type in common"
     written = text.at(changed.span) if isinstance(changed.node, exp.Column) else "…"
     return f"convert one of them: CAST({written} AS {kept.type})"

@@ -13,9 +13,26 @@ from penstock.query.types import DataType
 from penstock.sql.coercion import Typed, align, as_time, demand
 from penstock.sql.dialect import node_span
 from penstock.sql.nearest import nearest
+from penstock.sql.refused import ONE_ROW, WINDOWS_IN_FROM
 from penstock.sql.text import Text
 
 AGGREGATES = ("count", "sum", "avg", "min", "max")
+_INSTEAD = {
+    "if": "write CASE WHEN … THEN … ELSE … END",
+    "iif": "write CASE WHEN … THEN … ELSE … END",
+    "ifnull": "write COALESCE(a, b)",
+    "nvl": "write COALESCE(a, b)",
+    "nullif": "write CASE WHEN a <> b THEN a END",
+    "mod": "write a % b",
+    "power": "multiply, or register a function of your own",
+    "pow": "multiply, or register a function of your own",
+    "count_if": "write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
+    "countif": "write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
+    "approx_count_distinct": ONE_ROW,
+    "date_trunc": WINDOWS_IN_FROM,
+    "date_bin": WINDOWS_IN_FROM,
+}
+"""What other dialects have, and how the same is said here."""
 FOREIGN_AGGREGATES = ("stddev", "variance", "median", "first", "last")
 NUMBERS = (DataType.BIGINT, DataType.DOUBLE)
 
@@ -78,7 +95,8 @@ def check_function(text: Text, node: exp.Anonymous, own: Iterable[Function]) -> 
         raise text.error(node_span(node), f"{name.upper()} is not in the language", hint)
     if name not in SIGNATURES:
         known = [*(each.name for each in own), *(built_in.upper() for built_in in SIGNATURES)]
-        near = nearest(name, known, f"the functions are {', '.join(known)}")
+        otherwise = f"the functions are {', '.join(known)}"
+        near = _INSTEAD.get(name) or nearest(name, known, otherwise)
         raise text.error(node_span(node), f"there is no function {node.name}", near)
 
 

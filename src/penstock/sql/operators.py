@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from penstock.query.expression import ARITHMETIC, Call, Expression, Literal
 from penstock.query.types import DataType
-from penstock.sql.coercion import Typed, align, cast, castable, demand
+from penstock.sql.coercion import MOVED, Typed, align, cast, castable, demand
 from penstock.sql.dialect import node_span
 from penstock.sql.duration import UNITS_HINT, parse_duration
 from penstock.sql.functions import NUMBERS
@@ -112,7 +112,7 @@ def convert_to(text: Text, span: Span, argument: Typed, type_: DataType) -> Expr
     if isinstance(expression, Literal) and isinstance(expression.value, str) and type_.is_temporal:
         return parse_temporal(text, argument.span, expression.value, type_)
     if not castable(argument.type, type_):
-        hint = "declare a column of times TIMESTAMP, or BIGINT with a unit"
+        hint = "declare the column TIMESTAMP, if it holds times" if type_.is_temporal else MOVED
         raise text.error(span, f"cannot convert {argument.type} to {type_}", hint)
     return Call("cast", (expression,), type_)
 

@@ -34,7 +34,7 @@ def _parse(script: Text, functions: Mapping[str, Function]) -> Query:
     sources = _sources(script, [each for each in statements if is_word(each[0], "CREATE")])
     selects = [each for each in statements if not is_word(each[0], "CREATE")]
     for tokens in selects:
-        refuse_clauses(script, tokens)
+        refuse_clauses(script, tokens, functions)
         _check_is_select(script, tokens[0])
     if not selects:
         end = len(script.content.rstrip())

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from penstock.errors import SqlError
 from penstock.query.expression import Column, Expression, columns_of, render, substitute
+from penstock.query.types import DataType
 from penstock.query.view import CHANGE, TIME, Aggregate, Output, View
 from penstock.sql.aggregates import bind_aggregate, find_aggregates, is_aggregate
 from penstock.sql.binding import bind, bind_condition
@@ -142,7 +143,9 @@ def _neither(scope: Scope, root: exp.Expr, loose: set[Column]) -> SqlError:
             column = scope.column(node)
             if column in loose:
                 written = render(column)
-                hint = f"add it to GROUP BY, or aggregate it: MAX({written})"
+                is_truth = column.type is DataType.BOOLEAN
+                value = f"CAST({written} AS INT)" if is_truth else written
+                hint = f"add it to GROUP BY, or aggregate it: MAX({value})"
                 message = f"{written} is neither grouped nor aggregated"
                 return scope.text.error(node_span(node), message, hint)
     raise AssertionError("a loose column stands somewhere")

@@ -14,8 +14,11 @@ from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures,
 from penstock.stats.training import Training, Value
 
 
-def dump(statistics: Statistics) -> str:
-    """The TOML that reads back as the same statistics; notes become comments at its head."""
+def dump(statistics: Statistics, training: str | None = None) -> str:
+    """The TOML that reads back as the same statistics; notes become comments at its head.
+
+    `training` is the name of a file beside it that holds the training instead.
+    """
     filters = {str(condition) for condition in statistics.query.filters}
     given = statistics.conditions
     classes = key_classes(statistics.query)
@@ -23,24 +26,31 @@ def dump(statistics: Statistics) -> str:
     thetas = {text: each for text, each in given.items() if text not in filters}
     sections = [
         "".join(f"# {note}\n" for note in statistics.notes),
-        "".join(_settings(statistics)),
+        "".join(_settings(statistics, training)),
         *(_stream(alias, each) for alias, each in statistics.streams.items()),
         _predicates("joins", groups | thetas),
         _predicates("filters", {text: each for text, each in given.items() if text in filters}),
         "" if statistics.costs is None else "".join(_costs(statistics.costs)),
-        *("".join(_training(each)) for each in statistics.training.values()),
+        dump_training(statistics) if training is None else "",
         "".join(_untrained(statistics.untrained)),
     ]
     return "\n".join(section for section in sections if section)
 
 
-def _settings(statistics: Statistics) -> Iterator[str]:
+def dump_training(statistics: Statistics) -> str:
+    """The part of that TOML which people do not edit: nothing, where no stream is trained."""
+    return "\n".join("".join(_training(each)) for each in statistics.training.values())
+
+
+def _settings(statistics: Statistics, training: str | None) -> Iterator[str]:
     if statistics.capacity is not None:
         yield f"capacity = {_figure(statistics.capacity)}  # CPU-seconds per second\n"
     if statistics.rows_warmup is not None:
         yield f"rows_warmup = {statistics.rows_warmup!r}  # seconds\n"
     if statistics.horizon is not None:
         yield f"horizon = {statistics.horizon!r}  # seconds\n"
+    if training is not None:
+        yield f"training = {_quoted(training)}  # tuples to choose routes by, in a file beside it\n"
 
 
 def _stream(alias: str, figures: StreamFigures) -> str:

@@ -18,12 +18,22 @@ from penstock.stats.costs import Costs
 from penstock.stats.figure import Figure
 from penstock.stats.owners import figures_by_alias
 from penstock.stats.predicates import Finder
-from penstock.stats.schema import TABLES, ConditionTable, StatsFile
+from penstock.stats.schema import (
+    TABLES,
+    ConditionTable,
+    StatsFile,
+    Table,
+    TrainingFile,
+    TrainingTable,
+)
 from penstock.stats.statistics import GivenCondition, Group, Statistics
 from penstock.stats.trained import training_by_alias, untrained_by_alias
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Checked = TypeVar("Checked", bound=Table)
+
+_HERE = Path()
 
 # Sampled figures are written with six digits.
 _ROUNDED = 1 + 1e-5
@@ -51,32 +61,28 @@ _FAULTS = {
 
 
 def load(path: str | Path, query: Query) -> Statistics:
-    """The statistics of a file; StatsError, with file and key, for what cannot be."""
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        hint = "penstock analyze writes one"
-        raise StatsError(f"cannot read {path}: {error.strerror}", hint=hint) from error
-    except UnicodeDecodeError:
-        raise StatsError(f"{path} is not UTF-8", hint="save it as UTF-8 text") from None
-    return loads(text, query, str(path))
+    """The statistics of a file, with the training in the file beside it that it names; StatsError,
+    with file and key, for what cannot be."""
+    text = _read(Path(path), "penstock analyze writes one")
+    return loads(text, query, str(path), Path(path).parent)
 
 
-def loads(text: str, query: Query, file: str = "stats") -> Statistics:
-    """The statistics in a TOML text; `file` is how messages call it."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _syntax_error(text, file, str(error)) from None
-    return from_data(data, query, file)
+def loads(text: str, query: Query, file: str = "stats", folder: Path = _HERE) -> Statistics:
+    """The statistics in a TOML text; `file` is how messages call it, `folder` where what it names
+    lies."""
+    return from_data(_tables(text, file), query, file, folder)
 
 
-def from_data(data: Mapping[str, Any], query: Query, file: str = "stats") -> Statistics:
+def from_data(
+    data: Mapping[str, Any], query: Query, file: str = "stats", folder: Path = _HERE
+) -> Statistics:
     """The statistics in tables as TOML gives them."""
-    try:
-        given = StatsFile.model_validate(data)
-    except ValidationError as error:
-        raise _misfit(file, error.errors()[0]) from None
+    name, training, trained = data.get("training"), None, file
+    if isinstance(name, str):
+        data = {key: value for key, value in data.items() if key != "training"}
+        training, trained = _apart(folder / name, file)
+    given = _checked(StatsFile, data, file)
+    tables = given.training if training is None else training
     finder = Finder(query, file)
     groups, thetas = _joins(given.joins, finder)
     return Statistics(
@@ -88,9 +94,39 @@ def from_data(data: Mapping[str, Any], query: Query, file: str = "stats") -> Sta
         capacity=given.capacity,
         rows_warmup=given.rows_warmup,
         horizon=given.horizon,
-        training=training_by_alias(given.training, query, file),
+        training=training_by_alias(tables, query, trained),
         untrained=untrained_by_alias(given.untrained, query, file),
     )
+
+
+def _apart(path: Path, file: str) -> tuple[dict[str, TrainingTable], str]:
+    """The training in a file of its own, and how messages call that."""
+    hint = f"put it back, take `training` out of {file}, or let penstock analyze write both"
+    tables = _tables(_read(path, hint), str(path))
+    return _checked(TrainingFile, tables, str(path)).training, str(path)
+
+
+def _read(path: Path, hint: str) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}", hint=hint) from error
+    except UnicodeDecodeError:
+        raise StatsError(f"{path} is not UTF-8", hint="save it as UTF-8 text") from None
+
+
+def _tables(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(text, file, str(error)) from None
+
+
+def _checked(kind: type[Checked], data: Mapping[str, Any], file: str) -> Checked:
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        raise _misfit(file, kind, error.errors()[0]) from None
 
 
 def _joins(
@@ -153,7 +189,7 @@ def _syntax_error(text: str, file: str, complaint: str) -> StatsError:
     return StatsError(f"this is not TOML: {reason[0].lower()}{reason[1:]}", place=place, hint=hint)
 
 
-def _misfit(file: str, error: Mapping[str, Any]) -> StatsError:
+def _misfit(file: str, kind: type[Table], error: Mapping[str, Any]) -> StatsError:
     """What pydantic found wrong, in our words."""
     where = f"{file}: {_dotted(error['loc'])}"
     match error["type"]:
@@ -161,7 +197,7 @@ def _misfit(file: str, error: Mapping[str, Any]) -> StatsError:
             hint = next((_UNITS[key] for key in reversed(error["loc"]) if key in _UNITS), None)
             return StatsError(f"{where} {error['ctx']['error']}", hint=hint)
         case "extra_forbidden":
-            return StatsError(f"{where} is not known", hint=_known_keys(error["loc"]))
+            return StatsError(f"{where} is not known", hint=_known_keys(kind, error["loc"]))
         case "literal_error":
             return StatsError(f"{where} must be {error['ctx']['expected']}")
         case "missing" | "list_type" | "string_type" as fault:
@@ -170,8 +206,8 @@ def _misfit(file: str, error: Mapping[str, Any]) -> StatsError:
     return StatsError(f"{where} must be a table", hint=example)
 
 
-def _known_keys(path: tuple[str, ...]) -> str | None:
-    table = StatsFile if len(path) == 1 else TABLES[path[0]]
+def _known_keys(kind: type[Table], path: tuple[str, ...]) -> str | None:
+    table = kind if len(path) == 1 else TABLES[path[0]]
     return nearest(path[-1], table.model_fields, listed("keys", table.model_fields))
 
 

@@ -174,8 +174,14 @@ class TrainingTable(Table):
         return self
 
 
+class TrainingFile(Table):
+    """The file beside a stats file that holds nothing but training, which nobody edits."""
+
+    training: dict[str, TrainingTable] = Field(default_factory=dict)
+
+
 class StatsFile(Table):
-    """The whole file (DESIGN §6)."""
+    """The whole file (DESIGN §6); `training` may also be the name of a file beside it."""
 
     capacity: Positive | None = None
     rows_warmup: Annotated[float, BeforeValidator(_warmup)] | None = None

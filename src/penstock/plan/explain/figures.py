@@ -48,6 +48,11 @@ class InputFigures:
     way: str = ""
 
     @property
+    def name(self) -> str:
+        """The alias, and beside it the stream or table where that is called otherwise."""
+        return self.alias if self.alias == self.source else f"{self.alias} ({self.source})"
+
+    @property
     def is_only_visited(self) -> bool:
         """Of a plan that is no tree: whether its tuples go nowhere by themselves."""
         return not self.visits and not self.way

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.mesh import route_rows
 from penstock.plan.explain.quantity import is_shed, percent
-from penstock.plan.explain.rows import early_text, out_text, rate_text
+from penstock.plan.explain.rows import early_text, head_rate, out_text, rate_text
 from penstock.plan.mesh import MeshJoin
-from penstock.plan.plan import anew_by
 from penstock.plan.shape import render_shape
 from penstock.plan.tree import Leaf, TreeJoin, branches
 from penstock.plan.tree import Node as Part
@@ -44,20 +43,36 @@ class Graph:
     edges: tuple[Edge, ...]
 
 
+_TOLD = (Edge("view", "out"),)
+
+
 def graph_of(figures: Figures) -> Graph:
     """The inputs on the left, what is done with their tuples, the results on the right."""
     plan = figures.decision.plan
     inputs = tuple(_input(index, item) for index, item in enumerate(figures.inputs))
-    rate = f"out {out_text(figures, figures.estimate.output_rate)}"
-    anew = () if anew_by(plan) is None else ("computed anew",)
+    word, rate = head_rate(figures)
     columns = f"columns: {len(figures.outputs)}"
-    results = Node("out", "results", ("results", *anew, rate, columns))
+    results = Node("out", "results", (word, f"out {rate}", columns))
     if isinstance(plan, TreeJoin):
         steps, edges = _joins(figures), _join_edges(figures, plan)
     else:
         steps = chain(_probes(figures), _ways(figures))
         edges = chain(_probe_edges(figures), _way_edges(figures))
-    return Graph((*inputs, *steps, results), tuple(edges))
+    view = tuple(_view(figures))
+    if view:
+        edges = chain((replace(e, end="view") if e.end == "out" else e for e in edges), _TOLD)
+    return Graph((*inputs, *steps, *view, results), tuple(edges))
+
+
+def _view(figures: Figures) -> Iterator[Node]:
+    """The box in which a view aggregates what the joins find."""
+    view = figures.view
+    if view is not None:
+        by = f"by {', '.join(view.groups)}" if view.groups else "in total"
+        how = "kept from batch to batch" if figures.anew is None else "computed anew"
+        having = [f"having {view.having}"] if view.having else []
+        lines = ("view", by, ", ".join(view.aggregates), *having, view.when, how)
+        yield Node("view", "join", tuple(line for line in lines if line))
 
 
 def alternatives_remark(figures: Figures) -> list[str]:
@@ -69,9 +84,9 @@ def alternatives_remark(figures: Figures) -> list[str]:
 def _input(index: int, item: InputFigures) -> Node:
     early = () if item.early_by is None else (f"early {early_text(item)}",)
     if item.is_table:
-        return Node(f"in{index}", "table", (item.alias, "table", *item.filters, *early))
+        return Node(f"in{index}", "table", (item.name, "table", *item.filters, *early))
     rate = f"in {rate_text(item)}" + (f", keep {percent(item.keep)}" if is_shed(item.keep) else "")
-    return Node(f"in{index}", "stream", (item.alias, item.window, *item.filters, rate, *early))
+    return Node(f"in{index}", "stream", (item.name, item.window, *item.filters, rate, *early))
 
 
 def _ways(figures: Figures) -> Iterator[Node]:

@@ -14,9 +14,11 @@ from penstock.plan.explain.quantity import fact_text, percent
 from penstock.plan.explain.ranking import Column, ranking
 from penstock.plan.explain.rows import (
     anew_text,
+    head_rate,
     out_text,
     probe_text,
     rate_text,
+    share_text,
     state_text,
     total_text,
     work_text,
@@ -24,6 +26,7 @@ from penstock.plan.explain.rows import (
 from penstock.plan.explain.style import STYLE
 from penstock.plan.explain.svg import hue
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
+from penstock.plan.force import render_plan
 from penstock.plan.mesh import MeshJoin
 from penstock.plan.shape import describe
 from penstock.query.goal import Steady
@@ -38,11 +41,14 @@ def as_html(figures: Figures) -> str:
 
 def _head(figures: Figures) -> Iterator[str]:
     plan = figures.decision.plan
-    names = " ⋈ ".join(item.alias for item in figures.inputs)
+    names = " ⋈ ".join(item.name for item in figures.inputs)
+    kind = f"view over a {describe(plan)}" if figures.view else describe(plan)
     yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{escape(names)} · plan</title>\n<style>\n{STYLE}</style></head>\n<body><main>"
-    yield f'<header><p class="kind">{describe(plan)}</p><h1>{escape(names)}</h1>'
+    yield f'<header><p class="kind">{kind}</p><h1>{escape(names)}</h1>'
+    if figures.view is not None:
+        yield f"<p><code>{escape(str(figures.view))}</code></p>"
     keys = "; ".join(figures.keys)
     yield f"<p>on <code>{escape(keys)}</code></p></header>" if keys else "<p>no key</p></header>"
 
@@ -77,12 +83,18 @@ def _body(figures: Figures) -> Iterator[str]:
 
 def _summary(figures: Figures) -> Iterator[str]:
     """The figures of the whole plan, and the sentences about it."""
+    word, rate = head_rate(figures)
+    joined = out_text(figures, figures.estimate.output_rate)
+    of = "" if figures.view is None else f"estimated, from {joined} join results"
     tiles = (
-        ("results", out_text(figures, figures.estimate.output_rate)),
-        ("utilisation", work_text(figures)),
-        ("state, tuples", total_text(figures)),
+        (word, rate, of),
+        ("utilisation", share_text(figures), f"{work_text(figures)} CPU-seconds a second"),
+        ("state", f"{total_text(figures)} tuples", ""),
     )
-    cells = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles)
+    cells = "".join(
+        f'<div><dt>{name}</dt><dd>{value}</dd><dd class="more">{more}</dd></div>'
+        for name, value, more in tiles
+    )
     yield f'<dl class="tiles">{cells}</dl>'
     for label, text in shortfall(figures.decision):
         yield f'<p class="short"><b>{label}</b> {escape(text)}</p>'
@@ -112,11 +124,17 @@ def _meshes(figures: Figures) -> Iterator[str]:
 
 
 def _alternatives(figures: Figures) -> Iterator[str]:
-    columns = ranking(figures.decision)
+    """The ranking; a plan has a row of its own below its figures, to be copied as a whole."""
+    columns = [column for column in ranking(figures.decision) if column.name != "plan"]
+    plans = [each.plan for each in (figures.decision.chosen, *figures.decision.others)]
     names = tuple(column.name for column in columns)
     numbers = tuple(column.name for column in columns if column.is_number)
-    rows = zip(*map(_cells, columns), strict=True)
-    yield from _table("Alternatives, best first", names, map("".join, rows), numbers)
+    rows = (
+        f'{"".join(cells)}</tr><tr class="plan"><td colspan="{len(names)}">'
+        f"<code>{escape(render_plan(plan))}</code></td>"
+        for cells, plan in zip(zip(*map(_cells, columns), strict=True), plans, strict=True)
+    )
+    yield from _table("Alternatives, best first", names, rows, numbers)
 
 
 def _cells(column: Column) -> Iterator[str]:
@@ -124,7 +142,6 @@ def _cells(column: Column) -> Iterator[str]:
     kind = ' class="number"' if column.is_number else ""
     for index, cell in enumerate(column.cells):
         text = escape(cell).replace(" %", "&nbsp;%")
-        text = f"<code>{text}</code>" if column.name == "plan" else text
         yield f"<td{kind}>{text if index else f'<b>{text}</b>'}</td>"
 
 
@@ -138,13 +155,23 @@ def _fact(fact: Fact) -> str:
 def _table(
     heading: str, names: tuple[str, ...], rows: Iterable[str], numbers: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """A table with a heading; nothing at all where it would have no rows."""
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    """A table with a heading; nothing at all where it would have no rows.
+
+    Every cell says what column it is of, for narrow pages that show the columns as lines.
+    """
+    body = "\n".join(f"<tr>{_labelled(row, names)}</tr>" for row in rows)
     if body:
         kinds = [' class="number"' if name in numbers else "" for name in names]
         head = "".join(f"<th{k}>{escape(n)}</th>" for n, k in zip(names, kinds, strict=True))
         yield f'<h2>{heading}</h2>\n<div class="wide"><table><thead><tr>{head}</tr></thead>'
         yield f"<tbody>\n{body}\n</tbody></table></div>"
+
+
+def _labelled(row: str, names: tuple[str, ...]) -> str:
+    first, *cells = row.split("<td")
+    labels = [*names, *[""] * (len(cells) - len(names))]
+    pairs = zip(cells, labels, strict=True)
+    return first + "".join(f'<td data-name="{escape(name)}"{cell}' for cell, name in pairs)
 
 
 def _row(figures: Figures, item: InputFigures) -> str:
@@ -153,7 +180,7 @@ def _row(figures: Figures, item: InputFigures) -> str:
     numbers = ("–", state_text(item), "–") if item.is_table else _numbers(item)
     return (
         f'<td><b class="dot" style="--hue:{hue(figures, item.alias)}">{escape(item.alias)}</b></td>'
-        + "".join(f"<td>{escape(text)}</td>" for text in texts)
+        + "".join(f'<td class="name">{escape(text)}</td>' for text in texts)
         + "".join(f'<td class="number">{text}</td>' for text in numbers)
     )
 

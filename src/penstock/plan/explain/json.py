@@ -115,7 +115,9 @@ def _join(join: JoinFigures) -> dict[str, Any]:
 
 
 def _estimate(alternative: Alternative) -> dict[str, Any]:
+    """Rates are of join results; `changes_rate`, of a view alone, is what its sinks are told."""
     found = alternative.estimate
+    changes = {} if found.changes is None else {"changes_rate": found.changes}
     return {
         "keep": dict(found.keep),
         "utilization": found.utilisation,
@@ -124,6 +126,7 @@ def _estimate(alternative: Alternative) -> dict[str, Any]:
         "full_rate": found.full_rate,
         "state_tuples": found.state,
         "measure": found.measure,
+        **changes,
     }
 
 

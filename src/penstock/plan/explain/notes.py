@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from penstock.plan.decision import Decision
 from penstock.plan.explain.quantity import kept, percent
-from penstock.plan.mesh import Eddy
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by, shown_query
 from penstock.query import Input, Query, TimeWindow
@@ -23,6 +23,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         if query.view is not None:
             yield "a view over ROWS windows joins the whole windows anew at each evaluation"
     yield from sample_notes(decision.plan)
+    yield from _view_notes(query)
     for item in query.inputs:
         yield from _input_notes(item, decision.horizon)
     yield from _step_notes(query)
@@ -33,6 +34,9 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         yield "~ rests on guessed figures; penstock analyze finds them from the data"
     if isinstance(decision.plan, Eddy):
         yield "an eddy finds its orders as it runs; the figures are those of FROM's order"
+    shown = (decision.chosen, *(decision.others if alternatives else ()))
+    if any(isinstance(each.plan, MeshJoin) for each in shown):
+        yield "--plan takes no mesh, whose classifier comes from training: --kinds mesh wants one"
     yield from decision.notes
     if alternatives and not decision.others:
         yield "no alternatives: only one plan was weighed"
@@ -54,6 +58,17 @@ def sample_notes(plan: Plan) -> Iterator[str]:
     yield f"the view is an estimate from {shares}{ends}"
     if not all(each.is_estimable for each in view.aggregates):
         yield "MIN and MAX are of the kept tuples"
+
+
+def _view_notes(query: Query) -> Iterator[str]:
+    """How a view's changes are estimated, where they are fewer than that."""
+    view = query.view
+    if view is None:
+        return
+    why = [] if view.having is None else ["HAVING"]
+    why += ["MIN and MAX"] if any(a.function in ("min", "max") for a in view.aggregates) else []
+    if why:
+        yield f"changes/s count every group that a tuple touches; {' and '.join(why)} make it fewer"
 
 
 def _input_notes(item: Input, horizon: float) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.plan.decision import Alternative, Decision
+from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.explain.quantity import kept_text, number, seconds
 from penstock.plan.force import render_plan
 from penstock.plan.shape import kind_of
@@ -34,7 +35,7 @@ def ranking(decision: Decision) -> tuple[Column, ...]:
         Column("kind", tuple(kind_of(plan.plan) for plan in plans)),
         Column("plan", tuple(render_plan(plan.plan) for plan in plans)),
         *_measure(decision, plans),
-        Column("out/s", tuple(number(each.output_rate) for each in found), is_number=True),
+        _out(found),
         *_needs(plans),
         Column("util", tuple(number(each.utilisation) for each in found), is_number=True),
         Column("state", tuple(number(each.state) for each in found), is_number=True),
@@ -42,6 +43,13 @@ def ranking(decision: Decision) -> tuple[Column, ...]:
         Column("found by", tuple("; ".join(plan.found_by) for plan in plans)),
     ]
     return tuple(columns)
+
+
+def _out(found: Sequence[Estimate]) -> Column:
+    """What comes out of each plan: results/s, or the changes/s of a view."""
+    is_view = found[0].changes is not None
+    rates = (each.changes if is_view else each.output_rate for each in found)
+    return Column("changes/s" if is_view else "out/s", tuple(map(number, rates)), is_number=True)
 
 
 def _needs(plans: tuple[Alternative, ...]) -> list[Column]:

@@ -65,6 +65,20 @@ def out_text(figures: Figures, rate: float) -> str:
     return roughly(f"{number(rate)}/s", figures.are_results_guessed)
 
 
+def head_rate(figures: Figures) -> tuple[str, str]:
+    """What comes out in the end and how much of it: `results`, `50/s`; of a view, its changes."""
+    changes = figures.estimate.changes
+    if changes is None:
+        return "results", out_text(figures, figures.estimate.output_rate)
+    return "changes", roughly(f"{number(changes)}/s", figures.are_results_guessed)
+
+
+def share_text(figures: Figures) -> str:
+    """The work as a part of the capacity: `14 %`."""
+    share = figures.estimate.utilisation / figures.decision.capacity
+    return roughly(percent(share), figures.decision.rests_on_guesses)
+
+
 def work_text(figures: Figures) -> str:
     """`0.14 of 1`."""
     done = roughly(number(figures.estimate.utilisation), figures.decision.rests_on_guesses)
@@ -98,10 +112,15 @@ def _head(figures: Figures, title: str) -> Row:
         stem="",
         hang="   ",
         label=title,
-        rate=("out", out_text(figures, figures.estimate.output_rate)),
+        rate=("out", _head_text(figures)),
         fraction=f"util {work_text(figures)}",
         size=("state", total_text(figures)),
     )
+
+
+def _head_text(figures: Figures) -> str:
+    word, rate = head_rate(figures)
+    return rate if figures.view is None else rate.replace("/s", f" {word}/s")
 
 
 def _flat_title(figures: Figures, name: str) -> str:
@@ -116,7 +135,7 @@ def _tree_title(figures: Figures, plan: TreeJoin) -> str:
 
 def _inputs(figures: Figures) -> Iterator[Row]:
     inputs = figures.inputs
-    aliases = left([item.alias for item in inputs])
+    aliases = left([item.name for item in inputs])
     windows = left([item.window for item in inputs])
     for index, item in enumerate(inputs):
         stem, hang = _branch(is_last=index == len(inputs) - 1)
@@ -134,7 +153,7 @@ def _children(figures: Figures, node: Node, above: str) -> Iterator[Row]:
 def _node(figures: Figures, node: Node, stem: str, hang: str) -> Iterator[Row]:
     if isinstance(node, Leaf):
         item = figures.input(node.alias)
-        yield _input_row(item, stem, hang + "  ", f"{item.alias}  {item.window}")
+        yield _input_row(item, stem, hang + "  ", f"{item.name}  {item.window}")
         return
     join = figures.join(render_shape(node))
     yield Row(

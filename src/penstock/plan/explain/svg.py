@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from penstock.plan.explain.figures import Figures, InputFigures
-from penstock.plan.explain.quantity import is_shed, percent, shortened
-from penstock.plan.explain.rows import out_text, rate_text, state_text
+from penstock.plan.explain.quantity import is_shed, percent
+from penstock.plan.explain.rows import early_text, head_rate, out_text, rate_text, state_text
 
-GAP, LANE, HEIGHT, EDGE = 44, 104, 76, 12
-STEP, RESULTS = 172, 172
+GAP, BETWEEN, EDGE = 44, 28, 12
+STEP, VIEW, RESULTS = 172, 232, 172
+_LEAST, _HEAD, _LINE = 76, 38, 19
 _NARROW, _WIDE = 190, 320
 _PADDING, _CHARACTER, _NAME = 28, 7.4, 8.7
 
 # Neighbours on this ring of hues differ for the colour-blind too; it starts again after eight.
 _HUES = (212, 28, 160, 330, 265, 48, 190, 5)
+
+Lines = tuple[str, ...]
+"""What a box says: its name first; lines that are too long are wrapped, empty ones left out."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """How wide a picture may be; on a narrow page what would stand on the right stands below."""
+
+    width: int
+    is_narrow: bool
+
+
+WIDE, NARROW = Page(1200, is_narrow=False), Page(600, is_narrow=True)
 
 
 @dataclass(frozen=True)
@@ -26,11 +42,15 @@ class Box:
     x: int
     y: int
     width: int
-    height: int = HEIGHT
+    height: int = _LEAST
 
     @property
     def right(self) -> int:
         return self.x + self.width
+
+    @property
+    def bottom(self) -> int:
+        return self.y + self.height
 
     @property
     def middle(self) -> int:
@@ -54,8 +74,8 @@ def hue(figures: Figures, alias: str) -> int:
     return _HUES[aliases.index(alias) % len(_HUES)]
 
 
-def width_for(boxes: Iterable[tuple[str, ...]]) -> int:
-    """A width for boxes with these lines, the first of each its name; longer ones are cut."""
+def width_for(boxes: Iterable[Lines]) -> int:
+    """A width for boxes with these lines; longer ones are wrapped."""
     longest = max(
         len(line) * (_CHARACTER if index else _NAME)
         for lines in boxes
@@ -64,14 +84,20 @@ def width_for(boxes: Iterable[tuple[str, ...]]) -> int:
     return min(max(round(longest) + _PADDING + 4, _NARROW), _WIDE)
 
 
-def source_lines(item: InputFigures) -> tuple[str, ...]:
+def height_for(lines: Lines, width: int) -> int:
+    """The height of a box of that width in which these lines fit."""
+    return max(_LEAST, _HEAD + _LINE * (len(_wrapped(lines, width)) - 1))
+
+
+def source_lines(item: InputFigures) -> Lines:
     """What the box of an input says."""
     last = [f"{state_text(item)} rows" if item.is_table else f"in {rate_text(item)}"]
     if is_shed(item.keep):
         last.append(f"keep {percent(item.keep)}")
     if item.filters:
         last.append(f"{len(item.filters)} filter{'s'[: len(item.filters) > 1]}")
-    return (item.alias, item.window, " · ".join(last))
+    early = "" if item.early_by is None else f"folded {early_text(item)}"
+    return (item.name, item.window, " · ".join(last), early)
 
 
 def source(figures: Figures, item: InputFigures, at: Box) -> Iterator[str]:
@@ -81,31 +107,96 @@ def source(figures: Figures, item: InputFigures, at: Box) -> Iterator[str]:
     yield from box(at, kind, hue(figures, item.alias), source_lines(item), title)
 
 
-def results(figures: Figures, at: Box) -> Iterator[str]:
-    """The box of the results: how many, and their columns, as many as fit."""
-    room = (at.height - 53) // 19
-    names = [name for name, _ in figures.outputs]
-    shown = names if len(names) <= room else [*names[: room - 1], f"… {len(names) - room + 1} more"]
-    rate = f"out {out_text(figures, figures.estimate.output_rate)}"
+def ends_width(figures: Figures) -> int:
+    """What the boxes behind the joins take on a wide page, with the gaps between them."""
+    return RESULTS + (0 if figures.view is None else VIEW + GAP)
+
+
+def ends_beside(figures: Figures, at: Box) -> tuple[str, Box]:
+    """The view, if there is one, and the results, from `at` to the right, each as high as that."""
+    texts = _ends(figures)
+    height = max(at.height, *(height_for(lines, width) for _, lines, _, width in texts))
+    parts: list[str] = []
+    here = replace(at, width=0, height=height)
+    for kind, lines, title, width in texts:
+        if parts:
+            parts.append(arrow((here.right, here.middle), (here.right + GAP, here.middle)))
+            here = replace(here, x=here.right + GAP)
+        here = replace(here, width=width)
+        parts += box(here, kind, None, lines, title)
+    return "\n".join(parts), here
+
+
+def ends_below(figures: Figures, at: Box) -> tuple[str, Box]:
+    """The same below one another, the first of them at `at`."""
+    parts: list[str] = []
+    here = at
+    for kind, lines, title, _ in _ends(figures):
+        if parts:
+            start = (here.x + EDGE, here.bottom)
+            here = replace(here, y=here.bottom + BETWEEN)
+            parts.append(down(start, here.y))
+        here = replace(here, height=height_for(lines, here.width))
+        parts += box(here, kind, None, lines, title)
+    return "\n".join(parts), here
+
+
+def _ends(figures: Figures) -> list[tuple[str, Lines, str, int]]:
+    """Kind, lines, title and width of the boxes behind the joins."""
+    view, names = figures.view, ", ".join(name for name, _ in figures.outputs)
     title = "\n".join(f"{name} = {expression}" for name, expression in figures.outputs)
-    yield from box(at, "box results", None, ("results", rate, *shown), title)
+    word, rate = head_rate(figures)
+    results = ("box results", (word, f"out {rate}", names), title, RESULTS)
+    if view is None:
+        return [results]
+    lines = (
+        "view",
+        f"by {', '.join(view.groups)}" if view.groups else "in total",
+        ", ".join(view.aggregates),
+        f"having {view.having}" if view.having else "",
+        view.when,
+        "kept from batch to batch" if figures.anew is None else "computed anew in each batch",
+        f"join results {out_text(figures, figures.estimate.output_rate)}",
+    )
+    return [("box view", lines, str(view), VIEW), results]
 
 
-def box(at: Box, kind: str, hue: int | None, lines: tuple[str, ...], title: str) -> Iterator[str]:
+def box(at: Box, kind: str, hue: int | None, lines: Lines, title: str) -> Iterator[str]:
     """A box with lines of text, the first of them its name; the title shows on hovering."""
     style = "" if hue is None else f' style="--hue:{hue}"'
     yield f'<g class="{kind}"{style}><title>{escape(title)}</title>'
     yield f'<rect x="{at.x}" y="{at.y}" width="{at.width}" height="{at.height}" rx="9"/>'
-    for index, line in enumerate(line for line in lines if line):
-        name = "" if index else ' class="name"'
-        room = int((at.width - _PADDING) / (_CHARACTER if index else _NAME))
-        text = shortened(line, room)
-        yield f'<text x="{at.x + 14}" y="{at.y + 26 + 19 * index}"{name}>{escape(text)}</text>'
+    for index, (line, is_name) in enumerate(_wrapped(lines, at.width)):
+        name = ' class="name"' if is_name else ""
+        yield f'<text x="{at.x + 14}" y="{at.y + 26 + _LINE * index}"{name}>{escape(line)}</text>'
     yield "</g>"
+
+
+def _wrapped(lines: Lines, width: int) -> list[tuple[str, bool]]:
+    """The lines as they stand in a box of that width, and whether they are of its name."""
+    found = []
+    for index, line in enumerate(line for line in lines if line):
+        room = int((width - _PADDING) / (_CHARACTER if index else _NAME))
+        found += [(part, not index) for part in textwrap.wrap(line, room, break_on_hyphens=False)]
+    return found
 
 
 def arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
     """An arrow to the right; where it changes height it does so just before its end."""
     (x, y), (to, level) = start, end
     bend = "" if y == level else f"H{to - GAP // 2}V{level}"
-    return f'<path class="flow" d="M{x + 3} {y}{bend}H{to - 3}" marker-end="url(#tip)"/>'
+    return _flow(f"M{x + 3} {y}{bend}H{to - 3}")
+
+
+def down(start: tuple[int, int], end: int) -> str:
+    """An arrow straight down to that height."""
+    return _flow(f"M{start[0]} {start[1] + 3}V{end - 3}")
+
+
+def through(start: tuple[int, int], *turns: str) -> str:
+    """An arrow along `H` and `V` moves."""
+    return _flow(f"M{start[0]} {start[1]}{''.join(turns)}")
+
+
+def _flow(path: str) -> str:
+    return f'<path class="flow" d="{path}" marker-end="url(#tip)"/>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -12,14 +12,15 @@ from penstock.plan.explain.figures import Figures
 from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_lines
 from penstock.plan.explain.quantity import fact_text, shortened
 from penstock.plan.explain.ranking import Column, ranking
-from penstock.plan.explain.rows import Row, anew_text, early_text, rows_of
+from penstock.plan.explain.rows import Row, anew_text, early_text, out_text, rows_of
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
+from penstock.plan.mesh import MeshJoin
 from penstock.query.goal import Steady
 
 WIDTH = 100
 _LABEL = 8
 # Cut cells keep at least so many signs, and wrapped labels, however deep they are in a tree.
-_CELL, _WRAPPED = 28, 16
+_CELL, _WRAPPED = 24, 16
 # So many facts that differ in nothing but what they are of are told one by one.
 _TOLD = 3
 
@@ -73,9 +74,11 @@ def _foot(figures: Figures) -> Iterator[str]:
         yield from _line("anew", anew_text(figures.anew))
     yield from _meshes(figures)
     if figures.view is not None:
+        joined = out_text(figures, figures.estimate.output_rate)
+        yield from _line("joined", f"{joined} results, which the view aggregates")
         yield from _line("view", str(figures.view))
     yield from _line("output", ", ".join(name for name, _ in figures.outputs))
-    yield from _line("plan", figures.plan)
+    yield from _whole("plan", figures)
     if not isinstance(decision.goal, Steady):
         yield from _line("goal", goal_text(decision.goal, figures.estimate.measure))
     yield from _line("why", decision.reason)
@@ -99,6 +102,13 @@ def _meshes(figures: Figures) -> Iterator[str]:
 
 def _line(label: str, text: str) -> list[str]:
     return _wrapped(text, WIDTH, f"{label:<{_LABEL}}", " " * _LABEL)
+
+
+def _whole(label: str, figures: Figures) -> list[str]:
+    """The plan in one line however long, to be copied; a mesh is only described."""
+    if isinstance(figures.decision.plan, MeshJoin):
+        return _line(label, figures.plan)
+    return [f"{label:<{_LABEL}}{figures.plan}"]
 
 
 def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
@@ -136,13 +146,24 @@ def _told(facts: list[Fact]) -> Iterator[Fact]:
 
 
 def _alternatives(figures: Figures) -> Iterator[str]:
+    """The ranking; plans are never cut, so where they are too long each has a line of its own."""
     ranks, *others = ranking(figures.decision)
     first, *rest = ranks.cells
     marked = Column(ranks.name, (f"*{first}", *rest), is_number=True)
     columns = [Column("", (c.name, *c.cells), c.is_number) for c in (marked, *others)]
     yield "alternatives, best first; * is the chosen one"
     names = [column.cells[0] for column in columns]
-    yield from _table(tuple(columns), cut=(names.index("found by"), names.index("plan")))
+    by, plan = names.index("found by"), names.index("plan")
+    if _span(columns) - len(max(columns[by].cells, key=len)) + _CELL <= WIDTH:
+        yield from _table(tuple(columns), cut=(by,))
+        return
+    plans = columns.pop(plan).cells[1:]
+    head, *lines = _table(tuple(columns), cut=(by - 1,))
+    yield head
+    indent = " " * (2 + max(map(len, columns[0].cells)) + 2)
+    for line, text in zip(lines, plans, strict=True):
+        yield line
+        yield f"{indent}{text}"
 
 
 def _table(columns: tuple[Column, ...], cut: tuple[int, ...]) -> Iterator[str]:
@@ -153,17 +174,13 @@ def _table(columns: tuple[Column, ...], cut: tuple[int, ...]) -> Iterator[str]:
         widths[index] -= min(max(over, 0), max(widths[index] - _CELL, 0))
     for cells in zip(*(column.cells for column in columns), strict=True):
         placed = [
-            _fitted(cell, width).rjust(width) if column.is_number
-            else _fitted(cell, width).ljust(width)
+            shortened(cell, width).rjust(width) if column.is_number
+            else shortened(cell, width).ljust(width)
             for cell, width, column in zip(cells, widths, columns, strict=True)
         ]  # fmt: skip
         yield shortened("  " + "  ".join(placed).rstrip(), WIDTH)
 
 
-def _fitted(cell: str, width: int) -> str:
-    """The cell, shortened; of a plan how it aggregates stays, or plans would look alike."""
-    join, bar, early = cell.rpartition(" | early ")
-    room = width - len(bar + early)
-    if bar and len(cell) > width and room > 0:
-        return shortened(join, room) + bar + early
-    return shortened(cell, width)
+def _span(columns: Sequence[Column]) -> int:
+    """How wide a table of them is."""
+    return sum(max(map(len, column.cells)) + 2 for column in columns)

@@ -21,11 +21,15 @@ class ViewFigures:
     having: str | None
     every: str | None
 
+    @property
+    def when(self) -> str:
+        """`every 10 SECONDS`, or whenever a window changes."""
+        return f"every {self.every}" if self.every else "whenever a window changes"
+
     def __str__(self) -> str:
         by = f" by {', '.join(self.groups)}" if self.groups else " in total"
         having = f", having {self.having}" if self.having else ""
-        when = f"every {self.every}" if self.every else "whenever a window changes"
-        return f"{', '.join(self.aggregates) or 'groups'}{by}{having}, {when}"
+        return f"{', '.join(self.aggregates) or 'groups'}{by}{having}, {self.when}"
 
 
 def view_of(query: Query) -> ViewFigures | None:
