@@ -23,4 +23,4 @@ def reasons_against(engine: Engine, fit: Fit) -> Iterator[str]:
             f"than these costs say, and {MOST_ERROR:.0%} is the most that is allowed"
         )
     if not fit.explained >= LEAST_EXPLAINED:
-        yield f"the costs explain {fit.explained:.0%} of the differences between the runs"
+        yield f"the costs explain {max(0.0, fit.explained):.0%} of the differences between the runs"
