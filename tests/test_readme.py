@@ -1,4 +1,4 @@
-"""The README tells the truth: in a fresh copy its commands run as printed and print what it says."""
+"""The README tells the truth: in a fresh copy its commands run and print what it says."""
 
 from __future__ import annotations
 

@@ -34,13 +34,14 @@ class Effort:
     batched_tuples: int
     batches: int
     batched_times: int
+    spark_tuples: int
     spark_times: int
 
 
 # Of a size that the clock resolves well; batches need more tuples to show what a tuple costs.
-THOROUGH = Effort(60_000, 4, 300_000, 4, 2, 2)
+THOROUGH = Effort(60_000, 4, 300_000, 4, 2, 300_000, 2)
 # On Spark every batch takes a third of a second or more: few are all there is time for.
-QUICK = Effort(15_000, 2, 120_000, 2, 2, 1)
+QUICK = Effort(15_000, 2, 120_000, 2, 2, 60_000, 1)
 
 # A plan of products can take hundreds of times as long as the others; it would tell nothing new.
 _LONGEST = 0.5
@@ -72,7 +73,7 @@ def calibrate_spark(here: Costs, progress: Progress, effort: Effort = THOROUGH) 
     The proportions of joining and aggregating are those of one process, `here`, so that no views
     are run.
     """
-    workloads = tuple(batched(effort.batched_tuples, effort.batches))
+    workloads = tuple(batched(effort.spark_tuples, effort.batches))
     progress(0, len(workloads))
     with spark_runs() as run:
         runs = tuple(_batch_runs(workloads, run, progress, effort.spark_times))
