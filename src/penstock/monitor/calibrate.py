@@ -27,21 +27,28 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run: the tuples of a workload, the batches they come in, and how many times."""
+    """How much is run: the tuples of a workload, their batches, the plans, and how many times."""
 
     tuples: int
     times: int
     batched_tuples: int
     batches: int
+    trees: int
     batched_times: int
     spark_tuples: int
     spark_times: int
 
 
 # Of a size that the clock resolves well; batches need more tuples to show what a tuple costs.
-THOROUGH = Effort(60_000, 4, 300_000, 4, 2, 300_000, 2)
+THOROUGH = Effort(
+    tuples=60_000, times=4, batched_tuples=300_000, batches=4, trees=2, batched_times=2,
+    spark_tuples=300_000, spark_times=2,
+)  # fmt: skip
 # On Spark every batch takes a third of a second or more: few are all there is time for.
-QUICK = Effort(15_000, 2, 120_000, 2, 2, 60_000, 1)
+QUICK = Effort(
+    tuples=15_000, times=2, batched_tuples=120_000, batches=2, trees=1, batched_times=2,
+    spark_tuples=60_000, spark_times=1,
+)  # fmt: skip
 
 # A plan of products can take hundreds of times as long as the others; it would tell nothing new.
 _LONGEST = 0.5
@@ -63,7 +70,7 @@ def calibrate_local(progress: Progress, effort: Effort = THOROUGH) -> Fit:
     size = (effort.batched_tuples, effort.batches)
     workloads = (*batched(*size), *viewed(*size))
     progress(0, len(workloads))
-    runs = _batch_runs(workloads, run_in_process, progress, effort.batched_times)
+    runs = _batch_runs(workloads, run_in_process, progress, effort.trees, effort.batched_times)
     return fit(tuple(runs), BATCHES)
 
 
@@ -76,20 +83,20 @@ def calibrate_spark(here: Costs, progress: Progress, effort: Effort = THOROUGH) 
     workloads = tuple(batched(effort.spark_tuples, effort.batches))
     progress(0, len(workloads))
     with spark_runs() as run:
-        runs = tuple(_batch_runs(workloads, run, progress, effort.spark_times))
+        runs = tuple(_batch_runs(workloads, run, progress, effort.trees, effort.spark_times))
     return fit(runs, spark_units(here, len(os.sched_getaffinity(0))))
 
 
 def _batch_runs(
-    workloads: Sequence[Workload], run: RunPlan, progress: Progress, times: int
+    workloads: Sequence[Workload], run: RunPlan, progress: Progress, trees: int, times: int
 ) -> Iterator[Run]:
     # The first runs wait for workers to start and for code to be compiled.
     smallest = min(workloads, key=lambda workload: workload.tuples)
-    for plan in batch_plans(_exact(smallest)):
+    for plan in batch_plans(_exact(smallest), trees):
         run(plan)
     for number, workload in enumerate(workloads, start=1):
         problem = _exact(workload)
-        for plan in batch_plans(problem):
+        for plan in batch_plans(problem, trees):
             found = min((run(plan) for _ in range(times)), key=lambda r: r.seconds)
             spent = (workload.seconds, found.seconds)
             yield Run(problem, plan, *spent, found.batches, found.rounds)

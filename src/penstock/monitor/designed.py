@@ -76,14 +76,15 @@ def viewed(tuples: int, batches: int) -> Iterator[Workload]:
     yield from (replace(workload, batches=batches) for workload in made)
 
 
-def batch_plans(problem: Problem) -> Iterator[Plan]:
-    """Two trees without products, and multi-way joins; of a view the late and all early plans."""
+def batch_plans(problem: Problem, trees: int = 2) -> Iterator[Plan]:
+    """Up to two trees without products, and multi-way joins; of a view the late and early plans."""
     if problem.query.view is not None:
         late = default_plan(problem.query)
         yield from (replace(late, early=early) for early in early_sets(problem))
         return
     linked = (t for t in all_trees(problem) if all(b.method != "nested" for b in branches(t)))
-    yield from (TreeJoin(problem.query, tree) for tree in islice(linked, 2))
+    # Of the chains the second tree has the most inner results.
+    yield from (TreeJoin(problem.query, tree) for tree in tuple(islice(linked, 2))[-trees:])
     yield default_plan(problem.query)
 
 
