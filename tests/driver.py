@@ -2,21 +2,28 @@
 
     python tests/driver.py FOLDER MASTER [--again]
 
-Prints a line for each batch. With --again a query that fails is started again in this process;
+Prints a line for each batch, and then waits for a line (or for the end of its input) before the
+query goes on. With --again a query that fails is started again in this process;
 otherwise its error ends the driver.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from penstock.api import sql
+from penstock.engine.pipeline import Report
 from penstock.engine.sinks import Sink
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.session import make_session
 from penstock.errors import CheckpointError
+
+TURN = Lock()
+"""Queries report from threads of their own; who reads first goes on."""
 
 
 class Job:
@@ -40,6 +47,11 @@ class Job:
             self._run = None
             return True
 
+    def _tell(self, report: Report) -> None:
+        print(f"{self.name} batch {report.batch}", flush=True)
+        with TURN:
+            sys.stdin.readline()
+
     def _start(self) -> SparkRun | None:
         query = sql((self._folder / "query.cql").read_text())
         try:
@@ -49,7 +61,7 @@ class Job:
                 checkpoint=str(self._folder / "checkpoint"),
                 available_now=True,
                 drain=True,
-                report=lambda report: print(f"{self.name} batch {report.batch}", flush=True),
+                report=self._tell,
             )
         except CheckpointError as error:
             if "is closed" not in error.message:

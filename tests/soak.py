@@ -20,6 +20,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,8 +33,8 @@ from penstock.api import sql
 from penstock.engine.sinks import Sink
 
 DRIVER = Path(__file__).with_name("driver.py")
-LONGEST = 180.0
-"""Seconds without a sign of life after which a driver counts as hung."""
+LONGEST = 1200.0
+"""Seconds without a sign of life after which a driver counts as hung, on the busiest machine."""
 
 STREAMS = """
 CREATE STREAM a (ts BIGINT, id BIGINT, k INT, s STRING)
@@ -167,12 +168,17 @@ class Siege:
 
 
 class Driver:
-    """A process that runs the queries, with all that it starts."""
+    """A process that runs the queries, with all that it starts.
+
+    After each batch a query waits to be told to go on, so that it does not depend on the speed of
+    the machine how many batches are left to be killed in.
+    """
 
     def __init__(self, jobs: Path, master: str):
         self._log = open(jobs / "driver.log", "a")  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, str(DRIVER), str(jobs), master, "--again"],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
@@ -190,13 +196,26 @@ class Driver:
         self._lines.put("")
 
     def progress(self, batches: int) -> bool:
-        """Wait for some batches; False if the driver ended before."""
+        """Wait for some batches and let the next begin; False if the driver ended before."""
         while batches:
             line = self._lines.get(timeout=LONGEST)
             if not line:
                 return False
-            batches -= "batch" in line
+            if "batch" in line:
+                batches -= 1
+                self._go_on()
         return True
+
+    def _go_on(self) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.write("go on\n")
+            self._process.stdin.flush()
+
+    def _hang_up(self) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
 
     def kill(self, victim: str, rng: Random) -> bool:
         """Kill -9 a process of the given kind; False if there is none."""
@@ -205,6 +224,7 @@ class Driver:
             # Alone, so that its JVM dies as it does in life: a moment later.
             self._process.kill()
             self._process.wait()
+            self._hang_up()
             self._log.close()
             return True
         candidates = sorted((p for p in self._family if _is(victim, p)), key=lambda p: p.pid)
@@ -218,12 +238,14 @@ class Driver:
 
     def finish(self) -> None:
         """Wait for the end, which must be a good one."""
+        self._hang_up()
         while line := self._lines.get(timeout=LONGEST):
             del line
         assert self._process.wait(LONGEST) == 0, self._log.name
 
     def destroy(self) -> None:
         """Kill whatever is left."""
+        self._hang_up()
         if self._process.poll() is None:
             self._remember()
             os.killpg(self._process.pid, signal.SIGKILL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -30,6 +29,7 @@ from engines import (
     tree,
 )
 from reference import Row, view_changes
+from waiting import let_hours_pass
 
 from penstock.engine.local.batches import open_run
 from penstock.engine.sinks import console, foreach_batch, noop
@@ -433,9 +433,9 @@ def test_only_views_are_aggregated_early(tmp_path):
 
 SILENT = """
 CREATE STREAM a (ts BIGINT, k INT)
-  WITH (format='parquet', path='{0}/a', timestamp='ts', unit='s', max_files=1, idle='150 ms');
+  WITH (format='parquet', path='{0}/a', timestamp='ts', unit='s', max_files=1, idle='1 h');
 CREATE STREAM b (ts BIGINT, k INT)
-  WITH (format='parquet', path='{0}/b', timestamp='ts', unit='s', max_files=1, idle='150 ms');
+  WITH (format='parquet', path='{0}/b', timestamp='ts', unit='s', max_files=1, idle='1 h');
 SELECT a.k, COUNT(*) AS n FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS]
 WHERE a.k = b.k GROUP BY a.k EVERY 1 SECOND
 """
@@ -459,7 +459,7 @@ def test_a_view_goes_on_without_a_silent_stream(early, anew, tmp_path):
     plan = replace(planned(query), early=early, anew=anew)
     run = open_run(plan, sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append)
     run._step()
-    time.sleep(0.3)
+    let_hours_pass(run)
     bring(tmp_path, "a", 1, 500, 501)
     run._step()
     assert [report.results for report in reports] == [0, 2]
@@ -481,7 +481,7 @@ def test_a_stream_that_speaks_again_is_silent_no_more(early, tmp_path):
     """It counts as silent when the batch begins that has its next tuples."""
     bring(tmp_path, "a", 0, 100, 101)
     bring(tmp_path, "b", 0, 100)
-    text = SILENT.format(tmp_path).replace(", idle='150 ms'", "", 1)
+    text = SILENT.format(tmp_path).replace(", idle='1 h'", "", 1)
     text = text.replace("b [RANGE 10 SECONDS]", "b [ROWS 2]").replace("EVERY 1 ", "EVERY 10 ")
     query, place = parse(text.replace("a [RANGE 10 SECONDS]", "a [UNBOUNDED]")), Place(tmp_path)
     plan = replace(planned(query), early=early)
@@ -489,7 +489,7 @@ def test_a_stream_that_speaks_again_is_silent_no_more(early, tmp_path):
     run._step()
     bring(tmp_path, "a", 1, 450)
     run._step()
-    time.sleep(0.3)
+    let_hours_pass(run)
     bring(tmp_path, "b", 1, 300)
     bring(tmp_path, "a", 2, 451)
     run._step()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +21,7 @@ from engines import (
     without_nan,
 )
 from reference import answer, in_time
+from waiting import let_hours_pass
 
 from penstock.engine import join
 from penstock.engine.local.batches import open_run
@@ -252,14 +252,14 @@ def write_pairs(path: Path, rows) -> None:
 
 @pytest.mark.parametrize("window", ["RANGE 10 SECONDS", "ROWS 5"])
 def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(window, tmp_path):
-    query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], window, more=", idle='150 ms'")
+    query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], window, more=", idle='1 h'")
     place = Place(tmp_path)
     reports = []
     run = open_run(
         planned(query), sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
     )
     run._step()
-    time.sleep(0.3)
+    let_hours_pass(run)
     write_pairs(tmp_path / "a" / "0001.parquet", [(500, 1), (501, 1)])
     run._step()
     assert reports[-1].frontier == 501 * MICROS
@@ -273,14 +273,14 @@ def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(window, tmp_pa
 
 
 def test_a_stream_that_speaks_again_is_not_passed(tmp_path):
-    query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], more=", idle='150 ms'")
+    query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], more=", idle='1 h'")
     place = Place(tmp_path)
     reports = []
     run = open_run(
         planned(query), sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
     )
     run._step()
-    time.sleep(0.3)
+    let_hours_pass(run)
     write_pairs(tmp_path / "a" / "0001.parquet", [(600, 1)])
     write_pairs(tmp_path / "b" / "0001.parquet", [(550, 1)])
     run._step()

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
+from waiting import PATIENCE
 
 from penstock.cli.live_table import MOST_ROWS, LiveView
 from penstock.cli.main import app
@@ -130,7 +131,7 @@ def command(script: Path) -> list[str]:
 
 def test_elsewhere_than_on_a_terminal_the_changes_are_printed(tmp_path: Path) -> None:
     done = subprocess.run(
-        command(write(tmp_path, VIEW)), capture_output=True, text=True, timeout=60, check=True
+        command(write(tmp_path, VIEW)), capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert {(row["city"], row["n"], row["_change"]) for row in told} == {
@@ -154,7 +155,7 @@ def test_on_a_terminal_the_view_is_above_the_progress(tmp_path: Path) -> None:
     )
     os.close(slave)
     text = _read_all(master)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors.decode()
     lines = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).splitlines()]
     last = lines[len(lines) - lines[::-1].index("city  n  mean") - 1 :]

@@ -12,6 +12,7 @@ from random import Random
 import pytest
 from crashes import POINTS, Crash, Run, exit_code
 from soak import Siege, expected, results, script, write_input
+from waiting import wait_until
 
 from penstock.api import sql
 from penstock.engine.manifest import latest
@@ -151,8 +152,7 @@ def test_stopped_runs_lose_nothing(spark, tmp_path):
             trigger="0 seconds",
             report=lambda report, batches=batches: batches.append(report.batch),
         )
-        while not batches and started.is_active:
-            time.sleep(0.01)
+        wait_until(lambda: bool(batches) or not started.is_active)  # noqa: B023
         time.sleep(rng.random() * 0.5)
         started.stop()
     sql(text).start(

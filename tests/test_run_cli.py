@@ -8,12 +8,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
+from waiting import PATIENCE, wait_until
 
 from penstock.cli.main import app
 
@@ -49,7 +48,7 @@ def script(tmp_path) -> Path:
 
 def penstock(*arguments: object, **more) -> subprocess.CompletedProcess[str]:
     command = [str(PENSTOCK), "run", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **more)
 
 
 def lines(text: str) -> list[dict[str, int]]:
@@ -169,7 +168,7 @@ def test_ctrl_c_stops_cleanly_and_a_later_run_goes_on(engine, script, tmp_path):
         wait_until(lambda: lines(results.read_text()) == wanted)
         # As a terminal does it: to all processes of the group.
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 0, err
@@ -180,11 +179,3 @@ def test_ctrl_c_stops_cleanly_and_a_later_run_goes_on(engine, script, tmp_path):
     done = penstock(*common, *checkpoint, "--available-now")
     assert done.returncode == 0, done.stderr
     assert lines(results.read_text()) == wanted
-
-
-def wait_until(is_true: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if is_true():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it did not happen within a minute")

@@ -20,7 +20,7 @@ from penstock.plan.plan import Plan
 from penstock.query import Function, Query
 from penstock.sql import parse
 from penstock.sql.goal import parse_goal
-from penstock.stats.calibration import Engine, calibrated
+from penstock.stats.calibration import Engine, calibration_of
 from penstock.stats.figure import Figure
 from penstock.stats.file import load
 from penstock.stats.guess import complete
@@ -66,7 +66,10 @@ def know(
 ) -> Known:
     """What is known of a query: from a stats file, this machine's calibration, or guessed."""
     given = None if stats is None else load(stats, query)
-    known = complete(query, given, calibrated(engine))
+    calibration = calibration_of(engine)
+    known = complete(query, given, calibration.costs)
+    if calibration.note is not None and known.costs.origin == "guessed":
+        known = replace(known, notes=(calibration.note,))
     if capacity is None:
         return known
     if not 0 < capacity < float("inf"):

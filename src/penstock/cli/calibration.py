@@ -8,66 +8,139 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, get_args
 
 from penstock.cli.bars import bar
-from penstock.stats.calibration import Engine, calibrated, keep
+from penstock.stats.calibration import Engine, calibrated, calibration_file, calibration_of, keep
 
 if TYPE_CHECKING:
     from penstock.monitor.fit import Fit
     from penstock.stats.costs import Costs
 
+_ORDER: tuple[Engine, ...] = ("local", "spark", "laboratory")
+"""Spark's costs rest on those of one process."""
+
 
 def costs_of(engine: Engine) -> Costs:
     """What this machine was calibrated to; where it never was, what a quick look at it tells."""
-    known = calibrated(engine)
-    if known is not None:
-        return known
-    print(
-        f"the costs of {engine} are not calibrated here: measuring them quickly, for this run only",
-        file=sys.stderr,
+    known = calibration_of(engine)
+    if known.costs is not None:
+        return known.costs
+    why = known.note or f"the costs of {engine} are not calibrated here"
+    print(f"{why}: measuring them quickly, for this run only", file=sys.stderr)
+    fits = measure([engine], quick=True)
+    for reason in refused(fits).get(engine, ()):
+        print(f"these costs are doubtful: {reason}", file=sys.stderr)
+    return fits[engine].costs
+
+
+def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
+    """The costs of some engines, with progress on stderr; for Spark those of `local` too."""
+    from penstock.monitor.calibrate import (
+        QUICK,
+        THOROUGH,
+        calibrate_laboratory,
+        calibrate_local,
+        calibrate_spark,
     )
-    return measure(engine, quick=True).costs
+
+    effort = QUICK if quick else THOROUGH
+    wanted = set(engines)
+    fits: dict[Engine, Fit] = {}
+    if wanted & {"local", "spark"}:
+        with bar("calibrating local") as progress:
+            fits["local"] = calibrate_local(progress, effort)
+    if "spark" in wanted:
+        with bar("calibrating spark") as progress:
+            fits["spark"] = calibrate_spark(fits["local"].costs, progress, effort)
+    if "laboratory" in wanted:
+        with bar("calibrating laboratory") as progress:
+            fits["laboratory"] = calibrate_laboratory(progress, effort)
+    return fits
 
 
-def measure(engine: Engine, quick: bool) -> Fit:
-    """The costs of one engine, with a progress bar."""
-    from penstock.monitor.calibrate import calibrate
+def refused(fits: dict[Engine, Fit]) -> dict[Engine, list[str]]:
+    """The engines whose costs may not be planned with, and why."""
+    from penstock.monitor.verdict import reasons_against
 
-    with bar(f"calibrating {engine}") as progress:
-        return calibrate(engine, quick, progress)
+    found = {engine: list(reasons_against(engine, fit)) for engine, fit in fits.items()}
+    if found.get("local") and "spark" in found:
+        found["spark"].append("its proportions are those of local, which are refused")
+    return {engine: reasons for engine, reasons in found.items() if reasons}
 
 
 def calibrate_engines(engines: Iterable[Engine], quick: bool) -> dict[str, Any]:
-    """Measure the costs of some engines and keep them beside those of the others."""
-    fits = {engine: measure(engine, quick) for engine in engines}
-    known = {engine: calibrated(engine) for engine in get_args(Engine)}
-    before = {engine: costs for engine, costs in known.items() if costs is not None}
-    path = keep({**before, **{engine: fit.costs for engine, fit in fits.items()}})
+    """Measure the costs of some engines and keep them beside those of the others.
+
+    What no machine can have is not kept: the earlier costs of such an engine stay.
+    """
+    wanted = tuple(engines)
+    fits = measure(wanted, quick)
+    against = refused(fits)
+    good = {e: fits[e].costs for e in _ORDER if e in wanted and e not in against}
+    if good:
+        known = {engine: calibrated(engine) for engine in get_args(Engine)}
+        keep({**{engine: costs for engine, costs in known.items() if costs is not None}, **good})
     return {
         "version": 1,
-        "file": str(path),
-        "engines": {
-            engine: {
-                "costs": {k: v for k, v in asdict(fit.costs).items() if isinstance(v, float)},
-                "median_error": fit.median_error,
-                "runs": len(fit.errors),
-            }
-            for engine, fit in fits.items()
+        "file": str(calibration_file()),
+        "engines": {engine: _as_dict(fits[engine]) for engine in _ORDER if engine in good},
+        "refused": {
+            engine: {**_as_dict(fits[engine]), "reasons": against[engine]}
+            for engine in _ORDER
+            if engine in wanted and engine in against
         },
+    }
+
+
+def _as_dict(fit: Fit) -> dict[str, Any]:
+    return {
+        "costs": {k: v for k, v in asdict(fit.costs).items() if isinstance(v, float)},
+        "median_error": fit.median_error,
+        "explained": fit.explained,
+        "floored": list(fit.floored),
+        "runs": len(fit.errors),
     }
 
 
 def calibration_text(made: dict[str, Any]) -> str:
     """A column for each engine, and how well the costs explain the runs."""
+    engines = {**made["engines"], **made["refused"]}
+    lines = _table(engines)
+    if any(found["floored"] for found in engines.values()):
+        lines.append("≤ the runs show no more of it: it counts as the least that is plausible")
+    if made["engines"]:
+        lines += ["", f"kept in {made['file']}: {', '.join(made['engines'])}"]
+    return "\n".join(lines) + "\n"
+
+
+def refusal_text(made: dict[str, Any], quick: bool) -> str:
+    """Which costs were not kept, why, and what to do; empty if all were."""
+    if not made["refused"]:
+        return ""
+    lines = []
+    for engine, found in made["refused"].items():
+        lines.append(f"the costs of {engine} are implausible and not kept:")
+        lines += [f"  - {reason}" for reason in found["reasons"]]
+    longer = ", without --quick" if quick else ""
+    lines.append(f"hint: repeat it while nothing else runs{longer}; earlier costs still count")
+    return "\n".join(lines) + "\n"
+
+
+def _table(engines: dict[str, Any]) -> list[str]:
     from penstock.bench.text import table
 
-    engines = made["engines"]
-    kinds = next(iter(engines.values()))["costs"]
-    rows = [(kind, *(_cost(found["costs"][kind]) for found in engines.values())) for kind in kinds]
+    # Engines do different kinds of work: each has its own.
+    kinds = dict.fromkeys(kind for found in engines.values() for kind in found["costs"])
+    rows = [(kind, *(_cost(found, kind) for found in engines.values())) for kind in kinds]
+    rows = [row for row in rows if any(cell != "–" for cell in row[1:])]
     rows.append(("error", *(f"± {found['median_error']:.1%}" for found in engines.values())))
-    lines = table(("seconds for one", *engines), rows)
-    return "\n".join([*lines, "", f"kept in {made['file']}"]) + "\n"
+    rows.append(("R²", *(f"{found['explained']:.2f}" for found in engines.values())))
+    return table(("seconds for one", *engines), rows)
 
 
-def _cost(seconds: float) -> str:
-    if seconds >= 1e-3:
-        return f"{seconds * 1e3:.1f} ms"
-    return f"{seconds * 1e9:.1f} ns" if seconds else "–"
+def _cost(found: dict[str, Any], kind: str) -> str:
+    seconds = found["costs"].get(kind)
+    if not seconds:
+        return "–"
+    least = "≤ " if kind in found["floored"] else ""
+    if seconds >= 1e-4:
+        return f"{least}{seconds * 1e3:,.1f} ms"
+    return f"{least}{seconds * 1e9:,.1f} ns"

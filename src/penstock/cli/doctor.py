@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from penstock.cli.planning import Target
-from penstock.errors import StatsError
-from penstock.stats.calibration import Engine, calibrated, calibration_file
+from penstock.stats.calibration import Engine, calibration_file, calibration_of
 
 if TYPE_CHECKING:
     from penstock.cli.checkup import Finding
@@ -41,7 +40,7 @@ def doctor(
         typer.Option(help="(calibrate) Only this engine; can be repeated."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="(calibrate) Roughly, within seconds.")
+        bool, typer.Option("--quick", help="(calibrate) Roughly, within a minute.")
     ] = False,
 ) -> None:
     """Check Python, Java, Spark, workers, disk and memory, and say how to mend what is wrong.
@@ -63,7 +62,7 @@ def doctor(
 
 
 def _calibrate(engines: list[Target] | None, quick: bool, format: DoctorFormat) -> None:
-    from penstock.cli.calibration import calibrate_engines, calibration_text
+    from penstock.cli.calibration import calibrate_engines, calibration_text, refusal_text
     from penstock.engine.java import find_java
 
     # All engines that this machine can run, unless some are named.
@@ -72,6 +71,9 @@ def _calibrate(engines: list[Target] | None, quick: bool, format: DoctorFormat) 
     made = calibrate_engines(wanted, quick)
     is_json = format is DoctorFormat.JSON
     sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else calibration_text(made))
+    sys.stderr.write(refusal_text(made, quick))
+    if made["refused"]:
+        raise typer.Exit(1)
 
 
 def calibration() -> Finding:
@@ -79,12 +81,13 @@ def calibration() -> Finding:
     from penstock.cli.checkup import Finding, Status
 
     path = calibration_file()
-    try:
-        known = [engine for engine in get_args(Engine) if calibrated(engine) is not None]
-    except StatsError as error:
-        return Finding("calibration", Status.WARNING, error.message, error.hint)
+    mend = "penstock doctor --calibrate; without it plans are reckoned with guessed costs"
+    found = {engine: calibration_of(engine) for engine in get_args(Engine)}
+    faults = {each.fault: None for each in found.values() if each.fault is not None}
+    if faults:
+        return Finding("calibration", Status.WARNING, "; ".join(faults), mend)
+    known = [engine for engine, each in found.items() if each.costs is not None]
     if not known:
-        mend = "penstock doctor --calibrate; without it plans are reckoned with guessed costs"
         return Finding("calibration", Status.WARNING, "never done", mend)
     day = datetime.fromtimestamp(path.stat().st_mtime).date()
     return Finding("calibration", Status.OK, f"{', '.join(known)}, {day} ({path})")

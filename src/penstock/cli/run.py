@@ -130,7 +130,7 @@ def run(
         return
     if target.kind == "console":
         print(f"{sink}: a batch that is run again is shown again", file=sys.stderr)
-    for note in sample_notes(query.plan):
+    for note in (*query.known.notes, *sample_notes(query.plan)):
         print(f"note: {note}", file=sys.stderr)
     is_live = sink == "table" and sys.stdout.isatty()
     folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)

@@ -33,7 +33,6 @@ _NAMES = "ABCD"
 _FILLINGS, _BATCHED_FILLINGS = 20, 4
 # Batches need faster streams to be worth their start.
 _FASTER = 100
-_BATCHES = 4
 _TREES = 6
 # Windows of so many tuples may as well be looked at as a whole.
 _SMALL = 50
@@ -49,36 +48,43 @@ def designed(tuples: int) -> Iterator[Workload]:
         yield _sized([{"a": a, "b": b, "c": c}, {"a": a}, {"b": b}, {"c": c}], size, tuples)
 
 
-def batched(tuples: int) -> Iterator[Workload]:
+def batched(tuples: int, batches: int) -> Iterator[Workload]:
     """Fewer workloads for batches: few matches and many, of which some are partial results only.
 
     The last is small, so that the start of batches shows.
     """
-    yield _in_batches([{"a": 100}] * 2, 10, tuples)
-    yield _in_batches([{"a": 5}] * 2, 50, tuples)
-    yield _in_batches([{"a": 15}] * 3, 50, tuples)
-    yield _in_batches([{"a": 5}, {"a": 5, "b": 500}, {"b": 500}], 50, tuples)
-    yield _in_batches([{"a": 200}, {"a": 200, "b": 30}, {"b": 30}], 20, tuples // 10)
+    made = (
+        _joined([{"a": 100}] * 2, 10, tuples),
+        _joined([{"a": 5}] * 2, 50, tuples),
+        _joined([{"a": 15}] * 3, 50, tuples),
+        _joined([{"a": 5}, {"a": 5, "b": 500}, {"b": 500}], 50, tuples),
+        _joined([{"a": 200}, {"a": 200, "b": 30}, {"b": 30}], 20, tuples // 10),
+    )
+    yield from (replace(workload, batches=batches) for workload in made)
 
 
-def viewed(tuples: int) -> Iterator[Workload]:
+def viewed(tuples: int, batches: int) -> Iterator[Workload]:
     """Views for batches: tuples that find hardly a partner and do not fold, some, and many.
 
     Ticks are so short against the windows that most pairs of tuples are seen together.
     """
-    yield _grouped(_in_batches([{"a": 100}] * 2, 10, tuples), groups=1, ticks=10)
-    yield _grouped(_in_batches([{"a": 5}] * 2, 50, tuples), groups=3, ticks=10)
-    yield _grouped(_in_batches([{"a": 1}] * 2, 50, tuples // 2), groups=3, ticks=2)
+    made = (
+        _grouped(_joined([{"a": 100}] * 2, 10, tuples), groups=1, ticks=10),
+        _grouped(_joined([{"a": 5}] * 2, 50, tuples), groups=3, ticks=10),
+        _grouped(_joined([{"a": 1}] * 2, 50, tuples // 2), groups=3, ticks=2),
+    )
+    yield from (replace(workload, batches=batches) for workload in made)
 
 
-def batch_plans(problem: Problem) -> Iterator[Plan]:
-    """Two trees without products, and multi-way joins; of a view the late and all early plans."""
+def batch_plans(problem: Problem, trees: int = 2) -> Iterator[Plan]:
+    """Up to two trees without products, and multi-way joins; of a view the late and early plans."""
     if problem.query.view is not None:
         late = default_plan(problem.query)
         yield from (replace(late, early=early) for early in early_sets(problem))
         return
     linked = (t for t in all_trees(problem) if all(b.method != "nested" for b in branches(t)))
-    yield from (TreeJoin(problem.query, tree) for tree in islice(linked, 2))
+    # Of the chains the second tree has the most inner results.
+    yield from (TreeJoin(problem.query, tree) for tree in tuple(islice(linked, 2))[-trees:])
     yield default_plan(problem.query)
 
 
@@ -106,11 +112,11 @@ def _sized(keys: Sequence[dict[str, int]], size: int, tuples: int) -> Workload:
     return whole.lasting(max(tuples / whole.tuples, filled))
 
 
-def _in_batches(keys: Sequence[dict[str, int]], size: int, tuples: int) -> Workload:
+def _joined(keys: Sequence[dict[str, int]], size: int, tuples: int) -> Workload:
     made = _sized(keys, size, tuples).scaled(_FASTER)
     filled = _BATCHED_FILLINGS * max(stream.filling for stream in made.streams)
     seconds = max(tuples * made.seconds / made.tuples, filled)
-    return replace(made, seconds=seconds, batches=_BATCHES)
+    return made.lasting(seconds)
 
 
 def _grouped(made: Workload, groups: int, ticks: int) -> Workload:

@@ -5,31 +5,30 @@ The load of a plan is linear in the unit costs, so that they follow from runs by
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from penstock.monitor.unit import Unit
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.problem import Problem
 from penstock.plan.plan import Plan
 from penstock.stats.costs import Costs
-from penstock.stats.guess import DEFAULT_COSTS
 
 Floats = NDArray[np.float64]
 
-Unit = Mapping[str, float]
-"""Kinds of costs in fixed proportions, which are fitted as one."""
+# Kinds that the runs cannot tell apart are drawn to their usual proportions: a cost that is twice
+# or nothing of its usual one counts like one run that is off by this part. That is how far runs are
+# off, and the costs of machines differ in proportion by a factor of about two.
+PULL = 0.1
 
-# Kinds that the runs cannot tell apart are drawn to the proportions of the default costs: a cost
-# that is twice or nothing of its default counts like one run that is off by this part.
-PULL = 0.02
-
-# A tuple that is put into a window leaves it later: no workload has one without the other. The
-# proportions are those of the default costs.
-WINDOW: Unit = {"insert": 2 / 3, "expire": 1 / 3}
+# Where the runs show nothing of a cost they only say that it is small: least squares without bounds
+# gives less than nothing then, and with a bound of zero zero, or what rounding leaves of it. So no
+# cost is below this part of its usual one.
+FLOOR = 0.05
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,17 @@ class Run:
 
 @dataclass(frozen=True)
 class Fit:
-    """Unit costs, and the relative error of each run that they were fitted to."""
+    """Unit costs, and the relative error of each run that they were fitted to.
+
+    `explained` is the part of the runs' differences that the costs explain (R², of relative
+    errors): none if one figure for all runs does as well. Of the kinds that are `floored` the runs
+    show less than is plausible, so that they have the least that is.
+    """
 
     costs: Costs
     errors: tuple[float, ...]
+    explained: float
+    floored: tuple[str, ...] = ()
 
     @property
     def median_error(self) -> float:
@@ -57,45 +63,49 @@ class Fit:
 
 
 def fit(
-    runs: Sequence[Run], units: Sequence[Unit], pull: float = PULL, least: Sequence[float] = ()
+    runs: Sequence[Run], units: Sequence[Unit], pull: float = PULL, floor: float = FLOOR
 ) -> Fit:
-    """The costs with the least sum of squared relative errors; none below zero, or `least`."""
+    """The costs with the least sum of squared relative errors, none below its floor."""
     amounts = np.array([[_amount(run, unit) for unit in units] for run in runs])
     measured = np.array([run.busy for run in runs])
     relative = amounts / measured[:, None]
-    pulls = pull * _pulls(relative, units)
-    targets = np.concatenate([np.ones(len(runs)), np.where(pulls.any(axis=1), pull, 0.0)])
-    floor = np.array(least or [0.0] * len(units))
-    # In nanoseconds and such the columns are of one size, which the solver needs to be precise.
-    sizes = np.linalg.norm(relative, axis=0)
-    sizes = np.where(sizes > 0.0, sizes, 1.0)
-    scaled = np.concatenate([relative, pulls]) / sizes
-    found = lsq_linear(scaled, targets, bounds=(floor * sizes, np.inf), method="bvls")
-    shares = found.x / sizes
+    usual = _usual(relative, units)
+    # As parts of the usual the columns are of one size, which the solver needs to be precise.
+    scaled = np.concatenate([relative * usual, pull * np.eye(len(units))])
+    targets = np.concatenate([np.ones(len(runs)), np.full(len(units), pull)])
+    least = np.maximum(floor, np.array([unit.least for unit in units]) / usual)
+    found = lsq_linear(scaled, targets, bounds=(least, np.inf), method="bvls").x
     kinds: dict[str, float] = {}
-    for unit, seconds in zip(units, shares.tolist(), strict=True):
-        for kind, part in unit.items():
-            kinds[kind] = kinds.get(kind, 0.0) + part * seconds
-    errors = amounts @ shares / measured - 1.0
-    return Fit(Costs("measured", **kinds), tuple(errors.tolist()))
+    for unit, share in zip(units, (found * usual).tolist(), strict=True):
+        for kind, part in unit.parts.items():
+            kinds[kind] = kinds.get(kind, 0.0) + part * share
+    errors = relative @ (found * usual) - 1.0
+    floored = (unit for unit, share in zip(units, found, strict=True) if share <= floor * 1.001)
+    return Fit(
+        Costs("measured", **kinds),
+        tuple(errors.tolist()),
+        _explained(errors, measured),
+        tuple(kind for unit in floored for kind in unit.parts),
+    )
 
 
-def _pulls(relative: Floats, units: Sequence[Unit]) -> Floats:
-    """A row for each unit that has a default: its cost over the default one.
-
-    Defaults are scaled to what explains the runs best, since only their proportions count.
-    """
-    usual = np.array([sum(getattr(DEFAULT_COSTS, kind) for kind in unit) for unit in units])
+def _usual(relative: Floats, units: Sequence[Unit]) -> Floats:
+    """The usual amounts of the units, at the speed of the machine: that which explains most."""
+    usual: Floats = np.array([unit.usual for unit in units])
     together = relative @ usual
-    scale = together.sum() / (together @ together)
-    has_default = usual > 0.0
-    rows: Floats = np.diag(1.0 / np.where(has_default, scale * usual, np.inf))
-    return rows
+    scale = float(together.sum() / (together @ together))
+    return scale * usual
+
+
+def _explained(errors: Floats, measured: Floats) -> float:
+    weights = 1.0 / measured
+    alike = weights * weights.sum() / (weights @ weights) - 1.0
+    return float(1.0 - (errors @ errors) / max(alike @ alike, np.finfo(float).tiny))
 
 
 def _amount(run: Run, unit: Unit) -> float:
     """How often a run does what has a unit's cost."""
-    nothing: Unit = {"fold": 0.0, "tally": 0.0}
-    known = replace(run.problem.known, costs=Costs("measured", **{**nothing, **unit}))
+    parts = {"fold": 0.0, "tally": 0.0, **unit.parts}
+    known = replace(run.problem.known, costs=Costs("measured", **parts))
     steady = run.seconds * needed_by(Problem(run.problem.query, known), run.plan)
-    return steady + run.batches * unit.get("batch", 0.0) + run.rounds * unit.get("round", 0.0)
+    return steady + run.batches * parts.get("batch", 0.0) + run.rounds * parts.get("round", 0.0)

@@ -141,11 +141,14 @@ def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
         is_forced=wishes.plan is not None,
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
-        notes=tuple(
-            note
-            for each in ranked
-            if isinstance(each.plan, MeshJoin)
-            for note in fallback_notes(each.plan)
+        notes=(
+            *known.notes,
+            *(
+                note
+                for each in ranked
+                if isinstance(each.plan, MeshJoin)
+                for note in fallback_notes(each.plan)
+            ),
         ),
     )
 

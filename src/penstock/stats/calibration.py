@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from penstock.errors import StatsError
 from penstock.stats.costs import Costs
+from penstock.stats.plausible import NEEDED, faults_of
 
 Engine = Literal["spark", "local", "laboratory"]
 """Where a plan runs: in Spark's batches, in the same batches in one process, or tuple by tuple."""
 
-_AGAIN = "measure again with penstock doctor --calibrate, or delete the file"
+_AGAIN = "measure again with penstock doctor --calibrate"
 
 
 def calibration_file() -> Path:
@@ -27,40 +28,75 @@ def calibration_file() -> Path:
     return Path(base) / "penstock" / "costs.toml"
 
 
-def calibrated(engine: Engine) -> Costs | None:
-    """The measured costs of an engine; None if this machine was never calibrated for it."""
+@dataclass(frozen=True)
+class Calibration:
+    """The measured costs of an engine, or None; with the reason if there are some but unfit."""
+
+    costs: Costs | None = None
+    fault: str | None = None
+
+    @property
+    def note(self) -> str | None:
+        """What to tell who plans with other costs because of the fault."""
+        if self.fault is None:
+            return None
+        return f"the calibration is set aside: {self.fault}; {_AGAIN}"
+
+
+def calibration_of(engine: Engine) -> Calibration:
+    """What this machine was calibrated to for an engine.
+
+    Costs that no machine can have are as good as none, and so is a file that cannot be read: plans
+    can be made without, and a file may be from an earlier version.
+    """
     path = calibration_file()
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+    except (FileNotFoundError, NotADirectoryError):
+        return Calibration()
     except (OSError, ValueError) as error:
-        raise StatsError(f"cannot read {path}: {error}", hint=_AGAIN) from None
+        return Calibration(fault=f"cannot read {path}: {error}")
     table = found.get(engine)
-    return None if table is None else _costs(path, engine, table)
+    if table is None:
+        return Calibration()
+    costs = _costs(engine, table)
+    if isinstance(costs, str):
+        return Calibration(fault=f"{path}: {costs}")
+    fault = next(faults_of(engine, costs), None)
+    return Calibration(costs) if fault is None else Calibration(fault=f"{path}: {engine}.{fault}")
+
+
+def calibrated(engine: Engine) -> Costs | None:
+    """The measured costs of an engine; None if there are none that can be planned with."""
+    return calibration_of(engine).costs
 
 
 def keep(measured: Mapping[Engine, Costs]) -> Path:
     """Write the costs to the user's file, as a whole or not at all."""
     path = calibration_file()
-    path.parent.mkdir(parents=True, exist_ok=True)
     lines = ["# Seconds for one tuple, as measured by penstock doctor --calibrate.\n"]
     for engine, costs in measured.items():
         lines.append(f"\n[{engine}]\n")
-        kinds = {k: v for k, v in asdict(costs).items() if isinstance(v, float)}
+        kinds = {kind: seconds for kind, seconds in asdict(costs).items() if kind in NEEDED[engine]}
         lines += [f"{kind} = {seconds:.4g}\n" for kind, seconds in kinds.items()]
     draft = path.with_suffix(".draft")
-    draft.write_text("".join(lines), encoding="utf-8")
-    draft.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text("".join(lines), encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        hint = "PENSTOCK_CALIBRATION names another file"
+        raise StatsError(f"cannot write {path}: {error}", hint=hint) from None
     return path
 
 
-def _costs(path: Path, engine: str, table: object) -> Costs:
+def _costs(engine: str, table: object) -> Costs | str:
+    """The costs of a table, or what is wrong with it."""
+    if not isinstance(table, dict):
+        return f"[{engine}] is not a table of costs"
     known = {name for name in Costs.__dataclass_fields__ if name != "origin"}
-    if not isinstance(table, dict) or engine not in get_args(Engine):
-        raise StatsError(f"{path}: [{engine}] is not a table of costs", hint=_AGAIN)
     for kind, seconds in table.items():
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if kind not in known or not is_number or not 0 <= seconds < float("inf"):
-            raise StatsError(f"{path}: {engine}.{kind} = {seconds!r} is not a cost", hint=_AGAIN)
+            return f"{engine}.{kind} = {seconds!r} is not a cost"
     return Costs("measured", **table)

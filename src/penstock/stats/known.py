@@ -31,6 +31,7 @@ class Known:
     after which an UNBOUNDED window is looked at. `distinct` has the different values of columns, by
     alias and name, `cells` the different rows of aggregation sets, by alias, `training` the
     training tuples of streams, and `untrained` why they have none, as far as they are given.
+    `notes` are for who reads a plan that was made from these figures.
     """
 
     query: Query
@@ -46,3 +47,4 @@ class Known:
     training: Mapping[str, Training] = field(default_factory=dict)
     untrained: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, Figure] = field(default_factory=dict)
+    notes: tuple[str, ...] = field(default=(), compare=False)

@@ -1,0 +1,62 @@
+"""`make test` and CI run all there is, and fail if any of it does."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+HALVES = ["-m pytest -q -n 2 -m not spark", "-m pytest -q -m spark"]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone whose environment is there, with an interpreter that only says what it is asked for.
+
+    It fails at what the file `fails` names.
+    """
+    for name in ("Makefile", "pyproject.toml", ".ci"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    bin = tmp_path / ".venv" / "bin"
+    bin.mkdir(parents=True)
+    (tmp_path / "fails").write_text("")
+    for name in ("python", "ruff", "mypy"):
+        (bin / name).write_text(
+            '#!/bin/sh\necho "$*" >> asked\n'
+            '[ -s fails ] && case "$*" in *"$(cat fails)") exit 1;; esac\nexit 0\n'
+        )
+        (bin / name).chmod(0o755)
+    (tmp_path / ".venv" / ".installed").touch()
+    return tmp_path
+
+
+def make_test(clone: Path, command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command.split(), cwd=clone, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("fails", "says"),
+    [
+        ("", None),
+        ("not spark", "FAILED: those without Spark; see above"),
+        ("-m spark", "FAILED: those on Spark; see above"),
+        ("spark", "FAILED: those without Spark; those on Spark; see above"),
+    ],
+)
+def test_both_halves_run_whichever_fails(fails: str, says: str | None, clone: Path) -> None:
+    (clone / "fails").write_text(fails)
+    done = make_test(clone, "make test")
+    assert (clone / "asked").read_text().splitlines() == HALVES
+    assert (done.returncode != 0) == bool(says)
+    assert says is None or says in done.stderr
+
+
+def test_ci_runs_the_tests_though_the_style_is_bad(clone: Path) -> None:
+    (clone / "fails").write_text("check .")
+    done = make_test(clone, ".ci/run")
+    assert done.returncode == 1
+    assert (clone / "asked").read_text().splitlines()[-2:] == HALVES
