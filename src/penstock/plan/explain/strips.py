@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.svg import (
     BETWEEN,
     EDGE,
     GAP,
-    NARROW,
     STEP,
     Box,
     Lines,
@@ -154,7 +153,7 @@ def _lane(
 def _to(sheet: _Sheet, start: Box, before: Box | None, at: Box, is_first: bool) -> str:
     """The arrow to a box: from the source, from its left neighbour, or from the row above."""
     if before is None:
-        if sheet.page is NARROW:
+        if sheet.page.is_narrow:
             return through((EDGE + _NEAR, start.bottom + 3), f"V{at.middle}H{at.x - 3}")
         return arrow((start.right, start.middle), (at.x, at.middle))
     if not is_first:
@@ -167,4 +166,4 @@ def _to(sheet: _Sheet, start: Box, before: Box | None, at: Box, is_first: bool) 
 def _box(figures: Figures, step: Step, at: Box) -> Iterator[str]:
     colour = None if step.alias is None else hue(figures, step.alias)
     kind = "box join" if step.alias is None else "box visit"
-    yield from box(replace(at), kind, colour, step.lines, step.title)
+    yield from box(at, kind, colour, step.lines, step.title)
