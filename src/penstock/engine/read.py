@@ -19,8 +19,8 @@ from penstock.errors import SourceError
 from penstock.query.source import Source
 
 MICROS_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
-# Windows add their length to event times; up to here that does not overflow.
-LAST_EVENT = 1 << 62
+# Windows add their length and their slide to event times; up to here that stays below FOREVER.
+LAST_EVENT = 1 << 61
 
 _READERS = {"csv": csv_rows, "json": json_rows, "parquet": parquet_rows}
 
