@@ -22,8 +22,8 @@ UNITS_HINT = "the units are MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS 
 
 _DURATION = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*([a-zA-Z]+)\s*")
 
-# 36,000 years. Event times are 64-bit microseconds, to which lengths and slides are added.
-LONGEST = 2**60
+# 4,500 years. So what is added to event times, of the years 1 to 9999, is far from any overflow.
+LONGEST = 2**57
 
 _LONGEST_TEXT = 40
 
