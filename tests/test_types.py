@@ -29,7 +29,7 @@ from meshes import random_mesh
 from reference import answer, view_changes
 from test_laboratory import random_plan as laboratory_plan
 from test_laboratory import rows_of, tables_of
-from typed import TYPES, typed_case, typed_view
+from typed import TYPES, emptied, typed_case, typed_view
 
 from penstock.engine.local.laboratory import run
 from penstock.engine.local.schedule import Eager, Lazy
@@ -88,10 +88,11 @@ def expected_view(case: Case, query: Query, drain: bool):
 
 def run_and_change(query: Query, place: Place, plans: list[Plan], rng: Random, drain: bool) -> None:
     """Run on one checkpoint, a plan after the other, each with a few more files."""
+    partitions = rng.randint(1, 2)
     for count, plan in enumerate(plans[:-1]):
         with first_files_only(query, count + rng.randint(0, 1)):
-            run_local(query, place, plan=plan, drain=False, partitions=2)
-    run_local(query, place, plan=plans[-1], drain=drain, partitions=2)
+            run_local(query, place, plan=plan, drain=False, partitions=partitions)
+    run_local(query, place, plan=plans[-1], drain=drain, partitions=partitions)
 
 
 def check(seed: int, folder: Path) -> None:
@@ -117,6 +118,21 @@ def check_view(seed: int, folder: Path) -> None:
     assert told(place, query) == expected_view(case, query, drain)
 
 
+def check_emptied(seed: int, folder: Path) -> None:
+    """A join or view of which a stream is all filtered out, under several plans in turn."""
+    rng = Random(f"emptied {seed}")
+    is_view = rng.random() < 0.4
+    case = emptied(rng, (typed_view if is_view else typed_case)(seed))
+    query = write_case(case, folder / "in")
+    place = Place(folder)
+    plans = [(any_view_plan if is_view else any_plan)(query, rng) for _ in range(3)]
+    run_and_change(query, place, plans, rng, drain=True)
+    if is_view:
+        assert told(place, query) == expected_view(case, query, True)
+    else:
+        assert place.results(query) == answer(query, case.batches) == []
+
+
 def check_in_laboratory(seed: int) -> None:
     """A case in the laboratory, under any plan and mode."""
     case, rng = typed_case(seed), Random(f"types in the laboratory {seed}")
@@ -136,6 +152,11 @@ def test_local_results_are_those_of_the_reference(seed, tmp_path):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_local_views_are_what_the_reference_says(seed, tmp_path):
     check_view(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(300, 360))
+def test_plans_may_change_where_a_filter_drops_a_whole_stream(seed, tmp_path):
+    check_emptied(seed, tmp_path)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

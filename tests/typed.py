@@ -390,3 +390,13 @@ def _single(value: float) -> float:
     except OverflowError:
         return math.copysign(math.inf, value)
     return single
+
+
+def emptied(rng: Random, case: Case) -> Case:
+    """The case with a filter that drops every row of one stream, over a ROWS window more often."""
+    item = rng.choice(case.query.streams)
+    window = rng.choice((item.window, RowsWindow(rng.choice((1, 5))), RowsWindow(3, ("k",))))
+    nothing = compared("lt", column_of(item, "id"), Literal(0, DataType.BIGINT))
+    inputs = tuple(replace(i, window=window) if i is item else i for i in case.query.inputs)
+    filters = (*case.query.filters, nothing)
+    return replace(case, query=replace(case.query, inputs=inputs, filters=filters))
