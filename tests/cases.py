@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +16,8 @@ from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from reference import Row
+from expressions import value_of
+from reference import Columns, Row, columns, equal
 
 from penstock.query import (
     Aggregate,
@@ -49,10 +50,15 @@ BIGINT, BOOLEAN, DOUBLE, STRING = (
     DataType.STRING,
 )
 ARROW = {
+    DataType.BOOLEAN: pa.bool_(),
+    DataType.TINYINT: pa.int8(),
+    DataType.SMALLINT: pa.int16(),
     DataType.INT: pa.int32(),
     DataType.BIGINT: pa.int64(),
+    DataType.FLOAT: pa.float32(),
     DataType.DOUBLE: pa.float64(),
     DataType.STRING: pa.string(),
+    DataType.DATE: pa.date32(),
     DataType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
 }
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -84,7 +90,9 @@ def random_case(seed: int) -> Case:
         filters=tuple(_filter(rng, item) for item in inputs if rng.random() < 0.4 / count),
         thetas=tuple(thetas),
     )
-    return Case(query, _batches(rng, inputs, size))
+    case = Case(query, _batches(rng, inputs, size))
+    # By chance alone hardly one join of so many has a result.
+    return case if count < 4 else planted(Random(f"planted {seed}"), case, _matching)
 
 
 def random_view(seed: int) -> Case:
@@ -92,7 +100,7 @@ def random_view(seed: int) -> Case:
     case = random_case(seed)
     rng = Random(f"view {seed}")
     inputs = case.query.inputs
-    columns = [_column(item, name) for item in inputs for name in ("k", "j", "s", "x")]
+    columns = [column_of(item, name) for item in inputs for name in ("k", "j", "s", "x")]
     groups = rng.sample(columns, rng.choice((0, 1, 1, 2)))
     asked = [_aggregate(rng, inputs) for _ in range(rng.randint(1, 3))]
     arguments = [of for _, of in asked if of is not None]
@@ -103,7 +111,7 @@ def random_view(seed: int) -> Case:
         Aggregate(f"#{n}", function, None if of is None else Column("", names[of], of.type))
         for n, (function, of) in enumerate(asked)
     )
-    view = _view(rng, tuple(Column("", names[of], of.type) for of in groups), aggregates)
+    view = any_view(rng, tuple(Column("", names[of], of.type) for of in groups), aggregates)
     outputs = tuple(Output(name, of) for of, name in names.items())
     return replace(case, query=replace(case.query, outputs=outputs, view=view))
 
@@ -114,13 +122,13 @@ def random_view(seed: int) -> Case:
 def _inputs(rng: Random, count: int) -> list[Input]:
     key_types = (STRING,) if rng.random() < 0.2 else (DataType.INT, BIGINT, DOUBLE)
     first = _source(rng, "s0", False, rng.choice(key_types))
-    inputs = [Input("A", first, _window(rng, count))]
+    inputs = [Input("A", first, any_window(rng, count))]
     for number, alias in enumerate("BCDE"[: count - 1], start=1):
         is_table = rng.random() < 0.12
         source = _source(rng, f"s{number}", is_table, rng.choice(key_types))
         if rng.random() < 0.12:
             source, is_table = first, False
-        inputs.append(Input(alias, source, None if is_table else _window(rng, count)))
+        inputs.append(Input(alias, source, None if is_table else any_window(rng, count)))
     rng.shuffle(inputs)
     return inputs
 
@@ -142,7 +150,7 @@ def _source(rng: Random, name: str, is_table: bool, key: DataType) -> Source:
     return Source(name, fields, "parquet", timestamp="ts", unit=unit, lateness=lateness)
 
 
-def _window(rng: Random, inputs: int) -> Window:
+def any_window(rng: Random, inputs: int) -> Window:
     # Many narrow windows hardly ever meet.
     if inputs > 2 and rng.random() < 0.16 * inputs:
         return TimeWindow(rng.choice((60, 600)) * MICROS)
@@ -175,15 +183,15 @@ def _predicates(rng: Random, inputs: list[Input]) -> tuple[list[Equality], list[
         here, before, hub = inputs[number], inputs[number - 1], inputs[0]
         match rng.choice(_SHAPES) if shape == "mixed" else shape:
             case "common":
-                equalities.append(Equality(_column(hub, "k"), _column(here, "k")))
+                equalities.append(Equality(column_of(hub, "k"), column_of(here, "k")))
             case "chain":
                 name = "kjs"[number % 3]
-                equalities.append(Equality(_column(before, name), _column(here, name)))
+                equalities.append(Equality(column_of(before, name), column_of(here, name)))
             case "star":
                 name = rng.choice("kjsx")
-                equalities.append(Equality(_column(hub, name), _column(here, name)))
+                equalities.append(Equality(column_of(hub, name), column_of(here, name)))
             case "composite":
-                pairs = [(_column(before, name), _column(here, name)) for name in "kj"]
+                pairs = [(column_of(before, name), column_of(here, name)) for name in "kj"]
                 equalities += [Equality(*pair) for pair in pairs]
             case "odd":
                 equalities += _odd_equalities(rng, before, here)
@@ -194,7 +202,7 @@ def _predicates(rng: Random, inputs: list[Input]) -> tuple[list[Equality], list[
     if len(inputs) > 2 and rng.random() < 0.15:
         thetas.append(_three_way(inputs))
     if len(inputs) > 2 and rng.random() < 0.15:
-        equalities.append(Equality(_column(inputs[-1], "s"), _column(inputs[0], "s")))
+        equalities.append(Equality(column_of(inputs[-1], "s"), column_of(inputs[0], "s")))
     return equalities, thetas
 
 
@@ -203,49 +211,49 @@ _SHAPES = ("common", "chain", "star", "composite", "odd", "loose")
 
 def _odd_equalities(rng: Random, one: Input, other: Input) -> list[Equality]:
     """Equalities that are more than a column on each side, or crosswise."""
-    j, j2 = _column(one, "j"), _column(other, "j")
+    j, j2 = column_of(one, "j"), column_of(other, "j")
     match rng.randrange(4):
         case 0:
-            plus = Call("add", (_cast(j, BIGINT), Literal(1, BIGINT)), BIGINT)
+            plus = Call("add", (cast_to(j, BIGINT), Literal(1, BIGINT)), BIGINT)
             return [Equality(plus, j2)]
         case 1:
-            lower = [Call("lower", (_column(item, "s"),), STRING) for item in (one, other)]
+            lower = [Call("lower", (column_of(item, "s"),), STRING) for item in (one, other)]
             return [Equality(lower[0], lower[1])]
         case 2:
-            return [Equality(j, _column(other, "x"))]
-    return [Equality(j, j2), Equality(_column(one, "x"), j2)]
+            return [Equality(j, column_of(other, "x"))]
+    return [Equality(j, j2), Equality(column_of(one, "x"), j2)]
 
 
 def _theta(rng: Random, one: Input, other: Input) -> Condition:
     match rng.randrange(5):
         case 0:
             operator = rng.choice(("lt", "le", "gt", "ge"))
-            return _compare(operator, _column(one, "x"), _column(other, "x"))
+            return compared(operator, column_of(one, "x"), column_of(other, "x"))
         case 1:
-            return _compare("ne", _column(one, "j"), _column(other, "j"))
+            return compared("ne", column_of(one, "j"), column_of(other, "j"))
         case 2:
-            return _compare(rng.choice(("lt", "le")), _column(one, "j"), _column(other, "id"))
+            return compared(rng.choice(("lt", "le")), column_of(one, "j"), column_of(other, "id"))
         case 3:
-            return _compare("ge", _column(one, "s"), _column(other, "s"))
-    apart = Call("subtract", (_column(one, "x"), _column(other, "x")), DOUBLE)
-    return _compare("lt", Call("abs", (apart,), DOUBLE), Literal(1.0, DOUBLE))
+            return compared("ge", column_of(one, "s"), column_of(other, "s"))
+    apart = Call("subtract", (column_of(one, "x"), column_of(other, "x")), DOUBLE)
+    return compared("lt", Call("abs", (apart,), DOUBLE), Literal(1.0, DOUBLE))
 
 
 def _three_way(inputs: list[Input]) -> Condition:
-    one, two, three = (_cast(_column(item, "j"), BIGINT) for item in inputs[:3])
-    return _compare("le", Call("add", (one, two), BIGINT), three)
+    one, two, three = (cast_to(column_of(item, "j"), BIGINT) for item in inputs[:3])
+    return compared("le", Call("add", (one, two), BIGINT), three)
 
 
 def _filter(rng: Random, item: Input) -> Condition:
     match rng.randrange(4):
         case 0:
-            return _compare("gt", _column(item, "x"), Literal(0.5, DOUBLE))
+            return compared("gt", column_of(item, "x"), Literal(0.5, DOUBLE))
         case 1:
-            return Condition(Call("is_not_null", (_column(item, "s"),), BOOLEAN))
+            return Condition(Call("is_not_null", (column_of(item, "s"),), BOOLEAN))
         case 2:
-            return _compare("ne", _column(item, "j"), Literal(2, DataType.INT))
-    small = _compare("lt", _column(item, "j"), Literal(2, DataType.INT)).expression
-    missing = Call("is_null", (_column(item, "x"),), BOOLEAN)
+            return compared("ne", column_of(item, "j"), Literal(2, DataType.INT))
+    small = compared("lt", column_of(item, "j"), Literal(2, DataType.INT)).expression
+    missing = Call("is_null", (column_of(item, "x"),), BOOLEAN)
     return Condition(Call("or", (small, missing), BOOLEAN))
 
 
@@ -253,26 +261,26 @@ def _outputs(rng: Random, inputs: list[Input]) -> tuple[Output, ...]:
     """The number of every member, so that results differ, and a few more columns."""
     names = [(item, name) for item in inputs for name in ("ts", "k", "j", "s", "x")]
     chosen = [(item, "id") for item in inputs] + rng.sample(names, 2)
-    outputs = [Output(f"{item.alias}_{name}", _column(item, name)) for item, name in chosen]
-    first = _cast(_column(inputs[0], "j"), BIGINT)
+    outputs = [Output(f"{item.alias}_{name}", column_of(item, name)) for item, name in chosen]
+    first = cast_to(column_of(inputs[0], "j"), BIGINT)
     double = Call("multiply", (first, Literal(2, BIGINT)), BIGINT)
     return (*outputs, Output("double", double))
 
 
-def _column(item: Input, name: str) -> Column:
+def column_of(item: Input, name: str) -> Column:
     field = item.source.field(name)
     assert field is not None
     return Column(item.alias, name, field.type)
 
 
-def _cast(expression: Expression, type_: DataType) -> Expression:
+def cast_to(expression: Expression, type_: DataType) -> Expression:
     return expression if expression.type == type_ else Call("cast", (expression,), type_)
 
 
-def _compare(operator: str, left: Expression, right: Expression) -> Condition:
+def compared(operator: str, left: Expression, right: Expression) -> Condition:
     type_ = common_type(left.type, right.type)
     assert type_ is not None
-    return Condition(Call(operator, (_cast(left, type_), _cast(right, type_)), BOOLEAN))
+    return Condition(Call(operator, (cast_to(left, type_), cast_to(right, type_)), BOOLEAN))
 
 
 # ── views ─────────────────────────────────────────────────────────────────────────────────────────
@@ -281,28 +289,28 @@ def _compare(operator: str, left: Expression, right: Expression) -> Condition:
 def _aggregate(rng: Random, inputs: Sequence[Input]) -> tuple[AggregateFunction, Expression | None]:
     """A function and what it is of, in a type that it takes."""
     item = rng.choice(inputs)
-    whole = _cast(_column(item, rng.choice(("id", "j"))), BIGINT)
-    real = _column(item, "x")
+    whole = cast_to(column_of(item, rng.choice(("id", "j"))), BIGINT)
+    real = column_of(item, "x")
     match rng.randrange(6):
         case 0:
             return "count", None
         case 1:
-            return "count", _column(item, rng.choice(("k", "s", "x")))
+            return "count", column_of(item, rng.choice(("k", "s", "x")))
         case 2:
-            product = (real, _cast(_column(rng.choice(inputs), "j"), DOUBLE))
+            product = (real, cast_to(column_of(rng.choice(inputs), "j"), DOUBLE))
             return "sum", rng.choice((whole, real, Call("multiply", product, DOUBLE)))
         case 3:
-            return "avg", rng.choice((real, _cast(_column(item, "j"), DOUBLE)))
+            return "avg", rng.choice((real, cast_to(column_of(item, "j"), DOUBLE)))
     extremes: tuple[AggregateFunction, ...] = ("min", "max")
-    return rng.choice(extremes), _column(item, rng.choice(("j", "s", "x", "ts")))
+    return rng.choice(extremes), column_of(item, rng.choice(("j", "s", "x", "ts")))
 
 
-def _view(rng: Random, groups: tuple[Column, ...], aggregates: tuple[Aggregate, ...]) -> View:
+def any_view(rng: Random, groups: tuple[Column, ...], aggregates: tuple[Aggregate, ...]) -> View:
     columns = (*groups, *(each.column for each in aggregates))
     count = next((each.column for each in aggregates if each.function == "count"), None)
     having = None
     if count is not None and rng.random() < 0.5:
-        having = _compare("gt", count, Literal(rng.choice((0, 2)), BIGINT)).expression
+        having = compared("gt", count, Literal(rng.choice((0, 2)), BIGINT)).expression
     return View(
         groups,
         aggregates,
@@ -325,7 +333,7 @@ def _batches(rng: Random, inputs: list[Input], size: int) -> dict[str, list[list
     for item in inputs:
         if item.source.name not in by_source:
             total = 0 if rng.random() < 0.03 else rng.randint(size // 2, size)
-            sizes = _split(rng, total, 1 if item.is_table else count)
+            sizes = split_up(rng, total, 1 if item.is_table else count)
             pace = (
                 rng.choice(spans) * MICROS,
                 max(quantum, 1_000) if item.source.unit else quantum,
@@ -334,7 +342,7 @@ def _batches(rng: Random, inputs: list[Input], size: int) -> dict[str, list[list
     return {item.alias: by_source[item.source.name] for item in inputs}
 
 
-def _split(rng: Random, total: int, batches: int) -> list[int]:
+def split_up(rng: Random, total: int, batches: int) -> list[int]:
     """A total spread over batches, some of them empty."""
     weights = [0.0 if rng.random() < 0.15 else rng.random() for _ in range(batches)]
     if not any(weights):
@@ -366,6 +374,78 @@ def arrival(file: int, position: int) -> int:
     return (file << 36) | position
 
 
+# ── results that are sure to be there ─────────────────────────────────────────────────────────────
+
+Draw = Callable[[Random, Source, int], dict[str, Value]]
+"""Values for a row of a source that match those of other sources with the same number."""
+
+
+def planted(rng: Random, case: Case, draw: Draw, most: int = 3) -> Case:
+    """The case with a few more rows: combinations that come at one time and meet all predicates."""
+    batches = {source: [list(b) for b in found] for source, found in _by_source(case).items()}
+    sources = {item.source.name: item.source for item in case.query.inputs}
+    for _ in range(rng.randint(1, most)):
+        drawn = _combination(rng, case.query, sources, draw)
+        if drawn is None:
+            continue
+        last = max(map(len, batches.values())) - 1
+        number = rng.choice((last, last, rng.randint(0, last)))
+        time = _after_all(case.query, batches, number)
+        for name, source in sources.items():
+            place = 0 if source.is_table else number
+            batch = batches[name][place]
+            id_ = place * 1_000 + len(batch)
+            given = {"ts": event_time(source, time), "id": id_}
+            batch.append(Row(time, arrival(place, len(batch)), {**drawn[name], **given}))
+    return replace(case, batches={i.alias: batches[i.source.name] for i in case.query.inputs})
+
+
+def _by_source(case: Case) -> dict[str, list[list[Row]]]:
+    return {item.source.name: case.batches[item.alias] for item in case.query.inputs}
+
+
+def _combination(
+    rng: Random, query: Query, sources: dict[str, Source], draw: Draw
+) -> dict[str, dict[str, Value]] | None:
+    """Values of a row of each source that together are a result, if some are found."""
+    for attempt in range(60):
+        shared = rng.randrange(1 << 30)
+        drawn = {name: draw(rng, source, shared) for name, source in sources.items()}
+        known: Columns = {}
+        for item in query.inputs:
+            values = {"ts": event_time(item.source, 0), "id": attempt, **drawn[item.source.name]}
+            known |= columns(item, Row(0, 0, values))
+        conditions = (*query.filters, *query.thetas)
+        if all(equal(e, known) for e in query.equalities) and all(
+            value_of(c.expression, known) is True for c in conditions
+        ):
+            return drawn
+    return None
+
+
+def _after_all(query: Query, batches: dict[str, list[list[Row]]], number: int) -> int:
+    """A time that no row of a batch or of an earlier one is after, in whole seconds."""
+    streams = {item.source.name for item in query.streams}
+    rows = [row for name in streams for batch in batches[name][: number + 1] for row in batch]
+    return -(-max((row.ts for row in rows), default=0) // MICROS) * MICROS
+
+
+def event_time(source: Source, time: int) -> Value:
+    """An event time as the source has it."""
+    if source.fields[0].type is BIGINT:
+        return time // 1_000
+    return EPOCH + timedelta(microseconds=time)
+
+
+def _matching(rng: Random, source: Source, shared: int) -> dict[str, Value]:
+    number = shared % 3
+    near = {f.name: number + (rng.random() < 0.25) for f in source.fields}
+    return {
+        f.name: f"v{number}" if f.type is STRING else float(n) if f.type is DOUBLE else n
+        for f, n in zip(source.fields, near.values(), strict=True)
+    }
+
+
 class _Values:
     """Column values from few distinct ones, evenly or skewed, with nulls and NaN among them."""
 
@@ -376,8 +456,7 @@ class _Values:
         self.nulls = rng.choice((0.0, 0.1))
 
     def row(self, source: Source, ts: int, number: int) -> dict[str, Value]:
-        moment = EPOCH + timedelta(microseconds=ts)
-        given = {"ts": ts // 1_000 if source.fields[0].type is BIGINT else moment, "id": number}
+        given = {"ts": event_time(source, ts), "id": number}
         return {f.name: given.get(f.name, self.value(f.type)) for f in source.fields}
 
     def value(self, type_: DataType) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from random import Random
 from typing import Any
 
 import pyarrow.parquet as pq
+from expressions import cast
 
 from penstock.engine.local.batches import open_run
 from penstock.engine.manifest import Manifest, latest
@@ -137,12 +139,18 @@ def _from_json(value: Any, type_: DataType) -> Value:
             return datetime.fromisoformat(value).astimezone(UTC)
         case DataType.DATE:
             return date.fromisoformat(value)
+        case DataType.FLOAT:
+            return cast(float(value), type_)
     return value  # type: ignore[no-any-return]
 
 
 def without_nan(rows: Iterable[Sequence[Value]]) -> Rows:
-    """The rows as JSON holds them: NaN is null there."""
-    return [tuple(None if v != v else v for v in row) for row in rows]
+    """The rows as JSON holds them: NaN and infinities are null there."""
+
+    def is_odd(value: Value) -> bool:
+        return isinstance(value, float) and not math.isfinite(value)
+
+    return [tuple(None if is_odd(v) else v for v in row) for row in rows]
 
 
 def random_plan(query: Query, rng: Random) -> str:

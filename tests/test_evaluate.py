@@ -280,3 +280,14 @@ def test_a_substring_that_ends_before_the_text_is_empty() -> None:
     far = Literal(2**40 - 1, DataType.BIGINT)
     text = Literal("11", DataType.STRING)
     check(Call("substring", (text, start, far), DataType.STRING), [{start: -(2**63)}, {start: -1}])
+
+
+@pytest.mark.parametrize("value", [2_147_483_648.0, -(2.0**53), 1e16, 0.0001, 0.1, 3.4e38, 1e-45])
+def test_a_float_is_written_as_a_double_of_its_digits(value: float) -> None:
+    """NumPy writes a FLOAT with an exponent where it writes a DOUBLE without."""
+    column = Column("s", "x", T.FLOAT)
+    batch = pa.record_batch({"x": pa.array([value], pa.float32())})
+    (single,) = batch.column("x").to_pylist()
+    text = Call("cast", (column,), T.STRING)
+    wanted = value_of(text, {column: single})
+    assert evaluate(text, batch, lambda c: c.name).to_pylist() == [wanted]

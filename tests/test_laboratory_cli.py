@@ -64,3 +64,20 @@ def test_a_simulated_clock_charges_inner_rows_too(run):
     tuples, inserts, busy = (float(number.replace(",", "")) for number in counts.groups())
     assert inserts > tuples
     assert busy == pytest.approx(inserts / 1_000, abs=0.001)
+
+
+@pytest.mark.parametrize("mode", [("--eager",), ("--every", "1s")])
+def test_one_stream_alone_runs(mode, tmp_path):
+    (tmp_path / "one.cql").write_text(
+        STREAM.format(name="A") + "SELECT A.k FROM A [ROWS 3] WHERE A.k >= 0"
+    )
+    common = ("--engine", "local", "--sink", "noop")
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "one.cql"), *common, *mode])
+    assert done.exit_code == 0, done.output
+    assert "300 results" in done.stderr
+
+
+def test_what_is_no_length_of_time_is_told_with_the_units(run):
+    done = run("--every", "1000")
+    assert done.exit_code == 2
+    assert "'1000' is not a length of time; the units are MICROSECONDS" in done.stderr

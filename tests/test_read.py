@@ -402,3 +402,27 @@ def test_event_times_that_would_overflow_are_refused() -> None:
     batch = pa.record_batch({"ts": pa.array([1 << 50])})
     with pytest.raises(SourceError, match="too far from 1970"):
         event_micros(source("csv", unit="s"), batch)
+
+
+BEYOND = {
+    "DATE": ([2**31 - 1, -(2**31), 2_932_897, -719_163], pa.date32()),
+    "TIMESTAMP": ([2**63 - 1, -(2**63), 253_402_300_800_000_000], pa.timestamp("us")),
+    "TIMESTAMP in ms": ([2**62, -(2**62), 253_402_300_800_000], pa.timestamp("ms")),
+}
+
+
+@pytest.mark.parametrize("kind", BEYOND)
+def test_parquet_times_beyond_the_calendar_are_malformed(tmp_path: Path, kind: str) -> None:
+    """Years before 1 and after 9999 would be written as no reader expects them, or wrap."""
+    numbers, arrow = BEYOND[kind]
+    whole = pa.int32() if kind == "DATE" else pa.int64()
+    times = pa.array([0, *numbers], whole).cast(arrow)
+    path = put(tmp_path / "a.parquet", pa.table({"ts": list(range(len(times))), "t": times}))
+    type_ = T(kind.split()[0])
+    fields = (Field("ts", T.BIGINT), Field("t", type_))
+    assert failure(source("parquet", *fields), path).message == (
+        f"malformed row in {path}, row 2: '{numbers[0]}' in column t is not a {type_}"
+    )
+    (kept,) = blocks(source("parquet", *fields, malformed="drop"), path)
+    assert kept.batch.column("ts").to_pylist() == [0]
+    assert kept.malformed == len(numbers)

@@ -249,3 +249,9 @@ def test_a_case_is_written_one_file_a_batch(tmp_path):
         assert [canonical(r.values() for r in batch) for batch in read] == [
             canonical(r.values() for r in batch) for batch in written
         ]
+
+
+def test_most_joins_of_many_inputs_have_results() -> None:
+    cases = [case for case in map(random_case, range(150)) if len(case.query.inputs) > 3]
+    assert len(cases) > 25
+    assert sum(bool(answer(case.query, case.batches)) for case in cases) > 0.8 * len(cases)

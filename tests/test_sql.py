@@ -12,9 +12,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.errors import SqlError
+from penstock.errors import Place, SqlError
 from penstock.query import Column, DataType, Equality, Literal, Query, RowsWindow, TimeWindow
-from penstock.query.expression import Call, Expression, render
+from penstock.query.expression import Call, Expression, render, walk
 from penstock.query.window import NOW, UNBOUNDED, tumble
 from penstock.sql import parse
 
@@ -448,6 +448,75 @@ def test_any_mangled_script_is_a_query_or_an_error_with_place_and_hint(
         assert answer.results
 
 
+def test_numbers_of_thousands_of_digits_are_told_apart() -> None:
+    """Python itself refuses to read so many."""
+    many = "1" * 5_000
+    for select, reason in {
+        f"SELECT * FROM bid [NOW] WHERE price > {many}": "does not fit a BIGINT",
+        f"SELECT * FROM bid [NOW] WHERE price > -{many}": "does not fit a BIGINT",
+        f"SELECT * FROM bid [NOW] WHERE price > {many}.5": "does not fit a DOUBLE",
+        f"SELECT * FROM bid [ROWS {many}]": "cannot hold so many rows",
+        f"SELECT * FROM bid [RANGE {many} DAYS]": "is too long",
+        f"SELECT COUNT(*) FROM bid [NOW] EVERY {many} s": "is too long",
+        f"SELECT * FROM bid [NOW] WHERE ROUND(price, {many}) > 1": "does not fit a BIGINT",
+        f"SELECT * FROM a; CREATE TABLE a (x INT) WITH (format = {many})": "format must be",
+    }.items():
+        said = complaint(select)
+        assert reason in said
+        # Of a long line only what is around the mistake is shown.
+        assert max(map(len, said.splitlines())) < 200
+        assert "^^^" in said
+    (condition,) = ask(f"SELECT * FROM bid [NOW] WHERE auction > {'0' * 5_000}7").filters
+    assert Literal(7, DataType.BIGINT) in walk(condition.expression)
+
+
+@pytest.mark.parametrize("column", [0, 300, 1_000, 1_999])
+def test_of_a_long_line_what_is_around_a_mistake_is_shown(column) -> None:
+    line = "".join(str(n % 10) for n in range(2_000))
+    *_, shown, below = Place(f"one\n{line}", 4 + column, 6 + column).excerpt().splitlines()
+    caret = below.index("^")
+    assert shown[caret] == line[column]
+    assert len(below) <= len(shown) <= 170
+    assert shown.startswith("2 | …") == (column > 100)
+    assert shown.endswith("…") == (column < 1_900)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("#ts", "begin with #"),
+        ("=n", "begin with ="),
+        ("../bids", "begin with ."),
+        ("a/b", "slashes"),
+        ("a\\b", "slashes"),
+        ("a\nb", "unprintable"),
+        ("", "empty"),
+        ("é" * 51, "longer than 100 bytes"),
+    ],
+)
+def test_names_that_files_or_columns_of_the_state_cannot_have(name, reason) -> None:
+    """State is kept by the names of streams and inputs; what begins so is ours."""
+    assert reason in complaint(f'SELECT "{name}".price FROM bid [NOW] AS "{name}"')
+    stream = f"""CREATE STREAM "{name}" (ts TIMESTAMP) WITH (format = 'rate', rate = 1)"""
+    assert reason in complaint(f"{stream}; SELECT * FROM x [NOW]")
+
+
+def test_other_odd_names_are_names() -> None:
+    for name in ("my bids", "é", "a.b", "a:b", "a@b", "b#", "select", "x" * 100):
+        assert ask(f'SELECT "{name}".price FROM bid [NOW] AS "{name}"').aliases == (name,)
+
+
+def test_long_rows_of_conditions_are_not_deep() -> None:
+    for condition in (" OR ".join(["bidder = 1"] * 5_000), f"bidder IN ({'auction, ' * 4_999} 1)"):
+        (filter_,) = ask(f"SELECT * FROM bid [NOW] WHERE {condition}").filters
+        assert len(render(filter_.expression)) > 50_000
+    (few,) = ask("SELECT * FROM bid [NOW] WHERE bidder = 1 OR bidder = 2 OR bidder = 3").filters
+    rendered = "((bid.bidder = 1) OR (bid.bidder = 2)) OR (bid.bidder = 3)"
+    assert render(few.expression) == rendered
+
+
 def test_a_query_may_not_be_nested_too_deeply() -> None:
-    with pytest.raises(SqlError, match="nested too deeply"):
+    with pytest.raises(SqlError, match="nested too deeply") as caught:
         ask(f"SELECT {'(' * 5000}price{')' * 5000} FROM bid [NOW]")
+    assert caught.value.place is not None
+    assert caught.value.place.start == len("SELECT ") + 4_999

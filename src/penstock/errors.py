@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 _PASSWORD = re.compile(r"(?<=://)([^\s'\"/:@]*:)(?!\d+/)([^\s'\"@]+)(?=@)")
+# Of a longer line only what is around the mistake is shown.
+_WIDEST = 160
 
 
 @dataclass(frozen=True)
@@ -27,17 +29,26 @@ class Place:
         column = self.start - line_start
         width = max(1, min(self.end, line_end) - self.start)
         margin = " " * len(number)
+        first = max(0, min(column - _WIDEST // 2, len(line) - _WIDEST))
+        shown = _stretch(line, first)
         return (
             f"{margin}--> {self.file}:{number}:{column + 1}\n"
             f"{margin} |\n"
-            f"{number} | {line}\n"
-            f"{margin} | {' ' * column}{'^' * width}"
+            f"{number} | {shown}\n"
+            f"{margin} | {' ' * (column - first)}{'^' * min(width, _WIDEST - column + first)}"
         )
 
 
 def _hidden(found: re.Match[str]) -> str:
     """A password's stars: as many as it has characters, so that carets stand right."""
     return found[1] + "*" * len(found[2])
+
+
+def _stretch(line: str, first: int) -> str:
+    """As much of a line as is shown from its character `first` on, with dots where more is."""
+    shown = line[first : first + _WIDEST]
+    shown = shown if first == 0 else "…" + shown[1:]
+    return shown if first + _WIDEST >= len(line) else shown[:-1] + "…"
 
 
 class PenstockError(Exception):

@@ -120,6 +120,9 @@ def _to_text(values: pa.Array, source: DataType) -> pa.Array:
     match source:
         case DataType.FLOAT | DataType.DOUBLE:
             numbers = values.to_numpy(zero_copy_only=False)
+            if source is DataType.FLOAT:
+                # NumPy writes large FLOATs with an exponent, where it writes DOUBLEs without.
+                numbers = numbers.astype(str).astype(np.float64)
             text = pa.array(numbers.astype(str), pa.large_string(), mask=_nulls(values))
             text = pc.replace_substring(text, "inf", "Infinity")
             return pc.replace_substring(text, "nan", "NaN")

@@ -183,7 +183,7 @@ def _case(call: Call, batch: Batch, name: Naming) -> pa.Array:
 
 
 def _overflow(call: Call) -> EvaluationError:
-    return EvaluationError(
-        f"a value does not fit {call.type} in {render(call)}",
-        hint="cast an operand to DOUBLE if an approximate result will do",
-    )
+    hint = "cast an operand to DOUBLE if an approximate result will do"
+    if call.type.is_temporal:
+        hint = "times are of the years 1 to 9999"
+    return EvaluationError(f"a value does not fit {call.type} in {render(call)}", hint=hint)

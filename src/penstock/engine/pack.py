@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.engine.arrow_types import arrow_type
 from penstock.engine.classifying import one_array
 from penstock.engine.evaluate import evaluate, passing
 from penstock.engine.lanes import is_lane
@@ -38,6 +36,7 @@ from penstock.kernels.drop import keeps
 from penstock.kernels.hashing import combine, hash_column, partition_of
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.query import Query
+from penstock.query.expression import as_type
 from penstock.query.query import Input
 from penstock.query.source import Source
 from penstock.query.window import RowsWindow
@@ -143,15 +142,13 @@ class Packing:
         screened = self._screened(item, kept)
         yield from screened.facts
         rows = tuples_of(self.layout, item, kept, screened, self.drops)
-        if not self.query.is_sequenced:
-            rows = weigh(self.layout, item.alias, rows)
-            rows = folded(self.layout, item.alias, rows, self.open_tick)
-        if not len(rows):
-            return
         if self.query.is_sequenced:
-            yield pack_rows(0, f"new:{item.alias}", rows)
-        else:
-            yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
+            if len(rows):
+                yield pack_rows(0, f"new:{item.alias}", rows)
+            return
+        rows = weigh(self.layout, item.alias, rows)
+        rows = folded(self.layout, item.alias, rows, self.open_tick)
+        yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
 
     def _kept(self, item: Input, block: Arrivals) -> Arrivals:
         """What an input's drop box lets through; a table has none."""
@@ -240,6 +237,8 @@ def address(
     layout: Layout, routing: Routing, partitions: int, alias: str, rows: pa.RecordBatch
 ) -> Iterator[Packet]:
     """Tuples to every space in which they are kept, and to where they start probing."""
+    if not len(rows):
+        return
     for space in layout.spaces[alias]:
         places = placement(layout, space, rows, partitions)
         yield from scatter(rows, places, f"new:{alias}", space * partitions, partitions)
@@ -304,9 +303,7 @@ def _hash_key(
     hashes = []
     key_class = layout.keys[key]
     for part, type_ in zip(key_class.parts(item.alias), key_class.types, strict=True):
-        values = one_array(evaluate(part, rows, plain_name))
-        if values.type != arrow_type(type_):
-            values = pc.cast(values, arrow_type(type_))
+        values = one_array(evaluate(as_type(part, type_), rows, plain_name))
         if values.null_count:
             valid = values.is_valid().to_numpy(zero_copy_only=False)
             known = valid if known is None else known & valid
@@ -316,9 +313,9 @@ def _hash_key(
 
 
 def _filler(kind: pa.DataType) -> pa.Scalar:
-    if pa.types.is_large_string(kind):
-        return pa.scalar("", kind)
-    return pa.scalar(0, pa.int64()).cast(pa.int32()).cast(kind)
+    if pa.types.is_boolean(kind):
+        return pa.scalar(False)
+    return pa.scalar("" if pa.types.is_large_string(kind) else 0, kind)
 
 
 def _declared(item: Input, rows: pa.RecordBatch) -> list[pa.Field]:

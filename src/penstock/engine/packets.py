@@ -34,8 +34,8 @@ def pack_rows(pid: int, tag: str, rows: pa.RecordBatch) -> Packet:
 
 
 def unpack_rows(packets: Iterable[Packet]) -> pa.RecordBatch | None:
-    """The rows of several packets as one batch, or None if there are none."""
-    batches = [b for p in packets for b in pa.ipc.open_stream(p.data)]
+    """The rows of several packets as one batch, or None if there is not a single row."""
+    batches = [b for p in packets for b in pa.ipc.open_stream(p.data) if len(b)]
     if not batches:
         return None
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

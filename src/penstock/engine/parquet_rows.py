@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from penstock.engine.arrow_types import arrow_type
 from penstock.engine.cast import to_integer
 from penstock.engine.parsed import Parsed, match_columns, misfit
 from penstock.engine.place import Place
+from penstock.engine.timestamps import in_calendar
 from penstock.errors import SourceError
 from penstock.query import DataType
 from penstock.query.source import Field, Source
@@ -46,28 +48,44 @@ def _parse(batch: pa.RecordBatch, fields: list[Field], names: list[str], first: 
 
 
 def _fitted(field: Field, column: pa.Array, faults: dict[int, str]) -> pa.Array:
-    wanted = arrow_type(field.type)
-    if column.type == wanted:
-        return column
-    try:
-        # Only an integer must fit: floats are rounded, and times cut to microseconds.
-        return column.cast(wanted, safe=field.type.is_integer)
-    except pa.ArrowInvalid:
-        values = _narrowed(column, wanted)
-    for row in np.flatnonzero(pc.and_(pc.is_valid(column), pc.is_null(values))):
-        faults.setdefault(int(row), misfit(field, column[row].as_py()))
+    values = _cast(field.type, column)
+    if field.type.is_temporal:
+        values = in_calendar(values)
+    if values.null_count > column.null_count:
+        for row in np.flatnonzero(pc.and_(pc.is_valid(column), pc.is_null(values))):
+            faults.setdefault(int(row), misfit(field, _shown(column[row])))
     return values
 
 
+def _cast(type_: DataType, column: pa.Array) -> pa.Array:
+    wanted = arrow_type(type_)
+    if column.type == wanted:
+        return column
+    # Floats are rounded, and times cut to microseconds; integers and coarser times must fit.
+    is_coarse = pa.types.is_timestamp(column.type) and column.type.unit in ("s", "ms")
+    try:
+        return column.cast(wanted, safe=type_.is_integer or is_coarse)
+    except pa.ArrowInvalid:
+        return _narrowed(column, wanted)
+
+
+def _shown(value: pa.Scalar) -> Any:
+    """A value for a message; a time that Python cannot say is the number that Arrow holds."""
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError):
+        return value.cast(pa.int32() if pa.types.is_date32(value.type) else pa.int64()).as_py()
+
+
 def _narrowed(column: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Integers in a narrower type, text in UTF-8: NULL where they do not fit."""
+    """Integers in a narrower type, times in microseconds, text in UTF-8: NULL where it fails."""
     if pa.types.is_integer(wanted) and column.type != pa.uint64():
         return to_integer(column, wanted)
     values = []
     for value in column:
         try:
             values.append(value.cast(wanted).as_py())
-        except pa.ArrowInvalid:
+        except (ValueError, OverflowError):
             values.append(None)
     return pa.array(values, wanted)
 

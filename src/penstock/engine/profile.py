@@ -108,7 +108,8 @@ class Profile:
     def joined(self, other: Profile) -> Profile:
         """Both together; of the tuples only the last ones."""
         parts = [part for part in (self.tuples, other.tuples) if part is not None]
-        tuples = pa.concat_batches(parts).slice(max(0, len(self) + len(other) - KEPT))
+        both = pa.concat_batches(parts) if parts else None
+        tuples = both and both.slice(max(0, len(self) + len(other) - KEPT))
         passed = np.concatenate([self.passed, other.passed])[-KEPT:]
         return Profile(tuples, passed, self.rows + other.rows, self.seconds + other.seconds)
 

@@ -15,12 +15,11 @@ from penstock.engine.json_rows import json_rows
 from penstock.engine.parquet_rows import BLOCK_ROWS, parquet_rows
 from penstock.engine.parsed import Parsed, requested
 from penstock.engine.place import Place
+from penstock.engine.timestamps import EARLIEST, LATEST
 from penstock.errors import SourceError
 from penstock.query.source import Source
 
 MICROS_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
-# Windows add their length to event times; up to here that does not overflow.
-LAST_EVENT = 1 << 62
 
 _READERS = {"csv": csv_rows, "json": json_rows, "parquet": parquet_rows}
 
@@ -70,13 +69,21 @@ def event_micros(source: Source, batch: pa.RecordBatch) -> Micros:
         column = column.cast(pa.timestamp("us"))
     times: Micros = column.cast(pa.int64()).to_numpy()
     scale = MICROS_PER_UNIT[source.unit or "us"]
-    if len(times) and max(int(times.max()), -int(times.min())) > LAST_EVENT // scale:
+    if not _in_calendar(times, scale).all():
         raise SourceError(
             f"event times of {source.name} are too far from 1970",
             place=source.places.get("unit") or source.places.get("timestamp"),
             hint="is the unit right? It is one of us, ms and s",
         )
     return times if scale == 1 else times * scale
+
+
+def _in_calendar(times: Micros, scale: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which event times are of the years that a TIMESTAMP has."""
+    inside: np.ndarray[Any, np.dtype[np.bool_]] = (times >= EARLIEST // scale) & (
+        times <= LATEST // scale
+    )
+    return inside
 
 
 def _parsed(source: Source, path: Place, columns: Collection[str]) -> Iterator[Parsed]:
@@ -119,9 +126,9 @@ def _eventless(source: Source, parsed: Parsed) -> dict[int, str]:
         empty = np.flatnonzero(column.is_null())
         faults = {int(row): f"the event time {source.timestamp} is NULL" for row in empty}
     if pa.types.is_integer(column.type):
-        limit = LAST_EVENT // MICROS_PER_UNIT[source.unit or "us"]
+        scale = MICROS_PER_UNIT[source.unit or "us"]
         times = column.cast(pa.int64()).fill_null(0).to_numpy()
-        for row in np.flatnonzero((times > limit) | (times < -limit)):
+        for row in np.flatnonzero(~_in_calendar(times, scale)):
             faults[int(row)] = f"the event time {source.timestamp}, {times[row]}, is out of range"
     return faults
 

@@ -147,8 +147,7 @@ class Sequencer:
             # A view goes by times alone.
             rows = weigh(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
             rows = folded(batch.layout, alias, rows, batch.open_tick)
-        if len(rows):
-            yield from address(batch.layout, batch.routing, batch.partitions, alias, rows)
+        yield from address(batch.layout, batch.routing, batch.partitions, alias, rows)
 
     def _store(self, kind: str, alias: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
         module = f"{kind}:{alias}"

@@ -13,6 +13,7 @@ from penstock.engine.arrow_types import TIMESTAMP
 # The years 1 to 9999: what SQL and Python agree on, and far from where int64 wraps.
 EARLIEST = -62_135_596_800_000_000
 LATEST = 253_402_300_799_999_999
+_MICROS_A_DAY = 86_400_000_000
 
 _ISO = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
@@ -41,6 +42,15 @@ def are_in_range(micros: pa.Array) -> bool:
     """Whether all these microseconds since the epoch are TIMESTAMPs."""
     bounds = pc.min_max(micros).as_py()
     return bounds["min"] is None or (bounds["min"] >= EARLIEST and bounds["max"] <= LATEST)
+
+
+def in_calendar(times: pa.Array) -> pa.Array:
+    """DATEs or TIMESTAMPs, NULL where Arrow has years that SQL does not."""
+    if not pa.types.is_date32(times.type):
+        return _in_range(times)
+    days, first, last = times.cast(pa.int32()), EARLIEST // _MICROS_A_DAY, LATEST // _MICROS_A_DAY
+    known = pc.and_(pc.greater_equal(days, first), pc.less_equal(days, last))
+    return pc.if_else(known, times, pa.scalar(None, times.type))
 
 
 def _in_range(moments: pa.Array) -> pa.Array:

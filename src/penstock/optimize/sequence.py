@@ -15,7 +15,10 @@ def descending(problem: Problem, sizes: Sequence[float], first: int | None = Non
     `sizes` are the tuples looked at in each window. Without a `first` input the order starts with
     the pair that has the fewest results.
     """
-    order = list(_first_pair(problem, sizes)) if first is None else [first]
+    if first is None:
+        order = list(_first_pair(problem, sizes)) if problem.size > 1 else [0]
+    else:
+        order = [first]
     while len(order) < problem.size:
         bound = sum(1 << i for i in order)
         left = [i for i in range(problem.size) if not bound >> i & 1]

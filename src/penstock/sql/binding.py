@@ -19,6 +19,7 @@ from penstock.sql.operators import (
     case,
     compare,
     concat,
+    connect,
     convert_to,
     is_in,
     like,
@@ -144,10 +145,11 @@ def _negative(scope: Scope, node: exp.Neg) -> Expression:
     return negate(scope.text, node, typed(scope, node.this))
 
 
-def _connected(scope: Scope, node: exp.Expr) -> Call:
-    function = _OPERATORS[type(node)]
-    sides = [bind_condition(scope, n, function.upper()) for n in (node.this, node.expression)]
-    return Call(function, tuple(sides), DataType.BOOLEAN)
+def _connected(scope: Scope, node: exp.Expr) -> Expression:
+    function, nodes = _OPERATORS[type(node)], [node]
+    while type(nodes[0]) is type(node) and not nodes[0].args.get("negate"):
+        nodes[:1] = [nodes[0].this, nodes[0].expression]
+    return connect(function, [bind_condition(scope, each, function.upper()) for each in nodes])
 
 
 def _negated(scope: Scope, node: exp.Not) -> Call:

@@ -9,6 +9,7 @@ from penstock.query.source import FILE_FORMATS, Field, Source
 from penstock.query.types import DataType
 from penstock.sql.cursor import Cursor
 from penstock.sql.dialect import Token, token_span
+from penstock.sql.names import check_name
 from penstock.sql.needs import RATE_FIELDS, check_needs, with_event_time
 from penstock.sql.options import (
     FORMATS,
@@ -37,6 +38,7 @@ def parse_declaration(text: Text, tokens: Sequence[Token]) -> Source:
     if not is_table:
         cursor.expect("STREAM", "the language has CREATE STREAM and CREATE TABLE")
     name = cursor.take_name("a name", _SHAPE)
+    check_name(text, token_span(name), name.text)
     fields = _take_fields(cursor) if cursor.take_word("(") else ()
     settings = _take_with(cursor)
     return _source(text, name, fields, settings, is_table)

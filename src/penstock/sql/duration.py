@@ -22,17 +22,21 @@ UNITS_HINT = "the units are MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS 
 
 _DURATION = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*([a-zA-Z]+)\s*")
 
-# Event times are 64-bit microseconds, so that a longer window could not be told from UNBOUNDED.
-LONGEST = 2**62
+# 4,500 years. So what is added to event times, of the years 1 to 9999, is far from any overflow.
+LONGEST = 2**57
+
+_LONGEST_TEXT = 40
 
 
 def parse_duration(text: str) -> int:
     """The microseconds of a text such as `5 seconds`; a ValueError of message and hint if none."""
     micros = _micros(text)
     if micros != int(micros):
-        raise ValueError(f"'{text}' is not a whole number of microseconds", "make it longer")
+        message = f"'{_shortened(text)}' is not a whole number of microseconds"
+        raise ValueError(message, "make it longer")
     if abs(micros) > LONGEST:
-        raise ValueError(f"'{text}' is too long", "write UNBOUNDED for a window without end")
+        message = f"'{_shortened(text)}' is too long"
+        raise ValueError(message, "write UNBOUNDED for a window without end")
     return int(micros)
 
 
@@ -45,5 +49,9 @@ def _micros(text: str) -> Decimal:
     match = _DURATION.fullmatch(text)
     size = UNITS.get(match[2].lower()) if match else None
     if match is None or size is None:
-        raise ValueError(f"'{text}' is not a length of time", UNITS_HINT)
+        raise ValueError(f"'{_shortened(text)}' is not a length of time", UNITS_HINT)
     return Decimal(match[1]) * size
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.errors import PlanError
 from penstock.query.goal import By, First, Goal, Steady
 from penstock.sql.duration import parse_seconds
+from penstock.sql.literals import whole_number
 
 _HINT = "a goal is steady, first:N (results) or by:T (a length of time, such as by:5s)"
 
@@ -14,8 +15,9 @@ def parse_goal(text: str) -> Goal:
     kind, colon, rest = text.strip().partition(":")
     if kind == "steady" and not colon:
         return Steady()
-    if kind == "first" and rest.replace("_", "").isdecimal() and int(rest) > 0:
-        return First(int(rest))
+    digits = rest.replace("_", "")
+    if kind == "first" and digits.isdecimal() and (count := whole_number(digits)):
+        return First(count)
     if kind == "by" and colon:
         try:
             seconds = parse_seconds(rest)

@@ -11,6 +11,7 @@ from penstock.query.query import Input
 from penstock.query.source import Source
 from penstock.query.window import RowsWindow, Window
 from penstock.sql.dialect import node_span
+from penstock.sql.names import check_name
 from penstock.sql.nearest import listed, nearest
 from penstock.sql.text import Text
 from penstock.sql.windows import Bracket
@@ -26,6 +27,7 @@ def bind_inputs(
     _check_brackets(text, tables, brackets)
     inputs: list[Input] = []
     for table in tables:
+        check_name(text, node_span(_named(table)), _named(table).name)
         item = _input(text, table, brackets, sources)
         if any(item.alias.lower() == other.alias.lower() for other in inputs):
             hint = "give each its own alias: FROM bid [NOW] AS b1, bid [NOW] AS b2"

@@ -11,13 +11,24 @@ from penstock.sql.text import Span, Text
 
 _INT = range(-(2**31), 2**31)
 _BIGINT = range(-(2**63), 2**63)
+_MOST_DIGITS = 19
+
+
+def whole_number(digits: str) -> int | None:
+    """The number that decimal digits are; None if a BIGINT does not hold it."""
+    significant = digits.lstrip("-0")
+    if len(significant) > _MOST_DIGITS:
+        # Python refuses to read thousands of digits.
+        return None
+    value = int(significant or 0) * (-1 if digits.startswith("-") else 1)
+    return value if value in _BIGINT else None
 
 
 def parse_number(text: Text, span: Span, written: str) -> Literal:
     """A number: INT if it fits, else BIGINT; DOUBLE if it has a point or an exponent."""
     if written.lstrip("-").isdecimal():
-        value = int(written)
-        if value not in _BIGINT:
+        value = whole_number(written)
+        if value is None:
             hint = "write it with a decimal point for a DOUBLE"
             raise text.error(span, "this number does not fit a BIGINT", hint)
         return Literal(value, DataType.INT if value in _INT else DataType.BIGINT)

@@ -16,6 +16,9 @@ from penstock.sql.functions import NUMBERS
 from penstock.sql.literals import parse_number, parse_temporal
 from penstock.sql.text import Span, Text
 
+# So many conditions in a row are joined as they are written.
+_FEW = 32
+
 
 def compare(text: Text, function: str, left: Typed, right: Typed) -> Call:
     """`left < right`, both in their common type."""
@@ -77,8 +80,18 @@ def is_in(text: Text, needle: Typed, items: Sequence[Typed]) -> Expression:
     if all(isinstance(item.expression, Literal) for item in items):
         aligned = align(text, [needle, *items], "compare")
         return Call("in", tuple(aligned), DataType.BOOLEAN)
-    tests = [compare(text, "eq", needle, item) for item in items]
-    return reduce(lambda one, other: Call("or", (one, other), DataType.BOOLEAN), tests)
+    return connect("or", [compare(text, "eq", needle, item) for item in items])
+
+
+def connect(function: str, conditions: Sequence[Expression]) -> Expression:
+    """The conditions joined by AND or OR; many of them as a tree that is not deep."""
+
+    def both(one: Expression, other: Expression) -> Call:
+        return Call(function, (one, other), DataType.BOOLEAN)
+
+    while len(conditions) > _FEW:
+        conditions = [reduce(both, conditions[i : i + 2]) for i in range(0, len(conditions), 2)]
+    return reduce(both, conditions)
 
 
 def like(text: Text, value: Typed, pattern: Typed) -> Call:

@@ -11,7 +11,7 @@ from penstock.query.source import FILE_FORMATS, Format
 from penstock.sql.cursor import Cursor
 from penstock.sql.dialect import TokenType, token_span
 from penstock.sql.duration import parse_duration
-from penstock.sql.literals import parse_moment
+from penstock.sql.literals import parse_moment, whole_number
 from penstock.sql.nearest import nearest
 from penstock.sql.text import Span, Text
 
@@ -87,8 +87,8 @@ def _take_setting(cursor: Cursor, key: Span) -> Setting:
     sign = "-" if cursor.take_word("-") else ""
     if number := cursor.take_type(TokenType.NUMBER):
         digits = sign + number.text
-        is_whole = number.text.isdecimal()
-        value: Value = int(digits) if is_whole else float(digits)
+        whole = whole_number(digits) if number.text.isdecimal() else None
+        value: Value = float(digits) if whole is None else whole
     elif flag := cursor.take_type(TokenType.TRUE, TokenType.FALSE):
         value = flag.token_type is TokenType.TRUE
     elif string := cursor.take_type(TokenType.STRING):

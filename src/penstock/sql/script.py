@@ -13,7 +13,7 @@ from penstock.sql.dialect import Token, TokenType, token_span, tokenize
 from penstock.sql.refused import refuse_clauses
 from penstock.sql.registration import by_name
 from penstock.sql.select import parse_select
-from penstock.sql.text import Text
+from penstock.sql.text import Span, Text
 
 
 def parse(text: str, file: str = "query", functions: Iterable[Function] = ()) -> Query:
@@ -26,7 +26,21 @@ def parse(text: str, file: str = "query", functions: Iterable[Function] = ()) ->
     try:
         return _parse(script, callable_)
     except RecursionError:
-        raise script.error((0, 1), "the query is nested too deeply", "split it up") from None
+        pass
+    # Only now, because the stack is still full where the exception is caught.
+    raise script.error(_deepest(tokenize(script)), "the query is nested too deeply", "split it up")
+
+
+def _deepest(tokens: Sequence[Token]) -> Span:
+    """Where the most parentheses of the SELECT are open; if there are none, where it begins."""
+    queries = [each for each in _statements(tokens) if not is_word(each[0], "CREATE")]
+    select = queries[0] if queries else tokens
+    place, depth, most = token_span(select[0]), 0, 0
+    for token in select:
+        depth += is_word(token, "(") - is_word(token, ")")
+        if depth > most:
+            place, most = token_span(token), depth
+    return place
 
 
 def _parse(script: Text, functions: Mapping[str, Function]) -> Query:

@@ -9,6 +9,7 @@ from penstock.query.window import NOW, UNBOUNDED, RowsWindow, TimeWindow, Window
 from penstock.sql.cursor import Cursor
 from penstock.sql.dialect import Token, TokenType, token_span
 from penstock.sql.duration import UNITS_HINT, parse_duration
+from penstock.sql.literals import whole_number
 from penstock.sql.text import Span, Text
 
 WINDOWS_HINT = (
@@ -110,12 +111,15 @@ def _count(cursor: Cursor) -> int:
     token = cursor.take_type(TokenType.NUMBER, TokenType.STRING)
     if token is None:
         raise cursor.expected("a number of rows", "write it [ROWS 100]")
-    digits = sign + token.text
-    if not digits.isdecimal() or int(digits) < 1:
-        span = (start, token.end + 1)
+    digits, span = sign + token.text, (start, token.end + 1)
+    if not digits.isdecimal() or not digits.strip("0"):
         hint = "write a whole number, 1 or more"
         raise cursor.text.error(span, f"a window cannot hold {digits} rows", hint)
-    return int(digits)
+    count = whole_number(digits)
+    if count is None:
+        hint = "write UNBOUNDED for a window without end"
+        raise cursor.text.error(span, "a window cannot hold so many rows", hint)
+    return count
 
 
 def take_duration(cursor: Cursor, what: str = "a window") -> int:
