@@ -54,7 +54,7 @@ def of_segments(problem: Problem) -> Problem:
         replace(flow, rate=0.0 if flow.is_table else _seen(flow) / period, window=_seen(flow))
         for flow in problem.inputs
     )
-    return Problem(problem.query, problem.known, flows)
+    return Problem(problem.query, problem.known, flows, problem.effort)
 
 
 def _tally(problem: Problem) -> Term:

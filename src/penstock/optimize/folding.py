@@ -70,7 +70,7 @@ def weighed(problem: Problem) -> Problem:
     fold = WEIGHED_FOLD * fold_seconds(known.costs)
     tally = WEIGHED_TALLY * tally_seconds(known.costs)
     costs = replace(known.costs, fold=fold, tally=tally)
-    return Problem(problem.query, replace(known, costs=costs))
+    return Problem(problem.query, replace(known, costs=costs), effort=problem.effort)
 
 
 def changes(problem: Problem) -> float:

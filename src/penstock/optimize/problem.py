@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.optimize.effort import Effort
 from penstock.query import Condition, Query, RowsWindow, TimeWindow
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.query import Input
@@ -76,12 +77,14 @@ class Problem:
     """A query with its statistics, as numbers. Inputs are bits: a set of them is a mask.
 
     The arrays have one entry for every set of inputs, at the index that is its mask. `flows` are
-    the inputs where they do not reach the joins as the statistics say.
+    the inputs where they do not reach the joins as the statistics say. `effort` counts what is
+    weighed for a decision, of this problem and of those that are made of it.
     """
 
     query: Query
     known: Known
     flows: tuple[Flow, ...] = ()
+    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
 
     @property
     def size(self) -> int:
@@ -97,7 +100,7 @@ class Problem:
 
     def with_flows(self, flows: tuple[Flow, ...]) -> Problem:
         """The problem with other flows, and with all that is known of it whatever they are."""
-        found = Problem(self.query, self.known, flows)
+        found = Problem(self.query, self.known, flows, self.effort)
         same = {name: getattr(self, name) for name in _WHATEVER_FLOWS}
         # Where cached properties keep what they have found.
         vars(found).update(same)
