@@ -21,8 +21,8 @@ TREES = 800
 _MOST_TREES, _PARTS = 200, 10
 """What one stream may have of them, and for each how many parts it may find routes for."""
 _PLATEAU = 15
-"""Neighbours in a row that are no better, after which a round ends: with so few trees a new start is
-worth more than the last of a hundred neighbours."""
+"""Neighbours in a row that are no better, after which a round ends: with so few trees a new start
+is worth more than the last of a hundred neighbours."""
 RUSTER = 2e-4
 """Seconds a second for every route in batches of a second: each is sliced and sent by itself."""
 

@@ -1,10 +1,10 @@
 """The fractions with the most output at a bounded load, where products of fractions occur.
 
-In logarithms the load bounds a convex set. With time windows alone the output is linear, so that the
-one local optimum is the best. With ROWS windows it is `∏_{time} x·(α + Σ_{rows} β_k·x_k)`: A&N
+In logarithms the load bounds a convex set. With time windows alone the output is linear, so that
+the one local optimum is the best. With ROWS windows it is `∏_{time} x·(α + Σ_{rows} β_k·x_k)`: A&N
 Eq. 18 with time windows, which shrink when their streams are shed. Its bracket bends the wrong way.
-For given time fractions the rest is a knapsack, in which all ROWS inputs but one are at their floors
-or whole; so the search starts from such corners, and the best of what it finds is taken.
+For given time fractions the rest is a knapsack, in which all ROWS inputs but one are at their
+floors or whole; so the search starts from such corners, and the best of what it finds is taken.
 """
 
 from __future__ import annotations
