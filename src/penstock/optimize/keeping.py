@@ -25,7 +25,7 @@ Fractions = tuple[float, ...]
 # last of them cost most of the time and no longer tell plans apart.
 _COARSER = 100.0
 # An evaluation in which inputs fold counts as so many: the load is made anew for each.
-FOLDED = 5
+FOLDED = 8
 # Nothing is shed to less than this, or to less than this part of what was found for it.
 _LEAST = 1e-9
 

@@ -16,6 +16,7 @@ from penstock.optimize.candidates import (
 )
 from penstock.optimize.choice import preferences
 from penstock.optimize.early import anew_plan, anew_plans, early_plans
+from penstock.optimize.effort import Effort
 from penstock.optimize.estimate import (
     check_reachable,
     endless,
@@ -74,13 +75,17 @@ class Wishes:
 NO_WISHES = Wishes()
 
 
-def decide(known: Known, wishes: Wishes = NO_WISHES) -> Decision:
-    """The best plan for a query, with the others from best to worst and the reason."""
+def decide(known: Known, wishes: Wishes = NO_WISHES, effort: Effort | None = None) -> Decision:
+    """The best plan for a query, with the others from best to worst and the reason.
+
+    `effort` counts what is weighed for it: it depends on the query and what is known of it alone.
+    """
+    effort = effort or Effort()
     if "late-filters" not in wishes.off:
-        known = with_late_filters(known, lambda late: _least_work(late, wishes))
+        known = with_late_filters(known, lambda late: _least_work(late, wishes, effort))
     if "filter-order" not in wishes.off:
         known = _in_rank_order(known)
-    problem = Problem(known.query, known)
+    problem = Problem(known.query, known, effort=effort)
     _refuse_overflow(problem)
     _refuse_endless_product(problem)
     if wishes.sheds and not isinstance(wishes.goal, Steady):
@@ -154,12 +159,13 @@ def _for_laboratory(problem: Problem, plan: Plan, interval: float | None) -> Pla
     return plan
 
 
-def _least_work(known: Known, wishes: Wishes) -> float:
+def _least_work(known: Known, wishes: Wishes, effort: Effort) -> float:
     """What the plan of least work needs, as if there were time for all: that is found fastest.
 
     A multi-way join stands for all plans where a search over trees takes long.
     """
-    problem = Problem(known.query, replace(known, capacity=Figure(inf, "declared")))
+    ample = replace(known, capacity=Figure(inf, "declared"))
+    problem = Problem(known.query, ample, effort=effort)
     kinds = wishes.kinds - {"mesh"} if problem.size <= SEVERAL_SEARCHES else frozenset()
     kinds = kinds or frozenset({"multiway"})
     least = replace(wishes, goal=STEADY, kinds=kinds, alternatives=False, sheds=False)

@@ -8,12 +8,14 @@ from penstock.optimize.choice import CLEARLY, Preference
 from penstock.optimize.effort import Effort
 from penstock.optimize.ranking import Order
 from penstock.plan.decision import Alternative
-from penstock.plan.explain.quantity import number, seconds
+from penstock.plan.explain.quantity import number
 from penstock.plan.force import render_plan
 from penstock.plan.plan import anew_by
 from penstock.query.goal import First, Steady
 
-_MOST_DIGITS = 6
+_MOST_DIGITS = 9
+_THOUSAND, _LONG = 1e3, 1e7
+"""Between these, figures are written out."""
 
 
 def reason_for(
@@ -106,11 +108,9 @@ def _compare(one: Alternative, other: Alternative, order: Order) -> str:
     left, right = one.estimate, other.estimate
     unit = _unit(one, other)
     match order.deciding(one, other):
-        case "measure" if isinstance(order.goal, First):
-            return f"{_after(left.measure)} against {_after(right.measure)}"
         case "measure":
-            mine, its = _told_apart(left.measure or 0.0, right.measure or 0.0)
-            return f"{mine} against {its}"
+            unit = " s" if isinstance(order.goal, First) else ""
+            return _measures(left.measure, right.measure, unit)
         case "lost" if order.keeps_up(one) and order.keeps_up(other):
             mine, its = _told_apart(left.output_rate, right.output_rate)
             return f"{mine} results/s against {its}"
@@ -134,11 +134,19 @@ def _unit(*plans: Alternative) -> str:
 def _told_apart(one: float, other: float) -> tuple[str, str]:
     """Two figures with as many digits, from three on, as it takes to tell them apart."""
     for digits in range(3, _MOST_DIGITS + 1):
-        texts = f"{one:,.{digits}g}", f"{other:,.{digits}g}"
-        if texts[0] != texts[1]:
+        mine, its = (_figure(each, digits) for each in (one, other))
+        if mine != its:
             break
-    return texts
+    return mine, its
 
 
-def _after(measure: float | None) -> str:
-    return "never" if measure is None else seconds(measure)
+def _figure(value: float, digits: int) -> str:
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:,.0f}" if _THOUSAND <= rounded < _LONG else f"{rounded:.{digits}g}"
+
+
+def _measures(one: float | None, other: float | None, unit: str) -> str:
+    if one is None or other is None:
+        return " against ".join("never" if m is None else f"{m:.3g}{unit}" for m in (one, other))
+    mine, its = _told_apart(one, other)
+    return f"{mine}{unit} against {its}{unit}"
