@@ -85,8 +85,10 @@ def asked_for(sizes: tuple[int, ...], large: tuple[int, ...]) -> Iterator[Asked]
             yield Asked(shape, size, is_view=True)
             yield Asked(shape, size, "mixed", is_view=True, is_short=True, wishes=shed)
             yield Asked(shape, size, is_view=True, is_short=True, wishes=shed)
-            yield Asked(shape, size, is_short=True, wishes=Wishes(goal=First(10)))
             yield Asked(shape, size, is_short=True, wishes=Wishes(goal=By(5.0)))
+            # So many equalities leave no results to wait for.
+            if shape != "clique":
+                yield Asked(shape, size, is_short=True, wishes=Wishes(goal=First(10)))
         yield Asked("chain", size, is_trained=True)
     for size in large:
         for shape in SHAPES:

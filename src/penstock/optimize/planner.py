@@ -215,8 +215,7 @@ def _proposals(problem: Problem, wishes: Wishes) -> Iterable[Proposal]:
 
 def _joins(problem: Problem, wishes: Wishes, is_thorough: bool = True) -> Iterator[Proposal]:
     """The join plans of a problem: all that are worth it, or only those of least work."""
-    every = wishes.alternatives and is_thorough
-    multiway = list(multiway_plans(problem, wishes.off, every))
+    multiway = list(multiway_plans(problem, wishes.off, is_thorough))
     least = min(needed_by(problem, plan) for plan, _ in multiway)
     keeps_up = least <= problem.known.capacity.value
     is_enough = isinstance(wishes.goal, Steady) and (keeps_up or not wishes.sheds)
@@ -224,7 +223,9 @@ def _joins(problem: Problem, wishes: Wishes, is_thorough: bool = True) -> Iterat
         yield from multiway
     if "tree" in wishes.kinds and problem.size > 1:
         is_exact = is_enough or not is_thorough
-        yield from tree_plans(problem, wishes.goal, wishes.off, is_exact=is_exact, every=every)
+        yield from tree_plans(
+            problem, wishes.goal, wishes.off, is_exact=is_exact, every=is_thorough
+        )
     # A mesh takes a second to find, which a plan that is forced need not wait for.
     is_wanted = wishes.plan is None or wishes.alternatives
     may_mesh = "mesh" in wishes.kinds - wishes.off and isinstance(wishes.goal, Steady)
