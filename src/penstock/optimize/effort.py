@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-EVALUATIONS = 8_000
+EVALUATIONS = 10_000
 """The most evaluations of what a plan does, for given fractions or over time: the searches that
 need one after the other. On a machine of 2025 they take a second or so."""
 
