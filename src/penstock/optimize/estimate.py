@@ -13,8 +13,8 @@ from penstock.optimize.load import combinations_of, output_of, state_of
 from penstock.optimize.mesh_load import as_kept, plan_load
 from penstock.optimize.posynomial import value
 from penstock.optimize.problem import Problem
-from penstock.optimize.view_changes import view_changes
 from penstock.optimize.rounds import batch_seconds
+from penstock.optimize.view_changes import view_changes
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
