@@ -148,7 +148,8 @@ def decision(
 
     def weighed(text: str, by: str) -> Alternative:
         found = forced_plan(known.query, text)
-        return Alternative(found, estimate(problem, found, goal), (by, "every tree"))
+        expected = estimate(problem, found, goal, sheds=sheds)
+        return Alternative(found, expected, (by, "every tree"))
 
     chosen = weighed(plan or render_plan(default_plan(known.query)), "least work, left-deep")
     if sheds:

@@ -71,6 +71,7 @@ SOLVED = {
     "first": decision(CHEAP, "((B C) A)", OTHERS, goal=First(1000)),
     "by": decision(DEAR, "((B C) A)", OTHERS, goal=By(5.0)),
 }
+SHED_ROWS = decision(DEAR, "((A C) B)", OTHERS, sheds=True)
 DECISIONS = MULTIWAY | TREES | SOLVED
 PICTURED = (*MULTIWAY, "left_deep", "bushy", "tree_table", "tree_hostile", "shed")
 CASES = [
@@ -117,11 +118,12 @@ KEYS = [
 ]  # fmt: skip
 CHOSEN = [
     "kind", "shape", "plan", "probe_orders", "methods", "joins", "early_aggregation", "keep",
-    "utilization", "needed", "output_rate", "full_rate", "state_tuples", "measure", "physical",
+    "utilization", "needed", "output_rate", "full_rate", "state_tuples", "measure", "starting",
+    "physical",
 ]  # fmt: skip
 ALTERNATIVE = [
     "kind", "shape", "plan", "keep", "utilization", "needed", "output_rate", "full_rate",
-    "state_tuples", "measure", "found_by",
+    "state_tuples", "measure", "starting", "found_by",
 ]  # fmt: skip
 
 
@@ -153,9 +155,16 @@ def test_json_has_what_the_contract_promises() -> None:
     assert (tree["kind"], tree["shape"], tree["utilization"]) == ("tree", "((A B) C)", 0.25)
 
 
-def test_json_tells_what_shedding_would_leave() -> None:
+def test_without_shedding_nothing_is_left_out() -> None:
     said = json.loads(explain(SOLVED["infeasible"], "json"))
     assert (said["feasible"], said["shed"]) == (False, False)
+    assert said["chosen"]["needed"] == said["chosen"]["utilization"] == 1.8
+    assert set(said["chosen"]["keep"].values()) == {1.0}
+
+
+def test_json_tells_what_shedding_leaves() -> None:
+    said = json.loads(explain(SHED_ROWS, "json"))
+    assert (said["feasible"], said["shed"]) == (False, True)
     assert said["chosen"]["needed"] == 1.8
     assert said["chosen"]["output_rate"] == pytest.approx(838.38, abs=0.01)
     assert said["chosen"]["full_rate"] == 1000.0
@@ -265,7 +274,7 @@ def test_a_shed_stream_has_a_smaller_window_unless_it_counts_rows() -> None:
     by_time = figures_of(SOLVED["shed"]).input("C")
     assert by_time.keep < 0.5
     assert by_time.state == pytest.approx(20 * by_time.keep)
-    by_rows = figures_of(SOLVED["infeasible"]).input("C")
+    by_rows = figures_of(SHED_ROWS).input("C")
     assert by_rows.keep < 0.5
     assert by_rows.state == 10
 
@@ -278,7 +287,7 @@ def test_over_rows_windows_shed_results_are_said_to_be_no_subset() -> None:
 
 
 def test_what_does_not_fit_even_when_shed_says_so() -> None:
-    made = SOLVED["infeasible"]
+    made = SOLVED["shed"]
     worse = replace(made.chosen.estimate, utilisation=1.2)
     said = explain(replace(made, chosen=replace(made.chosen, estimate=worse)))
     assert "even so it needs 1.2" in " ".join(said.split())
@@ -297,6 +306,8 @@ def test_physical_choices_are_told() -> None:
         "tuning  buckets A 16, B 2,048; windows cleaned every 0.25 s; batches of 3 s or longer\n"
     ) in said
     assert "tuning" not in explain(TREES["left_deep"])
+    never = explain(replace(TREES["left_deep"], physical=Physical({}, 0.0, None)))
+    assert "tuning  no batch is long enough: the work leaves no time to start one\n" in never
 
 
 def test_windows_that_move_in_steps_are_shown_at_their_fullest() -> None:

@@ -354,10 +354,17 @@ def test_all_partitions_of_many_tuples_are_refused() -> None:
         solved(tuples, strategy="opt")
 
 
-def test_without_time_the_start_counts() -> None:
+def test_without_a_tree_to_grow_the_start_counts() -> None:
     tuples, _ = three_kinds(15)
-    assert len(solved(tuples, stop=Stop(seconds=0.0)).mesh.routes) == 3
-    assert len(solved(tuples, start="one", stop=Stop(seconds=0.0)).mesh.routes) == 1
+    assert len(solved(tuples, stop=Stop(trees=0)).mesh.routes) == 3
+    assert len(solved(tuples, start="one", stop=Stop(trees=0)).mesh.routes) == 1
+
+
+def test_a_search_stops_at_its_number_of_parts() -> None:
+    tuples, _ = three_kinds(40, noise=0.5)
+    space = MeshSpace(MeshProblem(tuples, figures(3)))
+    search(space, "ii", "route", Stop(trees=10_000, parts=50), 0)
+    assert 50 <= space.parts < 100
 
 
 def test_a_search_stops_at_its_number_of_trees() -> None:

@@ -15,6 +15,7 @@ from penstock.optimize.feasible import refuse_infeasible
 from penstock.optimize.planner import Wishes, decide
 from penstock.plan.choose import default_plan
 from penstock.plan.decision import Decision
+from penstock.plan.explain import explain
 from penstock.plan.force import render_plan
 from penstock.plan.shape import kind_of, shape_of
 from penstock.plan.tree import TreeJoin, is_left_deep
@@ -99,9 +100,12 @@ def test_what_does_not_keep_up_is_refused_with_the_numbers() -> None:
     decision = decide(example_1(0.005).known, Wishes(kinds=frozenset({"tree"})))
     with pytest.raises(PlanError) as caught:
         refuse_infeasible(decision)
-    assert "needs 1.40 of 1 CPU-seconds a second" in str(caught.value)
-    assert "results/s are left" in str(caught.value)
+    assert "the query needs 1.4 of 1 CPU-seconds a second" in str(caught.value)
     assert "--shed" in str(caught.value)
+    assert "needs   1.4 of 1 CPU-seconds a second: this plan does not" in explain(decision)
+    forced = decide(example_1(0.005).known, Wishes(plan="((A B) C)"))
+    with pytest.raises(PlanError, match=r"forced by --plan does not keep up: it needs 2\.5 of 1"):
+        refuse_infeasible(forced)
     refuse_infeasible(decide(example_1(0.0005).known))
     refuse_infeasible(decide(example_1(0.005).known, Wishes(sheds=True)))
 

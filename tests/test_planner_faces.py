@@ -16,7 +16,6 @@ import penstock as ps
 from penstock.api import ContinuousQuery
 from penstock.cli.main import app
 from penstock.errors import PenstockError
-from penstock.optimize.feasible import refuse_infeasible
 
 STREAMS = "".join(
     f"CREATE STREAM {name} (k BIGINT, l BIGINT, v DOUBLE, ts TIMESTAMP) "
@@ -363,7 +362,7 @@ def test_a_query_that_cannot_keep_up_is_not_run(tmp_path: Path, stats: Path) -> 
     options += ["--capacity", "1e-4"]
     done = CliRunner().invoke(app, ["run", str(path), "--stats", str(stats), *options])
     assert isinstance(done.exception, PenstockError)
-    assert "no plan keeps up: the query needs 0.0089" in str(done.exception)
+    assert "no plan keeps up: the query needs 0.00885 of 0.0001" in str(done.exception)
     shed = CliRunner().invoke(app, ["run", str(path), "--stats", str(stats), *options, "--shed"])
     assert shed.exit_code == 0
 
@@ -373,10 +372,5 @@ def test_no_shedding_is_offered_that_would_not_do(tmp_path: Path) -> None:
     text = f"{STREAMS}{TABLE}SELECT A.v FROM A [ROWS 10], T WHERE A.k = T.k"
     figures = "[streams.T]\ncardinality = 10\n[joins]\n'A.k = T.k' = {selectivity = 0.1}\n"
     path = written(tmp_path, f"{figures}[costs]\njoin = 1e-6\n")
-    query = ps.sql(text, stats=path, capacity=1e-9)
-    with pytest.raises(
-        PenstockError, match=r"1\.7e-07 are needed even when all that can be is shed"
-    ):
-        refuse_infeasible(query.decision)
     with pytest.raises(PenstockError, match=r"no plan fits: 1\.67e-07 of 1e-09"):
         ps.sql(text, stats=path, capacity=1e-9, shed=True).explain()

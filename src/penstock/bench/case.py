@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from random import Random
 
 import pyarrow as pa
@@ -54,7 +55,9 @@ def prepare(rng: Random, size: int, costs: Costs, results: int = 0) -> Case:
     workload = drawn.lasting(seconds)
     query = workload.query()
     # A ROWS window that is shed must still fill in a small part of the time that there is.
-    known = replace(complete(query, analyze(query), costs), rows_warmup=seconds / _FILLINGS)
+    known = replace(
+        complete(query, analyze(query, seconds=inf), costs), rows_warmup=seconds / _FILLINGS
+    )
     problem = Problem(query, known)
     plans = contenders(problem, rng)
     bounded = {t: p for t, p in plans.items() if needed_by(problem, p) * seconds <= _FAR * WORST}

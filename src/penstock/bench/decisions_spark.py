@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ def larger(case: Case) -> Workload:
 def contest_of(workload: Workload, costs: Costs) -> Contest:
     """The query of a workload, planned for Spark from sampled statistics."""
     query = workload.query()
-    known = complete(query, analyze(query), costs)
+    known = complete(query, analyze(query, seconds=inf), costs)
     # Here the plans are wanted as they are, however much a machine would have to do.
     problem = Problem(query, replace(known, capacity=Figure(float("inf"), "declared")))
     chosen, rival = decide(problem.known, Wishes(engine="spark")).plan, default_plan(query)

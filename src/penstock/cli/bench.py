@@ -36,6 +36,7 @@ class Benchmark(StrEnum):
     AGGJOIN = "aggjoin"
     EARLY = "early"
     MESH = "mesh"
+    PLANNING = "planning"
 
 
 class BenchFormat(StrEnum):
@@ -82,10 +83,11 @@ def bench(
     aggjoin      counts and sums over joins with many matches, beside Spark's own and late plans
     early        settings in each of which another early or late plan is the best
     mesh         a ten-way join and six predicates on skewed data, beside one plan and an eddy
+    planning     what planning takes: joins of 3 to 25 inputs, views, goals, shedding, meshes
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
-    has_own_data = name in (Benchmark.DECISIONS, Benchmark.EARLY)
+    has_own_data = name in (Benchmark.DECISIONS, Benchmark.EARLY, Benchmark.PLANNING)
     if has_own_data and (seconds is not None or data is not None):
         raise typer.BadParameter(f"{name} has data of its own", param_hint="--seconds, --data")
     if name is Benchmark.DECISIONS:
@@ -95,6 +97,8 @@ def bench(
         raise typer.BadParameter("goes with decisions alone", param_hint="--queries, --spark")
     if seconds is not None and name is Benchmark.MESH:
         raise typer.BadParameter("mesh has two sizes: its own and --quick", param_hint="--seconds")
+    if repeat is not None and name is Benchmark.PLANNING:
+        raise typer.BadParameter("planning is the same every time", param_hint="--repeat")
     if repeat is not None and name in (Benchmark.LATENCY, Benchmark.LONG_WINDOW):
         raise typer.BadParameter(f"{name} is one run of many batches", param_hint="--repeat")
     with _folder(data) as folder:
@@ -133,6 +137,8 @@ def _measure(
             return _early(quick, repeat, progress)
         case Benchmark.MESH:
             return _mesh(quick, repeat, folder, progress)
+        case Benchmark.PLANNING:
+            return _planning(quick, progress)
         case _:
             from penstock.bench import workload
             from penstock.bench.comparison import compare
@@ -168,6 +174,13 @@ def _mesh(quick: bool, repeat: int | None, folder: Path, progress: Progress) -> 
 
     sizes = QUICK if quick else Sizes()
     return run_mesh(sizes if repeat is None else sizes.repeated(repeat), folder, progress)
+
+
+def _planning(quick: bool, progress: Progress) -> dict[str, Any]:
+    from penstock.bench.planning import asked_for, document, run_planning
+
+    sizes, large = ((3, 5), (15,)) if quick else ((3, 5, 8, 10), (15, 20, 25))
+    return document(run_planning(asked_for(sizes, large), progress))
 
 
 def _decisions(
@@ -232,6 +245,10 @@ def _text(name: Benchmark, made: dict[str, Any]) -> str:
             from penstock.bench.mesh_text import mesh_text
 
             return mesh_text(made)
+        case Benchmark.PLANNING:
+            from penstock.bench.planning import planning_text
+
+            return planning_text(made)
         case _:
             return text.comparison_text(made)
 

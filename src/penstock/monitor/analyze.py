@@ -45,6 +45,7 @@ def analyze(
 ) -> Statistics:
     """What samples of up to so many tuples a source tell within about so many seconds.
 
+    How much is read in that time depends on the machine; without a limit (`inf`) it does not.
     `progress` is called with a source's name and how many of its tuples have been read.
     """
     end = time.monotonic() + seconds

@@ -21,7 +21,7 @@ from penstock.query.window import MICROS, UNBOUNDED
 
 def anew_load(problem: Problem, plan: MultiwayJoin, driver: str) -> Posynomial:
     """Seconds of work a second, by the fractions kept; the plan's early inputs are folded."""
-    settling = (term for order in plan.orders for term in settling_of(problem, plan, order))
+    settling = settling_of(problem, plan, *plan.orders)
     each = as_posynomial(problem, (*settling, *handing_of(problem)), filters=True)
     joining = (*visits_of(problem, plan.order(driver)), _tally(problem))
     return gathered((*each, *_merging(problem), *(_joined(problem, term) for term in joining)))
@@ -54,7 +54,7 @@ def of_segments(problem: Problem) -> Problem:
         replace(flow, rate=0.0 if flow.is_table else _seen(flow) / period, window=_seen(flow))
         for flow in problem.inputs
     )
-    return Problem(problem.query, problem.known, flows)
+    return Problem(problem.query, problem.known, flows, problem.effort)
 
 
 def _tally(problem: Problem) -> Term:

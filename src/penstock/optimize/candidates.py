@@ -19,8 +19,9 @@ from penstock.query.goal import By, First, Goal
 
 EVERY_TREE = 5
 """Up to so many inputs (105 trees) all trees are weighed where no dynamic programme is exact."""
-LISTED_TREES = 4
-"""Up to so many inputs (15 trees) all trees are listed as alternatives."""
+FEW = 4
+"""Up to so many inputs (15 trees) all trees and the rules for probe orders are weighed in any case:
+the searches for the least work do not know what it takes to start batches, nor the state."""
 SEVERAL_SEARCHES = 10
 """Up to so many inputs there is time for more than one search over trees."""
 HEURISTIC = 8
@@ -32,11 +33,11 @@ Proposal = tuple[Plan, str]
 
 
 def multiway_plans(problem: Problem, off: frozenset[str], every: bool) -> Iterator[Proposal]:
-    """Multi-way joins: FROM's order, the exact one, and the heuristics' where all are wanted."""
+    """Multi-way joins: FROM's order, the exact one, and of few inputs, if `every`, the rules'."""
     if "probe-order" not in off and problem.size > 2:
         yield best_orders(problem), "exact probe orders"
     yield default_plan(problem.query), FROM_ORDER
-    if every and problem.size > 2:
+    if every and "probe-order" not in off and 2 < problem.size <= FEW:
         yield MultiwayJoin(problem.query, descending_selectivity(problem)), "descending selectivity"
         yield MultiwayJoin(problem.query, augmented(problem)), "augmented ordering"
 
@@ -44,14 +45,14 @@ def multiway_plans(problem: Problem, off: frozenset[str], every: bool) -> Iterat
 def tree_plans(
     problem: Problem, goal: Goal, off: frozenset[str], *, is_exact: bool, every: bool
 ) -> Iterator[Proposal]:
-    """Join trees: those of the searches, and all where no search is exact or all are wanted.
+    """Join trees: those of the searches, and all where no search is exact or inputs are few.
 
     `is_exact` says that the best plan is the one of least work, which dynamic programming finds.
     """
     for tree, found_by in _searched(problem, goal, off, is_exact):
         if tree is not None and _is_wanted(problem, tree, off):
             yield TreeJoin(problem.query, tree), found_by
-    most = LISTED_TREES if is_exact else EVERY_TREE
+    most = FEW if is_exact else EVERY_TREE
     if problem.size <= most and (every or not is_exact):
         trees = left_deep_trees(problem) if "bushy" in off else all_trees(problem)
         for tree in trees:

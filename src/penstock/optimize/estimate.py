@@ -13,6 +13,7 @@ from penstock.optimize.load import combinations_of, output_of, state_of
 from penstock.optimize.mesh_load import as_kept, plan_load
 from penstock.optimize.posynomial import value
 from penstock.optimize.problem import Problem
+from penstock.optimize.rounds import batch_seconds
 from penstock.optimize.view_changes import view_changes
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
@@ -22,12 +23,16 @@ from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import TimeWindow
 from penstock.query.goal import By, First, Goal, Steady
 
+TRIGGER = 1.0
+"""Seconds between batches for which plans are ranked: the default, for a plan knows no other."""
+
 # A first-N goal is looked for over at most this many seconds: a century.
 _PATIENCE = 3.2e9
 
 
 def needed_by(problem: Problem, plan: Plan) -> float:
     """Seconds of work a second of a plan without drop boxes."""
+    problem.effort.evaluations += 1
     return value(plan_load(with_early(problem, plan.early), plan), [1.0] * problem.size)
 
 
@@ -62,6 +67,7 @@ def estimate(
             if flow.alias in plan.early
         },
         changes=view_changes(problem, by_alias(problem, x)),
+        starting=batch_seconds(problem, plan) / TRIGGER,
     )
 
 

@@ -70,7 +70,7 @@ def weighed(problem: Problem) -> Problem:
     fold = WEIGHED_FOLD * fold_seconds(known.costs)
     tally = WEIGHED_TALLY * tally_seconds(known.costs)
     costs = replace(known.costs, fold=fold, tally=tally)
-    return Problem(problem.query, replace(known, costs=costs))
+    return Problem(problem.query, replace(known, costs=costs), effort=problem.effort)
 
 
 def changes(problem: Problem) -> float:
@@ -79,7 +79,7 @@ def changes(problem: Problem) -> float:
     The groups are those of all results, however few rows folding leaves of these.
     """
     query, known = problem.query, problem.known
-    rows, results = (float(p.rates[-1]) for p in (problem, Problem(query, known)))
+    rows, results = (float(p.rates[p.everything]) for p in (problem, Problem(query, known)))
     if query.view is None or not rows:
         return 0.0
     joined = {output.name: output.expression for output in query.outputs}

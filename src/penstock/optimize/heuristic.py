@@ -76,7 +76,8 @@ def _shed(problem: Problem, mask: int, tree: Node, kept: tuple[float, ...]) -> _
     full = _output(problem, mask)
     output = _behind(full, kept)
     lowest = [min(1.0, f / k) if k else 0.0 for f, k in zip(floors(problem), kept, strict=True)]
-    found = best_drops(load, output, lowest, problem.known.capacity.value, ROUGHLY)
+    capacity = problem.known.capacity.value
+    found = best_drops(load, output, lowest, capacity, ROUGHLY, problem.effort)
     if found is None:
         return None
     boxes = tuple(k * x for k, x in zip(kept, found.fractions, strict=True))

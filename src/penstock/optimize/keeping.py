@@ -10,11 +10,11 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 
 from penstock.optimize.folding import weighed, with_early
-from penstock.optimize.geometric import Array
 from penstock.optimize.load import output_of
 from penstock.optimize.mesh_load import plan_load
 from penstock.optimize.posynomial import Posynomial, value
 from penstock.optimize.problem import Problem
+from penstock.optimize.shed_search import Array
 from penstock.optimize.shedding import best_drops
 from penstock.plan.plan import Plan
 from penstock.query import RowsWindow, TimeWindow
@@ -24,6 +24,8 @@ Fractions = tuple[float, ...]
 # Where inputs fold the search ends at steps that gain less than so many times the tolerance: the
 # last of them cost most of the time and no longer tell plans apart.
 _COARSER = 100.0
+# An evaluation in which inputs fold counts as so many: the load is made anew for each.
+FOLDED = 8
 # Nothing is shed to less than this, or to less than this part of what was found for it.
 _LEAST = 1e-9
 
@@ -38,7 +40,7 @@ def best_fractions(problem: Problem, plan: Plan, tolerance: float) -> Fractions:
     unfolded = with_early(shed, plan.early, by_alias(problem, (0.0,) * problem.size))
     capacity, lowest = problem.known.capacity.value, floors(problem)
     load, output = plan_load(unfolded, plan), output_of(problem)
-    kept = best_drops(load, output, lowest, capacity, tolerance)
+    kept = best_drops(load, output, lowest, capacity, tolerance, problem.effort)
     if kept is None:
         return tuple(lowest)
     if not plan.early or kept.output <= 0.0:
@@ -111,6 +113,7 @@ class _Search:
 
     def over(self, x: Fractions) -> float:
         """The logarithm of how many times the capacity is needed."""
+        self.problem.effort.evaluations += FOLDED
         kept = by_alias(self.problem, x)
         folded = with_early(self.problem, self.plan.early, kept)
         return log(value(plan_load(folded, self.plan), x) / self.problem.known.capacity.value)

@@ -85,10 +85,9 @@ def work_of(problem: Problem, plan: Plan) -> Terms:
             term for branch in branches(plan.root) for term in _branch_work(problem, branch)
         )
     joined = stand_in(plan)
-    return tuple(
-        term
-        for order in joined.orders
-        for term in (*settling_of(problem, joined, order), *visits_of(problem, order))
+    return (
+        *settling_of(problem, joined, *joined.orders),
+        *(term for order in joined.orders for term in visits_of(problem, order)),
     )
 
 
@@ -127,21 +126,28 @@ def _alive(problem: Problem, mask: int) -> Monomial:
 def _branch_work(problem: Problem, branch: Branch) -> Iterator[Term]:
     left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
     for mine, other in ((left, right), (right, left)):
-        arrival = arrival_seconds(problem, branch.method) + _keep_seconds(problem, mine)
+        arrival = arrival_seconds(problem, branch.method) + keep_seconds(problem, mine)
         yield from _arrivals(problem, mine, problem.fraction(mine) * arrival)
         key = None if branch.method == "nested" else problem.shared_key(mine, other)
-        weight = _candidate_seconds(problem, mine, other, key)
+        weight = candidate_seconds(problem, mine, other, key)
         yield from _combinations(problem, mine, other, weight)
 
 
-def settling_of(problem: Problem, plan: MultiwayJoin, order: ProbeOrder) -> Terms:
-    """What a new tuple of a multi-way join takes before it visits others, as terms."""
+def settling_of(problem: Problem, plan: MultiwayJoin, *orders: ProbeOrder) -> Terms:
+    """What new tuples of drivers of a multi-way join take before they visit others, as terms."""
     costs = problem.known.costs
     if costs.join is not None:
         return ()
-    tables = max(1, len(_tables_of(plan, problem, order.driver)))
-    once = costs.move + costs.search + tables * (costs.insert + costs.expire)
-    return (Term(once, problem.query.aliases.index(order.driver), frozenset()),)
+    tables = _tables_of(plan, problem)
+    each = costs.insert + costs.expire
+    return tuple(
+        Term(
+            costs.move + costs.search + max(1, len(tables[order.driver])) * each,
+            problem.places[order.driver],
+            frozenset(),
+        )
+        for order in orders
+    )
 
 
 def visits_of(problem: Problem, order: ProbeOrder) -> Iterator[Term]:
@@ -157,7 +163,7 @@ def visits_of(problem: Problem, order: ProbeOrder) -> Iterator[Term]:
         if costs.join is None and others and (key is None or key != here):
             visit += costs.move
         yield Term(problem.fraction(bound) * visit, driver, others)
-        weight = _candidate_seconds(problem, bound, target, key)
+        weight = candidate_seconds(problem, bound, target, key)
         if weight:
             yield Term(weight, driver, others | set(problem.members(target)))
         bound |= target
@@ -171,17 +177,15 @@ def probe_key(problem: Problem, bound: int, target: int, here: int | None) -> in
     return problem.shared_key(bound, target)
 
 
-def _tables_of(plan: MultiwayJoin, problem: Problem, alias: str) -> set[int | None]:
-    """The key classes by which an input's window is searched."""
-    found: set[int | None] = set()
-    target = problem.mask([alias])
+def _tables_of(plan: MultiwayJoin, problem: Problem) -> dict[str, set[int | None]]:
+    """The key classes by which each input's window is searched."""
+    found: dict[str, set[int | None]] = {alias: set() for alias in problem.query.aliases}
     for order in plan.orders:
         bound, here = problem.mask([order.driver]), None
         for probe in order.probes:
             mask = problem.mask([probe.target])
             here = None if probe.method == "nested" else probe_key(problem, bound, mask, here)
-            if mask == target:
-                found.add(here)
+            found[probe.target].add(here)
             bound |= mask
     return found
 
@@ -202,18 +206,19 @@ def visit_seconds(problem: Problem, method: Method) -> float:
     return costs.probe + (0.0 if method == "nested" else costs.hash)
 
 
-def _keep_seconds(problem: Problem, mask: int) -> float:
+def keep_seconds(problem: Problem, mask: int) -> float:
+    """Seconds that keeping an inner result takes."""
     costs = problem.known.costs
     return costs.keep if costs.join is None and mask.bit_count() > 1 else 0.0
 
 
-def _candidate_seconds(problem: Problem, bound: int, target: int, key: int | None) -> float:
+def candidate_seconds(problem: Problem, bound: int, target: int, key: int | None) -> float:
     """Seconds a combination of both sides' tuples takes at a join: comparing what the search
     finds, then the predicates that can be decided here."""
     known = problem.known
     both = bound | target
     apart = problem.fraction(bound) * problem.fraction(target)
-    found = apart * (1.0 if key is None else float(gain(problem.key_fractions[key], bound, target)))
+    found = apart * (1.0 if key is None else float(gain(problem.key_fraction(key), bound, target)))
     compare = 0.0 if known.costs.join is not None else known.costs.compare
     seconds = found * compare
     reaching = apart * float(gain(problem.equal_fractions, bound, target))

@@ -16,9 +16,13 @@ from penstock.plan.multiway import MultiwayJoin, Probe
 from penstock.query import Condition
 from penstock.stats.training import Training, operators_of
 
-_SECONDS = 4.0
-"""For the searches of all streams together: an idle machine needs less for a ten-way join, and on a
-busy one the rest of the search is not worth the wait."""
+TREES = 800
+"""Classifiers that the searches of all streams together may grow, at a millisecond or two each."""
+_MOST_TREES, _PARTS = 200, 10
+"""What one stream may have of them, and for each how many parts it may find routes for."""
+_PLATEAU = 15
+"""Neighbours in a row that are no better, after which a round ends: with so few trees a new start
+is worth more than the last of a hundred neighbours."""
 RUSTER = 2e-4
 """Seconds a second for every route in batches of a second: each is sliced and sent by itself."""
 
@@ -41,6 +45,12 @@ def mesh_plans(
     meshes = tuple(_mesh(problem, single, s.alias, ruster) for s in problem.query.streams)
     query = with_waiting(problem.query, _late(problem, meshes))
     yield MeshJoin(query, meshes, single=single), "query mesh"
+
+
+def stop_for(streams: int) -> Stop:
+    """How far the search for the mesh of one of so many streams goes."""
+    trees = min(_MOST_TREES, TREES // streams)
+    return Stop(plateau=_PLATEAU, trees=trees, parts=_PARTS * trees)
 
 
 def fallback_notes(plan: MeshJoin) -> Iterator[str]:
@@ -72,7 +82,7 @@ def _trained(
         as_joined(problem, training),
         operators_for(problem, training),
         figures_for(problem, training, ruster),
-        stop=Stop(seconds=_SECONDS / len(problem.known.training)),
+        stop=stop_for(len(problem.known.training)),
     )
     if found.reason is not None:
         return _one_route(problem, single, training.driver, found.reason)

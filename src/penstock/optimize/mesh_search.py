@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import exp, inf, log, nextafter
-from time import monotonic
 from typing import Literal
 
 import numpy as np
@@ -30,16 +29,16 @@ WARM, COLD = 0.05, 0.0005
 @dataclass(frozen=True)
 class Stop:
     """When a search ends: after so many rounds (QM's k), each of which ends when so many neighbours
-    in a row were no better; when so many trees were grown, or when the time is over.
+    in a row were no better; when so many trees were grown, or routes found for so many parts.
 
-    Trees are what takes time, one or two milliseconds each. With a limit of seconds the mesh may
-    differ from run to run; without one it does not.
+    Trees are what takes time, a millisecond or two each. QM's limit of time is no part of it: the
+    same training gives the same mesh wherever and how often it is searched for.
     """
 
     rounds: int = 8
     plateau: int = 60
     trees: int = 200
-    seconds: float | None = None
+    parts: int = 4_000
 
 
 @dataclass(frozen=True)
@@ -49,19 +48,17 @@ class _Walk:
     space: MeshSpace
     random: np.random.Generator
     stop: Stop
-    end: float
 
     @property
     def is_over(self) -> bool:
-        return self.space.trees >= self.stop.trees or monotonic() >= self.end
+        return self.space.trees >= self.stop.trees or self.space.parts >= self.stop.parts
 
 
 def search(space: MeshSpace, strategy: Strategy, start: Start, stop: Stop, seed: int) -> Candidate:
     """The best mesh that a strategy finds."""
     if strategy == "opt":
         return _optimal(space)
-    end = inf if stop.seconds is None else monotonic() + stop.seconds
-    walk = _Walk(space, np.random.default_rng(seed), stop, end)
+    walk = _Walk(space, np.random.default_rng(seed), stop)
     return _rounds(walk, start, _improved if strategy == "ii" else _annealed)
 
 

@@ -50,8 +50,8 @@ def solve(
 ) -> Solution:
     """The best mesh for a stream whose training tuples know `operators`, in their order.
 
-    It has one route, with the reason, unless more are clearly better. Without a limit of seconds
-    the same input gives the same mesh.
+    It has one route, with the reason, unless more are clearly better. The same input gives the same
+    mesh.
     """
     space = MeshSpace(MeshProblem(training, figures))
     if not space.size:

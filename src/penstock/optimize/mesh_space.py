@@ -45,6 +45,11 @@ class MeshSpace:
         """How many meshes were worked out."""
         return len(self._found)
 
+    @property
+    def parts(self) -> int:
+        """How many parts the best route was worked out for."""
+        return len(self._best)
+
     @cached_property
     def search(self) -> RouteSearch:
         return RouteSearch(self.problem)

@@ -18,6 +18,9 @@ from penstock.plan.stand_in import probe_order, stand_in
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
 from penstock.stats.calibration import Engine
 
+LONGEST = 3600.0
+"""Seconds from which on a batch is not worth waiting for."""
+
 Search = tuple[int, int, int | None, float]
 """Who searches (a set), in what (a set), by which key class, and how often a second."""
 
@@ -93,7 +96,7 @@ def _better(problem: Problem, searches: tuple[tuple[int, int], ...], key: int | 
     spared = 0.0
     for bound, target in searches:
         size = float(problem.alive[target])
-        found = size * float(gain(problem.key_fractions[key], bound, target))
+        found = size * float(gain(problem.key_fraction(key), bound, target))
         rate = float(problem.rates[bound])
         spared += rate * (costs.hash - costs.compare * (size - found))
     return "nested" if spared > 0.0 else "hash"
@@ -133,7 +136,7 @@ def _expiration(problem: Problem, plan: Plan) -> float:
     costs = problem.known.costs
     dead = 0.0
     for bound, target, key, rate in _searches(problem, plan):
-        share = 1.0 if key is None else float(gain(problem.key_fractions[key], bound, target))
+        share = 1.0 if key is None else float(gain(problem.key_fraction(key), bound, target))
         dead += rate * share * costs.compare * float(problem.rates[target]) / 2
     sweep = problem.size * costs.expire
     return sqrt(sweep / dead) if dead and sweep else 0.0
@@ -161,9 +164,12 @@ def _probes(problem: Problem, plan: MultiwayJoin) -> Iterator[Search]:
 
 
 def _interval(problem: Problem, plan: Plan, found: Estimate) -> float | None:
-    """The shortest τ at which the work of an interval and the start of its batch fit into it."""
+    """The shortest τ at which the work of an interval and the start of its batch fit into it.
+
+    None where none is: of a plan that sheds, only rounding would leave some of the capacity.
+    """
     spare = problem.known.capacity.value - found.utilisation
     start = batch_seconds(problem, plan)
     if not start:
         return 0.0
-    return start / spare if spare > 0 else None
+    return start / spare if spare > 0 and start / spare <= LONGEST else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.optimize.beam import promising_orders
 from penstock.optimize.problem import Floats, Masks, Problem, gain
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 
@@ -15,7 +16,12 @@ _NOWHERE = 0
 
 
 def best_orders(problem: Problem) -> MultiwayJoin:
-    """Every stream's best probe order: each is exact by itself, since no state is shared."""
+    """Every stream's best probe order: each is exact by itself, since no state is shared.
+
+    Of many inputs an order of little work, as not all sets can be gone through.
+    """
+    if problem.is_large:
+        return promising_orders(problem)
     orders = tuple(
         _ProbeSearch(problem, i).best()
         for i, flow in enumerate(problem.inputs)
@@ -66,6 +72,7 @@ class _ProbeSearch:
         self, bound: Masks, places: Masks, target: int, work: Floats, came: NDArray[np.int64]
     ) -> None:
         """Let many sets, each at its place, visit one more input."""
+        self.problem.effort.parts += len(bound)
         arrival = self._places_after(bound, places, target)
         total = work[bound, places] + self._visit_work(bound, places, target, arrival)
         after = bound | (1 << target)

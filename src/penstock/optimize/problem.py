@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from math import inf, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.optimize.effort import Effort
+from penstock.optimize.sets import Computed
 from penstock.query import Condition, Query, RowsWindow, TimeWindow
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.query import Input
@@ -19,6 +22,8 @@ from penstock.stats.statistics import extra_equalities
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.int64]
+Table = Any
+"""A figure of every set of inputs: `Floats`, or `Computed` of a large problem."""
 
 # An UNBOUNDED window has no size in the long run. Plans are compared at the size it has after this
 # many seconds unless the statistics give a horizon; one hour is long against other windows.
@@ -27,6 +32,11 @@ DEFAULT_HORIZON = 3600.0
 # How many groups a PARTITION BY window has is rarely declared; a hundred keeps it above ROWS N.
 DEFAULT_GROUPS = 100.0
 
+
+MOST_TABLED = 12
+"""Up to so many inputs (4,096 sets) the searches go through tables of all sets."""
+_MOST_KEYS = 62
+"""As many key classes as the bits of a number tell apart."""
 
 _WHATEVER_FLOWS = (
     "places",
@@ -38,6 +48,8 @@ _WHATEVER_FLOWS = (
     "equal_fractions",
     "theta_fractions",
     "fractions",
+    "is_large",
+    "_own_fractions",
 )
 """The properties of a problem that rest on the query and its selectivities alone."""
 
@@ -75,13 +87,16 @@ class Flow:
 class Problem:
     """A query with its statistics, as numbers. Inputs are bits: a set of them is a mask.
 
-    The arrays have one entry for every set of inputs, at the index that is its mask. `flows` are
-    the inputs where they do not reach the joins as the statistics say.
+    The tables have one entry for every set of inputs, at the index that is its mask: arrays, or, of
+    a problem that `is_large`, figures that are worked out one by one. `flows` are
+    the inputs where they do not reach the joins as the statistics say. `effort` counts what is
+    weighed for a decision, of this problem and of those that are made of it.
     """
 
     query: Query
     known: Known
     flows: tuple[Flow, ...] = ()
+    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
 
     @property
     def size(self) -> int:
@@ -97,7 +112,7 @@ class Problem:
 
     def with_flows(self, flows: tuple[Flow, ...]) -> Problem:
         """The problem with other flows, and with all that is known of it whatever they are."""
-        found = Problem(self.query, self.known, flows)
+        found = Problem(self.query, self.known, flows, self.effort)
         same = {name: getattr(self, name) for name in _WHATEVER_FLOWS}
         # Where cached properties keep what they have found.
         vars(found).update(same)
@@ -150,13 +165,52 @@ class Problem:
         return next((k for k, m in enumerate(self.key_masks) if m & one and m & other), None)
 
     @cached_property
+    def is_large(self) -> bool:
+        """Whether there are too many sets of inputs for tables of all of them."""
+        return self.size > MOST_TABLED or len(self.keys) > _MOST_KEYS
+
+    @cached_property
     def masks(self) -> Masks:
-        return np.arange(1 << self.size)
+        return np.arange(0 if self.is_large else 1 << self.size)
+
+    def key_fraction(self, key: int) -> Table:
+        """By set: the fraction of combinations that are equal on a key."""
+        return self._own_fractions[key] if self.is_large else self.key_fractions[key]
+
+    @cached_property
+    def _own_fractions(self) -> tuple[Computed, ...]:
+        return tuple(Computed(partial(self._own_fraction, k)) for k in range(len(self.keys)))
+
+    def _own_fraction(self, key: int, mask: int) -> float:
+        members = mask & self.key_masks[key]
+        if members.bit_count() < 2:
+            return 1.0
+        aliases = self.query.aliases
+        streams = frozenset(aliases[i] for i in self.members(members))
+        return self.known.groups[key][streams].value
+
+    def _product(self, mask: int) -> float:
+        return prod(self.inputs[i].window for i in self.members(mask))
+
+    def _equal(self, mask: int) -> float:
+        members = (key & mask for key in self.key_masks)
+        return prod(float(self._own_fractions[k][m]) for k, m in enumerate(members) if m & (m - 1))
+
+    def _passing(self, mask: int) -> float:
+        return prod(f.selectivity.value for theta, f in self.theta_masks if mask & theta == theta)
+
+    def combinations_rate(self, mask: int) -> float:
+        """The combinations/s of a set, whatever their predicates say."""
+        total, product = 0.0, 1.0
+        for i in self.members(mask):
+            flow = self.inputs[i]
+            total, product = total * flow.window + product * flow.rate, product * flow.window
+        return total
 
     @cached_property
     def key_fractions(self) -> Floats:
         """By key class and set: the fraction of combinations that are equal on the key."""
-        if not self.keys:
+        if not self.keys or self.is_large:
             return np.ones((0, len(self.masks)))
         return np.stack([self._key_fractions(k) for k in range(len(self.keys))])
 
@@ -186,44 +240,59 @@ class Problem:
         return np.where(keys >= 0, gained, 1.0)
 
     @cached_property
-    def equal_fractions(self) -> Floats:
+    def equal_fractions(self) -> Table:
         """The fraction that is equal on all keys."""
+        if self.is_large:
+            return Computed(self._equal)
         product: Floats = self.key_fractions.prod(axis=0)
         return product
 
     @cached_property
-    def theta_fractions(self) -> Floats:
+    def theta_fractions(self) -> Table:
         """The fraction that satisfies the predicates other than equalities."""
+        if self.is_large:
+            return Computed(self._passing)
         out = np.ones(len(self.masks))
         for mask, figures in self.theta_masks:
             out[(self.masks & mask) == mask] *= figures.selectivity.value
         return out
 
     @cached_property
-    def fractions(self) -> Floats:
-        return self.equal_fractions * self.theta_fractions
+    def fractions(self) -> Table:
+        equal, passing = self.equal_fractions, self.theta_fractions
+        if self.is_large:
+            return Computed(lambda mask: equal[mask] * passing[mask])
+        return equal * passing
 
     @cached_property
-    def window_products(self) -> Floats:
+    def window_products(self) -> Table:
         """The products of the window sizes."""
+        if self.is_large:
+            return Computed(self._product)
         products = np.ones(1)
         for flow in self.inputs:
             products = np.concatenate([products, products * flow.window])
         return products
 
     @cached_property
-    def alive(self) -> Floats:
+    def alive(self) -> Table:
         """The combinations alive at one time: `F_S·∏ W_i` (A&N Eq. 4)."""
-        return self.fractions * self.window_products
+        fractions, products = self.fractions, self.window_products
+        if self.is_large:
+            return Computed(lambda mask: fractions[mask] * products[mask])
+        return fractions * products
 
     @cached_property
-    def rates(self) -> Floats:
+    def rates(self) -> Table:
         """Combinations/s: `F_S·Σ_k λ_k·∏_{i≠k} W_i` (A&N Eq. 3 for any number of inputs)."""
+        fractions = self.fractions
+        if self.is_large:
+            return Computed(lambda mask: fractions[mask] * self.combinations_rate(mask))
         products, sums = np.ones(1), np.zeros(1)
         for flow in self.inputs:
             sums = np.concatenate([sums, sums * flow.window + products * flow.rate])
             products = np.concatenate([products, products * flow.window])
-        return self.fractions * sums
+        return fractions * sums
 
     def _key_fractions(self, key: int) -> Floats:
         """One key class's fractions, found for the sets of its members and spread to all sets."""
@@ -238,7 +307,7 @@ class Problem:
         return spread
 
 
-def gain(fractions: Floats, one: Masks | int, other: Masks | int) -> Floats:
+def gain(fractions: Table, one: Masks | int, other: Masks | int) -> Floats:
     """How many times as selective two sets, or many pairs of sets, are together as apart."""
     apart = fractions[one] * fractions[other]
     both = fractions[one | other]

@@ -9,9 +9,9 @@ from math import prod
 import numpy as np
 from scipy.optimize import brentq
 
-from penstock.optimize.geometric import Array, program, solve
-from penstock.optimize.mixed import most_mixed
+from penstock.optimize.effort import Effort
 from penstock.optimize.posynomial import Monomial, Posynomial, gathered, value
+from penstock.optimize.shed_search import Array, most_output
 
 # A load this much (relatively) over the capacity is rounding, not overload.
 ROUNDING = 1e-9
@@ -19,8 +19,6 @@ ROUNDING = 1e-9
 AT_BOUND = 3e-7
 # The most by which other fractions are lowered to make room for that.
 ROOM = 1e-5
-# The part of the tolerance that a geometric program may use: little more work, far better bounds.
-FINE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -38,12 +36,13 @@ def best_drops(
     floors: Sequence[float],
     capacity: float,
     tolerance: float = 1e-6,
+    effort: Effort | None = None,
 ) -> Kept | None:
     """The fractions, from `floors` to 1, with the most output at a load of at most `capacity`.
 
     None where even the floors are too much. ROWS windows alone make a continuous knapsack (A&N
-    §4.2.1), time windows alone a geometric program; both together are searched globally. The
-    output is at most `tolerance` (relative) below the best.
+    §4.2.1), time windows alone a convex program, whose output is at most `tolerance` (relative)
+    below the best; both together are searched from several starts.
     """
     ones = (1.0,) * len(floors)
     if value(load, ones) <= capacity * (1.0 + ROUNDING):
@@ -52,7 +51,7 @@ def best_drops(
         return None
     if _is_linear(load) and _is_linear(output):
         return _kept(load, output, _knapsack(load, output, floors, capacity))
-    return _curved(load, output, floors, capacity, tolerance)
+    return _curved(load, output, floors, capacity, tolerance, effort or Effort())
 
 
 def selection_drop(cost: float) -> float:
@@ -103,6 +102,7 @@ def _curved(
     floors: Sequence[float],
     capacity: float,
     tolerance: float,
+    effort: Effort,
 ) -> Kept | None:
     """The best where a product of fractions occurs; what yields nothing stays at its floor."""
     x = np.array(_least(load, floors), np.float64)
@@ -113,20 +113,11 @@ def _curved(
     found = None
     if floor.load < capacity:
         over = (_over(load, free, x), _over(output, free, x))
-        found = _free_fractions(*over, x[free], capacity, tolerance)
+        found = most_output(*over, x[free], capacity, tolerance, effort)
     if found is None:
         return floor if floor.output > 0.0 else None
     x[free] = found
     return _on_bounds(load, output, x, floors, capacity)
-
-
-def _free_fractions(
-    load: Posynomial, output: Posynomial, low: Array, capacity: float, tolerance: float
-) -> Array | None:
-    if len(output) > 1:
-        return most_mixed(load, output, low, capacity, tolerance)
-    logs = solve(program(load, low, np.ones(len(low)), capacity), FINE * tolerance)
-    return None if logs is None else np.exp(logs)
 
 
 def _on_bounds(

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.optimize.beam import promising_tree
 from penstock.optimize.enumerate import joined
 from penstock.optimize.problem import Floats, Masks, Problem, gain
 from penstock.plan.tree import Leaf, Node
@@ -31,7 +32,12 @@ class TreeSearch:
     with_products: bool = True
 
     def best(self) -> Node | None:
-        """The tree of least work; None if every tree has a product and products are not wanted."""
+        """The tree of least work; None if every tree has a product and products are not wanted.
+
+        Of many inputs a tree of little work, as not all sets can be gone through.
+        """
+        if self.problem.is_large:
+            return promising_tree(self.problem, self.is_bushy, self.with_products)
         whole = self.problem.everything
         return self._tree(whole) if np.isfinite(self._table[0][whole]) else None
 
@@ -48,6 +54,7 @@ class TreeSearch:
                 continue
             left = _sides(mask) if self.is_bushy else mask ^ singles[singles & mask != 0]
             right = mask ^ left
+            problem.effort.parts += len(left)
             total = work[left] + work[right] + self.join_work(left, right)
             if not self.with_products:
                 total[~self._linked(left, right)] = np.inf
@@ -69,8 +76,8 @@ class TreeSearch:
     def join_work(self, left: Masks, right: Masks) -> Floats:
         """Seconds of work a second of the joins of many pairs of sets, as `load_of` counts it."""
         problem, costs = self.problem, self.problem.known.costs
-        arriving = problem.rates[left] + problem.rates[right]
-        meeting = (
+        arriving: Floats = problem.rates[left] + problem.rates[right]
+        meeting: Floats = (
             problem.rates[left] * problem.alive[right] + problem.rates[right] * problem.alive[left]
         )
         if costs.join is not None:

@@ -28,6 +28,8 @@ class Estimate:
     the goal asks for: seconds to the first N results (None: never), or results by the time. `sets`
     are the rows that the inputs aggregated early are folded to. `changes` are the groups/s that a
     view tells (None: the query has no view), while its results are combinations of tuples.
+    `starting` is seconds a second that it takes to start batches, one a second, however little is
+    in them.
     """
 
     utilisation: float
@@ -40,6 +42,12 @@ class Estimate:
     measure: float | None = None
     sets: Mapping[str, float] = field(default_factory=dict)
     changes: float | None = None
+    starting: float = 0.0
+
+    @property
+    def work(self) -> float:
+        """What plans are ranked by: the work, and what starting the batches takes."""
+        return self.utilisation + self.starting
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import prod
 
@@ -20,31 +21,62 @@ Pairs = dict[str, dict[str, Figure]]
 DEFAULT_PAIR = 0.01
 UNKNOWN_PAIR = f"equal keys {DEFAULT_PAIR}"
 UNKNOWN_PARTS = "parts multiplied"
+LISTED = 10
+"""Up to so many members of a key all their sets (1,013) are listed."""
 
 
 def group_figures(
     number: int, key: KeyClass, given: Mapping[Group, Figure], distinct: Distinct
-) -> dict[Streams, Figure]:
+) -> Mapping[Streams, Figure]:
     """The fraction of combinations that agree on a key, for each set of two or more members.
 
     A set that is not given has the product of the best pairs that connect it: with distinct counts
     d₁ ≤ … ≤ dₖ that is 1/(d₂ · … · dₖ), as if the values of one were among those of the next and
     equally frequent. The parts of a key count as independent.
     """
-    parts = range(len(key.types))
-    pairs = [_pairs(number, p, key, given, distinct) for p in parts]
-    figures = {}
-    for streams in _sets(key.streams):
-        whole = given.get(Group(number, tuple(parts), streams))
-        figures[streams] = whole or _product(
-            [given.get(Group(number, (p,), streams)) or _tree(streams, pairs[p]) for p in parts]
+    pairs = [_pairs(number, p, key, given, distinct) for p in range(len(key.types))]
+    return _Figures(number, key.streams, given, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Figures(Mapping[Streams, Figure]):
+    """The figures of all sets of a key's members, each worked out when it is asked for.
+
+    Of many members only the pairs and the whole are listed: a million sets are too many to go
+    through.
+    """
+
+    number: int
+    streams: tuple[str, ...]
+    given: Mapping[Group, Figure]
+    pairs: list[Pairs]
+    found: dict[Streams, Figure] = field(default_factory=dict)
+
+    def __getitem__(self, streams: Streams) -> Figure:
+        if streams not in self.found:
+            self.found[streams] = self._figure(streams)
+        return self.found[streams]
+
+    def __iter__(self) -> Iterator[Streams]:
+        count = len(self.streams)
+        sizes = range(2, count + 1) if count <= LISTED else sorted({2, count})
+        for size in sizes:
+            yield from map(frozenset, combinations(self.streams, size))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _figure(self, streams: Streams) -> Figure:
+        if len(streams) < 2 or not streams <= set(self.streams):
+            raise KeyError(streams)
+        parts = range(len(self.pairs))
+        whole = self.given.get(Group(self.number, tuple(parts), streams))
+        return whole or _product(
+            [
+                self.given.get(Group(self.number, (p,), streams)) or _tree(streams, self.pairs[p])
+                for p in parts
+            ]
         )
-    return figures
-
-
-def _sets(streams: tuple[str, ...]) -> Iterator[Streams]:
-    for size in range(2, len(streams) + 1):
-        yield from map(frozenset, combinations(streams, size))
 
 
 def _product(parts: list[Figure]) -> Figure:

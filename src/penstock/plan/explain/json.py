@@ -127,6 +127,7 @@ def _estimate(alternative: Alternative) -> dict[str, Any]:
         "state_tuples": found.state,
         "measure": found.measure,
         **changes,
+        "starting": found.starting,
     }
 
 

@@ -38,6 +38,7 @@ def ranking(decision: Decision) -> tuple[Column, ...]:
         _out(found),
         *_needs(plans),
         Column("util", tuple(number(each.utilisation) for each in found), is_number=True),
+        *_starting(plans),
         Column("state", tuple(number(each.state) for each in found), is_number=True),
         Column("keep", tuple(kept_text(each) for each in found)),
         Column("found by", tuple("; ".join(plan.found_by) for plan in plans)),
@@ -58,6 +59,14 @@ def _needs(plans: tuple[Alternative, ...]) -> list[Column]:
     if all(each.needed == each.utilisation for each in found):
         return []
     return [Column("needs", tuple(number(each.needed) for each in found), is_number=True)]
+
+
+def _starting(plans: tuple[Alternative, ...]) -> list[Column]:
+    """What plans are ranked by, if starting batches counts beside the work."""
+    found = [plan.estimate for plan in plans]
+    if not any(each.starting for each in found):
+        return []
+    return [Column("+ starts", tuple(number(each.work) for each in found), is_number=True)]
 
 
 def _measure(decision: Decision, plans: tuple[Alternative, ...]) -> list[Column]:

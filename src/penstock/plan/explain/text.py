@@ -20,7 +20,7 @@ from penstock.query.goal import Steady
 WIDTH = 100
 _LABEL = 8
 # Cut cells keep at least so many signs, and wrapped labels, however deep they are in a tree.
-_CELL, _WRAPPED = 24, 16
+_CELL, _WRAPPED = 24, 14
 # So many facts that differ in nothing but what they are of are told one by one.
 _TOLD = 3
 

@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.plan.decision import Decision
-from penstock.plan.explain.quantity import kept, kept_text, number, percent, roughly, seconds
+from penstock.plan.explain.quantity import kept_text, number, percent, roughly, seconds
 from penstock.plan.physical import Physical
 from penstock.query.goal import First, Goal, Steady
 
 
 def shortfall(decision: Decision) -> Iterator[tuple[str, str]]:
     """Of a plan that does not keep up: what it needs, and what shedding keeps."""
-    found = decision.chosen.estimate
     if decision.is_feasible:
         return
-    needed = roughly(f"{found.needed:,.4g}", decision.rests_on_guesses)
-    needs = f"{needed} of {decision.capacity:g} CPU-seconds a second"
+    needs = needs_text(decision)
     if not isinstance(decision.goal, Steady):
         yield "needs", f"{needs}: work waits, more and more of it"
     elif decision.is_shed:
         yield "needs", f"{needs}: too much, so that tuples are shed"
         yield "shed", _shed(decision)
     else:
-        yield "needs", f"{needs}: this plan does not keep up"
-        if kept(found):
-            yield "shed", f"with --shed, as shown here: {_shed(decision)}"
+        yield "needs", f"{needs}: this plan does not keep up; --shed drops tuples so that one does"
+
+
+def needs_text(decision: Decision) -> str:
+    """`1.4 of 1 CPU-seconds a second`: what the chosen plan needs without drop boxes."""
+    needed = roughly(f"{decision.chosen.estimate.needed:,.4g}", decision.rests_on_guesses)
+    return f"{needed} of {decision.capacity:g} CPU-seconds a second"
 
 
 def goal_text(goal: Goal, measure: float | None) -> str:
@@ -43,7 +45,9 @@ def physical_text(physical: Physical) -> str:
     parts = [f"buckets {buckets}"] if buckets else []
     if physical.expiration:
         parts.append(f"windows cleaned every {seconds(physical.expiration)}")
-    if physical.interval:
+    if physical.interval is None:
+        parts.append("no batch is long enough: the work leaves no time to start one")
+    elif physical.interval:
         parts.append(f"batches of {seconds(physical.interval)} or longer")
     return "; ".join(parts)
 

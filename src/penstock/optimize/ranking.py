@@ -1,0 +1,66 @@
+"""The order of plans, from best to worst, and the figures by which one comes before another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from penstock.plan.decision import Alternative
+from penstock.query.goal import First, Goal, Steady
+
+_SAME = 9
+"""Significant digits in which two plans must differ for one to be called better."""
+_ROUGHLY = 4
+"""The same of what they lose where all must shed."""
+_OVER = 1e-6
+"""How far, relatively, a plan may be over the capacity and still be said to keep up."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What plans are sorted by for a goal, where there is so much capacity."""
+
+    goal: Goal
+    capacity: float
+
+    def sorted(self, plans: Iterable[Alternative]) -> list[Alternative]:
+        """The plans, best first; those that are equal keep their order."""
+        return sorted(plans, key=self.merit)
+
+    def merit(self, alternative: Alternative) -> tuple[float, ...]:
+        """The figures that are compared, one after the other; less is better.
+
+        Steady: A&N's R(p) = output rate / utilisation, which is the fewest results lost, and of
+        those plans that lose none the least work. Otherwise V&N's measure, then the work.
+        """
+        found = alternative.estimate
+        work = _rounded(found.work)
+        if isinstance(self.goal, Steady):
+            lost = 1.0 - self._kept(alternative)
+            # Of plans that lose nearly all, only what they keep tells one from another.
+            least = -_rounded(1.0 - lost, _ROUGHLY)
+            return (_rounded(lost, _ROUGHLY), least, work, _rounded(found.state))
+        if found.measure is None:
+            return (float("inf"), work)
+        return (_rounded(found.measure if isinstance(self.goal, First) else -found.measure), work)
+
+    def keeps_up(self, alternative: Alternative) -> bool:
+        """Whether a plan needs no more than there is, with its drop boxes."""
+        return alternative.estimate.utilisation <= self.capacity * (1 + _OVER)
+
+    def deciding(self, one: Alternative, other: Alternative) -> str:
+        """The first figure in which plans differ: `lost`, `measure`, `work`, `state` or nothing."""
+        is_steady = isinstance(self.goal, Steady)
+        names = ["lost", "lost", "work", "state"] if is_steady else ["measure", "work"]
+        pairs = zip(names, self.merit(one), self.merit(other), strict=True)
+        return next((name for name, left, right in pairs if left != right), "")
+
+    def _kept(self, alternative: Alternative) -> float:
+        found = alternative.estimate
+        if not self.keeps_up(alternative):
+            return 0.0
+        return found.output_rate / found.full_rate if found.full_rate else 1.0
+
+
+def _rounded(number: float, digits: int = _SAME) -> float:
+    return float(f"{number:.{digits}g}")
