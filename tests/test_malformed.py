@@ -236,6 +236,16 @@ def test_a_kept_row_of_json_and_of_parquet(tmp_path):
     assert json.loads(row["text"])["n"] == "b"
 
 
+def test_a_row_may_be_wrong_in_two_ways(tmp_path):
+    path = put(tmp_path / "a.csv", b"ts,k,at,n\n1,1,,a\n2,\xff\n3,3,,\xef\xbf\xbd\n4,4,,\xe9\n")
+    blocks = read(source("csv", malformed="keep:bad"), path)
+    assert rows(blocks) == [(1, 1, None, "a"), (3, 3, None, "\ufffd")]
+    assert [(row["line"], row["reason"], row["text"]) for row in kept(blocks)] == [
+        (3, "2 fields instead of 4: '2,\ufffd'", "2,\\xff"),
+        (5, "'\ufffd' in column n is not a STRING", "4,4,,\\xe9"),
+    ]
+
+
 def test_very_long_fields_have_a_place_too(tmp_path):
     path = put(tmp_path / "a.csv", f"ts,k,at,n\n1,1,,{'x' * 200_000}\n2,two,,b\n")
     (row,) = kept(read(source("csv", malformed="keep:bad"), path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,10 @@ from penstock.engine.parsed import (
 )
 from penstock.query import DataType
 from penstock.query.source import Field
+
+# Stands for bytes that are no text: a code point that Unicode keeps from ever being a character.
+_NO_TEXT = "\ufdd0"
+_NO_BYTES = re.compile("[\udc80-\udcff]+")
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,8 @@ def _parse_text(layout: _Layout, piece: Piece) -> Parsed:
         )
         return "skip"
 
-    raw, sound = _columns(layout, piece, [pa.large_binary()] * len(layout.fields), skip)
+    plain = Piece(_in_utf8(piece.data), piece.first_line)
+    raw, sound = _columns(layout, plain, [pa.large_string()] * len(layout.fields), skip)
     count = sound + len(faults)
     # Rows that were skipped come back as rows of NULLs, so that the others keep their places.
     kept = np.setdiff1d(np.arange(count), list(faults))
@@ -175,30 +181,26 @@ def _parse_text(layout: _Layout, piece: Piece) -> Parsed:
         _converted(field, column.take(spread), faults)
         for field, column in zip(layout.fields, raw, strict=True)
     ]
-    return _parsed(layout, piece, columns, count, faults)
+    shown = {row: reason.replace(_NO_TEXT, "\ufffd") for row, reason in faults.items()}
+    return _parsed(layout, piece, columns, count, shown)
 
 
-def _converted(field: Field, raw: pa.Array, faults: dict[int, str]) -> pa.Array:
-    text = _decoded(field, raw, faults)
-    if field.type is DataType.STRING:
-        return text
-    return converted(field, pc.utf8_trim(text, characters=" \t"), faults)
-
-
-def _decoded(field: Field, raw: pa.Array, faults: dict[int, str]) -> pa.Array:
+def _in_utf8(data: bytes) -> bytes:
+    """The same rows, with a mark in the place of what is no text: Arrow needs text to skip rows."""
     try:
-        return raw.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return pa.array(list(_decode_each(field, raw, faults)), pa.large_string())
+        data.decode()
+    except UnicodeDecodeError:
+        return _NO_BYTES.sub(_NO_TEXT, data.decode(errors="surrogateescape")).encode()
+    return data
 
 
-def _decode_each(field: Field, raw: pa.Array, faults: dict[int, str]) -> Iterator[str | None]:
-    for row, text in enumerate(raw.to_pylist()):
-        try:
-            yield None if text is None else text.decode()
-        except UnicodeDecodeError:
-            faults.setdefault(row, misfit(field, text))
-            yield None
+def _converted(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Array:
+    if field.type is not DataType.STRING:
+        return converted(field, pc.utf8_trim(text, characters=" \t"), faults)
+    is_bad = pc.match_substring(text, _NO_TEXT).fill_null(False)
+    for row in np.flatnonzero(is_bad):
+        faults.setdefault(int(row), misfit(field, text[row].as_py()))
+    return text
 
 
 def _locate(layout: _Layout, piece: Piece, rows: Collection[int]) -> Mapping[int, Located]:
