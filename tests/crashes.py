@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from engines import tree
 
-from penstock.engine import feed, manifest, pipeline, publish, recall, sinks, store
+from penstock.engine import feed, manifest, pack, pipeline, publish, recall, sinks, store
 from penstock.engine.local.batches import open_run
 from penstock.engine.sinks import Sink
 from penstock.errors import CheckpointError
@@ -192,6 +192,9 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "after the commit": (_after, manifest, "commit"),
     "in publishing files": (_after, publish, "_move"),
     "in publishing lines": (_half_copied, shutil, "copyfileobj"),
+    "after malformed rows are staged": (_after, pack, "stage_kept"),
+    "before malformed rows are kept": (_before, pipeline, "publish_kept"),
+    "after malformed rows are kept": (_after, pipeline, "publish_kept"),
     "after publishing": (_after, pipeline, "publish"),
     "in the sweep": (_before, manifest, "forget"),
     "after the sweep": (_after, pipeline.Pipeline, "_sweep"),

@@ -111,7 +111,8 @@ def test_csv_without_rows(tmp_path: Path, content: str) -> None:
 def test_csv_missing_column(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", "ts,k,nom\n1,2,3\n")
     assert str(failure(source("csv"), path)) == (
-        f"{path} has no column v, which s declares\nhint: its columns are ts, k, nom"
+        f"{path} has no column v, which s declares\nhint: its columns are ts, k, nom; "
+        "columns = 'fill' makes what is missing NULL, malformed = 'drop' skips such files"
     )
     assert rows(blocks(source("csv"), path, ["k"])) == [(2,)]
 
@@ -310,7 +311,7 @@ def test_a_parquet_column_of_another_kind_is_an_error(
     path = put(tmp_path / "a.parquet", pa.table({"k": column}))
     assert str(failure(source("parquet", field, timestamp=None), path)) == (
         f"column k of {path} is {found}, which cannot be read as {field.type}\n"
-        "hint: declare k in s with the type that the file has"
+        "hint: declare k in s with the type that the file has; malformed = 'drop' skips such files"
     )
 
 

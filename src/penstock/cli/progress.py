@@ -32,7 +32,10 @@ class Progress:
         self._recent: deque[tuple[float, Report]] = deque(maxlen=_RECENT)
         self._started = time.monotonic()
         self._read: Counter[str] = Counter()
-        self._dropped: Counter[str] = Counter()
+        self._late: Counter[str] = Counter()
+        self._malformed: Counter[str] = Counter()
+        self._unreadable = 0
+        self._shed = 0
         self.last: Report | None = None
 
     def __enter__(self) -> Progress:
@@ -55,8 +58,10 @@ class Progress:
         self.last = report
         self._recent.append((time.monotonic(), report))
         self._read.update(report.read)
-        for name in report.read:
-            self._dropped[name] += report.late[name] + report.malformed[name]
+        self._late.update(report.late)
+        self._malformed.update(report.malformed)
+        self._unreadable += sum(report.unreadable.values())
+        self._shed += sum(report.shed.values())
         if self._live is not None:
             self._live.update(self._table(report))
         else:
@@ -64,18 +69,21 @@ class Progress:
 
     def _table(self, report: Report) -> Group:
         table = Table(box=None, pad_edge=False)
-        for heading in ("stream", "tuples", "tuples/s", "late or malformed"):
+        for heading in ("stream", "tuples", "tuples/s", "late", "malformed"):
             table.add_column(heading, justify="left" if heading == "stream" else "right")
         seconds = self._span()
         for name in report.read:
-            recent = sum(r.read[name] for _, r in self._recent)
-            dropped = self._dropped[name]
-            table.add_row(name, f"{self._read[name]:,}", f"{recent / seconds:,.0f}", f"{dropped:,}")
+            recent = sum(r.read.get(name, 0) for _, r in self._recent)
+            rate = f"{recent / seconds:,.0f}"
+            dropped = (f"{self._late[name]:,}", f"{self._malformed[name]:,}")
+            table.add_row(name, f"{self._read[name]:,}", rate, *dropped)
         results = sum(r.results for _, r in self._recent)
         table.add_row(
             Text("results", style="bold"), f"{report.total_results:,}", f"{results / seconds:,.0f}"
         )
         foot = f"batch {report.batch} took {report.seconds:.2f} s · state {_tuples(report)}"
+        if self._unreadable:
+            foot += f" · {_files(self._unreadable)}"
         if report.total_shed:
             foot += f" · shed {_counts(report.total_shed)}"
         above = () if self._above is None else (self._above(),)
@@ -92,8 +100,8 @@ class Progress:
             return
         seconds = time.monotonic() - self._started
         read = sum(self._read.values())
-        dropped = sum(self._dropped.values())
-        drops = f", {dropped:,} of them dropped as late or malformed" if dropped else ""
+        late, malformed = sum(self._late.values()), sum(self._malformed.values())
+        drops = _drops(late, malformed, self._unreadable, self._shed)
         print(
             f"read {read:,} tuples{drops}; {self.last.total_results:,} results; {seconds:.1f} s",
             file=sys.stderr,
@@ -104,13 +112,29 @@ class Progress:
 
 def _line(report: Report) -> str:
     read = _counts(report.read)
-    dropped = sum(report.late.values()) + sum(report.malformed.values())
-    drops = f"  dropped {dropped:,}" if dropped else ""
+    late, malformed = sum(report.late.values()), sum(report.malformed.values())
+    drops = f"  late {late:,}" if late else ""
+    drops += f"  malformed {malformed:,}" if malformed else ""
+    unreadable = sum(report.unreadable.values())
+    drops += f"  {_files(unreadable)}" if unreadable else ""
     drops += f"  shed {_counts(report.shed)}" if report.shed else ""
     return (
         f"batch {report.batch}  {report.seconds:.2f} s  in {read}{drops}  "
         f"out {report.results:,}  state {_tuples(report)}"
     )
+
+
+def _drops(late: int, malformed: int, unreadable: int, shed: int) -> str:
+    """What became of the tuples read that did not go on: `, of which 2 late, 3 malformed`."""
+    counts = {"late": late, "malformed": malformed, "shed": shed}
+    gone = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    return (f", of which {gone}" if gone else "") + (
+        f"; {_files(unreadable)}" if unreadable else ""
+    )
+
+
+def _files(unreadable: int) -> str:
+    return f"{unreadable:,} {'file' if unreadable == 1 else 'files'} unreadable"
 
 
 def _tuples(report: Report) -> str:

@@ -18,6 +18,7 @@ _SPAN = r"\d{12}-\d{12}\.json"
 _OWN = re.compile(
     rf"state/.+/{_UNIQUE}\.arrow"
     rf"|transit/\d+/{_UNIQUE}"
+    rf"|malformed/{_UNIQUE}\.jsonl"
     rf"|(?:manifests|feed|decisions)/(?:{_NUMBERED})"
     rf"|sources/.+/(?:{_SPAN}|\.{_SPAN}\.{_UNIQUE})"
     # Half-written entries of Spark's logs in the folder that it was given for them.

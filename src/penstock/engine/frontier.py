@@ -44,6 +44,7 @@ def after_reading(
                 rows=old.rows + fact["rows"],
                 late=old.late + fact["late"],
                 malformed=old.malformed + fact["malformed"],
+                unreadable=old.unreadable + fact["unreadable"],
             )
     return after
 

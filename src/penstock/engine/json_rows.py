@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.json as pajson
 
 from penstock.engine.arrow_types import arrow_type
-from penstock.engine.lines import Piece, pieces_of
-from penstock.engine.parsed import Parsed, converted, misfit, shorten
-from penstock.engine.place import Place
+from penstock.engine.lines import Piece, lines_at, pieces_of
+from penstock.engine.parsed import Ask, FileFault, Located, Parsed, converted, misfit, shorten
 from penstock.query import DataType
-from penstock.query.source import Field, Source
+from penstock.query.source import Field
 
 _BITS = {DataType.TINYINT: 8, DataType.SMALLINT: 16, DataType.INT: 32, DataType.BIGINT: 64}
 _BLANK = (b"\n", b"\r\n")
+# How deep a column is looked for that is not where it should be.
+_DEEPEST = 16
 
 
-def json_rows(source: Source, path: Place, fields: list[Field]) -> Iterator[Parsed]:
+def json_rows(ask: Ask) -> Iterator[Parsed]:
     """The rows of a JSON file in the declared types, piece by piece; a missing member is NULL.
 
-    Dates and timestamps are text. A number does not become text, nor text a number.
+    Dates and timestamps are text. A number does not become text, nor text a number. A column that
+    the first piece of a file has only inside of other members is a fault of the file.
     """
-    for piece in pieces_of(path, quoted=False):
-        yield _parse(fields, piece)
+    for number, piece in enumerate(pieces_of(ask.path, quoted=False)):
+        parsed = _parse(list(ask.fields), piece)
+        if number == 0:
+            _refuse_nested(ask, piece, parsed.batch)
+        yield parsed
 
 
 def _parse(fields: list[Field], piece: Piece) -> Parsed:
@@ -39,7 +45,46 @@ def _parse(fields: list[Field], piece: Piece) -> Parsed:
         if field.type.is_temporal:
             columns[i] = converted(field, columns[i], faults)
     batch = pa.record_batch(columns, names=[field.name for field in fields])
-    return Parsed(batch, faults, lambda row: _place(piece, row))
+    return Parsed(batch, faults, partial(_locate, piece))
+
+
+def _refuse_nested(ask: Ask, piece: Piece, batch: pa.RecordBatch) -> None:
+    """A fault if a column is NULL throughout only because its values are deeper in the objects."""
+    for field in ask.fields:
+        is_absent = batch.column(field.name).null_count == len(batch)
+        if is_absent and not ask.fills(field) and f'"{field.name}"'.encode() in piece.data:
+            path = _only_inside(field.name, _rows(piece.data))
+            if path is not None:
+                reason = f"{ask.path} has {field.name}, which {ask.source.name} declares, only as"
+                move = f"jq -c '.{field.name} = .{path}' moves it there"
+                hint = f"columns are members of the outermost object; {move}; {ask.remedy(field)}"
+                raise FileFault(f"{reason} {path}", hint)
+
+
+def _only_inside(name: str, lines: list[bytes]) -> str | None:
+    """The path to a member of that name below the outermost ones, if it is nowhere among them."""
+    found = None
+    for line in lines:
+        members = _members(line) or {}
+        if name in members:
+            return None
+        found = found or next(_paths(name, members), None)
+    return found
+
+
+def _paths(name: str, value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
+    """Where members of that name are, as jq writes it, less the first dot."""
+    if depth > _DEEPEST:
+        return
+    match value:
+        case dict():
+            for key, inner in value.items():
+                if key == name:
+                    yield f"{path}.{key}".removeprefix(".")
+                yield from _paths(name, inner, f"{path}.{key}", depth + 1)
+        case list():
+            for inner in value:
+                yield from _paths(name, inner, f"{path}[0]", depth + 1)
 
 
 def _read_type(field: Field) -> pa.DataType:
@@ -109,6 +154,6 @@ def _fits(field: Field, value: Any) -> bool:
     return False
 
 
-def _place(piece: Piece, row: int) -> str:
-    lines = (n for n, line in enumerate(piece.data.split(b"\n")) if line.strip())
-    return f"line {piece.first_line + next(n for i, n in enumerate(lines) if i == row)}"
+def _locate(piece: Piece, rows: Collection[int]) -> Mapping[int, Located]:
+    found = lines_at(piece, rows)
+    return {row: Located("line", line, text) for row, (line, text) in found.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from io import StringIO
 
@@ -43,12 +43,51 @@ def pieces_of(path: Place, *, quoted: bool) -> Iterator[Piece]:
         yield Piece(rest, line)
 
 
-def row_line(piece: Piece, row: int, delimiter: str) -> int:
-    """The line, from 1, on which a row of a CSV piece ends; blank lines are not rows."""
-    text = StringIO(piece.data.decode(errors="replace"), newline="")
-    reader = csv.reader(text, delimiter=delimiter)
-    rows = (reader.line_num for fields in reader if fields)
-    return piece.first_line - 1 + next(line for index, line in enumerate(rows) if index == row)
+def lines_at(piece: Piece, rows: Collection[int]) -> dict[int, tuple[int, str]]:
+    """The number, from 1, and the text of lines of a piece, counted without the blank ones."""
+    found: dict[int, tuple[int, str]] = {}
+    wanted, row = set(rows), 0
+    for number, line in enumerate(piece.data.split(_NEWLINE), piece.first_line):
+        if len(found) == len(wanted):
+            break
+        if line.strip():
+            if row in wanted:
+                found[row] = (number, text_of(line))
+            row += 1
+    return found
+
+
+def csv_rows_at(piece: Piece, rows: Collection[int], delimiter: str) -> dict[int, tuple[int, str]]:
+    """The line, from 1, on which rows of a CSV piece end, and their text; blank lines are none."""
+    found: dict[int, tuple[int, str]] = {}
+    wanted, row = set(rows), 0
+    held: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for line in StringIO(text_of(piece.data), newline=""):
+            held.append(line)
+            yield line
+
+    reader = csv.reader(lines(), delimiter=delimiter)
+    try:
+        for fields in reader:
+            if len(found) == len(wanted):
+                break
+            if fields:
+                if row in wanted:
+                    line = piece.first_line - 1 + reader.line_num
+                    found[row] = (line, "".join(held).strip("\r\n"))
+                row += 1
+            held.clear()
+    except csv.Error:
+        # It gives up on very long fields; then lines are near enough.
+        return lines_at(piece, rows) | found
+    return found
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as text; those that are no UTF-8 are seen as \\xff."""
+    return data.decode(errors="backslashreplace").rstrip("\r\n")
 
 
 def _last_line_end(data: bytes, quoted: bool) -> int:

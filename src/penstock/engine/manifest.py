@@ -20,7 +20,9 @@ class StreamState:
     """How far a source has come. Times are event time, microseconds; None before the first tuple.
 
     `highest` and `lowest` are the bounds of the event times so far; `passed` is the frontier at
-    which others went on while this source was silent, so that earlier tuples of it are late.
+    which others went on while this source was silent, so that earlier tuples of it are late. `rows`
+    counts the sound rows, of which `late` were dropped; the `malformed` are not among them, nor is
+    anything of the `unreadable` files.
     """
 
     highest: int | None = None
@@ -29,6 +31,12 @@ class StreamState:
     rows: int = 0
     late: int = 0
     malformed: int = 0
+    unreadable: int = 0
+
+    @property
+    def met(self) -> int:
+        """The rows that were met: sound and malformed ones."""
+        return self.rows + self.malformed
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,20 @@ class Part:
     final: str
     rows: int
     size: int
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    """A file of malformed rows, as long as it was `before` a batch, and what the batch adds."""
+
+    path: str
+    before: int = 0
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """Its bytes after the batch."""
+        return self.before + sum(part.size for part in self.parts)
 
 
 Modules = Mapping[str, Mapping[int, tuple[ChunkInfo, ...]]]
@@ -53,7 +75,7 @@ class Manifest:
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
     box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
     `sampled` those of a view whose tuples may stand for others that were shed. A view that
-    `is_anew` has no calendar.
+    `is_anew` has no calendar. `kept` are the files of malformed rows that runs have written to.
     """
 
     batch: int
@@ -71,6 +93,7 @@ class Manifest:
     weighted: tuple[str, ...] = ()
     sampled: tuple[str, ...] = ()
     is_anew: bool = False
+    kept: tuple[KeptFile, ...] = ()
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""
@@ -137,6 +160,11 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
         for module, parts in facts.pop("modules").items()
     }
     streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
-    parts = tuple(Part(**p) for p in facts.pop("parts"))
+    parts = _parts(facts.pop("parts"))
+    kept = tuple(KeptFile(**k | {"parts": _parts(k["parts"])}) for k in facts.pop("kept", ()))
     facts |= {name: tuple(facts.get(name, ())) for name in ("inner", "weighted", "sampled")}
-    return Manifest(modules=modules, streams=streams, parts=parts, **facts)
+    return Manifest(modules=modules, streams=streams, parts=parts, kept=kept, **facts)
+
+
+def _parts(facts: list[dict[str, Any]]) -> tuple[Part, ...]:
+    return tuple(Part(**part) for part in facts)

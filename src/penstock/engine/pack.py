@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.classifying import one_array
 from penstock.engine.evaluate import evaluate, passing
+from penstock.engine.keeping import stage_kept
 from penstock.engine.lanes import is_lane
 from penstock.engine.layout import (
     ARRIVAL,
@@ -24,6 +25,7 @@ from penstock.engine.layout import (
 )
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.packets import Packet, pack_meta, pack_rows, unpack_rows
+from penstock.engine.place import Place
 from penstock.engine.read import event_micros, read_file
 from penstock.engine.routes import Routing
 from penstock.engine.rusters import ruster
@@ -49,17 +51,22 @@ READ = "read"
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Tuples as they come from a source: declared columns, event times and arrival numbers."""
+    """Tuples as they come from a source: declared columns, event times and arrival numbers.
+
+    `malformed`, `kept` and `unreadable` tell of what did not come, as in a `Block`.
+    """
 
     rows: pa.RecordBatch
     times: Int64s
     numbers: Int64s
     malformed: int = 0
+    kept: bytes = b""
+    unreadable: str | None = None
 
     def at(self, mask: NDArray[np.bool_]) -> Arrivals:
         """Those where the mask is true."""
         rows = self.rows.filter(pa.array(mask))
-        return Arrivals(rows, self.times[mask], self.numbers[mask], self.malformed)
+        return replace(self, rows=rows, times=self.times[mask], numbers=self.numbers[mask])
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,8 @@ class Packing:
     """What packing needs to know: where tuples go, which are late, and which are shed.
 
     `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
-    input through its filters; those of other inputs are taken in the query's order.
+    input through its filters; those of other inputs are taken in the query's order. Malformed rows
+    that are kept go to files below `root`, the checkpoint's.
     """
 
     layout: Layout
@@ -77,6 +85,7 @@ class Packing:
     drops: DropBoxes = NO_DROPS
     open_tick: int = -FOREVER
     screeners: Mapping[str, Screener] = field(default_factory=dict)
+    root: Place | None = None
 
     @property
     def query(self) -> Query:
@@ -89,18 +98,24 @@ class Packing:
                 yield packet
                 yield from self._tell_view(packet)
                 continue
-            name, arrivals = self._open(packet)
-            for block in arrivals:
-                yield from self._pack_block(name, block)
+            if packet.tag == "slice":
+                yield from self._pack_slice(Slice.of(packet))
+            else:
+                name = packet.tag.removeprefix("rows:")
+                for block in _from_spark(self._source(name), packet):
+                    yield from self._pack_block(name, block)
 
-    def _open(self, packet: Packet) -> tuple[str, Iterator[Arrivals]]:
-        if packet.tag == "slice":
-            piece = Slice.of(packet)
-            source = self._source(piece.source)
-            columns, hints = self._columns(source.name), self._hints(source.name)
-            return source.name, read_slice(source, columns, piece, hints)
-        name = packet.tag.removeprefix("rows:")
-        return name, _from_spark(self._source(name), packet)
+    def _pack_slice(self, piece: Slice) -> Iterator[Packet]:
+        name = piece.source
+        columns, hints = self._columns(name), self._hints(name)
+        for number, block in enumerate(read_slice(self._source(name), columns, piece, hints)):
+            if block.kept:
+                assert self.root is not None, "there is a checkpoint where rows are kept"
+                staged = stage_kept(self.root, block.kept)
+                yield pack_meta(0, "kept", source=name, at=[piece.number, number], **asdict(staged))
+            if block.unreadable is not None:
+                yield pack_meta(0, "unreadable", source=name, reason=block.unreadable)
+            yield from self._pack_block(name, block)
 
     def _pack_block(self, name: str, block: Arrivals) -> Iterator[Packet]:
         on_time = block.times >= self.late_below.get(name, -FOREVER)
@@ -116,6 +131,7 @@ class Packing:
             rows=len(on_time),
             late=late,
             malformed=block.malformed,
+            unreadable=int(block.unreadable is not None),
             highest=highest,
             lowest=lowest,
         )
@@ -192,8 +208,14 @@ def read_slice(
         places = np.arange(block.first_row, block.first_row + len(block.batch))
         if block.rows is not None:
             places = block.rows.to_numpy()
-        numbers = piece.arrival(places)
-        yield Arrivals(block.batch, _times(source, block.batch), numbers, block.malformed)
+        yield Arrivals(
+            block.batch,
+            _times(source, block.batch),
+            piece.arrival(places),
+            block.malformed,
+            block.kept,
+            block.unreadable,
+        )
 
 
 def tuples_of(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,38 +14,70 @@ import pyarrow.parquet as pq
 
 from penstock.engine.arrow_types import arrow_type
 from penstock.engine.cast import to_integer
-from penstock.engine.parsed import Parsed, match_columns, misfit
-from penstock.engine.place import Place
+from penstock.engine.lines import text_of
+from penstock.engine.parsed import (
+    SKIP_FILES,
+    Ask,
+    FileFault,
+    Located,
+    Parsed,
+    filled,
+    match_columns,
+    misfit,
+)
 from penstock.engine.timestamps import in_calendar
-from penstock.errors import SourceError
 from penstock.query import DataType
-from penstock.query.source import Field, Source
+from penstock.query.source import Field
 
 BLOCK_ROWS = 1_000_000
 
 
-def parquet_rows(source: Source, path: Place, fields: list[Field]) -> Iterator[Parsed]:
+def parquet_rows(ask: Ask) -> Iterator[Parsed]:
     """The rows of a Parquet file in the declared types, at most a million at a time."""
-    with path.filesystem.open_input_file(path.path) as opened, pq.ParquetFile(opened) as file:
-        names = file.schema_arrow.names
-        places = match_columns(source, path, fields, names)
-        actual = [names[places[field.name]] for field in fields]
-        for field, name in zip(fields, actual, strict=True):
-            _check_type(source, path, field, file.schema_arrow.field(name).type)
+    place = ask.path
+    with place.filesystem.open_input_file(place.path) as opened, pq.ParquetFile(opened) as file:
+        actual = _actual(ask, file.schema_arrow)
         first = 0
-        for batch in file.iter_batches(BLOCK_ROWS, columns=actual):
-            yield _parse(batch, fields, actual, first)
+        for batch in file.iter_batches(BLOCK_ROWS, columns=list(actual.values())):
+            yield _parse(ask, batch, actual, first)
             first += len(batch)
 
 
-def _parse(batch: pa.RecordBatch, fields: list[Field], names: list[str], first: int) -> Parsed:
+def _actual(ask: Ask, schema: pa.Schema) -> dict[str, str]:
+    """The names that the columns have in the file, by their declared ones."""
+    places = match_columns(ask, schema.names)
+    actual = {name: schema.names[place] for name, place in places.items()}
+    for field in ask.fields:
+        fault = _misfit(ask, field, actual[field.name], schema) if field.name in actual else None
+        if fault is not None and field.name not in ask.hints:
+            raise fault
+        if fault is not None:
+            del actual[field.name]
+    return actual
+
+
+def _misfit(ask: Ask, field: Field, name: str, schema: pa.Schema) -> FileFault | None:
+    """What is wrong with a column of a file, if anything."""
+    if schema.names.count(name) > 1:
+        reason = f"{ask.path} has several columns named {name}"
+        return FileFault(reason, f"rename all but one in the file; {SKIP_FILES}")
+    found = schema.field(name).type
+    if _is_readable(found, field.type):
+        return None
+    return FileFault(
+        f"column {field.name} of {ask.path} is {found}, which cannot be read as {field.type}",
+        f"declare {field.name} in {ask.source.name} with the type that the file has; {SKIP_FILES}",
+    )
+
+
+def _parse(ask: Ask, batch: pa.RecordBatch, actual: Mapping[str, str], first: int) -> Parsed:
     faults: dict[int, str] = {}
-    columns = [
-        _fitted(field, batch.column(name), faults)
-        for field, name in zip(fields, names, strict=True)
-    ]
-    made = pa.record_batch(columns, names=[field.name for field in fields])
-    return Parsed(made, faults, partial(_place, first))
+    found = {
+        field.name: _fitted(field, batch.column(actual[field.name]), faults)
+        for field in ask.fields
+        if field.name in actual
+    }
+    return Parsed(filled(ask.fields, found, len(batch)), faults, partial(_locate, batch, first))
 
 
 def _fitted(field: Field, column: pa.Array, faults: dict[int, str]) -> pa.Array:
@@ -73,6 +106,8 @@ def _shown(value: pa.Scalar) -> Any:
     """A value for a message; a time that Python cannot say is the number that Arrow holds."""
     try:
         return value.as_py()
+    except UnicodeDecodeError:
+        return text_of(value.as_buffer().to_pybytes())
     except (ValueError, OverflowError):
         return value.cast(pa.int32() if pa.types.is_date32(value.type) else pa.int64()).as_py()
 
@@ -88,15 +123,6 @@ def _narrowed(column: pa.Array, wanted: pa.DataType) -> pa.Array:
         except (ValueError, OverflowError):
             values.append(None)
     return pa.array(values, wanted)
-
-
-def _check_type(source: Source, path: Place, field: Field, found: pa.DataType) -> None:
-    if not _is_readable(found, field.type):
-        raise SourceError(
-            f"column {field.name} of {path} is {found}, which cannot be read as {field.type}",
-            place=source.places.get("name"),
-            hint=f"declare {field.name} in {source.name} with the type that the file has",
-        )
 
 
 def _is_readable(found: pa.DataType, type_: DataType) -> bool:
@@ -124,5 +150,11 @@ def _is_readable(found: pa.DataType, type_: DataType) -> bool:
     return bool(kinds.is_integer(found))
 
 
-def _place(first: int, row: int) -> str:
-    return f"row {first + row + 1}"
+def _locate(batch: pa.RecordBatch, first: int, rows: Collection[int]) -> Mapping[int, Located]:
+    """Rows by their number, from 1, with the values of the columns that were read."""
+    found = {}
+    for row in rows:
+        values = {name: _shown(batch.column(name)[row]) for name in batch.schema.names}
+        text = json.dumps(values, ensure_ascii=False, default=str)
+        found[row] = Located("row", first + row + 1, text)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from penstock.engine.frontier import (
 )
 from penstock.engine.guard import raise_error
 from penstock.engine.job import Job, Runner
+from penstock.engine.keeping import clean_kept, prepare_keeping, publish_kept, with_rows
 from penstock.engine.layout import Layout
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.manifest import Manifest, StreamState
@@ -54,13 +56,19 @@ from penstock.query.source import Source
 
 Facts = list[dict[str, Any]]
 
+_LOG = logging.getLogger(__name__)
+# Unreadable files of a batch that are named; there may be thousands.
+_NAMED = 10
+
 
 @dataclass(frozen=True)
 class Report:
     """What a batch did. Seconds are of wall time.
 
-    `read`, `late` and `malformed` count tuples by source, `shed` by input: those with a drop box,
-    now or in an earlier batch.
+    `read` counts the rows that were met by source: those that were `late`, those that were
+    `malformed`, and those that went on, of which each input with a drop box, now or in an earlier
+    batch, `shed` some. Of the `unreadable` files no row could be met, or not the last ones. A table
+    is there if it had malformed rows or unreadable files.
     """
 
     batch: int
@@ -74,6 +82,7 @@ class Report:
     total_results: int
     shed: Mapping[str, int] = field(default_factory=dict)
     total_shed: Mapping[str, int] = field(default_factory=dict)
+    unreadable: Mapping[str, int] = field(default_factory=dict)
 
 
 class Pipeline:
@@ -100,6 +109,7 @@ class Pipeline:
             if is_unpublished(shown, found):
                 publish(shown, found)
                 clean(staging_of(shown, checkpoint.store, checkpoint.mark))
+            publish_kept(checkpoint.store, found.kept)
             raise CheckpointError(
                 f"checkpoint {checkpoint.store.root} is closed: its run was drained",
                 hint="its streams ended there; start anew with another --checkpoint",
@@ -113,6 +123,11 @@ class Pipeline:
     def _sources(self) -> dict[str, Source]:
         """The streams' sources by name; tables do not move the frontier."""
         return {i.source.name: i.source for i in self.plan.query.streams}
+
+    @property
+    def _read_sources(self) -> dict[str, Source]:
+        """The sources of all inputs by name."""
+        return {i.source.name: i.source for i in self.plan.query.inputs}
 
     def on_report(self, report: Callable[[Report], None]) -> None:
         """Have a function called with the report of each batch."""
@@ -163,6 +178,7 @@ class Pipeline:
         """Run batch `number`, or show its results again if it is final already."""
         if number <= self.manifest.batch:
             publish(self.sink, self.manifest)
+            publish_kept(self.checkpoint.store, self.manifest.kept)
             return
         started = time.monotonic()
         plan, self._next_plan = self._next_plan, None
@@ -181,8 +197,10 @@ class Pipeline:
         self._deliver(made)
         manifests.commit(self.checkpoint.store, made)
         publish(self.sink, made)
+        publish_kept(self.checkpoint.store, made.kept)
         old, self.manifest = self.manifest, made
         self._sweep([*old.chunks(), *before.chunks()], facts)
+        _warn(facts)
         self._report(self._summary(old, time.monotonic() - started))
 
     def drain(self, run: Runner) -> None:
@@ -203,6 +221,7 @@ class Pipeline:
             self.plan.drops,
             batch.open_tick,
             self.steering.screeners(number, self.routing),
+            self.checkpoint.store.root,
         )
         sequencer = None
         if self.plan.query.is_sequenced:
@@ -263,6 +282,7 @@ class Pipeline:
             weighted=tuple(sorted(self.layout.weighted)),
             sampled=tuple(sorted(self.layout.sampled)),
             is_anew=self.routing.is_anew,
+            kept=with_rows(before.kept, self._read_sources.values(), facts),
         )
 
     def _shed_after(self, facts: Facts) -> dict[str, int]:
@@ -358,10 +378,15 @@ class Pipeline:
             length = length_of(self.sink)
             self.manifest = dataclasses.replace(self.manifest, sink_length=length, parts=())
         store = self.checkpoint.store
+        publish_kept(store, self.manifest.kept)
+        sources = self._read_sources.values()
+        kept = prepare_keeping(sources, self.manifest, self.sink, overwrite=overwrite)
+        self.manifest = dataclasses.replace(self.manifest, kept=kept)
         listed = {chunk.name for chunk in self.manifest.chunks()}
         store.remove([name for name in store.names("state") if name not in listed])
         store.remove(store.names("transit"))
         clean(self.staging)
+        clean_kept(store)
 
     def _sweep(self, before: Iterable[ChunkInfo], facts: Facts) -> None:
         """Delete what the batch made unreachable; a batch that runs again needs none of it."""
@@ -375,20 +400,28 @@ class Pipeline:
         last = serving_name(self.manifest.batch)
         store.remove([name for name in store.names("feed") if name <= last])
         clean(self.staging)
+        if any(fact["kind"] == "kept" for fact in facts):
+            clean_kept(store)
         now = time.monotonic()
         for fact in facts:
             if fact["kind"] == "read" and fact["rows"]:
                 self._last_seen[fact["source"]] = now
 
     def _summary(self, before: Manifest, seconds: float) -> Report:
-        now, names = self.manifest, list(self._sources)
+        now = self.manifest
+        tables = [
+            name
+            for name, state in now.streams.items()
+            if name not in self._sources and (state.malformed or state.unreadable)
+        ]
+        names = [*self._sources, *tables]
         old = {name: before.streams.get(name, StreamState()) for name in names}
         new = {name: now.streams.get(name, StreamState()) for name in names}
         frontier = frontier_of(self._sources.values(), now.streams)
         return Report(
             batch=now.batch,
             seconds=seconds,
-            read={name: new[name].rows - old[name].rows for name in names},
+            read={name: new[name].met - old[name].met for name in names},
             late={name: new[name].late - old[name].late for name in names},
             malformed={name: new[name].malformed - old[name].malformed for name in names},
             results=now.results - before.results,
@@ -399,7 +432,17 @@ class Pipeline:
                 alias: n - before.total_shed.get(alias, 0) for alias, n in now.total_shed.items()
             },
             total_shed=now.total_shed,
+            unreadable={name: new[name].unreadable - old[name].unreadable for name in names},
         )
+
+
+def _warn(facts: Facts) -> None:
+    """Name the files that a batch had to leave out."""
+    found = [fact for fact in facts if fact["kind"] == "unreadable"]
+    for fact in found[:_NAMED]:
+        _LOG.warning("%s: dropped a file: %s", fact["source"], fact["reason"])
+    if found[_NAMED:]:
+        _LOG.warning("and %s files more", f"{len(found) - _NAMED:,}")
 
 
 def _passing(facts: Facts) -> list[str]:

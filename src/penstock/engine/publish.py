@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -10,6 +9,7 @@ import sys
 from pyarrow import fs
 
 from penstock.engine import ledger
+from penstock.engine.appending import append, make_way
 from penstock.engine.file_names import is_staged, part_name
 from penstock.engine.manifest import Manifest, Part
 from penstock.engine.place import Place
@@ -17,8 +17,6 @@ from penstock.engine.sinks import Sink, StagedPart, Staging
 from penstock.engine.store import Store
 from penstock.errors import SinkError
 
-# What is read of a file to see whether it holds JSON lines; a row of results is shorter.
-_FIRST_BYTES = 1 << 20
 _SHOWN = 3
 
 
@@ -49,7 +47,10 @@ def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
         )
     try:
         if is_new:
-            _make_way(place, overwrite) if sink.kind == "jsonl" else _clear(place, overwrite)
+            if sink.kind == "parquet":
+                _clear(place, overwrite)
+            elif not make_way(place, overwrite):
+                raise _held(place)
         if sink.kind == "parquet":
             ledger.enter(place, mark)
     except OSError as error:
@@ -74,30 +75,6 @@ def _clear(folder: Place, overwrite: bool) -> None:
             "or choose another place",
         )
     ledger.clear(folder, found.own)
-
-
-def _make_way(file: Place, overwrite: bool) -> None:
-    """Have no such file, or an empty one; only a file of JSON lines is replaced."""
-    info = file.info()
-    if info.type != fs.FileType.File or not info.size:
-        return
-    if not overwrite:
-        raise _held(file)
-    if not _holds_json_lines(file):
-        raise SinkError(
-            f"{file} holds something else than JSON lines, so it is not replaced",
-            hint="is it the file that you meant? Choose another place, or remove it yourself",
-        )
-    os.unlink(file)
-
-
-def _holds_json_lines(file: Place) -> bool:
-    with open(file, "rb") as opened:
-        line = opened.readline(_FIRST_BYTES)
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
 
 
 def _held(place: Place) -> SinkError:
@@ -182,22 +159,8 @@ def _move(filesystem: fs.FileSystem, part: Part) -> None:
 
 
 def _append(sink: Sink, manifest: Manifest) -> None:
-    file, length = sink.place, length_of(sink)
     total = manifest.sink_length + sum(part.size for part in manifest.parts)
-    if length == total and os.path.exists(file):
-        return
-    # Only what was cut off in the middle may be cut off the file and put there again.
-    if length < manifest.sink_length or (length != total and not is_unpublished(sink, manifest)):
-        raise SinkError(
-            f"{file} is not as the last batch left it: {length:,} bytes, not {total:,}",
-            hint="somebody has changed it; restore it, or start anew with another --checkpoint",
-        )
-    os.makedirs(file.parent, exist_ok=True)
-    with open(file, "r+b" if os.path.exists(file) else "w+b") as opened:
-        opened.truncate(manifest.sink_length)
-        opened.seek(manifest.sink_length)
-        for part in manifest.parts:
-            with open(part.staged, "rb") as staged:
-                shutil.copyfileobj(staged, opened)
-        opened.flush()
-        os.fsync(opened.fileno())
+    filesystem = sink.place.filesystem
+    parts = (filesystem.open_input_stream(part.staged) for part in manifest.parts)
+    is_there = is_unpublished(sink, manifest)
+    append(sink.place, manifest.sink_length, total, parts if is_there else None)

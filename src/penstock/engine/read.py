@@ -10,16 +10,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from penstock.engine.arrow_types import arrow_type
 from penstock.engine.csv_rows import csv_rows
 from penstock.engine.json_rows import json_rows
+from penstock.engine.kept_rows import kept_file, kept_rows
 from penstock.engine.parquet_rows import BLOCK_ROWS, parquet_rows
-from penstock.engine.parsed import Parsed, requested
+from penstock.engine.parsed import SKIP_FILES, Ask, FileFault, Located, Parsed
 from penstock.engine.place import Place
 from penstock.engine.timestamps import EARLIEST, LATEST
 from penstock.errors import SourceError
 from penstock.query.source import Source
 
 MICROS_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
+
+# Bytes read at a time to see whether a file can be read at all.
+_STRETCH = 1 << 20
 
 _READERS = {"csv": csv_rows, "json": json_rows, "parquet": parquet_rows}
 
@@ -31,12 +36,16 @@ class Block:
     """Rows of a file; `first_row` is the position of the first, from 0, malformed rows counted.
 
     `rows` has the position of each if some were dropped in between, `malformed` says how many.
+    `kept` are those as lines for the file that the source keeps them in. Where the file, or the
+    rest of it, cannot be read, `unreadable` says why.
     """
 
     batch: pa.RecordBatch
     first_row: int
     rows: pa.Int64Array | None
     malformed: int
+    kept: bytes = b""
+    unreadable: str | None = None
 
 
 def read_file(
@@ -48,17 +57,37 @@ def read_file(
     """The rows of one file, the columns asked for in their declared Arrow types.
 
     A row is malformed if one of these columns is, or if its event time is NULL: an error, or
-    dropped and counted, as the source says. `hints` are columns that only a plan looks at, which
-    must not decide what a row is worth: malformed values there are NULL.
+    dropped and counted, as the source says; so is a file that cannot be read. `hints` are columns
+    that only a plan looks at, which must not decide what a row is worth: malformed values there
+    are NULL.
     """
-    first, place = 0, Place.of(path)
-    strictly = enumerate(_parsed(source, place, columns))
-    for number, parsed in enumerate(_parsed(source, place, {*columns, *hints})):
-        if parsed.faults and not set(hints) <= set(columns):
-            faults = next(strict.faults for at, strict in strictly if at == number)
+    at = Place.of(path)
+    ask = Ask.of(source, at, columns, hints)
+    try:
+        yield from _read(ask, Ask.of(source, at, columns, ()))
+    except FileFault as fault:
+        if not source.drops_malformed:
+            place = source.places.get(fault.at)
+            raise SourceError(fault.reason, place=place, hint=fault.hint) from None
+        kept = kept_file(ask, fault.reason)
+        yield Block(_no_rows(ask), 0, None, 0, kept, fault.reason)
+
+
+def _read(ask: Ask, strict: Ask) -> Iterator[Block]:
+    """The sound rows of a file; those are malformed whose columns without the hints are."""
+    first = 0
+    strictly = enumerate(_parsed(strict))
+    for number, parsed in enumerate(_parsed(ask)):
+        if parsed.faults and ask.hints:
+            faults = next(each.faults for at, each in strictly if at == number)
             parsed = replace(parsed, faults=faults)
-        yield from _blocks(_checked(source, place, parsed), first)
+        yield from _blocks(ask, _checked(ask, parsed, first), first)
         first += len(parsed.batch)
+
+
+def _no_rows(ask: Ask) -> pa.RecordBatch:
+    schema = pa.schema([(field.name, arrow_type(field.type)) for field in ask.fields])
+    return pa.RecordBatch.from_pylist([], schema)
 
 
 def event_micros(source: Source, batch: pa.RecordBatch) -> Micros:
@@ -86,9 +115,12 @@ def _in_calendar(times: Micros, scale: int) -> np.ndarray[Any, np.dtype[np.bool_
     return inside
 
 
-def _parsed(source: Source, path: Place, columns: Collection[str]) -> Iterator[Parsed]:
+def _parsed(ask: Ask) -> Iterator[Parsed]:
+    source, path = ask.source, ask.path
     try:
-        yield from _READERS[source.format](source, path, requested(source, columns))
+        yield from _READERS[source.format](ask)
+    except MemoryError:
+        raise
     except FileNotFoundError as error:
         raise SourceError(
             f"the input file {path} of {source.name} has vanished",
@@ -96,24 +128,50 @@ def _parsed(source: Source, path: Place, columns: Collection[str]) -> Iterator[P
             hint="put it back, or start without the checkpoint that lists it",
         ) from error
     except (OSError, pa.ArrowException) as error:
+        if _size_of(source, path) == 0:
+            hint = "it is empty: is it still being written? Move files there when they are whole"
+        else:
+            hint = "is it damaged, still being written, or of another format?"
+        reason = f"cannot read {path} as {source.format}: {error}"
+        raise FileFault(reason, f"{hint} ({SKIP_FILES})", "format") from None
+
+
+def _size_of(source: Source, path: Place) -> int:
+    """The bytes of a file, all of them read: what cannot be fetched is not the file's fault.
+
+    A disk or a network that fails must not make rows disappear where malformed ones are dropped.
+    """
+    size = 0
+    try:
+        with path.filesystem.open_input_stream(path.path, compression=None) as stream:
+            while stretch := stream.read(_STRETCH):
+                size += len(stretch)
+    except OSError as error:
         raise SourceError(
-            f"cannot read {path} as {source.format}: {error}",
-            place=source.places.get("format"),
-            hint="is it damaged, still being written, or of another format?",
-        ) from error
+            f"cannot read {path}: {error.strerror or error}",
+            place=source.places.get("path"),
+            hint="nothing is lost: mend that, then run again on this checkpoint",
+        ) from None
+    return size
 
 
-def _checked(source: Source, path: Place, parsed: Parsed) -> Parsed:
+def _checked(ask: Ask, parsed: Parsed, first: int) -> Parsed:
     """The same rows, those without an event time among the faults; an error if faults are."""
+    source = ask.source
     faults = {**_eventless(source, parsed), **parsed.faults}
-    if faults and source.malformed == "fail":
+
+    def locate(rows: Collection[int]) -> dict[int, Located]:
+        # Where the reader and the lines of the file disagree about rows, their number must do.
+        return {row: Located("row", first + row + 1, "") for row in rows} | {**parsed.locate(rows)}
+
+    if faults and not source.drops_malformed:
         row = min(faults)
         raise SourceError(
-            f"malformed row in {path}, {parsed.place(row)}: {faults[row]}",
+            f"malformed row in {ask.path}, {locate([row])[row]}: {faults[row]}",
             place=source.places.get("name"),
             hint="mend the file, or skip such rows with malformed = 'drop'",
         )
-    return Parsed(parsed.batch, faults, parsed.place)
+    return Parsed(parsed.batch, faults, locate)
 
 
 def _eventless(source: Source, parsed: Parsed) -> dict[int, str]:
@@ -133,13 +191,17 @@ def _eventless(source: Source, parsed: Parsed) -> dict[int, str]:
     return faults
 
 
-def _blocks(parsed: Parsed, first: int) -> Iterator[Block]:
+def _blocks(ask: Ask, parsed: Parsed, first: int) -> Iterator[Block]:
     """The sound rows, at most a million a block."""
-    batch, rows, dropped = parsed.batch, None, len(parsed.faults)
+    batch, rows, dropped, kept = parsed.batch, None, len(parsed.faults), b""
     if dropped:
-        kept = np.delete(np.arange(len(batch)), list(parsed.faults))
-        batch, rows = batch.take(pa.array(kept)), pa.array(kept + first)
+        sound = np.delete(np.arange(len(batch)), list(parsed.faults))
+        batch, rows = batch.take(pa.array(sound)), pa.array(sound + first)
+        kept = kept_rows(ask, parsed)
     for start in range(0, max(len(batch), 1), BLOCK_ROWS):
         places = None if rows is None else rows.slice(start, BLOCK_ROWS)
         at = first + start if places is None or not len(places) else places[0].as_py()
-        yield Block(batch.slice(start, BLOCK_ROWS), at, places, dropped if start == 0 else 0)
+        part = batch.slice(start, BLOCK_ROWS)
+        yield Block(part, at, places, dropped, kept)
+        # They are told with the first block.
+        dropped, kept = 0, b""

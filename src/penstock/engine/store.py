@@ -102,6 +102,11 @@ class Store:
         with place.filesystem.open_input_file(place.path) as file:
             return file.read_buffer()
 
+    def open(self, name: str) -> pa.NativeFile:
+        """A file to be read from its beginning."""
+        place = self.root / name
+        return place.filesystem.open_input_stream(place.path)
+
     def exists(self, name: str) -> bool:
         return (self.root / name).exists
 

@@ -36,6 +36,9 @@ def _on_sources(query: Query, samples: Mapping[str, Sample]) -> Iterator[str]:
             yield f"{name}: at least {sample.count:,} rows; there was no time to count all."
         elif sample.is_whole and not sample.source.is_table:
             yield f"{name}: the input ended after {sample.count:,} tuples."
+        if sample is not None and (sample.malformed or sample.unreadable):
+            rows = f"{sample.malformed:,} malformed rows"
+            yield f"{name}: {rows} and {sample.unreadable:,} unreadable files were left out."
 
 
 def _on_inputs(query: Query, passing: Mapping[str, pa.Table]) -> Iterator[str]:

@@ -32,13 +32,15 @@ class Sample:
     """Tuples of a source, with their event times as the column `#ts` unless it is a table.
 
     `count` is how many tuples there are, if `is_whole`, or were seen: those of a table are counted
-    on when the sample is full.
+    on when the sample is full. `malformed` rows and `unreadable` files were left out.
     """
 
     source: Source
     rows: pa.Table
     count: int
     is_whole: bool
+    malformed: int = 0
+    unreadable: int = 0
 
 
 def take_samples(query: Query, rows: int, seconds: float, progress: Progress) -> dict[str, Sample]:
@@ -79,18 +81,20 @@ def _take(
 ) -> Sample:
     end = time.monotonic() + seconds
     blocks: list[pa.RecordBatch] = []
-    count, is_whole = 0, True
+    count, is_whole, malformed, unreadable = 0, True, 0, 0
     for arrivals in _arrivals(source, columns):
         if count < rows:
             blocks.append(_with_times(source, columns, arrivals))
         count += len(arrivals.rows)
+        malformed += arrivals.malformed
+        unreadable += arrivals.unreadable is not None
         progress(source.name, min(count, rows))
         is_over = time.monotonic() > end and count > 0
         if is_over or (count >= rows and not source.is_table):
             is_whole = False
             break
     table = pa.Table.from_batches(blocks, _schema(source, columns)).slice(0, rows)
-    return Sample(source, table, count, is_whole)
+    return Sample(source, table, count, is_whole, malformed, unreadable)
 
 
 def _arrivals(source: Source, columns: tuple[str, ...]) -> Iterator[Arrivals]:

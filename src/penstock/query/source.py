@@ -11,6 +11,8 @@ from penstock.query.types import DataType
 
 Format = Literal["csv", "json", "parquet", "rate", "synthetic"]
 FILE_FORMATS = ("csv", "json", "parquet")
+KEEP = "keep:"
+"""`malformed = 'keep:PATH'` begins so."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,10 @@ class Field:
 class Source:
     """A CREATE STREAM or CREATE TABLE. Durations are microseconds.
 
-    `options` holds what only one format understands (header, delimiter, values, seed, …), by
-    lower-case name; `places` says where each option stands in the text.
+    `malformed` is `fail`, `drop`, or `keep:PATH`, which drops too. With `columns` as `fill`, those
+    that a file does not have are NULL. `options` holds what only one format understands (header,
+    delimiter, values, seed, …), by lower-case name; `places` says where each option stands in the
+    text.
     """
 
     name: str
@@ -39,13 +43,23 @@ class Source:
     lateness: int = 0
     idle: int | None = None
     rate: float | None = None
-    malformed: Literal["fail", "drop"] = "fail"
+    malformed: str = "fail"
+    columns: Literal["all", "fill"] = "all"
     options: tuple[tuple[str, str | int | float | bool], ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
 
     def field(self, name: str) -> Field | None:
         """The declared column of that name (case as declared), if any."""
         return next((f for f in self.fields if f.name == name), None)
+
+    @property
+    def drops_malformed(self) -> bool:
+        return self.malformed != "fail"
+
+    @property
+    def keeps_malformed_at(self) -> str | None:
+        """The file that malformed rows are kept in, if they are."""
+        return self.malformed.removeprefix(KEEP) if self.malformed.startswith(KEEP) else None
 
     def option(self, name: str) -> str | int | float | bool | None:
         """A format's own option, or None."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from penstock.query.source import FILE_FORMATS, Format
+from penstock.query.source import FILE_FORMATS, KEEP, Format
 from penstock.sql.cursor import Cursor
 from penstock.sql.dialect import TokenType, token_span
 from penstock.sql.duration import parse_duration
@@ -131,6 +131,16 @@ def _one_of(*choices: str) -> Callable[[Value], str]:
     return read
 
 
+def _malformed(value: Value) -> str:
+    text = str(value)
+    if not text.lower().startswith(KEEP):
+        return _one_of("fail", "drop", f"{KEEP}PATH")(value)
+    path = text[len(KEEP) :].strip()
+    if not path or "://" in path or path.endswith("/"):
+        raise ValueError(f"'fail', 'drop' or '{KEEP}PATH' with a local file as PATH")
+    return KEEP + path
+
+
 def _flag(value: Value) -> bool:
     if str(value).lower() not in ("true", "false"):
         raise ValueError("TRUE or FALSE")
@@ -191,7 +201,8 @@ OPTIONS: Mapping[str, Option] = {
     "lateness": Option(_duration(0), "'5 seconds'"),
     "idle": Option(_duration(1), "'30 seconds'"),
     "rate": Option(_rate, "1000"),
-    "malformed": Option(_one_of("fail", "drop"), "'drop'", FILE_FORMATS, for_tables=True),
+    "malformed": Option(_malformed, "'keep:bad.jsonl'", FILE_FORMATS, for_tables=True),
+    "columns": Option(_one_of("all", "fill"), "'fill'", FILE_FORMATS, for_tables=True),
     "header": Option(_flag, "TRUE", _CSV, for_tables=True, own=True),
     "delimiter": Option(_delimiter, "';'", _CSV, for_tables=True, own=True),
     "null": Option(_any_text, "'NA'", _CSV, for_tables=True, own=True),

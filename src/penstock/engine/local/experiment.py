@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
@@ -29,6 +30,7 @@ from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.query import Input
 
+_LOG = logging.getLogger(__name__)
 _NO_MORE: Mapping[str, Collection[str]] = MappingProxyType({})
 
 
@@ -98,7 +100,19 @@ def read_all(
             for block in read_slice(item.source, columns, piece)
         ]
         tables[item.alias] = _on_time(item, columns, blocks)
+        _warn(item, blocks, sum(len(block.rows) for block in blocks) - len(tables[item.alias]))
     return tables
+
+
+def _warn(item: Input, blocks: list[Arrivals], late: int) -> None:
+    """Tell what of an input is not among its tuples; malformed rows are kept nowhere."""
+    for block in blocks:
+        if block.unreadable is not None:
+            _LOG.warning("%s: dropped a file: %s", item.alias, block.unreadable)
+    counts = {"late": late, "malformed": sum(block.malformed for block in blocks)}
+    gone = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    if gone:
+        _LOG.warning("%s: dropped %s", item.alias, gone)
 
 
 def _on_time(item: Input, columns: tuple[str, ...], blocks: list[Arrivals]) -> pa.Table:
