@@ -12,7 +12,7 @@ def micros_of(text: str, option: str) -> int:
     try:
         micros = parse_duration(text)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
+        raise typer.BadParameter("; ".join(error.args), param_hint=option) from None
     if micros <= 0:
         raise typer.BadParameter(f"{text!r} is not above zero", param_hint=option)
     return micros

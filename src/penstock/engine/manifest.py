@@ -53,7 +53,8 @@ class Manifest:
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
     box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
     `sampled` those of a view whose tuples may stand for others that were shed. A view that
-    `is_anew` has no calendar.
+    `is_anew` has no calendar. `screened` counts by input the tuples that came to its filters and
+    those that passed.
     """
 
     batch: int
@@ -71,6 +72,7 @@ class Manifest:
     weighted: tuple[str, ...] = ()
     sampled: tuple[str, ...] = ()
     is_anew: bool = False
+    screened: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""
@@ -139,4 +141,5 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
     parts = tuple(Part(**p) for p in facts.pop("parts"))
     facts |= {name: tuple(facts.get(name, ())) for name in ("inner", "weighted", "sampled")}
+    facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
     return Manifest(modules=modules, streams=streams, parts=parts, **facts)

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pyarrow import fs
 
@@ -38,8 +40,8 @@ def staging_of(sink: Sink, store: Store, mark: str) -> Staging | None:
             return None
 
 
-def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
-    """Check a sink before the first batch; a new run must not mix its results with others."""
+def check_sink(sink: Sink, *, is_new: bool, overwrite: bool) -> None:
+    """Refuse a sink whose results a new run would mix with its own; changes nothing."""
     if not sink.is_exact:
         return
     place = sink.place
@@ -47,11 +49,31 @@ def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
         raise SinkError(
             f"a jsonl sink must be a local file, not {place}", hint="use a parquet sink there"
         )
-    try:
-        if is_new:
-            _make_way(place, overwrite) if sink.kind == "jsonl" else _clear(place, overwrite)
+    if is_new:
+        with _using(place):
+            in_the_way = _file_in_the_way if sink.kind == "jsonl" else _parts_in_the_way
+            in_the_way(place, overwrite)
+
+
+def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
+    """Make a sink ready for the first batch: empty, if it is new to the run."""
+    check_sink(sink, is_new=is_new, overwrite=overwrite)
+    if not sink.is_exact:
+        return
+    place = sink.place
+    with _using(place):
+        if is_new and sink.kind == "jsonl" and _file_in_the_way(place, overwrite):
+            os.unlink(place)
+        if is_new and sink.kind == "parquet":
+            ledger.clear(place, _parts_in_the_way(place, overwrite))
         if sink.kind == "parquet":
             ledger.enter(place, mark)
+
+
+@contextmanager
+def _using(place: Place) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise SinkError(
             f"cannot use {place} as a sink: {error.strerror or error}",
@@ -59,8 +81,8 @@ def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
         ) from None
 
 
-def _clear(folder: Place, overwrite: bool) -> None:
-    """Have a folder without parquet files, none of which are deleted but Penstock's own."""
+def _parts_in_the_way(folder: Place, overwrite: bool) -> tuple[str, ...]:
+    """The parquet files to delete from a folder: none but Penstock's own."""
     found = ledger.content_of(folder)
     if (found.own or found.foreign) and not overwrite:
         raise _held(folder)
@@ -73,14 +95,14 @@ def _clear(folder: Place, overwrite: bool) -> None:
             hint="whoever reads the folder would take them for results: move them, "
             "or choose another place",
         )
-    ledger.clear(folder, found.own)
+    return found.own
 
 
-def _make_way(file: Place, overwrite: bool) -> None:
-    """Have no such file, or an empty one; only a file of JSON lines is replaced."""
+def _file_in_the_way(file: Place, overwrite: bool) -> bool:
+    """Whether there is a file to replace: one of JSON lines, and none else."""
     info = file.info()
     if info.type != fs.FileType.File or not info.size:
-        return
+        return False
     if not overwrite:
         raise _held(file)
     if not _holds_json_lines(file):
@@ -88,7 +110,7 @@ def _make_way(file: Place, overwrite: bool) -> None:
             f"{file} holds something else than JSON lines, so it is not replaced",
             hint="is it the file that you meant? Choose another place, or remove it yourself",
         )
-    os.unlink(file)
+    return True
 
 
 def _holds_json_lines(file: Place) -> bool:
