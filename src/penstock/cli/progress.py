@@ -53,7 +53,7 @@ class Progress:
     ) -> None:
         if self._live is not None:
             self._live.stop()
-        if kind is None or kind is KeyboardInterrupt:
+        if kind is None or (kind is KeyboardInterrupt and self.last is not None):
             self._summary()
 
     def __call__(self, report: Report) -> None:

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from penstock.engine.sinks import Sink
 
 
+# What shells and typer give for Ctrl-C.
+_INTERRUPTED = 130
+
+
 class Engine(StrEnum):
     """Where a query runs."""
 
@@ -142,7 +146,7 @@ def run(
                 _run_on_spark(order, None if available_now else seconds, drain, master, settings)
     except KeyboardInterrupt:
         print("stopped at once", file=sys.stderr)
-        raise typer.Exit(1) from None
+        raise typer.Exit(_INTERRUPTED) from None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.runner import on_spark
 from penstock.errors import StateError
+from penstock.given import as_seconds
 from penstock.plan.plan import Plan
 
 # Enough reports for a day at a batch every ten seconds; older ones are forgotten.
@@ -105,6 +106,8 @@ class SparkRun:
 
         True if it has ended, False after `timeout` seconds. What made it fail is raised.
         """
+        if timeout is not None:
+            timeout = as_seconds(timeout, "timeout")
         try:
             ended = self.streaming.awaitTermination(timeout)
             if timeout is not None and not ended:
