@@ -229,7 +229,7 @@ def test_a_run_says_beforehand_what_it_cannot_do(folder):
     said = penstock(folder, VIEW, *sink, "--overwrite", "--checkpoint", folder / "checkpoint")
     assert "note:" not in said
     said = penstock(folder, JOIN.replace("WHERE a.k = b.k", ""), "--sink", "noop")
-    assert "note: cross join a × b: no condition ties these" in said
+    assert "note: cross join a × b: no condition ties them" in said
 
 
 def report(number: int, results: int = 0, **more: Any) -> Report:

@@ -113,6 +113,14 @@ def is_claimed(store: Store) -> bool:
     return store.exists(_IDENTITY)
 
 
+def check_folder(store: Store) -> None:
+    """Refuse a folder that cannot be a checkpoint; one that is not there yet will be made."""
+    if store.is_local and os.path.lexists(store.root):
+        handle = _lock(store)
+        if handle is not None:
+            os.close(handle)
+
+
 def late_filters(query: Query) -> tuple[str, ...]:
     """The filters that wait for the results of the joins, and so have not thinned out the state."""
     return tuple(sorted(str(c) for c in query.thetas if _is_filter(c)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from penstock.engine import manifest as manifests
-from penstock.engine.checkpoint import Checkpoint, is_claimed
+from penstock.engine.checkpoint import Checkpoint, check_folder, is_claimed
 from penstock.engine.feed import refuse_endless
 from penstock.engine.files import absolute, list_files
 from penstock.engine.manifest import Manifest
@@ -29,8 +29,9 @@ def check_start(
     available_now: bool,
 ) -> None:
     """Nothing, if a run may start by what can be seen without starting it."""
-    found = None
-    if is_claimed(Store(Place.of(checkpoint))):
+    found, store = None, Store(Place.of(checkpoint))
+    check_folder(store)
+    if is_claimed(store):
         is_given = partitions is not None
         held = Checkpoint(checkpoint, query, partitions or 1, engine=engine, is_given=is_given)
         with closing(held):

@@ -30,6 +30,7 @@ _ONE_MACHINE = {
 
 
 _LONGEST_LOG = 10 << 20
+_LOGGER = logging.getLogger("penstock.spark")
 
 
 def make_session(
@@ -75,12 +76,13 @@ def own_session(
 ) -> Iterator[SparkSession]:
     """A session as `make_session` makes it, which is stopped at the end, however that comes.
 
-    What py4j has to say of a JVM that does not answer goes to the JVM's log.
+    What is to be said of a JVM that does not answer goes to the JVM's log.
     """
     _log_py4j(log_file())
     session = None
     try:
         session = make_session(master, settings)
+        _log_updates(session)
         yield session
     except KeyboardInterrupt:
         # Perhaps in the middle of a call, whose answer the next one would get.
@@ -107,7 +109,7 @@ def _log_py4j(path: str) -> None:
     """
 
     def is_py4j(record: logging.LogRecord) -> bool:
-        return "py4j" in Path(record.pathname).parts
+        return record.name == _LOGGER.name or "py4j" in Path(record.pathname).parts
 
     # Where there is no handler, Python shows warnings and worse. Ours must not change that.
     file, screen = logging.FileHandler(path, delay=True), logging.StreamHandler()
@@ -116,6 +118,13 @@ def _log_py4j(path: str) -> None:
     for handler in (file, screen):
         handler.setLevel(logging.WARNING)
         logging.getLogger().addHandler(handler)
+
+
+def _log_updates(session: SparkSession) -> None:
+    """Have PySpark's server of accumulators log what breaks off, too, instead of printing it."""
+    server = session.sparkContext._accumulatorServer
+    if server is not None:
+        server.handle_error = lambda *_: _LOGGER.warning("cut off by the JVM", exc_info=True)
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def cross_notes(query: Query) -> Iterator[str]:
         sides = [tuple(a for a in query.aliases if a in group) for group in groups]
         sides.sort(key=lambda side: query.aliases.index(side[0]))
         shown = " × ".join(side[0] if len(side) == 1 else f"({' '.join(side)})" for side in sides)
-        yield f"cross join {shown}: no condition ties these, all that are alive at once are results"
+        yield f"cross join {shown}: no condition ties them, so every combination is a result"
 
 
 def _input_notes(item: Input, horizon: float) -> Iterator[str]:
