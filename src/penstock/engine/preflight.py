@@ -48,13 +48,15 @@ def check_start(
 
 
 def refuse_closed(checkpoint: Checkpoint, found: Manifest | None) -> None:
-    """Refuse a checkpoint whose run was drained, once all that it found has been published."""
+    """Refuse a checkpoint whose run was drained, once its end has been made up for."""
     if found is None or not found.is_closed:
         return
     shown = Sink.named(found.sink)
     if is_unpublished(shown, found):
         publish(shown, found)
         clean(staging_of(shown, checkpoint.store, checkpoint.mark))
+    left = checkpoint.store.names("state")  # Only after a crash is there something.
+    checkpoint.store.remove(left)
     raise CheckpointError(
         f"checkpoint {checkpoint.store.root} is closed: its run was drained",
         hint="its streams ended there; start anew with another --checkpoint",
