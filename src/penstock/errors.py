@@ -105,6 +105,14 @@ class SinkError(PenstockError):
     """Results cannot be written."""
 
 
+class EngineError(PenstockError):
+    """What runs the query has come to an end before the query did."""
+
+
+class UsageError(PenstockError):
+    """A function was given something that it does not take."""
+
+
 class SetupError(PenstockError):
     """Something that Penstock needs is not installed."""
 

@@ -6,9 +6,16 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from threading import Event
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from penstock.cli.signals import Signals
+
+if TYPE_CHECKING:
+    from penstock.cli.progress import Progress
+    from penstock.engine.spark.handle import SparkRun
 
 
 def demo(
@@ -19,7 +26,7 @@ def demo(
     from penstock.api import sql
     from penstock.cli.progress import Progress
     from penstock.engine.sinks import parquet
-    from penstock.engine.spark.session import make_session
+    from penstock.engine.spark.session import own_session
 
     file = Path(__file__).with_name("auction.cql")
     stats = file.with_suffix(".toml")
@@ -28,34 +35,28 @@ def demo(
     _say("Its plan", query.explain().rstrip())
     place = folder / f"demo-{datetime.now():%Y%m%d-%H%M%S}"
     print("\nStarting Spark …", file=sys.stderr)
-    spark = make_session()
-    try:
-        with Progress() as progress:
-            run = query.start(
-                spark,
-                sink=parquet(place / "results"),
-                checkpoint=str(place / "checkpoint"),
-                trigger="1 second",
-                report=progress,
-            )
-            _watch(run.await_termination, progress, seconds)
-            run.stop()
-    finally:
-        spark.stop()
+    with Signals() as signals, own_session() as spark, Progress() as progress:
+        run = query.start(
+            spark,
+            sink=parquet(place / "results"),
+            checkpoint=str(place / "checkpoint"),
+            trigger="1 second",
+            report=progress,
+        )
+        stopping = Event()
+        signals.stop_with(stopping.set)
+        _watch(run, progress, stopping, seconds)
+        run.stop()
     _show_some(place / "results")
 
 
-def _watch(wait: object, progress: object, seconds: int) -> None:
+def _watch(run: SparkRun, progress: Progress, stopping: Event, seconds: int) -> None:
     """Wait for so many seconds after the first batch, or until Ctrl-C."""
-    assert callable(wait)
     ends: float | None = None
-    try:
-        while ends is None or time.monotonic() < ends:
-            wait(timeout=0.25)
-            if ends is None and getattr(progress, "last", None) is not None:
-                ends = time.monotonic() + seconds
-    except KeyboardInterrupt:
-        return
+    while not stopping.is_set() and (ends is None or time.monotonic() < ends):
+        run.await_termination(timeout=0.25)
+        if ends is None and progress.last is not None:
+            ends = time.monotonic() + seconds
 
 
 def _say(title: str, text: str) -> None:

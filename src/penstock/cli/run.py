@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Event
@@ -27,11 +26,17 @@ from penstock.cli.planning import (
     Stats,
     planned_query,
 )
+from penstock.cli.signals import Signals
+from penstock.errors import SinkError
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
     from penstock.cli.progress import Progress
     from penstock.engine.sinks import Sink
+
+
+# What shells and typer give for Ctrl-C.
+_INTERRUPTED = 130
 
 
 class Engine(StrEnum):
@@ -118,7 +123,6 @@ def run(
     from penstock.api import TemporaryCheckpoint
     from penstock.cli.live_table import check_table, live_table
     from penstock.cli.progress import Progress
-    from penstock.plan.explain.notes import sample_notes
 
     if sink == "table":
         check_table(query.query)
@@ -128,18 +132,21 @@ def run(
             raise typer.BadParameter(hint, param_hint="--eager" if eager else "--every")
         run_in_laboratory(query, target, None if eager else every, expire, cost, overwrite)
         return
-    if target.kind == "console":
-        print(f"{sink}: a batch that is run again is shown again", file=sys.stderr)
-    for note in (*query.known.notes, *sample_notes(query.plan)):
+    for note in _notes(query, target, sink, checkpoint):
         print(f"note: {note}", file=sys.stderr)
     is_live = sink == "table" and sys.stdout.isatty()
     folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
-    with folder as place, live_table(query.query) if is_live else Progress() as progress:
-        order = _Order(query, target, place, partitions, overwrite, progress)
-        if engine is Engine.LOCAL:
-            _run_here(order, None if available_now else seconds, drain)
-        else:
-            _run_on_spark(order, None if available_now else seconds, drain, master, settings)
+    progress = live_table(query.query) if is_live else Progress()
+    try:
+        with Signals() as signals, folder as place, progress as shown:
+            order = _Order(query, target, place, partitions, overwrite, shown, signals)
+            if engine is Engine.LOCAL:
+                _run_here(order, None if available_now else seconds, drain)
+            else:
+                _run_on_spark(order, None if available_now else seconds, drain, master, settings)
+    except KeyboardInterrupt:
+        print("stopped at once", file=sys.stderr)
+        raise typer.Exit(_INTERRUPTED) from None
 
 
 @dataclass(frozen=True)
@@ -152,6 +159,7 @@ class _Order:
     partitions: int | None
     overwrite: bool
     progress: Progress
+    signals: Signals
 
 
 def _run_here(order: _Order, every: float | None, drain: bool) -> None:
@@ -162,70 +170,76 @@ def _run_here(order: _Order, every: float | None, drain: bool) -> None:
         overwrite=order.overwrite,
         report=order.progress,
     )
-    with _on_signal(run.stop):
-        if every is None:
-            run.available_now(drain=drain)
-        else:
-            run.every(every)
+    order.signals.stop_with(run.stop)
+    if every is None:
+        run.available_now(drain=drain)
+    else:
+        run.every(every)
 
 
 def _run_on_spark(
     order: _Order, every: float | None, drain: bool, master: str, settings: dict[str, str]
 ) -> None:
-    from penstock.engine.spark.session import make_session
+    order.query.check(
+        sink=order.sink,
+        checkpoint=order.checkpoint,
+        available_now=every is None,
+        partitions=order.partitions,
+        overwrite=order.overwrite,
+    )
+    from penstock.engine.spark.session import own_session
 
     print("starting Spark …", file=sys.stderr)
-    spark = make_session(master, settings)
-    try:
+    with own_session(master, settings) as spark:
         run = order.query.start(
             spark,
             sink=order.sink,
             checkpoint=order.checkpoint,
-            trigger=f"{round((every or 1.0) * 1000)} ms",
+            trigger=every or 1.0,
             available_now=every is None,
             drain=drain,
             partitions=order.partitions,
             overwrite=order.overwrite,
             report=order.progress,
         )
-        # An exception in the middle of a call to the JVM would be logged with a stack trace.
+        # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
-        with _on_signal(stopping.set):
-            while not stopping.is_set() and not run.await_termination(0.2):
-                pass
+        order.signals.stop_with(stopping.set)
+        while not stopping.is_set() and not run.await_termination(0.2):
+            pass
         if stopping.is_set():
             run.stop()
             print("stopped", file=sys.stderr)
-    finally:
-        spark.stop()
 
 
-@contextmanager
-def _on_signal(stop: Callable[[], None]) -> Iterator[None]:
-    """Have Ctrl-C or a polite kill end a run after its batch, instead of in the middle."""
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda *_: stop()) for number in signals]
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
+def _notes(
+    query: ContinuousQuery, sink: Sink, written: str, checkpoint: str | None
+) -> Iterator[str]:
+    """What somebody who starts a query should know before it runs."""
+    from penstock.plan.explain.notes import cross_notes, sample_notes
+
+    if sink.kind == "console":
+        yield f"{written}: a batch that is run again is shown again"
+    if sink.is_exact and checkpoint is None:
+        what = "join" if query.query.view is None else "view"
+        yield f"without --checkpoint this {what} cannot go on later: its state is not kept"
+    yield from query.known.notes
+    yield from cross_notes(query.query)
+    yield from sample_notes(query.plan)
 
 
 def _sink(text: str) -> Sink:
-    from penstock.engine import sinks
+    from penstock.engine.sink_text import sink_of
 
-    kind, _, path = text.partition(":")
-    if kind in ("jsonl", "parquet") and path:
-        return sinks.jsonl(path) if kind == "jsonl" else sinks.parquet(path)
-    if text in ("console", "table", "noop"):
-        return sinks.noop() if text == "noop" else sinks.console()
-    hint = "console, table, jsonl:PATH, parquet:DIR or noop"
-    raise typer.BadParameter(f"{text!r} is not one of {hint}", param_hint="--sink")
+    try:
+        return sink_of("console" if text == "table" else text)
+    except SinkError as error:
+        what = f"{error.message}; {error.hint}, or table (of a view)"
+        raise typer.BadParameter(what, param_hint="--sink") from None
 
 
 def _setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
-    if not equals:
+    if not equals or not key.strip():
         raise typer.BadParameter(f"{text!r} is not key=value", param_hint="--conf")
     return key, value

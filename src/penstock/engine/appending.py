@@ -19,22 +19,28 @@ _FIRST_BYTES = 1 << 20
 
 
 def make_way(file: Place, overwrite: bool) -> bool:
-    """Have no such file, or an empty one, and tell whether that is so.
+    """Have no such file, or an empty one, and tell whether that is so."""
+    if is_in_the_way(file, overwrite):
+        return False
+    if file.info().size:
+        os.unlink(file)
+    return True
+
+
+def is_in_the_way(file: Place, overwrite: bool) -> bool:
+    """Whether a file holds what may not be overwritten; an error if it never may be.
 
     Only what holds JSON lines is overwritten.
     """
     info = file.info()
     if info.type != fs.FileType.File or not info.size:
-        return True
-    if not overwrite:
         return False
-    if not _holds_json_lines(file):
+    if overwrite and not _holds_json_lines(file):
         raise SinkError(
             f"{file} holds something else than JSON lines, so it is not replaced",
             hint="is it the file that you meant? Choose another place, or remove it yourself",
         )
-    os.unlink(file)
-    return True
+    return not overwrite
 
 
 def append(

@@ -48,7 +48,7 @@ class Checkpoint:
     def _claim(self, query: Query, partitions: int, engine: str, is_given: bool) -> int:
         """The partition count to use: the checkpoint's own if it has one."""
         mine = {"engine": engine, **identity(query, partitions), _LATE: list(self.late)}
-        if not self.store.exists(_IDENTITY):
+        if not is_claimed(self.store):
             self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
             return partitions
         theirs = self._identity()
@@ -106,6 +106,19 @@ class Checkpoint:
                 hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
             ) from None
         return found
+
+
+def is_claimed(store: Store) -> bool:
+    """Whether some run has made a checkpoint there."""
+    return store.exists(_IDENTITY)
+
+
+def check_folder(store: Store) -> None:
+    """Refuse a folder that cannot be a checkpoint; one that is not there yet will be made."""
+    if store.is_local and os.path.lexists(store.root):
+        handle = _lock(store)
+        if handle is not None:
+            os.close(handle)
 
 
 def late_filters(query: Query) -> tuple[str, ...]:

@@ -135,13 +135,7 @@ class Feed:
 
     def freeze(self) -> None:
         """From now on offer only what is there now, and all of it."""
-        for name, made in self._made.items():
-            if made.blocks is None:
-                raise SourceError(
-                    f"stream {name} has no end, so there is no reading all of it",
-                    place=self._sources[name].places.get("format"),
-                    hint="run it with --trigger, or give it rows or a duration",
-                )
+        refuse_endless(self._sources.values())
         for log in self._logs.values():
             log.find()
         self._is_frozen = True
@@ -199,6 +193,18 @@ class Feed:
             elif end > begin:
                 slices.append(Slice(name, first=begin, last=end))
         return slices
+
+
+def refuse_endless(sources: Iterable[Source]) -> None:
+    """Refuse to read all of a source that has no end."""
+    for source in sources:
+        is_rate = source.format == "rate"
+        if is_rate or (source.format == "synthetic" and Synthetic.of(source).blocks is None):
+            raise SourceError(
+                f"stream {source.name} has no end, so there is no reading all of it",
+                place=source.places.get("format"),
+                hint=f"run it with --trigger{'' if is_rate else ', or give it rows or a duration'}",
+            )
 
 
 def serving_name(number: int) -> str:

@@ -75,7 +75,8 @@ class Manifest:
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
     box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
     `sampled` those of a view whose tuples may stand for others that were shed. A view that
-    `is_anew` has no calendar. `kept` are the files of malformed rows that runs have written to.
+    `is_anew` has no calendar. `screened` counts by input the tuples that came to its filters and
+    those that passed. `kept` are the files of malformed rows that runs have written to.
     """
 
     batch: int
@@ -94,6 +95,7 @@ class Manifest:
     sampled: tuple[str, ...] = ()
     is_anew: bool = False
     kept: tuple[KeptFile, ...] = ()
+    screened: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""
@@ -163,6 +165,7 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     parts = _parts(facts.pop("parts"))
     kept = tuple(KeptFile(**k | {"parts": _parts(k["parts"])}) for k in facts.pop("kept", ()))
     facts |= {name: tuple(facts.get(name, ())) for name in ("inner", "weighted", "sampled")}
+    facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
     return Manifest(modules=modules, streams=streams, parts=parts, kept=kept, **facts)
 
 

@@ -157,6 +157,9 @@ class Packing:
             yield pack_meta(0, "shed", alias=item.alias, rows=len(block.times) - len(kept.times))
         screened = self._screened(item, kept)
         yield from screened.facts
+        if self.query.filters_of(item.alias):
+            taken, passed = len(kept.times), int(screened.passes.sum())
+            yield pack_meta(0, "screened", alias=item.alias, taken=taken, passed=passed)
         rows = tuples_of(self.layout, item, kept, screened, self.drops)
         if self.query.is_sequenced:
             if len(rows):

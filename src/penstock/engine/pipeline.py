@@ -23,6 +23,7 @@ from penstock.engine.frontier import (
     later_of,
     still_silent,
 )
+from penstock.engine.given_plan import Planned, plan_of
 from penstock.engine.guard import raise_error
 from penstock.engine.job import Job, Runner
 from penstock.engine.keeping import clean_kept, prepare_keeping, publish_kept, with_rows
@@ -31,10 +32,10 @@ from penstock.engine.lifetimes import FOREVER
 from penstock.engine.manifest import Manifest, StreamState
 from penstock.engine.merging import merges_of
 from penstock.engine.pack import Packing
+from penstock.engine.preflight import refuse_closed
 from penstock.engine.publish import (
     as_parts,
     clean,
-    is_unpublished,
     length_of,
     prepare,
     print_results,
@@ -48,7 +49,8 @@ from penstock.engine.sinks import Sink, StagedPart
 from penstock.engine.steering import Steering
 from penstock.engine.store import ChunkInfo
 from penstock.engine.view_step import CALENDAR, ViewStep
-from penstock.errors import CheckpointError, PlanError
+from penstock.engine.waiting import Waiting, waiting_for
+from penstock.errors import PlanError
 from penstock.plan.choose import default_plan
 from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by
@@ -69,6 +71,8 @@ class Report:
     `malformed`, and those that went on, of which each input with a drop box, now or in an earlier
     batch, `shed` some. Of the `unreadable` files no row could be met, or not the last ones. A table
     is there if it had malformed rows or unreadable files.
+    `newest` is the highest event time so far by source; `waiting` says why there are no results, if
+    there are none and the figures tell.
     """
 
     batch: int
@@ -83,6 +87,14 @@ class Report:
     shed: Mapping[str, int] = field(default_factory=dict)
     total_shed: Mapping[str, int] = field(default_factory=dict)
     unreadable: Mapping[str, int] = field(default_factory=dict)
+    newest: Mapping[str, int | None] = field(default_factory=dict)
+    waiting: Waiting | None = None
+
+    @property
+    def lag(self) -> int | None:
+        """How far the frontier is behind the newest tuple of all, in event time (µs)."""
+        known = [time for time in self.newest.values() if time is not None]
+        return None if self.frontier is None else max(max(known) - self.frontier, 0)
 
 
 class Pipeline:
@@ -104,16 +116,7 @@ class Pipeline:
         self._deliver = deliver or (lambda manifest: None)
         self._report: Callable[[Report], None] = lambda report: None
         found = manifests.latest(checkpoint.store)
-        if found is not None and found.is_closed:
-            shown = Sink.named(found.sink)
-            if is_unpublished(shown, found):
-                publish(shown, found)
-                clean(staging_of(shown, checkpoint.store, checkpoint.mark))
-            publish_kept(checkpoint.store, found.kept)
-            raise CheckpointError(
-                f"checkpoint {checkpoint.store.root} is closed: its run was drained",
-                hint="its streams ended there; start anew with another --checkpoint",
-            )
+        refuse_closed(checkpoint, found)
         self.manifest = found or Manifest(batch=-1)
         self._adopt(plan)
         self._last_seen = dict.fromkeys(self._sources, time.monotonic())
@@ -133,8 +136,9 @@ class Pipeline:
         """Have a function called with the report of each batch."""
         self._report = report
 
-    def replan(self, plan: Plan) -> None:
+    def replan(self, given: Plan | Planned | str) -> None:
         """Have the batches from the next one on follow another plan for the same query."""
+        plan = plan_of(given, self.plan)
         if identity(plan.query, 0) != identity(self.plan.query, 0):
             raise PlanError(
                 "the new plan is for another query",
@@ -191,7 +195,10 @@ class Pipeline:
         raise_error(facts)
         self.steering.learn(facts)
         made = self._advanced(number, before, facts, silent)
-        made = dataclasses.replace(made, offsets=offsets or {}, is_closed=drains)
+        made = dataclasses.replace(made, offsets=offsets or {})
+        if drains:
+            # Nothing comes any more that could meet what is kept.
+            made = dataclasses.replace(made, modules={}, inner=(), is_closed=True)
         if self.sink.kind == "console":
             print_results(self.staging, made.parts)
         self._deliver(made)
@@ -283,6 +290,7 @@ class Pipeline:
             sampled=tuple(sorted(self.layout.sampled)),
             is_anew=self.routing.is_anew,
             kept=with_rows(before.kept, self._read_sources.values(), facts),
+            screened=self._screened_after(facts),
         )
 
     def _shed_after(self, facts: Facts) -> dict[str, int]:
@@ -291,6 +299,15 @@ class Pipeline:
         for fact in facts:
             if fact["kind"] == "shed":
                 total[fact["alias"]] = total.get(fact["alias"], 0) + fact["rows"]
+        return total
+
+    def _screened_after(self, facts: Facts) -> dict[str, tuple[int, int]]:
+        """How many tuples have come to the filters of each input by now, and how many passed."""
+        total = dict(self.manifest.screened)
+        for fact in facts:
+            if fact["kind"] == "screened":
+                taken, passed = total.get(fact["alias"], (0, 0))
+                total[fact["alias"]] = (taken + fact["taken"], passed + fact["passed"])
         return total
 
     # Time
@@ -433,6 +450,8 @@ class Pipeline:
             },
             total_shed=now.total_shed,
             unreadable={name: new[name].unreadable - old[name].unreadable for name in names},
+            newest={name: state.highest for name, state in new.items()},
+            waiting=waiting_for(self.plan.query, now) if now.results == before.results else None,
         )
 
 

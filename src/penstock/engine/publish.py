@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pyarrow import fs
 
 from penstock.engine import ledger
-from penstock.engine.appending import append, make_way
+from penstock.engine.appending import append, is_in_the_way, make_way
 from penstock.engine.file_names import is_staged, part_name
 from penstock.engine.manifest import Manifest, Part
 from penstock.engine.place import Place
@@ -36,8 +38,8 @@ def staging_of(sink: Sink, store: Store, mark: str) -> Staging | None:
             return None
 
 
-def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
-    """Check a sink before the first batch; a new run must not mix its results with others."""
+def check_sink(sink: Sink, *, is_new: bool, overwrite: bool) -> None:
+    """Refuse a sink whose results a new run would mix with its own; changes nothing."""
     if not sink.is_exact:
         return
     place = sink.place
@@ -45,14 +47,33 @@ def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
         raise SinkError(
             f"a jsonl sink must be a local file, not {place}", hint="use a parquet sink there"
         )
-    try:
-        if is_new:
+    if is_new:
+        with _using(place):
             if sink.kind == "parquet":
-                _clear(place, overwrite)
-            elif not make_way(place, overwrite):
+                _parts_in_the_way(place, overwrite)
+            elif is_in_the_way(place, overwrite):
                 raise _held(place)
+
+
+def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
+    """Make a sink ready for the first batch: empty, if it is new to the run."""
+    check_sink(sink, is_new=is_new, overwrite=overwrite)
+    if not sink.is_exact:
+        return
+    place = sink.place
+    with _using(place):
+        if is_new and sink.kind == "jsonl":
+            make_way(place, overwrite)
+        if is_new and sink.kind == "parquet":
+            ledger.clear(place, _parts_in_the_way(place, overwrite))
         if sink.kind == "parquet":
             ledger.enter(place, mark)
+
+
+@contextmanager
+def _using(place: Place) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise SinkError(
             f"cannot use {place} as a sink: {error.strerror or error}",
@@ -60,8 +81,8 @@ def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
         ) from None
 
 
-def _clear(folder: Place, overwrite: bool) -> None:
-    """Have a folder without parquet files, none of which are deleted but Penstock's own."""
+def _parts_in_the_way(folder: Place, overwrite: bool) -> tuple[str, ...]:
+    """The parquet files to delete from a folder: none but Penstock's own."""
     found = ledger.content_of(folder)
     if (found.own or found.foreign) and not overwrite:
         raise _held(folder)
@@ -74,7 +95,7 @@ def _clear(folder: Place, overwrite: bool) -> None:
             hint="whoever reads the folder would take them for results: move them, "
             "or choose another place",
         )
-    ledger.clear(folder, found.own)
+    return found.own
 
 
 def _held(place: Place) -> SinkError:

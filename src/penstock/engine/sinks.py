@@ -16,6 +16,7 @@ from penstock.engine.arrow_types import TIMESTAMP, arrow_type
 from penstock.engine.file_names import staged_name
 from penstock.engine.place import Place, open_new
 from penstock.errors import SinkError
+from penstock.given import as_callback, as_path
 from penstock.kernels.jsonlines import json_lines
 from penstock.query import Query
 from penstock.query.view import CHANGE, TIME
@@ -63,12 +64,16 @@ class Sink:
 
 def parquet(path: str | os.PathLike[str]) -> Sink:
     """A folder of parquet files, a few for each batch."""
-    return Sink("parquet", Place.of(path))
+    return Sink("parquet", _place(path, "the folder of a parquet sink"))
 
 
 def jsonl(path: str | os.PathLike[str]) -> Sink:
     """One local file of JSON lines."""
-    return Sink("jsonl", Place.of(path))
+    return Sink("jsonl", _place(path, "the file of a jsonl sink"))
+
+
+def _place(path: object, name: str) -> Place:
+    return path if isinstance(path, Place) else Place.of(as_path(path, name))
 
 
 def console() -> Sink:
@@ -83,7 +88,8 @@ def noop() -> Sink:
 
 def foreach_batch(function: Callable[[Any, int], None]) -> Sink:
     """A function of (DataFrame, batch id); a batch that is run again is handed over again."""
-    return Sink("foreach_batch", function=function)
+    called = as_callback(function, "a foreach_batch sink", "(DataFrame, batch id)")
+    return Sink("foreach_batch", function=called)
 
 
 @dataclass(frozen=True)

@@ -142,8 +142,11 @@ def _without_none(annotation: Any) -> Any:
 
 
 def _named(name: str, types: Sequence[str]) -> tuple[DataType, ...]:
+    if isinstance(types, str) or not isinstance(types, Sequence):
+        message = f"function {name}: {types!r} is not a list of types"
+        raise FunctionError(message, hint="write it like arguments=['INT', 'STRING']")
     for written in types:
-        if written.upper() not in TYPE_NAMES:
+        if not isinstance(written, str) or written.upper() not in TYPE_NAMES:
             message = f"function {name}: {written} is not a type of the language"
             raise FunctionError(message, hint=TYPES_HINT)
     return tuple(TYPE_NAMES[written.upper()] for written in types)

@@ -9,11 +9,13 @@ from typing import Any
 
 from penstock.engine.checkpoint import Checkpoint
 from penstock.engine.feed import Feed
+from penstock.engine.given_plan import Planned
 from penstock.engine.job import Job, Runner
 from penstock.engine.packets import Packet, unpack_meta
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.sinks import Sink
 from penstock.errors import SinkError, SourceError
+from penstock.given import as_flag, as_seconds
 from penstock.plan.plan import Plan
 
 
@@ -71,8 +73,11 @@ class LocalRun:
         self._feed = feed
         self._is_stopping = False
 
-    def replan(self, plan: Plan) -> None:
-        """Follow another plan for the same query from the next batch on."""
+    def replan(self, plan: Plan | Planned | str) -> None:
+        """Follow another plan for the same query from the next batch on.
+
+        It may be given as a text as explain prints it, or as a query that has been planned.
+        """
         self.pipeline.replan(plan)
 
     def stop(self) -> None:
@@ -81,6 +86,7 @@ class LocalRun:
 
     def available_now(self, *, drain: bool = False) -> None:
         """Read all there is, then return."""
+        drain = as_flag(drain, "drain")
         with closing(self.pipeline.checkpoint):
             self._feed.freeze()
             while not self._is_stopping and self._step():
@@ -90,6 +96,7 @@ class LocalRun:
 
     def every(self, seconds: float) -> None:
         """Look for new data at this interval, until stopped."""
+        seconds = as_seconds(seconds, "seconds")
         with closing(self.pipeline.checkpoint):
             while not self._is_stopping:
                 started = time.monotonic()

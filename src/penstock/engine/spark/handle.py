@@ -8,15 +8,18 @@ from collections import deque
 from threading import Event, Lock, Thread
 
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from penstock.engine.feed import Feed, Serving
+from penstock.engine.given_plan import Planned
 from penstock.engine.packets import SPARK_SCHEMA
 from penstock.engine.pipeline import Pipeline, Report
+from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.runner import on_spark
 from penstock.errors import StateError
+from penstock.given import as_seconds
 from penstock.plan.plan import Plan
 
 # Enough reports for a day at a batch every ten seconds; older ones are forgotten.
@@ -54,6 +57,9 @@ class SparkRun:
         self._is_stopped = False
         self._busy = Lock()
         self._has_begun = Event()
+        self._is_ending = False
+        self._end_error: Exception | None = None
+        self._helpers: list[Thread] = []
 
     @property
     def streaming(self) -> StreamingQuery:
@@ -66,12 +72,19 @@ class SparkRun:
         self._streaming = streaming
         self._has_begun.set()
 
+    def wait_also_for(self, thread: Thread) -> None:
+        """Say that the query has ended only when a thread that uses the session has ended too."""
+        self._helpers.append(thread)
+
     @property
     def is_active(self) -> bool:
         return self._streaming is None or bool(self._streaming.isActive)
 
-    def replan(self, plan: Plan) -> None:
-        """Follow another plan for the same query from the next batch on."""
+    def replan(self, plan: Plan | Planned | str) -> None:
+        """Follow another plan for the same query from the next batch on.
+
+        It may be given as a text as explain prints it, or as a query that has been planned.
+        """
         self.pipeline.replan(plan)
 
     def stop(self) -> None:
@@ -79,33 +92,54 @@ class SparkRun:
         self._is_stopped = True
         with self._busy:
             pass  # The batch under way is done; one that begins now finds out that it need not.
-        self.streaming.stop()
-        self.pipeline.checkpoint.close()
+        try:
+            self.streaming.stop()
+            self._join_helpers()
+        except (Py4JError, OSError) as error:
+            if is_lost(error) or self.is_active:
+                raise self._explained(error) from None
+        finally:
+            self.pipeline.checkpoint.close()
 
     def await_termination(self, timeout: float | None = None) -> bool:
         """Wait until the query has ended, then drain it if that was asked for.
 
         True if it has ended, False after `timeout` seconds. What made it fail is raised.
         """
+        if timeout is not None:
+            timeout = as_seconds(timeout, "timeout")
         try:
             ended = self.streaming.awaitTermination(timeout)
-        except StreamingQueryException as error:
+            if timeout is not None and not ended:
+                return False
+            self._join_helpers()
+            if self._drains and not self._is_stopped:
+                self._drains = False
+                facts = [(0, "meta", b'{"kind": "drain", "pid": 0}')]
+                frame = self._spark.createDataFrame(facts, SPARK_SCHEMA)
+                self.pipeline.drain(on_spark(frame, (), self._tasks))
+        except (PySparkException, Py4JError, OSError) as error:
             self.pipeline.checkpoint.close()
             if self._is_stopped and isinstance(self._error, InterruptedError):
                 return True
             raise self._explained(error) from None
-        if timeout is not None and not ended:
-            return False
-        if self._drains and not self._is_stopped:
-            self._drains = False
-            facts = [(0, "meta", b'{"kind": "drain", "pid": 0}')]
-            frame = self._spark.createDataFrame(facts, SPARK_SCHEMA)
-            self.pipeline.drain(on_spark(frame, (), self._tasks))
+        except Exception:
+            self.pipeline.checkpoint.close()
+            raise
         self.pipeline.checkpoint.close()
         return True
 
-    def _explained(self, error: StreamingQueryException) -> Exception:
+    def _join_helpers(self) -> None:
+        """Wait for the threads that still use the session: whoever stops it next may do so."""
+        for thread in self._helpers:
+            thread.join()
+        if self._end_error is not None and self.is_active:
+            raise self._end_error
+
+    def _explained(self, error: Exception) -> Exception:
         """What really went wrong, without Spark's stack trace if it is known."""
+        if is_lost(error):
+            return lost_error()
         if self._error is not None and not isinstance(self._error, PySparkException | Py4JError):
             return self._error
         found = _IO_ERROR.search(str(error))
@@ -141,13 +175,19 @@ class SparkRun:
                 served = serving or Serving((), self.pipeline.manifest.offsets)
                 run = on_spark(frame, served.slices, self._tasks)
                 self.pipeline.process(number, run, offsets=served.offsets)
-        if self._ends and serving is None:
+        if self._ends and serving is None and not self._is_ending:
             # In a thread, since Spark waits for this very call before it stops.
-            Thread(target=self._end, daemon=True).start()
+            self._is_ending = True
+            thread = Thread(target=self._end, daemon=True)
+            thread.start()
+            self.wait_also_for(thread)
 
     def _end(self) -> None:
         self._has_begun.wait()
-        self.streaming.stop()
+        try:
+            self.streaming.stop()
+        except (Py4JError, OSError) as error:
+            self._end_error = error  # For whoever waits for the end: a thread has nobody to tell.
 
     def _serving(self, number: int) -> Serving | None:
         """What the batch reads, as soon as there is something."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import signal
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from threading import current_thread, main_thread
 
-from pyspark.errors import PySparkRuntimeError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from penstock.engine.java import ensure_java
+from penstock.engine.spark.jvm import end_process, is_lost, is_running, log_file, lost_error
 from penstock.engine.spark.warm_up import warm_up
 from penstock.errors import SetupError
 
@@ -24,6 +30,7 @@ _ONE_MACHINE = {
 
 
 _LONGEST_LOG = 10 << 20
+_LOGGER = logging.getLogger("penstock.spark")
 
 
 def make_session(
@@ -53,19 +60,89 @@ def make_session(
         builder = builder.config(key, value)
     log = log_file()
     try:
-        with _stderr_to(log):
+        with _stderr_to(log), _same_handler():
             session: SparkSession = builder.getOrCreate()
-    except (PySparkRuntimeError, OSError) as error:
+    except (PySparkException, Py4JError, OSError) as error:
         raise SetupError(
-            f"Spark did not start: {error}", hint=f"see {log}, and try `penstock doctor`"
+            f"Spark did not start: {_reason(error)}", hint=f"see {log}, and try `penstock doctor`"
         ) from None
     warm_up(session)
     return session
 
 
-def log_file() -> str:
-    """Where the JVMs of this user's sessions write."""
-    return os.path.join(tempfile.gettempdir(), f"penstock-spark-{os.getuid()}.log")
+@contextmanager
+def own_session(
+    master: str | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """A session as `make_session` makes it, which is stopped at the end, however that comes.
+
+    What is to be said of a JVM that does not answer goes to the JVM's log.
+    """
+    _log_py4j(log_file())
+    session = None
+    try:
+        session = make_session(master, settings)
+        _log_updates(session)
+        yield session
+    except KeyboardInterrupt:
+        # Perhaps in the middle of a call, whose answer the next one would get.
+        end_process()
+        raise
+    except BaseException as error:
+        if is_lost(error):
+            raise lost_error() from None
+        _stop(session)
+        raise
+    _stop(session)
+
+
+def _stop(session: SparkSession | None) -> None:
+    """Stop a session; where its JVM has ended, there is nothing left to stop."""
+    if session is not None and is_running():
+        session.stop()
+
+
+def _log_py4j(path: str) -> None:
+    """Have py4j's stack traces in a file instead of on the screen.
+
+    They stay there: some of its threads outlive the session.
+    """
+
+    def is_py4j(record: logging.LogRecord) -> bool:
+        return record.name == _LOGGER.name or "py4j" in Path(record.pathname).parts
+
+    # Where there is no handler, Python shows warnings and worse. Ours must not change that.
+    file, screen = logging.FileHandler(path, delay=True), logging.StreamHandler()
+    file.addFilter(is_py4j)
+    screen.addFilter(lambda record: not is_py4j(record))
+    for handler in (file, screen):
+        handler.setLevel(logging.WARNING)
+        logging.getLogger().addHandler(handler)
+
+
+def _log_updates(session: SparkSession) -> None:
+    """Have PySpark's server of accumulators log what breaks off, too, instead of printing it."""
+    server = session.sparkContext._accumulatorServer
+    if server is not None:
+        server.handle_error = lambda *_: _LOGGER.warning("cut off by the JVM", exc_info=True)
+
+
+@contextmanager
+def _same_handler() -> Iterator[None]:
+    """Leave Ctrl-C to whoever has taken charge of it: a new SparkContext takes it over."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if current_thread() is main_thread() and before is not signal.default_int_handler:
+            signal.signal(signal.SIGINT, before)
+
+
+def _reason(error: Exception) -> str:
+    """What a failed start says first, without the names of Java's classes and the trace."""
+    lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
+    java = next((line for line in lines if line.startswith(": ")), None)
+    return lines[0] if java is None else re.sub(r"^: [\w.$]+(Exception|Error): ", "", java)
 
 
 @contextmanager

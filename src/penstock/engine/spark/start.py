@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import reduce
 from threading import Thread
 
 import pyarrow as pa
-from pyspark.errors import PySparkAttributeError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.checkpoint import Checkpoint
-from penstock.engine.feed import Feed
+from penstock.engine.feed import Feed, refuse_endless
 from penstock.engine.file_names import unique_name
 from penstock.engine.manifest import Manifest
 from penstock.engine.pipeline import Pipeline, Report
 from penstock.engine.publish import staging_of
 from penstock.engine.sinks import Sink
 from penstock.engine.spark.handle import SparkRun
+from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.store import Store
-from penstock.errors import SetupError, SourceError, StateError
+from penstock.errors import SetupError, StateError, UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.source import Source
@@ -43,8 +46,8 @@ def start(
     """Start a plan: it reads all there is and ends, or looks for more every `trigger` seconds."""
     query = plan.query
     cores = _cores(spark)
-    if not is_warm(spark):
-        Thread(target=warm_up, args=(spark,), daemon=True).start()
+    warming = Thread(target=_try_to_warm_up, args=(spark,), daemon=True)
+    warming.start()
     held = Checkpoint(
         checkpoint, query, partitions or cores, engine="spark", is_given=partitions is not None
     )
@@ -64,25 +67,43 @@ def start(
             drains=drain and available_now,
             has_rates=bool(_rates(query)),
         )
+        run.wait_also_for(warming)
         pipeline.on_report(lambda made: _reported(run, made, report))
         writer = _packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
         pace = "0 seconds" if available_now else f"{round(trigger * 1000)} milliseconds"
         run.begin(writer.trigger(processingTime=pace).start())
-    except BaseException:
+    except BaseException as error:
         held.close()
+        if is_lost(error):
+            raise lost_error() from None
         raise
     return run
 
 
+def _try_to_warm_up(spark: SparkSession) -> None:
+    """Warm a session up if it is cold; what is wrong with it will be seen by the first batch."""
+    with suppress(PySparkException, Py4JError, OSError):
+        if not is_warm(spark):
+            warm_up(spark)
+
+
 def _cores(spark: SparkSession) -> int:
     try:
-        return int(spark.sparkContext.defaultParallelism)
+        context = spark.sparkContext
     except PySparkAttributeError:
         raise SetupError(
             "this session is a Spark Connect client, which has no view of its executors",
             hint="start from a session of the classic kind: SparkSession.builder.master(…)",
         ) from None
+    except AttributeError:
+        raise UsageError(
+            f"{spark!r} is not a Spark session",
+            hint="give one: SparkSession.builder.master('local[*]').getOrCreate()",
+        ) from None
+    if context._jsc is None:
+        raise UsageError("this Spark session has been stopped", hint="start with a new one")
+    return int(context.defaultParallelism)
 
 
 def _reported(run: SparkRun, made: Report, report: Callable[[Report], None] | None) -> None:
@@ -96,12 +117,7 @@ def _open_feed(query: Query, store: Store, available_now: bool) -> Feed:
     sources = {item.source.name: item.source for item in query.inputs}
     feed = Feed([s for s in sources.values() if s.format != "rate"], store)
     if available_now:
-        for source in _rates(query):
-            raise SourceError(
-                f"stream {source.name} has no end, so there is no reading all of it",
-                place=source.places.get("format"),
-                hint="run it with --trigger",
-            )
+        refuse_endless(sources.values())
         feed.freeze()
     feed.next(feed.start())
     return feed

@@ -22,6 +22,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
             yield "over ROWS windows shed results are no subset of the exact: older tuples stay in"
         if query.view is not None:
             yield "a view over ROWS windows joins the whole windows anew at each evaluation"
+    yield from cross_notes(query)
     yield from sample_notes(decision.plan)
     yield from _view_notes(query)
     for item in query.inputs:
@@ -69,6 +70,20 @@ def _view_notes(query: Query) -> Iterator[str]:
     why += ["MIN and MAX"] if any(a.function in ("min", "max") for a in view.aggregates) else []
     if why:
         yield f"changes/s count every group that a tuple touches; {' and '.join(why)} make it fewer"
+
+
+def cross_notes(query: Query) -> Iterator[str]:
+    """That no condition ties some inputs to the others, if so."""
+    groups = [{alias} for alias in query.aliases]
+    for streams in [each.streams for each in query.equalities + query.thetas]:
+        tied = [group for group in groups if group & streams]
+        if len(tied) > 1:
+            groups = [g for g in groups if g not in tied] + [set[str]().union(*tied)]
+    if len(groups) > 1:
+        sides = [tuple(a for a in query.aliases if a in group) for group in groups]
+        sides.sort(key=lambda side: query.aliases.index(side[0]))
+        shown = " × ".join(side[0] if len(side) == 1 else f"({' '.join(side)})" for side in sides)
+        yield f"cross join {shown}: no condition ties them, so every combination is a result"
 
 
 def _input_notes(item: Input, horizon: float) -> Iterator[str]:

@@ -1,0 +1,72 @@
+"""The Java process behind a session: whether it is still there, and what is said if it is not."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from subprocess import Popen, TimeoutExpired
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import SparkContext
+
+from penstock.errors import EngineError
+
+# A process that was killed lets go of its sockets a moment before it is seen to have ended.
+_MOMENT = 2.0
+# What Spark takes to remove its temporary folders, and more.
+_LONGEST_END = 10.0
+
+
+def log_file() -> str:
+    """Where the JVMs of this user's sessions write."""
+    return os.path.join(tempfile.gettempdir(), f"penstock-spark-{os.getuid()}.log")
+
+
+def is_running() -> bool:
+    """Whether there is a Java process that answers."""
+    process = _process()
+    if process is not None:
+        return process.poll() is None
+    try:
+        SparkContext._gateway.jvm.System.currentTimeMillis()
+    except (Py4JError, OSError, AttributeError):
+        return False
+    return True
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether a call failed because there is no Java process any more that could answer."""
+    if not isinstance(error, Py4JError | OSError) or isinstance(error, Py4JJavaError):
+        return False
+    process = _process()
+    if process is not None:
+        with suppress(TimeoutExpired):
+            process.wait(_MOMENT)
+    return SparkContext._gateway is not None and not is_running()
+
+
+def lost_error() -> EngineError:
+    """What is said to somebody whose query has lost its Java process."""
+    return EngineError(
+        "Spark's Java process has ended in the middle of the run",
+        hint="nothing is lost: run again on this checkpoint; it was killed, or ran out of memory "
+        f"(Spark's log: {log_file()})",
+    )
+
+
+def end_process() -> None:
+    """End the Java process that this one has started, without asking Spark."""
+    process = _process()
+    if process is not None:
+        process.terminate()
+        try:
+            process.wait(_LONGEST_END)
+        except TimeoutExpired:
+            process.kill()
+
+
+def _process() -> Popen[bytes] | None:
+    """The Java process, if this one has started it."""
+    process: Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)
+    return process

@@ -1,0 +1,101 @@
+"""What callers give: taken in every spelling that is clear, else an error that says what is asked.
+
+Python checks no types, and a wrong one would show up deep inside, or be taken for something else.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any
+
+from penstock.errors import UsageError
+
+
+def as_flag(value: object, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise _misfit(value, name, "is True or False")
+    return value
+
+
+def as_text(value: object, name: str, hint: str) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise _misfit(value, name, hint)
+    return value
+
+
+def as_path(value: object, name: str) -> str:
+    """The text of a path or URI; anything with a path will do."""
+    try:
+        path = os.fspath(value)  # type: ignore[call-overload]
+    except TypeError:
+        path = None
+    if not isinstance(path, str) or not path.strip():
+        raise _misfit(value, name, "is a path or a URI, such as 'out/results'")
+    return path
+
+
+def as_count(value: object, name: str) -> int:
+    """A whole number from 1 on."""
+    try:
+        count = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        count = 0
+    if isinstance(value, bool) or count < 1:
+        raise _misfit(value, name, "is a whole number from 1 on")
+    return count
+
+
+def as_number(value: object, name: str, hint: str) -> float:
+    """A number; what is no number at all, or written as a text, is refused."""
+    if isinstance(value, bool | str | bytes) or value is None:
+        raise _misfit(value, name, hint)
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise _misfit(value, name, hint) from None
+
+
+def as_seconds(value: object, name: str, parse: Callable[[str], int] | None = None) -> float:
+    """Seconds above zero: a number of them, a timedelta, or a text for `parse` (microseconds)."""
+    hint = "is a number of seconds" + ("" if parse is None else ", or a text such as '1 second'")
+    if isinstance(value, str) and parse is not None:
+        try:
+            seconds = parse(value) / 1e6
+        except ValueError as error:
+            raise UsageError(f"{name}: {error.args[0]}", hint=f"{name} {hint}") from None
+    elif isinstance(value, timedelta):
+        seconds = value.total_seconds()
+    else:
+        seconds = as_number(value, name, hint)
+    if not 0 < seconds < math.inf:
+        raise UsageError(f"{name}: {value!r} is not above zero", hint=f"{name} {hint}")
+    return seconds
+
+
+def as_names(value: object, name: str) -> tuple[str, ...]:
+    """Names in a list or in a text with commas."""
+    if isinstance(value, str):
+        return tuple(each.strip() for each in value.split(",") if each.strip())
+    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else None
+    if names is None or not all(isinstance(each, str) for each in names):
+        raise _misfit(value, name, "is a list of names, or a text such as 'one,two'")
+    return names
+
+
+def as_callback(value: object, name: str, what: str) -> Callable[..., Any]:
+    """A function."""
+    if not callable(value):
+        raise _misfit(value, name, f"is a function of {what}")
+    return value
+
+
+def _misfit(value: object, name: str, hint: str) -> UsageError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
+    return UsageError(f"{name} cannot be {shown}", hint=f"{name} {hint}")
