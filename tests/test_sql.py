@@ -486,15 +486,10 @@ def test_of_a_long_line_what_is_around_a_mistake_is_shown(column) -> None:
     [
         ("#ts", "begin with #"),
         ("=n", "begin with ="),
-        ("../bids", "begin with ."),
-        ("a/b", "slashes"),
-        ("a\\b", "slashes"),
-        ("a\nb", "unprintable"),
         ("", "empty"),
-        ("é" * 51, "longer than 100 bytes"),
     ],
 )
-def test_names_that_files_or_columns_of_the_state_cannot_have(name, reason) -> None:
+def test_names_that_columns_of_the_state_cannot_have(name, reason) -> None:
     """State is kept by the names of streams and inputs; what begins so is ours."""
     assert reason in complaint(f'SELECT "{name}".price FROM bid [NOW] AS "{name}"')
     stream = f"""CREATE STREAM "{name}" (ts TIMESTAMP) WITH (format = 'rate', rate = 1)"""
@@ -502,7 +497,7 @@ def test_names_that_files_or_columns_of_the_state_cannot_have(name, reason) -> N
 
 
 def test_other_odd_names_are_names() -> None:
-    for name in ("my bids", "é", "a.b", "a:b", "a@b", "b#", "select", "x" * 100):
+    for name in ("my bids", "é", "a.b", "a:b", "a@b", "b#", "select", "x" * 300, "../x", "a/b"):
         assert ask(f'SELECT "{name}".price FROM bid [NOW] AS "{name}"').aliases == (name,)
 
 

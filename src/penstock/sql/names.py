@@ -1,13 +1,11 @@
-"""Names of streams and of inputs, after which files and columns of the state are named."""
+"""Names of streams and of inputs, after which columns of the state are named."""
 
 from __future__ import annotations
 
 from penstock.sql.text import Span, Text
 
-# A file's name has 255 bytes, and what is kept of an input has a little more in its name.
-_MOST_BYTES = 100
-_NOT_FIRST = "#=."
-_NOWHERE = "/\\"
+# Columns of ours begin so, and must not be taken for an input's.
+_NOT_FIRST = "#="
 
 
 def check_name(text: Text, span: Span, name: str) -> None:
@@ -15,9 +13,5 @@ def check_name(text: Text, span: Span, name: str) -> None:
     hint = "give it another name"
     if not name:
         raise text.error(span, "a name cannot be empty", hint)
-    if len(name.encode(errors="replace")) > _MOST_BYTES:
-        raise text.error(span, f"a name cannot be longer than {_MOST_BYTES} bytes", hint)
     if name[0] in _NOT_FIRST:
         raise text.error(span, f"a name cannot begin with {name[0]}", hint)
-    if any(sign in name for sign in _NOWHERE) or not name.isprintable():
-        raise text.error(span, "a name cannot have slashes or unprintable signs in it", hint)
