@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import PATIENCE
 
 import penstock as ps
 from penstock.engine.spark.handle import SparkRun
@@ -57,7 +58,7 @@ class Started:
 
     def end(self) -> int:
         """Its exit code; all that it said is in `said`."""
-        _, rest = self.process.communicate(timeout=60)
+        _, rest = self.process.communicate(timeout=PATIENCE)
         self.said += rest
         return self.process.returncode
 

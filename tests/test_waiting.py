@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from engines import Place, run_local, run_spark
 from rich.console import Console
+from waiting import PATIENCE
 
 from penstock.cli.progress import Progress
 from penstock.engine.event_time import moment, span
@@ -204,7 +205,11 @@ def penstock(folder: Path, select: str, *arguments: object) -> str:
     path.write_text(STREAMS.format(folder=folder) + select)
     command = [PENSTOCK, "run", path, "--engine", "local", "--available-now", *arguments]
     done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=120, check=True
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
     )
     return re.sub(r"\d+\.\d+ s|[\d,]+/s", "…", done.stderr)
 
