@@ -10,15 +10,18 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from penstock import optimize
 from penstock.bench.planning import SHAPES, Asked, known_of, plan
 from penstock.errors import PlanError
 from penstock.optimize.choice import ALIKE, CLEARLY, preferences
 from penstock.optimize.effort import EVALUATIONS
 from penstock.optimize.feasible import refuse_infeasible
+from penstock.optimize.mesh_plans import TREES, stop_for
 from penstock.optimize.planner import Wishes, decide
 from penstock.optimize.problem import Problem
 from penstock.optimize.ranking import Order
@@ -235,3 +238,18 @@ def test_hashes_and_runs_make_no_difference() -> None:
     }
     assert len(said) == 1
     assert "left_out" in said.pop()
+
+
+def test_no_search_looks_at_a_clock() -> None:
+    modules = sorted(Path(optimize.__file__).parent.glob("*.py"))
+    assert len(modules) > 30
+    for module in modules:
+        imported = re.findall(r"^(?:import|from) +(\w+)", module.read_text(), re.MULTILINE)
+        assert not {"time", "datetime"} & set(imported), module.name
+
+
+def test_the_streams_of_a_mesh_share_its_classifiers() -> None:
+    for streams in range(1, 26):
+        stop = stop_for(streams)
+        assert streams * stop.trees <= TREES
+        assert stop.parts == 10 * stop.trees > 0

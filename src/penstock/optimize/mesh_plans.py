@@ -16,11 +16,11 @@ from penstock.plan.multiway import MultiwayJoin, Probe
 from penstock.query import Condition
 from penstock.stats.training import Training, operators_of
 
-TREES = 800
+TREES = 600
 """Classifiers that the searches of all streams together may grow, at a millisecond or two each."""
 _MOST_TREES, _PARTS = 200, 10
 """What one stream may have of them, and for each how many parts it may find routes for."""
-_PLATEAU = 15
+_PLATEAU = 20
 """Neighbours in a row that are no better, after which a round ends: with so few trees a new start
 is worth more than the last of a hundred neighbours."""
 RUSTER = 2e-4

@@ -83,16 +83,21 @@ class RouteSearch:
     def _cheapest(self, rows: Floats) -> list[Route]:
         """The best route for each row of weighted rows by set."""
         enter, leave = self.problem.enter, self.problem.leave
+        # By set and then by part: what is gathered for all parts lies together.
+        rows = np.ascontiguousarray(rows.T)
         work = np.zeros_like(rows)
         came = np.zeros(rows.shape, np.int64)
         for layer in self._layers:
-            total = work[:, layer.before] + rows[:, layer.before] * enter[layer.last]
-            total += rows[:, layer.sets, None] * leave[layer.last] + layer.blocked
-            work[:, layer.sets] = total.min(axis=2)
-            came[:, layer.sets] = layer.last[np.arange(len(layer.sets)), total.argmin(axis=2)]
-        if not np.all(np.isfinite(work[:, -1])):
+            total = np.take(rows, layer.before, axis=0) * enter[layer.last][:, :, None]
+            total += np.take(work, layer.before, axis=0)
+            total += rows[layer.sets][:, None, :] * leave[layer.last][:, :, None]
+            total += layer.blocked[:, :, None]
+            work[layer.sets] = total.min(axis=1)
+            places = np.arange(len(layer.sets))[:, None]
+            came[layer.sets] = layer.last[places, total.argmin(axis=1)]
+        if not np.all(np.isfinite(work[-1])):
             raise _unreachable(self.problem)
-        return [_followed(back) for back in came]
+        return [_followed(back) for back in came.T]
 
     def _ranked(self, members: NDArray[np.bool_]) -> Route:
         """A route by rank, (yield − 1) / cost, among the operators that may come (QM [17])."""
