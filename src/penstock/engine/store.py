@@ -19,6 +19,7 @@ from pyarrow import fs
 
 from penstock.engine.layout import TS, UNTIL, hash_name
 from penstock.engine.lifetimes import FOREVER
+from penstock.engine.samples import as_now_kept
 from penstock.errors import StateError
 
 
@@ -189,8 +190,7 @@ def read_rows(root: str, info: ChunkInfo) -> pa.RecordBatch:
     if data.size != info.size or zlib.crc32(data) != info.checksum:
         found = f"{data.size} bytes of {info.size}" if data.size != info.size else "wrong checksum"
         raise StateError(f"state chunk is damaged: {path} ({found})", hint=_RESTORE)
-    rows: pa.RecordBatch = pa.ipc.open_file(data).get_batch(0)
-    return rows
+    return as_now_kept(pa.ipc.open_file(data).get_batch(0))
 
 
 def open_filesystem(root: str) -> tuple[fs.FileSystem, str]:
