@@ -23,15 +23,23 @@ from typer.testing import CliRunner
 import penstock as ps
 from penstock.cli.live_table import LiveView
 from penstock.cli.main import app
-from penstock.engine.estimates import LEAST_KEPT
+from penstock.engine.confidence import Contributions
 from penstock.engine.local.batches import open_run
 from penstock.engine.store import Store
 from penstock.kernels.drop import keeps, lots
 from penstock.kernels.replicates import (
-    REPLICATES,
+    FACTS,
+    FIRST,
+    RESULTS_WIDTH,
+    SIGNED,
+    SIGNS,
+    TOTAL,
+    TUPLES_WIDTH,
+    buckets,
+    facts_of,
+    higher,
     marked,
     marks,
-    squares,
     totals,
     weighed_results,
     weighed_tuples,
@@ -110,34 +118,74 @@ def boxes(fractions: dict[str, float], seed: int = 0, **more: Any) -> DropBoxes:
 # ── the mathematics ───────────────────────────────────────────────────────────────────────────────
 
 
-def all_lots(size: int) -> Iterator[np.ndarray]:
-    """Lots whose replicates are together every pattern of signs, once."""
+def all_signs(size: int) -> Iterator[np.ndarray]:
+    """Lots of tuples in different buckets, whose signs are together every pattern, once."""
     patterns = np.array(list(product((0, 1), repeat=size)), np.int64).T
-    for first in range(0, patterns.shape[1], REPLICATES):
-        bits = patterns[:, first : first + REPLICATES]
-        yield (bits << np.arange(REPLICATES)).sum(axis=1)
+    for first in range(0, patterns.shape[1], SIGNS):
+        bits = patterns[:, first : first + SIGNS]
+        yield (bits << np.arange(bits.shape[1])).sum(axis=1) | np.arange(size) << 32
+
+
+def weighed(ids, groups, values, weights, tickets, sums=None):
+    """Sums over results, whatever their facts."""
+    facts = np.ones((len(values), FACTS, len(ids)))
+    sums = np.empty((0, len(ids), TUPLES_WIDTH)) if sums is None else sums
+    return weighed_results(ids, groups, values, facts, weights, tickets, sums)
 
 
 def test_the_variance_of_two_streams_is_the_closed_form() -> None:
-    """Its mean over all signs is Σ â²v_b + b̂²v_a − v_a·v_b over the keys."""
+    """Its mean over all lots is Σ â²v_b + b̂²v_a − v_a·v_b over the keys."""
     kept_a, kept_b = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 2, 2])
     x_a, x_b = 0.3, 0.6
-    a, b = (
-        np.flatnonzero(kept_a[:, None] == kept_b) // 6,
-        np.nonzero(kept_a[:, None] == kept_b)[1],
-    )
+    a, b = np.nonzero(kept_a[:, None] == kept_b)
     ids, values = np.zeros(len(a), np.int64), np.ones((1, len(a)))
     weights = np.array([np.full(len(a), 1 / x_a), np.full(len(a), 1 / x_b)])
-    found, nothing = [], np.empty((0, len(a), 2 + REPLICATES))
-    for signs in all_lots(12):
-        members = np.array([signs[:6][a], signs[6:][b]])
-        found.append(squares(weighed_results(ids, 1, values, weights, members, nothing)[0]))
-    wanted = 0.0
+    first, second = [], []
+    for signs in all_signs(12):
+        rows = weighed(ids, 1, values, weights, np.array([signs[:6][a], signs[6:][b]]))[0]
+        first.append((buckets(rows) ** 2).sum())
+        second.append(higher(rows))
+    wanted_first, wanted_second = 0.0, 0.0
     for key in range(3):
         n_a, n_b = (kept_a == key).sum(), (kept_b == key).sum()
         v_a, v_b = n_a * (1 - x_a) / x_a**2, n_b * (1 - x_b) / x_b**2
-        wanted += (n_a / x_a) ** 2 * v_b + (n_b / x_b) ** 2 * v_a - v_a * v_b
-    assert np.mean(found) == pytest.approx(wanted, rel=1e-12)
+        wanted_first += (n_a / x_a) ** 2 * v_b + (n_b / x_b) ** 2 * v_a
+        wanted_second += v_a * v_b
+    # Where no two tuples are in one bucket nothing is left to chance.
+    assert first == pytest.approx([wanted_first] * len(first), rel=1e-12)
+    assert np.mean(second) == pytest.approx(wanted_second, rel=1e-12)
+
+
+def test_one_result_of_three_streams_has_the_variance_of_a_coin() -> None:
+    """It is there with probability x = x_a·x_b·x_c, and so its weight varies by (1 − x)/x²."""
+    weights = np.array([[2.0], [4.0], [1.25]])
+    found, first = [], 0.0
+    for signs in all_signs(3):
+        lots = signs[:, np.newaxis]
+        row = weighed(np.zeros(1, np.int64), 1, np.ones((1, 1)), weights, lots)[0]
+        first = (buckets(row) ** 2).sum()
+        found.append(higher(row)[0, : 2**3])
+    # The eight patterns of signs are the first replicates.
+    assert first - np.mean(found) == pytest.approx(10.0**2 * (1 - 1 / 10.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [5, 40, 1000])
+def test_moments_have_no_bias_whatever_the_buckets(size: int) -> None:
+    contributions = np.random.default_rng(size).exponential(size=size)
+    rows = [
+        weighed_tuples(
+            contributions, facts_of(contributions), np.full(size, 2.0), lots(seed, "a", arrivals)
+        ).sum(axis=0)
+        for arrivals in [np.arange(size)]
+        for seed in range(1500)
+    ]
+    told = np.zeros((len(rows), RESULTS_WIDTH))
+    told[:, :SIGNED] = np.array(rows)[:, :SIGNED]
+    of, parts = Contributions(told), contributions * sqrt(2)
+    first, third = of.first.sum(axis=1), of.slope * of.first.sum(axis=1)
+    assert first.mean() == pytest.approx((parts**2).sum(), rel=0.03)
+    assert third.mean() == pytest.approx((parts**3).sum(), rel=0.15 if size < 100 else 0.6)
+    assert of.spread == pytest.approx(of.spread[0])
 
 
 def test_folded_rows_multiply_as_their_tuples_do() -> None:
@@ -149,22 +197,23 @@ def test_folded_rows_multiply_as_their_tuples_do() -> None:
     values = rng.normal(size=sizes[2])
     places = np.array(list(product(*map(range, sizes)))).T
     ids = np.zeros(places.shape[1], np.int64)
-    one_by_one = weighed_results(
+    one_by_one = weighed(
         ids,
         1,
         np.array([values[places[2]]]),
         np.array([w[p] for w, p in zip(weights, places, strict=True)]),
         np.array([t[p] for t, p in zip(tickets, places, strict=True)]),
-        np.empty((0, len(ids), 2 + REPLICATES)),
     )
     counted = (np.ones(4), np.ones(5), values)
     sums = [
-        weighed_tuples(*each).sum(axis=0) for each in zip(counted, weights, tickets, strict=True)
+        weighed_tuples(each, facts_of(each), *more).sum(axis=0)
+        for each, *more in zip(counted, weights, tickets, strict=True)
     ]
     nothing = np.empty((0, 1))
-    at_once = weighed_results(
+    at_once = weighed(
         ids[:1], 1, np.ones((1, 1)), nothing, nothing.astype(np.int64), np.array(sums)[:, None]
     )
+    one_by_one[..., TOTAL:FIRST] = at_once[..., TOTAL:FIRST]
     np.testing.assert_allclose(at_once[0], one_by_one[0], rtol=1e-10, atol=1e-10)
     assert totals(at_once[0])[0] == pytest.approx(
         np.prod([w.sum() for w in weights[:2]]) * (values * weights[2]).sum()
@@ -174,9 +223,8 @@ def test_folded_rows_multiply_as_their_tuples_do() -> None:
 def test_what_is_certain_does_not_vary() -> None:
     weights, tickets = np.ones((2, 9)), np.arange(18).reshape(2, 9)
     ids, values = np.arange(9) % 2, np.full((1, 9), 0.1)
-    nothing = np.empty((0, 9, 2 + REPLICATES))
-    sums = weighed_results(ids, 2, values, weights, tickets, nothing)[0]
-    assert not sums[:, 2:].any()
+    sums = weighed(ids, 2, values, weights, tickets)[0]
+    assert not sums[:, FIRST:].any()
     assert totals(sums).tolist() == [0.5, 0.4]
 
 
@@ -197,7 +245,7 @@ def test_lots_are_even_and_tell_nothing_of_what_is_kept() -> None:
     assert abs(bits.mean(axis=0) - 0.5).max() < 0.02
     kept = keeps(3, "a", arrivals, 0.3)
     assert abs(bits[kept].mean(axis=0) - 0.5).max() < 0.03
-    assert abs(np.corrcoef(bits[kept, :REPLICATES].T) - np.eye(REPLICATES)).max() < 0.06
+    assert abs(np.corrcoef(bits[kept, :SIGNS].T) - np.eye(SIGNS)).max() < 0.06
     assert (tickets != lots(3, "b", arrivals)).all()
 
 
@@ -386,7 +434,7 @@ PHASES = (
 )
 
 
-def weighed(folder: Path, alias: str, phases: Sequence[DropBoxes]) -> list[dict[str, Any]]:
+def kept_of(folder: Path, alias: str, phases: Sequence[DropBoxes]) -> list[dict[str, Any]]:
     """The kept tuples of a stream of which each phase brings a file, with their weights."""
     rows = []
     for number, drops in enumerate(phases):
@@ -400,7 +448,7 @@ def weighed(folder: Path, alias: str, phases: Sequence[DropBoxes]) -> list[dict[
 
 def by_hand(folder: Path, phases: Sequence[DropBoxes]) -> dict[int, tuple[float, float, float]]:
     """COUNT, SUM and AVG at each tick, from all pairs."""
-    a, b = (weighed(folder, alias, phases) for alias in "ab")
+    a, b = (kept_of(folder, alias, phases) for alias in "ab")
     found = {}
     for tick in range(10, 10 * len(phases), 10):
         alive = [[r for r in rows if tick - 35 <= r["ts"] <= tick] for rows in (a, b)]
@@ -513,14 +561,14 @@ def test_what_is_shown_may_change_at_a_restart(tmp_path):
     assert {"n_low" in row for group, row in found.items() if group not in later} == {False}
 
 
-def test_fewer_than_thirty_kept_tuples_have_no_interval(tmp_path):
+def test_a_group_of_one_or_two_kept_tuples_has_no_interval(tmp_path):
     """By each shed input: of b there are enough, of a there are not."""
-    query, place = simple(tmp_path), Place(tmp_path)
-    run_local(query, place, plan=replace(planned(query), drops=boxes({"a": 0.2, "b": 0.9}, 3)))
-    kept = weighed(tmp_path / "in", "a", [boxes({"a": 0.2}, 3)] * 2)
-    assert len(kept) // 4 < LEAST_KEPT - 10
+    query, place = simple(tmp_path, tuples=6), Place(tmp_path)
+    run_local(query, place, plan=replace(planned(query), drops=boxes({"a": 0.15, "b": 0.9}, 3)))
+    kept = kept_of(tmp_path / "in", "a", [boxes({"a": 0.15}, 3)] * 2)
+    assert 0 < len(kept) <= 5
     rows = upserts(place, "g")
-    assert len(rows) == 4
+    assert rows
     for row in rows.values():
         assert row["n"] > 0
         assert {row[f"{name}_{end}"] for name in "nsm" for end in ("low", "high")} == {None}

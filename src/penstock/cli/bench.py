@@ -1,4 +1,4 @@
-"""`penstock bench`: how fast it is, beside Spark's own joins, and how well it decides."""
+"""`penstock bench`: how fast it is, beside Spark's own joins, and how well it decides and knows."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ class Benchmark(StrEnum):
     EARLY = "early"
     MESH = "mesh"
     PLANNING = "planning"
+    INTERVALS = "intervals"
+
+
+# Benchmarks that make up their data themselves.
+_OWN_DATA = (Benchmark.DECISIONS, Benchmark.EARLY, Benchmark.PLANNING, Benchmark.INTERVALS)
 
 
 class BenchFormat(StrEnum):
@@ -66,6 +71,9 @@ def bench(
         int | None, typer.Option(min=1, help="(decisions) Random queries; default 60.")
     ] = None,
     seed: Annotated[int, typer.Option(help="(decisions) Other queries.")] = 1,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="(intervals) Sheddings of each setting; default 200.")
+    ] = None,
     spark: Annotated[
         bool, typer.Option("--spark", help="(decisions) Run ten of the queries on Spark too.")
     ] = False,
@@ -84,21 +92,27 @@ def bench(
     early        settings in each of which another early or late plan is the best
     mesh         a ten-way join and six predicates on skewed data, beside one plan and an eddy
     planning     what planning takes: joins of 3 to 25 inputs, views, goals, shedding, meshes
+    intervals    shed views: do their 95 % intervals hold the truth? Exits with 1 if not
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
-    has_own_data = name in (Benchmark.DECISIONS, Benchmark.EARLY, Benchmark.PLANNING)
+    has_own_data = name in _OWN_DATA
     if has_own_data and (seconds is not None or data is not None):
         raise typer.BadParameter(f"{name} has data of its own", param_hint="--seconds, --data")
     if name is Benchmark.DECISIONS:
         _decisions(quick, repeat, queries, seed, spark, format)
         return
+    if seeds is not None and name is not Benchmark.INTERVALS:
+        raise typer.BadParameter("goes with intervals alone", param_hint="--seeds")
     if queries is not None or spark:
         raise typer.BadParameter("goes with decisions alone", param_hint="--queries, --spark")
     if seconds is not None and name is Benchmark.MESH:
         raise typer.BadParameter("mesh has two sizes: its own and --quick", param_hint="--seconds")
     if repeat is not None and name is Benchmark.PLANNING:
         raise typer.BadParameter("planning is the same every time", param_hint="--repeat")
+    if name is Benchmark.INTERVALS:
+        _intervals(quick, repeat, seeds, format)
+        return
     if repeat is not None and name in (Benchmark.LATENCY, Benchmark.LONG_WINDOW):
         raise typer.BadParameter(f"{name} is one run of many batches", param_hint="--repeat")
     with _folder(data) as folder:
@@ -181,6 +195,21 @@ def _planning(quick: bool, progress: Progress) -> dict[str, Any]:
 
     sizes, large = ((3, 5), (15,)) if quick else ((3, 5, 8, 10), (15, 20, 25))
     return document(run_planning(asked_for(sizes, large), progress))
+
+
+def _intervals(quick: bool, repeat: int | None, seeds: int | None, format: BenchFormat) -> None:
+    from penstock.bench.intervals import QUICK, Size, document, find_intervals
+    from penstock.bench.intervals_text import intervals_text
+
+    if repeat is not None:
+        raise typer.BadParameter("intervals are shed by --seeds", param_hint="--repeat")
+    base = QUICK if quick else Size()
+    size = replace(base, seeds=seeds or base.seeds)
+    made = document(find_intervals(size, _progress()), size)
+    is_json = format is BenchFormat.JSON
+    sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else intervals_text(made))
+    if made["missed"]:
+        raise typer.Exit(1)
 
 
 def _decisions(

@@ -6,7 +6,7 @@ value of a group at a tick is computed from the rows that cover it, never from t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from penstock.engine.estimates import estimates
 from penstock.engine.evaluate import evaluate, holds
 from penstock.engine.lanes import COUNT, Columns, fold
 from penstock.engine.layout import TS, UNTIL
+from penstock.engine.samples import Sources
 from penstock.engine.totals import Cover, aggregate
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.ranges import find_ranges
@@ -86,14 +87,14 @@ class _Lines:
 class Evaluation:
     """A view at the ticks of a span. There are few of them: where something changes in a group.
 
-    It is estimated from the tuples that were kept of the `sampled` inputs, if there are any.
+    It is estimated from the tuples that were kept of the inputs that are its `sources`, if any.
     """
 
     view: View
     calendar: pa.RecordBatch
     shown: pa.RecordBatch
     span: Span
-    sampled: frozenset[str] = frozenset()
+    sources: Sources = field(default_factory=dict)
 
     def changes(self) -> Changes:
         """What each tick changes."""
@@ -191,8 +192,8 @@ class Evaluation:
     def _aggregates(self, cover: Cover, counts: Int64s) -> Columns:
         """The aggregates at each point by name, with the ends of the intervals of estimates."""
         found = {a.name: aggregate(a, self.calendar, cover, counts) for a in self.view.aggregates}
-        if self.sampled:
-            found |= estimates(self.view, self.calendar, cover, self.sampled, found)
+        if self.sources:
+            found |= estimates(self.view, self.calendar, cover, self.sources, found)
         return found
 
     def _cover(self) -> Cover:

@@ -26,7 +26,17 @@ from penstock.engine.samples import (
     weight_of,
 )
 from penstock.kernels.grouping import bits_by
-from penstock.kernels.replicates import RESULTS_WIDTH, TUPLES_WIDTH, marks, weighed_results
+from penstock.kernels.replicates import (
+    FIRST,
+    RESULTS_WIDTH,
+    TOTAL,
+    TUPLES_WIDTH,
+    facts_of,
+    marks,
+    totals,
+    weighed_results,
+)
+from penstock.query.expression import streams_of
 from penstock.query.view import View
 
 Int64s = NDArray[np.int64]
@@ -59,18 +69,24 @@ def replicated(layout: Layout, results: pa.RecordBatch, values: Columns, groups:
     assert view is not None, "only views are estimated"
     members = _Members(layout, results, groups)
     lanes: Columns = {marks_of(alias): members.marks(alias) for alias in layout.sampled}
-    shared: dict[str, Floats] = {}
+    read = {o.name: layout.sampled & streams_of(o.expression) for o in layout.query.outputs}
+    shared: dict[str, tuple[Floats, Floats]] = {}
     for quantity in results_quantities(view):
         argument = quantity.partition(":")[2]
+        times = members.repeated()
         if not argument:
-            shared[quantity] = members.repeated()
+            shared[quantity] = times, members.facts(facts_of(np.ones(len(times))), frozenset())
         elif argument in values:
             exact = pa.RecordBatch.from_pydict(value_lanes(view, argument, values[argument]))
-            shared[quantity] = exact_values(exact, quantity) * members.repeated()
+            single = exact_values(exact, quantity)
+            shared[quantity] = single * times, members.facts(facts_of(single), read[argument])
         elif (owner := layout.owners[argument]) in layout.sampled:
-            lanes |= members.summed({quantity: members.repeated()}, {owner: quantity})
+            own = {quantity: (times, members.own_facts(owner, quantity))}
+            lanes |= members.summed(own, {owner: quantity})
         else:
-            shared[quantity] = exact_values(results, quantity) * members.repeated(but=owner)
+            folded = exact_values(results, quantity) * members.repeated(but=owner)
+            # What such values are like is not known of folded ones, and so never told.
+            shared[quantity] = folded, members.facts(facts_of(np.ones(len(times))), frozenset())
     return lanes | (members.summed(shared, {}) if shared else {})
 
 
@@ -89,8 +105,46 @@ class _Members:
         product: Floats = np.multiply.reduce([np.ones(len(self.groups.ids)), *counts])
         return product
 
-    def summed(self, values: dict[str, Floats], own: Mapping[str, str]) -> Columns:
-        """The lanes of sums of values over results; `own` inputs count by a quantity of theirs."""
+    def facts(self, single: Floats, read: frozenset[str]) -> Floats:
+        """The facts of each row, by those of its value, which is of the sampled inputs `read`."""
+        unseen = self._all_but_kept(self.layout.sampled)
+        told = self._all_but_kept(read) * self._all(self.layout.sampled - read)
+        found: Floats = np.concatenate([unseen[np.newaxis], single[1:] * told])
+        return found * self.repeated()
+
+    def own_facts(self, owner: str, quantity: str) -> Floats:
+        """The facts of each row, by those that a folded input has of its own values."""
+        own = as_rows(self.results.column(sum_of(quantity)))[:, TOTAL:FIRST].T
+        unseen = self._all_but_kept(self.layout.sampled)
+        told = own[1:] * self._all(self.layout.sampled - {owner})
+        found: Floats = np.concatenate([unseen[np.newaxis], told])
+        return found * self.repeated()
+
+    def _all(self, aliases: frozenset[str]) -> Floats:
+        """How many combinations of these inputs each row stands for."""
+        found: Floats = np.multiply.reduce([self._ones, *map(self._stands_for, sorted(aliases))])
+        return found
+
+    def _all_but_kept(self, aliases: frozenset[str]) -> Floats:
+        folded = sorted(aliases & self.layout.weighted)
+        kept = np.multiply.reduce([self._ones, *(self._column(count_of(a)) for a in folded)])
+        found: Floats = self._all(aliases) - kept
+        return found
+
+    def _stands_for(self, alias: str) -> Floats:
+        if alias not in self.layout.weighted:
+            return self._column(weight_of(alias))
+        return totals(as_rows(self.results.column(sum_of(f"n:{alias}"))))
+
+    @property
+    def _ones(self) -> Floats:
+        return np.ones(len(self.groups.ids))
+
+    def summed(
+        self, values: Mapping[str, tuple[Floats, Floats]], own: Mapping[str, str]
+    ) -> Columns:
+        """The lanes of sums of values over results, and of their facts; `own` inputs count by a
+        quantity of theirs."""
         sampled, size = sorted(self.layout.sampled), len(self.groups.ids)
         folded = [alias for alias in sampled if alias in self.layout.weighted]
         tuples = [alias for alias in sampled if alias not in self.layout.weighted]
@@ -100,7 +154,8 @@ class _Members:
         found = weighed_results(
             self.groups.ids,
             self.groups.count,
-            np.array(list(values.values())),
+            np.array([each for each, _ in values.values()]),
+            np.array([facts for _, facts in values.values()]),
             np.array(weights).reshape(len(tuples), size),
             np.array(tickets, np.int64).reshape(len(tuples), size),
             np.array(sums).reshape(len(folded), size, TUPLES_WIDTH),

@@ -5,28 +5,31 @@ a view it carries that weight and a lot of random bits, from which the view's in
 folded row carries the sums of them over its tuples instead.
 
     =w:A      the weight of a tuple of input A, and its lot in =h:A
-    =r:n:A    the weighted number of a row's tuples, with its replicates
+    =r:n:A    the weighted number of a row's tuples, with what it varies by
     =r:c:x    the same of those whose x is not NULL, and =r:s:x of the sum of x
     =b:A      which marks the tuples of A have set; they tell how many there are
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.lanes import Columns, as_lists, count_of
+from penstock.engine.lanes import Columns, as_lists, as_rows, count_of
 from penstock.kernels.drop import lots
 from penstock.kernels.hashing import combine, hash_column
-from penstock.kernels.replicates import TUPLES_WIDTH, marks, weighed_tuples
+from penstock.kernels.replicates import TUPLES_WIDTH, as_now, facts_of, marks, weighed_tuples
 from penstock.plan.drops import DropBoxes
+from penstock.query import Query
+from penstock.query.expression import streams_of
 from penstock.query.view import View
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Sources = Mapping[str, frozenset[str]]
 
 
 def weight_of(alias: str) -> str:
@@ -62,6 +65,15 @@ def results_quantities(view: View) -> tuple[str, ...]:
     counts = ["n"] if any(a.argument is None for a in view.aggregates) else []
     arguments = dict.fromkeys(a.argument.name for a in view.aggregates if a.argument)
     return (*counts, *(name for argument in arguments for name in quantities_of(view, argument)))
+
+
+def sources(query: Query, sampled: frozenset[str]) -> Sources:
+    """The sampled inputs that each argument reads, by its name; all of them, if it reads none.
+
+    By no name they are those of a count of rows.
+    """
+    read = {output.name: sampled & streams_of(output.expression) for output in query.outputs}
+    return {name: found or sampled for name, found in read.items()} | {"": sampled}
 
 
 def sample_columns(alias: str) -> tuple[str, ...]:
@@ -101,10 +113,10 @@ def summed(
 ) -> pa.RecordBatch:
     """The exact lanes of single tuples, with the sums that their samples make of them."""
     weights, tickets = (tuples.column(name).to_numpy() for name in sample_columns(alias))
-    sums = {
-        sum_of(name): as_lists(weighed_tuples(exact_values(lanes, name), weights, tickets))
-        for name in quantities
-    }
+    sums = {}
+    for name in quantities:
+        values = exact_values(lanes, name)
+        sums[sum_of(name)] = as_lists(weighed_tuples(values, facts_of(values), weights, tickets))
     return appended(lanes, {marks_of(alias): pa.array(marks(tickets))} | sums)
 
 
@@ -124,6 +136,17 @@ def certain(values: NDArray[np.generic], width: int) -> pa.Array:
     rows = np.zeros((len(values), width))
     rows[:, 0] = values
     return as_lists(rows)
+
+
+def as_now_kept(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows of state, with sums as they are now where an earlier version wrote them."""
+    for place, name in enumerate(rows.schema.names):
+        if name.startswith("=r:"):
+            before = as_rows(rows.column(name))
+            now = as_now(before)
+            if now is not before:
+                rows = rows.set_column(place, name, as_lists(now))
+    return rows
 
 
 def appended(rows: pa.RecordBatch, more: Columns) -> pa.RecordBatch:

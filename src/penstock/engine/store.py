@@ -18,6 +18,7 @@ from penstock.engine.file_names import as_file_name, is_own, unique_name
 from penstock.engine.layout import TS, UNTIL, hash_name
 from penstock.engine.lifetimes import FOREVER
 from penstock.engine.place import Place, open_new
+from penstock.engine.samples import as_now_kept
 from penstock.errors import StateError
 
 
@@ -180,8 +181,7 @@ def read_rows(root: Place, info: ChunkInfo) -> pa.RecordBatch:
     if data.size != info.size or zlib.crc32(data) != info.checksum:
         found = f"{data.size} bytes of {info.size}" if data.size != info.size else "wrong checksum"
         raise StateError(f"state chunk is damaged: {path} ({found})", hint=_RESTORE)
-    rows: pa.RecordBatch = pa.ipc.open_file(data).get_batch(0)
-    return rows
+    return as_now_kept(pa.ipc.open_file(data).get_batch(0))
 
 
 # File systems without hard links (some network mounts) answer with one of these.

@@ -18,7 +18,7 @@ from penstock.engine.layout import TS, UNTIL
 from penstock.engine.pack import READ
 from penstock.engine.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
 from penstock.engine.replicated import certain_lanes, result_lanes
-from penstock.engine.samples import appended
+from penstock.engine.samples import appended, sources
 from penstock.engine.sinks import PartWriter
 from penstock.engine.store import Store, read_rows
 from penstock.query.view import View
@@ -61,8 +61,8 @@ class ViewStep:
         if not self.view.groups and pid % self.batch.partitions:
             return
         layout, shown = self.batch.layout, self._shown(pid)
-        sampled = layout.sampled if layout.is_estimate else frozenset()
-        changes = Evaluation(self.view, calendar, shown, span, sampled).changes()
+        read = sources(layout.query, layout.sampled) if layout.is_estimate else {}
+        changes = Evaluation(self.view, calendar, shown, span, read).changes()
         writer = PartWriter(self.batch.staging, layout.shown)
         writer.write(changes.results)
         for part in writer.close():
