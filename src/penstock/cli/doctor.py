@@ -40,7 +40,7 @@ def doctor(
         typer.Option(help="(calibrate) Only this engine; can be repeated."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="(calibrate) Roughly, within a minute.")
+        bool, typer.Option("--quick", help="(calibrate) Roughly, in about a minute.")
     ] = False,
 ) -> None:
     """Check Python, Java, Spark, workers, disk and memory, and say how to mend what is wrong.
