@@ -20,8 +20,8 @@ from penstock.kernels.replicates import (
     ALL,
     BUCKETS,
     OTHERS_THAN_ZERO,
+    REPLICATES,
     ROOTS,
-    SIGNS,
     UNSEEN,
     VALUES,
     buckets,
@@ -41,12 +41,12 @@ LEAST_CONTRIBUTIONS = 3.0
 # kept. The spread is the σ of lognormal values; exponential ones have 1. From the first on the
 # number of contributions that is needed grows, and at the second it is this.
 SPREAD = (0.95, 1.25)
-LEAST_SPREAD_OUT = 100.0
+LEAST_SPREAD_OUT = 150.0
 # What the largest values that were not kept take from the coverage, by σ² above the first, and what
 # a few contributions do that differ by chance, by one over their number: both are measured
 # (`penstock bench intervals`).
 _FROM_SPREAD = 1.5
-_BY_SPREAD = 0.5
+_BY_SPREAD = 0.6
 _BY_FEW = 1.5
 # A variance that seems to rest on fewer degrees of freedom is itself ill known, and so are they.
 _LEAST_FREEDOM = 4.0
@@ -112,7 +112,7 @@ class Contributions:
         from scipy.special import stdtrit
 
         of_first = self.first.var(axis=1, ddof=1) * BUCKETS
-        noise = of_first + higher(self.rows).var(axis=1, ddof=1) / SIGNS
+        noise = of_first + higher(self.rows).var(axis=1, ddof=1) / REPLICATES
         freedom = np.where(noise > 0, 2 * self.variance**2 / noise, BUCKETS)
         found: Floats = stdtrit(np.clip(freedom, _LEAST_FREEDOM, BUCKETS), 0.5 + CONFIDENCE / 2)
         return found

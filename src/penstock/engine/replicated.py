@@ -6,8 +6,9 @@ the product of their weights there. Sums over results are lanes of the calendar,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,7 @@ from penstock.engine.samples import (
 )
 from penstock.kernels.grouping import bits_by
 from penstock.kernels.replicates import (
-    FIRST,
     RESULTS_WIDTH,
-    TOTAL,
-    TUPLES_WIDTH,
-    facts_of,
     marks,
     totals,
     weighed_results,
@@ -70,24 +67,46 @@ def replicated(layout: Layout, results: pa.RecordBatch, values: Columns, groups:
     members = _Members(layout, results, groups)
     lanes: Columns = {marks_of(alias): members.marks(alias) for alias in layout.sampled}
     read = {o.name: layout.sampled & streams_of(o.expression) for o in layout.query.outputs}
-    shared: dict[str, tuple[Floats, Floats]] = {}
+    single = _Values()
+    folded: dict[str, _Values] = {}
     for quantity in results_quantities(view):
         argument = quantity.partition(":")[2]
-        times = members.repeated()
         if not argument:
-            shared[quantity] = times, members.facts(facts_of(np.ones(len(times))), frozenset())
+            single.add(quantity, members.ones, members.ones * 0.0)
         elif argument in values:
             exact = pa.RecordBatch.from_pydict(value_lanes(view, argument, values[argument]))
-            single = exact_values(exact, quantity)
-            shared[quantity] = single * times, members.facts(facts_of(single), read[argument])
+            told = members.unseen(read[argument]) * members.times(layout.sampled - read[argument])
+            single.add(quantity, exact_values(exact, quantity), told * members.repeated)
         elif (owner := layout.owners[argument]) in layout.sampled:
-            own = {quantity: (times, members.own_facts(owner, quantity))}
-            lanes |= members.summed(own, {owner: quantity})
+            told = members.times(layout.sampled - {owner}) * members.repeated
+            own = _Values().add(quantity, members.ones, told)
+            lanes |= members.summed(own, members.repeated, owner)
         else:
-            folded = exact_values(results, quantity) * members.repeated(but=owner)
-            # What such values are like is not known of folded ones, and so never told.
-            shared[quantity] = folded, members.facts(facts_of(np.ones(len(times))), frozenset())
-    return lanes | (members.summed(shared, {}) if shared else {})
+            # A sum over folded values does not say what they are like, so no plan asks for it.
+            folded.setdefault(owner, _Values()).add(
+                quantity, exact_values(results, quantity), members.ones * 0.0
+            )
+    if single.names:
+        lanes |= members.summed(single, members.repeated)
+    for owner, sums in folded.items():
+        lanes |= members.summed(sums, members.repeated_but(owner))
+    return lanes
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Values of results by quantity, and of how many results that are not there they tell."""
+
+    names: list[str] = field(default_factory=list)
+    values: list[Floats] = field(default_factory=list)
+    told: list[Floats] = field(default_factory=list)
+
+    def add(self, name: str, values: Floats, told: Floats) -> _Values:
+        """With one more."""
+        self.names.append(name)
+        self.values.append(values)
+        self.told.append(told)
+        return self
 
 
 @dataclass(frozen=True)
@@ -98,69 +117,65 @@ class _Members:
     results: pa.RecordBatch
     groups: Groups
 
-    def repeated(self, but: str = "") -> Floats:
-        """How many results each row stands for by the folded inputs that are not sampled."""
-        whole = self.layout.weighted - self.layout.sampled - {but}
-        counts = [self._column(count_of(alias)) for alias in sorted(whole)]
-        product: Floats = np.multiply.reduce([np.ones(len(self.groups.ids)), *counts])
-        return product
-
-    def facts(self, single: Floats, read: frozenset[str]) -> Floats:
-        """The facts of each row, by those of its value, which is of the sampled inputs `read`."""
-        unseen = self._all_but_kept(self.layout.sampled)
-        told = self._all_but_kept(read) * self._all(self.layout.sampled - read)
-        found: Floats = np.concatenate([unseen[np.newaxis], single[1:] * told])
-        return found * self.repeated()
-
-    def own_facts(self, owner: str, quantity: str) -> Floats:
-        """The facts of each row, by those that a folded input has of its own values."""
-        own = as_rows(self.results.column(sum_of(quantity)))[:, TOTAL:FIRST].T
-        unseen = self._all_but_kept(self.layout.sampled)
-        told = own[1:] * self._all(self.layout.sampled - {owner})
-        found: Floats = np.concatenate([unseen[np.newaxis], told])
-        return found * self.repeated()
-
-    def _all(self, aliases: frozenset[str]) -> Floats:
-        """How many combinations of these inputs each row stands for."""
-        found: Floats = np.multiply.reduce([self._ones, *map(self._stands_for, sorted(aliases))])
-        return found
-
-    def _all_but_kept(self, aliases: frozenset[str]) -> Floats:
-        folded = sorted(aliases & self.layout.weighted)
-        kept = np.multiply.reduce([self._ones, *(self._column(count_of(a)) for a in folded)])
-        found: Floats = self._all(aliases) - kept
-        return found
-
-    def _stands_for(self, alias: str) -> Floats:
-        if alias not in self.layout.weighted:
-            return self._column(weight_of(alias))
-        return totals(as_rows(self.results.column(sum_of(f"n:{alias}"))))
-
-    @property
-    def _ones(self) -> Floats:
+    @cached_property
+    def ones(self) -> Floats:
+        """One for each row."""
         return np.ones(len(self.groups.ids))
 
-    def summed(
-        self, values: Mapping[str, tuple[Floats, Floats]], own: Mapping[str, str]
-    ) -> Columns:
-        """The lanes of sums of values over results, and of their facts; `own` inputs count by a
-        quantity of theirs."""
+    @cached_property
+    def repeated(self) -> Floats:
+        """How many results each row stands for by the folded inputs that are not sampled."""
+        return self.repeated_but("")
+
+    def repeated_but(self, owner: str) -> Floats:
+        """The same without those of one input."""
+        whole = sorted(self.layout.weighted - self.layout.sampled - {owner})
+        return self._product([self._column(count_of(alias)) for alias in whole])
+
+    def times(self, aliases: frozenset[str]) -> Floats:
+        """How many combinations of sampled inputs each row stands for."""
+        return self._product([self._weights[alias] for alias in sorted(aliases)])
+
+    def unseen(self, aliases: frozenset[str]) -> Floats:
+        """How many of these combinations are not there."""
+        folded = sorted(aliases & self.layout.weighted)
+        kept = self._product([self._column(count_of(alias)) for alias in folded])
+        return self.times(aliases) - kept
+
+    @cached_property
+    def _weights(self) -> Mapping[str, Floats]:
+        return {
+            alias: totals(as_rows(self.results.column(sum_of(f"n:{alias}"))))
+            if alias in self.layout.weighted
+            else self._column(weight_of(alias))
+            for alias in self.layout.sampled
+        }
+
+    def _product(self, factors: Sequence[NDArray[Any]]) -> Floats:
+        found: Floats = reduce(np.multiply, factors, self.ones)
+        return found
+
+    def summed(self, of: _Values, repeats: Floats, owner: str = "") -> Columns:
+        """The lanes of sums of values over results; the owner counts by a quantity of its own."""
         sampled, size = sorted(self.layout.sampled), len(self.groups.ids)
         folded = [alias for alias in sampled if alias in self.layout.weighted]
         tuples = [alias for alias in sampled if alias not in self.layout.weighted]
-        sums = [as_rows(self.results.column(sum_of(own.get(a, f"n:{a}")))) for a in folded]
-        weights = [self._column(weight_of(alias)) for alias in tuples]
+        lanes = [of.names[0] if alias == owner else f"n:{alias}" for alias in folded]
+        sums = [as_rows(self.results.column(sum_of(name))) for name in lanes]
         tickets = [self._column(lot_of(alias)) for alias in tuples]
         found = weighed_results(
             self.groups.ids,
             self.groups.count,
-            np.array([each for each, _ in values.values()]),
-            np.array([facts for _, facts in values.values()]),
-            np.array(weights).reshape(len(tuples), size),
+            np.array(of.values),
+            repeats,
+            self.unseen(self.layout.sampled) * self.repeated,
+            np.array(of.told),
+            folded.index(owner) if owner else -1,
+            np.array([self._weights[alias] for alias in tuples]).reshape(len(tuples), size),
             np.array(tickets, np.int64).reshape(len(tuples), size),
-            np.array(sums).reshape(len(folded), size, TUPLES_WIDTH),
+            sums,
         )
-        return {sum_of(name): as_lists(rows) for name, rows in zip(values, found, strict=True)}
+        return {sum_of(name): as_lists(rows) for name, rows in zip(of.names, found, strict=True)}
 
     def marks(self, alias: str) -> pa.Array:
         """The marks of an input's tuples in each group."""

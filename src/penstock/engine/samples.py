@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from penstock.engine.lanes import Columns, as_lists, as_rows, count_of
 from penstock.kernels.drop import lots
 from penstock.kernels.hashing import combine, hash_column
-from penstock.kernels.replicates import TUPLES_WIDTH, as_now, facts_of, marks, weighed_tuples
+from penstock.kernels.replicates import TUPLES_WIDTH, as_now, marks, weighed_tuples
 from penstock.plan.drops import DropBoxes
 from penstock.query import Query
 from penstock.query.expression import streams_of
@@ -113,10 +113,10 @@ def summed(
 ) -> pa.RecordBatch:
     """The exact lanes of single tuples, with the sums that their samples make of them."""
     weights, tickets = (tuples.column(name).to_numpy() for name in sample_columns(alias))
-    sums = {}
-    for name in quantities:
-        values = exact_values(lanes, name)
-        sums[sum_of(name)] = as_lists(weighed_tuples(values, facts_of(values), weights, tickets))
+    sums = {
+        sum_of(name): as_lists(weighed_tuples(exact_values(lanes, name), weights, tickets))
+        for name in quantities
+    }
     return appended(lanes, {marks_of(alias): pa.array(marks(tickets))} | sums)
 
 

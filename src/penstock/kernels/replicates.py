@@ -11,20 +11,24 @@ the variance of T whatever the joins (Horvitz and Thompson, "A generalization of
 The first order is large, and how it is made up says how far T is from normal. So every tuple is put
 into one of 32 buckets by its lot, and a bucket has the sum of √(w·(w − 1)) times what goes through
 its tuples. The squares of the buckets about their mean tell V, their cubes how skewed T is, and
-their fourth powers how few tuples make up V. The higher orders are small. For these a tuple has 16
-random signs ε and counts w·(1 + i·√(1 − 1/w)·ε) in a replicate: a product over the tuples of a
-result has the pairs in its real part and the triples in its imaginary part, and the products of
-those of two results have the mean that the tuples they share give.
+their fourth powers how few tuples make up V.
+
+The higher orders are small, and of these a sample is enough. In each of 16 replicates a tuple
+counts w·(1 + i·√(1 − 1/w)·δ), where δ is 0 in 14 of them and ±√8 in two, by its bucket: over all
+buckets its mean is 0, and over all replicates that of its square is 1. So a product over the tuples
+of a result has the pairs in its real part and the triples in its imaginary part, and the products
+of those of two results have the mean that the tuples they share give.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.kernels.compiled import compiled
+from penstock.kernels.compiled import compiled, inlined
 from penstock.kernels.exact_sum import add_pairs
 
 Int64s = NDArray[np.int64]
@@ -33,18 +37,19 @@ Floats = NDArray[np.float64]
 # Of so many buckets the variance is of 31 degrees of freedom at the best; Student's t quantile is
 # then within 4 % of the normal one.
 BUCKETS = 32
-# The higher orders need fewer digits than the first.
-SIGNS = 16
+# The higher orders need fewer digits than the first. Two replicates are of the same four buckets.
+REPLICATES = 16
+_BLOCK = 4
 
 # A sum is a row of numbers: that of the weights and the error that it leaves out; facts about the
-# values of those that were shed; the buckets; and the signs, over results their two parts.
+# values of those that were shed; the buckets; and over results the two parts of the replicates.
 TOTAL = 2
 FACTS = 5
 FIRST = TOTAL + FACTS
-SIGNED = FIRST + BUCKETS
-ODD = SIGNED + SIGNS
-TUPLES_WIDTH = ODD
-RESULTS_WIDTH = ODD + SIGNS
+TUPLES_WIDTH = FIRST + BUCKETS
+EVEN = TUPLES_WIDTH
+ODD = EVEN + REPLICATES
+RESULTS_WIDTH = ODD + REPLICATES
 
 # The facts: how many results stand for others that are not there, and of those that do so by what
 # the values are read from, how many there are, how many values are not 0, and the sums of the roots
@@ -54,98 +59,168 @@ UNSEEN, ALL, OTHERS_THAN_ZERO, ROOTS, VALUES = range(TOTAL, FIRST)
 # Earlier checkpoints have 32 signs instead of buckets, and no facts.
 _SIGNS_BEFORE = 32
 
+_ROOT = math.sqrt(REPLICATES / 2)
 _BITS = 64
 _BUCKET_SHIFT = 32
 
 
-def facts_of(values: Floats) -> Floats:
-    """The facts about single values, one a row, each of which stands for one that was shed."""
-    sizes = np.abs(values)
-    one = np.ones(len(values))
-    rows: Floats = np.stack([one, one, (sizes > 0).astype(np.float64), np.sqrt(sizes), sizes])
-    return rows
-
-
 @compiled
-def weighed_tuples(values: Floats, facts: Floats, weights: Floats, lots: Int64s) -> Floats:
-    """The summands of single tuples, one a row; the low bits of its lot are a tuple's signs."""
+def weighed_tuples(values: Floats, weights: Floats, lots: Int64s) -> Floats:
+    """The summands of single tuples, one a row."""
     out = np.zeros((len(values), TUPLES_WIDTH))
     for i in range(len(values)):
+        row = out[i]
         part = values[i] * math.sqrt(weights[i] * (weights[i] - 1.0))
-        out[i, 0] = values[i] * weights[i]
-        for f in range(FACTS):
-            out[i, TOTAL + f] = facts[f, i] * (weights[i] - 1.0)
-        out[i, FIRST + ((lots[i] >> _BUCKET_SHIFT) & (BUCKETS - 1))] = part
-        for r in range(SIGNS):
-            out[i, SIGNED + r] = part if (lots[i] >> r) & 1 else -part
+        row[0] = values[i] * weights[i]
+        row[UNSEEN] = weights[i] - 1.0
+        row[ALL] = weights[i] - 1.0
+        if values[i] != 0.0:
+            row[OTHERS_THAN_ZERO] = weights[i] - 1.0
+            row[ROOTS] = (weights[i] - 1.0) * math.sqrt(abs(values[i]))
+            row[VALUES] = (weights[i] - 1.0) * abs(values[i])
+        row[FIRST + ((lots[i] >> _BUCKET_SHIFT) & (BUCKETS - 1))] = part
     return out
 
 
-@compiled
 def weighed_results(
     ids: Int64s,
     groups: int,
     values: Floats,
-    facts: Floats,
+    repeats: Floats,
+    unseen: Floats,
+    told: Floats,
+    own: int,
     weights: Floats,
     lots: Int64s,
-    sums: Floats,
+    sums: Sequence[Floats],
 ) -> Floats:
     """The sums over the results of each group, for each of several values of a result.
 
-    `values` has a row for each value, and `facts` one for each of its facts; `weights` and `lots`
-    have one for each member of the results that is a tuple, and `sums` for each that is a row of
-    sums over tuples. Nothing as large as all results times all buckets is ever held.
+    A row stands for `repeats` results of these values, with the members' weights, and for `unseen`
+    that are not there. `values` has a row for each value, and `told` how many unseen ones it tells
+    of; if a member has the value in its own sums, it has those numbers there, and is `own`, else
+    that is −1. `weights` and `lots` have a row for each member that is a tuple, and `sums` a table
+    for each that is a row of sums over tuples.
     """
-    tuples, members = len(weights), len(weights) + len(sums)
+    # Tables are not copied into one. None at all would be another type, and so would writable ones.
+    tables = tuple(_read_only(table) for table in sums or [np.empty((0, TUPLES_WIDTH))])
+    about = values, repeats, unseen, told, own
+    return _weighed(ids, groups, *about, weights, lots, tables, len(sums))
+
+
+def _read_only(table: Floats) -> Floats:
+    view = np.ascontiguousarray(table).view()
+    view.flags.writeable = False
+    return view
+
+
+@inlined
+def _delta(bucket: int, turn: int) -> float:
+    """δ of a bucket in the first or second replicate of its block: + − + −, then + + − −."""
+    return -_ROOT if (bucket >> turn) & 1 else _ROOT
+
+
+@compiled
+def _weighed(
+    ids: Int64s,
+    groups: int,
+    values: Floats,
+    repeats: Floats,
+    unseen: Floats,
+    told: Floats,
+    own: int,
+    weights: Floats,
+    lots: Int64s,
+    sums: tuple[Floats, ...],
+    folded: int,
+) -> Floats:
+    """The same; nothing as large as all results times all buckets is ever held."""
+    tuples, size = len(weights), len(weights) + folded
     out = np.zeros((len(values), groups, RESULTS_WIDTH))
-    plain, others, parts = np.ones(members), np.empty(members), np.empty(members)
-    first, real, odd = np.empty(BUCKETS), np.zeros(SIGNS), np.zeros(SIGNS)
+    plain, others, parts = np.ones(size), np.empty(size), np.empty(size)
+    places, signed = np.zeros(size, np.int64), np.zeros((size, REPLICATES))
+    first, even, odd = np.empty(BUCKETS), np.zeros(REPLICATES), np.zeros(REPLICATES)
     for i in range(len(ids)):
-        for m in range(members):
-            if m < tuples:
-                plain[m] = weights[m, i]
-                parts[m] = math.sqrt(weights[m, i] * (weights[m, i] - 1.0))
-            else:
-                plain[m] = sums[m - tuples, i, 0] + sums[m - tuples, i, 1]
         total = 1.0
-        for m in range(members):
+        for m in range(tuples):
+            plain[m] = weights[m, i]
+            parts[m] = math.sqrt(plain[m] * (plain[m] - 1.0))
+            places[m] = (lots[m, i] >> _BUCKET_SHIFT) & (BUCKETS - 1)
             total *= plain[m]
+        for m in range(folded):
+            table = sums[m]
+            plain[tuples + m] = table[i, 0] + table[i, 1]
+            total *= plain[tuples + m]
+        for m in range(size):
             others[m] = 1.0
-            for n in range(members):
+            for n in range(size):
                 if n != m:
                     others[m] *= plain[n]
-        first[:] = 0.0
-        for m in range(members):
-            if m < tuples:
-                first[(lots[m, i] >> _BUCKET_SHIFT) & (BUCKETS - 1)] += others[m] * parts[m]
-            else:
+        if folded:
+            first[:] = 0.0
+            for m in range(folded):
+                share, table = others[tuples + m], sums[m]
                 for b in range(BUCKETS):
-                    first[b] += others[m] * sums[m - tuples, i, FIRST + b]
-        if members > 1:
-            for r in range(SIGNS):
-                whole, imaginary, linear = 1.0, 0.0, 0.0
-                for m in range(members):
-                    if m < tuples:
-                        signed = parts[m] * (2.0 * ((lots[m, i] >> r) & 1) - 1.0)
-                    else:
-                        signed = sums[m - tuples, i, SIGNED + r]
-                    before = whole
-                    whole = before * plain[m] - imaginary * signed
-                    imaginary = before * signed + imaginary * plain[m]
-                    linear += others[m] * signed
-                real[r] = whole - total
-                odd[r] = imaginary - linear if members > 2 else 0.0
+                    first[b] += share * table[i, FIRST + b]
+        # Which replicates have anything: none of a tuple alone, two where two tuples agree.
+        start, stop = 0, REPLICATES if size > 1 else 0
+        if size == 2 and tuples:
+            start = places[0] // _BLOCK * 2
+            stop = start + 2
+            if tuples == 2 and places[1] // _BLOCK * 2 != start:
+                stop = start
+        for m in range(folded):
+            table = sums[m]
+            for r in range(start, stop, 2):
+                block = FIRST + r // 2 * _BLOCK
+                one, two = table[i, block], table[i, block + 1]
+                three, four = table[i, block + 2], table[i, block + 3]
+                signed[tuples + m, r] = _ROOT * (one - two + three - four)
+                signed[tuples + m, r + 1] = _ROOT * (one + two - three - four)
+        for m in range(tuples):
+            for r in range(start, stop):
+                is_in = places[m] // _BLOCK == r // 2
+                signed[m, r] = parts[m] * _delta(places[m], r & 1) if is_in else 0.0
+        if size == 2:
+            for r in range(start, stop):
+                even[r] = -signed[0, r] * signed[1, r]
+        else:
+            for r in range(start, stop):
+                real, imaginary, linear = 1.0, 0.0, 0.0
+                for m in range(size):
+                    before = real
+                    real = before * plain[m] - imaginary * signed[m, r]
+                    imaginary = before * signed[m, r] + imaginary * plain[m]
+                    linear += others[m] * signed[m, r]
+                even[r] = real - total
+                # Single members are in the buckets; what is left is of three and more.
+                odd[r] = imaginary - linear
         for v in range(len(values)):
-            row, value = out[v, ids[i]], values[v, i]
-            for f in range(FACTS):
-                row[TOTAL + f] += facts[v, f, i]
-            if value != 0.0:
-                row[0], row[1] = add_pairs(row[0], row[1], value * total, 0.0)
+            row, single, times = out[v, ids[i]], values[v, i], told[v, i]
+            row[UNSEEN] += unseen[i]
+            if own >= 0:
+                table = sums[own]
+                for f in range(ALL, FIRST):
+                    row[f] += times * table[i, f]
+            elif times != 0.0:
+                row[ALL] += times
+                if single != 0.0:
+                    row[OTHERS_THAN_ZERO] += times
+                    row[ROOTS] += times * math.sqrt(abs(single))
+                    row[VALUES] += times * abs(single)
+            value = single * repeats[i]
+            if value == 0.0:
+                continue
+            row[0], row[1] = add_pairs(row[0], row[1], value * total, 0.0)
+            for m in range(tuples):
+                row[FIRST + places[m]] += value * others[m] * parts[m]
+            if folded:
                 for b in range(BUCKETS):
                     row[FIRST + b] += value * first[b]
-                for r in range(SIGNS):
-                    row[SIGNED + r] += value * real[r]
+            for r in range(start, stop):
+                row[EVEN + r] += value * even[r]
+            if size > 2:
+                for r in range(start, stop):
                     row[ODD + r] += value * odd[r]
     return out
 
@@ -158,17 +233,17 @@ def totals(rows: Floats) -> Floats:
 
 def buckets(rows: Floats) -> Floats:
     """The first order by buckets."""
-    return rows[:, FIRST:SIGNED]
+    return rows[:, FIRST:EVEN]
 
 
 def higher(rows: Floats) -> Floats:
     """Replicates of what the higher orders take from the variance."""
-    found: Floats = rows[:, SIGNED:ODD] ** 2 - rows[:, ODD:] ** 2
+    found: Floats = rows[:, EVEN:ODD] ** 2 - rows[:, ODD:] ** 2
     return found
 
 
 def marks(lots: Int64s) -> Int64s:
-    """One of 64 bits for each tuple; it is by other bits of the lot than signs and buckets."""
+    """One of 64 bits for each tuple; it is by other bits of the lot than the bucket."""
     places = lots.view(np.uint64) >> np.uint64(_BITS - 6)
     return (np.uint64(1) << places).view(np.int64)
 
@@ -185,8 +260,8 @@ def marked(bits: Int64s) -> Floats:
 def as_now(rows: Floats) -> Floats:
     """Sums as they are now, of those of an earlier checkpoint.
 
-    Their 32 signs are as good as buckets, and the first of them as signs. The facts are not known:
-    something was shed, and no value is known to be like those.
+    They are of 32 replicates with random signs, which are as good as buckets, and so are the first
+    16 of their real parts. The facts are not known: something was shed, whatever it was like.
     """
     before = TOTAL + _SIGNS_BEFORE
     is_of_results = rows.shape[1] == before + _SIGNS_BEFORE
@@ -195,7 +270,7 @@ def as_now(rows: Floats) -> Floats:
     now = np.zeros((len(rows), RESULTS_WIDTH if is_of_results else TUPLES_WIDTH))
     now[:, :TOTAL] = rows[:, :TOTAL]
     now[:, UNSEEN] = 1.0
-    now[:, FIRST:SIGNED] = rows[:, TOTAL:before] / math.sqrt(_SIGNS_BEFORE)
-    first = before if is_of_results else TOTAL
-    now[:, SIGNED:ODD] = rows[:, first : first + SIGNS]
+    now[:, FIRST:EVEN] = rows[:, TOTAL:before] / math.sqrt(_SIGNS_BEFORE)
+    if is_of_results:
+        now[:, EVEN:ODD] = rows[:, before : before + REPLICATES]
     return now
