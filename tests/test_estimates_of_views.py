@@ -318,7 +318,7 @@ FRACTIONS = {"a": 0.8, "b": 0.7}
 
 
 def assert_alike(found: Told, wanted: Told) -> None:
-    """The same groups at the same times; ends of intervals have six digits."""
+    """The same groups at the same times; ends of intervals have few digits."""
     assert found.keys() == wanted.keys()
     for group, row in found.items():
         for name, value in row.items():

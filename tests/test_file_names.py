@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from engines import Place, run_local, run_spark
 
+from penstock.engine.feed import FileLog
 from penstock.engine.file_names import as_file_name, is_own
+from penstock.engine.store import Store
 from penstock.query import Query
 from penstock.sql import parse
 
@@ -145,3 +147,20 @@ def test_hostile_names_on_spark(spark, tmp_path: Path) -> None:
         run_spark(spark, query, place, **more)
 
     check(tmp_path, "../../x", run)
+
+
+def test_a_name_that_another_is_encoded_as_has_a_log_of_its_own(tmp_path: Path) -> None:
+    """The folder of `a/b` is called `a%2Fb`; a stream of that name has another one."""
+    store = Store(tmp_path)
+    for name in ("a/b", "a%2Fb", "nul\0", "a%252Fb"):
+        folder = tmp_path / "in" / as_file_name(name)
+        folder.mkdir(parents=True)
+        (folder / "1.csv").write_text("ts,k\n1,2\n")
+        options = f"format = 'csv', path = '{folder}', timestamp = 'ts'"
+        quoted = '"' + name + '"'
+        stream = f"CREATE STREAM {quoted} (ts BIGINT, k INT) WITH ({options})"
+        source = parse(f"{stream}; SELECT * FROM {quoted} [NOW]").inputs[0].source
+        log = FileLog(source, store)
+        assert log.files == [], name
+        log.find()
+        assert len(FileLog(source, store).files) == 1, name

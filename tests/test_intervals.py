@@ -22,6 +22,7 @@ from penstock.bench.intervals_settings import AGGREGATES, SETTINGS, Population, 
 from penstock.bench.intervals_text import intervals_text
 from penstock.cli.main import app
 from penstock.engine.confidence import Contributions, mean_ends, sum_ends
+from penstock.engine.estimates import rounded
 from penstock.engine.lanes import as_lists, as_rows
 from penstock.engine.samples import as_now_kept
 from penstock.kernels.drop import lots
@@ -240,3 +241,15 @@ def test_the_command_knows_the_benchmark() -> None:
     assert "has data of its own" in refused.output
     other = CliRunner().invoke(app, ["bench", "early", "--seeds", "3"])
     assert other.exit_code == 2
+
+
+def test_rounded_ends_enclose_what_they_did_before() -> None:
+    """Narrow intervals of large values keep their width; certain ones stay certain."""
+    low = np.array([1234547.527, 0.0, -3.0000049, 7.0, 1234549.406, 0.0, 5e15])
+    high = np.array([1234551.1, 2e-9, 12.5, 7.0 + 1e-9, 1234549.406, 0.0, 5e15 + 64])
+    new_low, new_high = rounded((low, high))
+    slack = 1e-6 * (high - low) + 1e-15
+    assert (new_low <= low + slack).all()
+    assert (new_high >= high - slack).all()
+    assert (new_high - new_low <= 1.01 * (high - low)).all()
+    assert ((new_high > new_low) == (high > low)).all()

@@ -374,3 +374,18 @@ def test_no_shedding_is_offered_that_would_not_do(tmp_path: Path) -> None:
     path = written(tmp_path, f"{figures}[costs]\njoin = 1e-6\n")
     with pytest.raises(PenstockError, match=r"no plan fits: 1\.67e-07 of 1e-09"):
         ps.sql(text, stats=path, capacity=1e-9, shed=True).explain()
+
+
+def test_a_run_that_only_guesses_speak_against_says_so(tmp_path: Path) -> None:
+    """Guesses refuse nothing, but nobody should be left to find out alone."""
+    (tmp_path / "a.csv").write_text("ts,k\n1,1\n")
+    script = tmp_path / "q.cql"
+    script.write_text(
+        f"CREATE STREAM a (ts BIGINT, k INT) WITH (format='csv', path='{tmp_path}/a.csv', "
+        "timestamp='ts', rate=100000); SELECT x.k FROM a [NOW] AS x, a [NOW] AS y WHERE x.k = y.k"
+    )
+    command = ["run", str(script), "--engine", "local", "--available-now", "--sink", "noop"]
+    said = CliRunner().invoke(app, [*command, "--capacity", "1e-7"])
+    assert said.exit_code == 0
+    assert "by guessed figures it does not keep up: it needs" in said.stderr
+    assert "does not keep up" not in CliRunner().invoke(app, [*command, "--capacity", "100"]).stderr

@@ -124,7 +124,9 @@ def test_after_results_only_the_frontier_is_waited_for():
 def test_what_may_be_done_is_said():
     found = waiting_for(query(VIEW), Manifest(batch=0, streams={"a": sent(0, 9)}))
     assert found is not None
-    assert found.hint == "idle='1 minute' in WITH of b passes it, --drain ends it"
+    assert found.hint is not None
+    assert "--drain" in found.hint
+    assert "idle='1 minute' in WITH of b" in found.hint
 
 
 @pytest.mark.parametrize(

@@ -128,10 +128,9 @@ class Progress:
         read = sum(self._read.values())
         late, malformed = sum(self._late.values()), sum(self._malformed.values())
         drops = _drops(late, malformed, self._unreadable, self._shed)
-        print(
-            f"read {read:,} tuples{drops}; {self.last.total_results:,} results; {seconds:.1f} s",
-            file=sys.stderr,
-        )
+        results, total = f"{self._results:,} results", self.last.total_results
+        results += f" ({total:,} since the checkpoint began)" if total > self._results else ""
+        print(f"read {read:,} tuples{drops}; {results}; {seconds:.1f} s", file=sys.stderr)
         if not self._results and self.last.waiting is not None:
             hint = f"\nhint: {self.last.waiting.hint}" if self.last.waiting.hint else ""
             print(f"no results: {self.last.waiting.reason}{hint}", file=sys.stderr)

@@ -216,6 +216,7 @@ def _notes(
     query: ContinuousQuery, sink: Sink, written: str, checkpoint: str | None
 ) -> Iterator[str]:
     """What somebody who starts a query should know before it runs."""
+    from penstock.optimize.feasible import doubts
     from penstock.plan.explain.notes import cross_notes, sample_notes
 
     if sink.kind == "console":
@@ -224,6 +225,7 @@ def _notes(
         what = "join" if query.query.view is None else "view"
         yield f"without --checkpoint this {what} cannot go on later: its state is not kept"
     yield from query.known.notes
+    yield from doubts(query.decision)
     yield from cross_notes(query.query)
     yield from sample_notes(query.plan)
 

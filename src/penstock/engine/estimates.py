@@ -25,9 +25,12 @@ from penstock.query.view import Aggregate, View
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# Significant digits of an interval's ends, of which it knows two or three at the best. Beyond these
-# the order shows in which replicates are added up, and that is no change of a group.
-_DIGITS = 6
+# Digits of an interval's width, of which it knows two or three at the best, and of ends that are
+# certain. Beyond these the order shows in which sums are added up; that is no change of a group.
+_DIGITS = 4
+_CERTAIN_DIGITS = 12
+# What is so near to a rounded end, in units of its last digit, has got beyond it by rounding alone.
+_NEAR = 1e-4
 # How far, relatively, errors of rounding may take a sum from what it is.
 _SLACK = 1e-12
 # Floats from here on are whole numbers.
@@ -53,7 +56,7 @@ def estimates(
             plain = kept[each.name].cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
             with np.errstate(all="ignore"):
                 values = _value(each, sums)
-                bounds = [_rounded(end) for end in _ends(each, sums, plain, fewest)]
+                bounds = rounded(_ends(each, sums, plain, fewest))
             columns[each.name] = _typed(each, values, is_null)
             is_unknown = is_null | ~np.isfinite(bounds[0] + bounds[1])
             for end, bound in zip(ENDS, bounds, strict=True):
@@ -96,9 +99,19 @@ def _value(of: Aggregate, sums: Mapping[str, Floats]) -> Floats:
     return totals(sums[f"s:{name}"]) / totals(sums[f"c:{name}"])
 
 
-def _rounded(values: Floats) -> Floats:
-    """Values to a few significant digits."""
-    places = _DIGITS - 1 - np.floor(np.log10(np.where(values == 0, 1.0, np.abs(values))))
-    scale = 10.0**places
-    rounded: Floats = np.rint(values * scale) / scale
-    return rounded
+def rounded(ends: Ends) -> Ends:
+    """Intervals with ends of a few digits of their width: never narrower than they were."""
+    low, high = ends
+    width = high - low
+    certain = 10.0 ** (_CERTAIN_DIGITS - _DIGITS)
+    scale = 10.0 ** (_DIGITS - 1 - _magnitude(np.where(width > 0, width, low / certain)))
+    is_wide = width > 0
+    return (
+        np.where(is_wide, np.floor(low * scale + _NEAR), np.rint(low * scale)) / scale,
+        np.where(is_wide, np.ceil(high * scale - _NEAR), np.rint(high * scale)) / scale,
+    )
+
+
+def _magnitude(values: Floats) -> Floats:
+    found: Floats = np.floor(np.log10(np.where(values == 0, 1.0, np.abs(values))))
+    return found

@@ -77,9 +77,11 @@ class FileLog:
 def _log_folder(store: Store, name: str) -> str:
     """Where the log of a source is kept."""
     folder = as_file_name(name)
-    # Earlier versions took names as they were, of which some led astray or were too long.
+    # Earlier versions took names as they were, of which some led astray or were too long. One with
+    # a % may be what another stream's name is encoded as.
     is_file_name = not {"", ".", ".."} & set(name.split("/")) and len(name.encode()) < 256
-    is_old = folder != name and is_file_name and store.names(f"sources/{name}")
+    is_told_apart = name.isprintable() and "%" not in name
+    is_old = folder != name and is_file_name and is_told_apart and store.names(f"sources/{name}")
     return f"sources/{name if is_old else folder}"
 
 

@@ -84,7 +84,7 @@ def _using(place: Place) -> Iterator[None]:
 def _parts_in_the_way(folder: Place, overwrite: bool) -> tuple[str, ...]:
     """The parquet files to delete from a folder: none but Penstock's own."""
     found = ledger.content_of(folder)
-    if (found.own or found.foreign) and not overwrite:
+    if found.own and not overwrite:
         raise _held(folder)
     if found.foreign:
         shown = ", ".join(found.foreign[:_SHOWN])

@@ -53,7 +53,9 @@ def _has_no_tuple(query: Query, standing: Manifest) -> Waiting | None:
             yet = "" if standing.is_closed else " yet"
             what = "joins nothing: " if len(query.inputs) > 1 else ""
             return Waiting(f"{what}no tuple of {name}{yet}")
-        hint = f"idle='1 minute' in WITH of {item.source.name} passes it, --drain ends it"
+        hint = "--drain answers without it, where the streams end for good"
+        if item.source.idle is None:
+            hint += f"; idle='1 minute' in WITH of {item.source.name} passes it while they go on"
         return Waiting(f"{_asker(query)} for {name}: no tuple yet", hint)
     return None
 

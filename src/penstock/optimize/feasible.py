@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from penstock.errors import PlanError
 from penstock.plan.decision import Decision
 from penstock.plan.explain.verdict import needs_text
@@ -11,9 +13,7 @@ from penstock.query.goal import Steady
 
 def refuse_infeasible(decision: Decision) -> None:
     """Refuse to run what is known not to keep up; guesses refuse nothing."""
-    if decision.is_feasible or decision.is_shed or not isinstance(decision.goal, Steady):
-        return
-    if decision.rests_on_guesses:
+    if _may_run(decision) or decision.rests_on_guesses:
         return
     needs = needs_text(decision)
     if decision.is_forced:
@@ -28,3 +28,16 @@ def refuse_infeasible(decision: Decision) -> None:
         hint="let it shed with --shed (shed=True; explain shows what), or give it more with "
         "--capacity",
     )
+
+
+def doubts(decision: Decision) -> Iterator[str]:
+    """What is said of a query that is not refused only because guesses speak against it."""
+    if not _may_run(decision) and decision.rests_on_guesses:
+        yield (
+            f"by guessed figures it does not keep up: it needs {needs_text(decision)}; "
+            "penstock explain says which are guessed"
+        )
+
+
+def _may_run(decision: Decision) -> bool:
+    return decision.is_feasible or decision.is_shed or not isinstance(decision.goal, Steady)

@@ -32,7 +32,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         if not condition.streams:
             yield f"{condition} holds for all results or for none"
     if decision.rests_on_guesses:
-        yield "~ rests on guessed figures; penstock analyze finds them from the data"
+        yield _guess_note(decision)
     if isinstance(decision.plan, Eddy):
         yield "an eddy finds its orders as it runs; the figures are those of FROM's order"
     shown = (decision.chosen, *(decision.others if alternatives else ()))
@@ -41,6 +41,14 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
     yield from decision.notes
     if alternatives and not decision.others:
         yield "no alternatives: only one plan was weighed"
+
+
+def _guess_note(decision: Decision) -> str:
+    """Where the figures that were guessed can be had from: the data, or else the machine."""
+    guessed = [fact for fact in decision.facts if fact.origin == "guessed" and not fact.is_minor]
+    if all(fact.unit == "s" for fact in guessed):
+        return "~ rests on guessed costs; penstock doctor --calibrate measures them"
+    return "~ rests on guessed figures; penstock analyze finds them from the data"
 
 
 def sample_notes(plan: Plan) -> Iterator[str]:
