@@ -74,7 +74,7 @@ def test_every_field_of_a_report_is_on_the_page() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", section("What to watch"), re.M)
     assert rows == [
         *("batch", "seconds", "read", "late", "malformed", "shed", "results", "state_tuples"),
-        *("frontier", "total_results", "total_shed", "newest", "waiting"),
+        *("frontier", "total_results", "total_shed", "unreadable", "newest", "waiting"),
     ]
     assert set(rows) == {field.name for field in fields(Report)}
 

@@ -156,7 +156,7 @@ def test_a_name_that_another_is_encoded_as_has_a_log_of_its_own(tmp_path: Path) 
         folder = tmp_path / "in" / as_file_name(name)
         folder.mkdir(parents=True)
         (folder / "1.csv").write_text("ts,k\n1,2\n")
-        options = f"format = 'csv', path = '{folder}', timestamp = 'ts'"
+        options = f"format = 'csv', path = '{folder}', timestamp = 'ts', unit = 's'"
         quoted = '"' + name + '"'
         stream = f"CREATE STREAM {quoted} (ts BIGINT, k INT) WITH ({options})"
         source = parse(f"{stream}; SELECT * FROM {quoted} [NOW]").inputs[0].source

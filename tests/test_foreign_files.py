@@ -302,12 +302,3 @@ def test_a_checkpoint_with_options_and_strange_names_on_spark(
     assert sorted(seen) == [1, 2, 3, 4]
     assert {path.name for path in tmp_path.iterdir()} == {"in", folder.name}
     assert (folder / "spark" / "offsets").is_dir()
-
-
-def test_files_of_others_in_folders_below_are_seen(query: Query, tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    folder = Path(place.sink.place)
-    with foreign(folder / "sub", "mine.parquet"):
-        for overwrite in (False, True):
-            with pytest.raises(SinkError, match=r"did not write.*: sub/mine\.parquet"):
-                run_local(query, place, checkpoint=tmp_path / "one", overwrite=overwrite)

@@ -382,7 +382,8 @@ def test_a_run_that_only_guesses_speak_against_says_so(tmp_path: Path) -> None:
     script = tmp_path / "q.cql"
     script.write_text(
         f"CREATE STREAM a (ts BIGINT, k INT) WITH (format='csv', path='{tmp_path}/a.csv', "
-        "timestamp='ts', rate=100000); SELECT x.k FROM a [NOW] AS x, a [NOW] AS y WHERE x.k = y.k"
+        "timestamp='ts', unit='s', rate=100000); "
+        "SELECT x.k FROM a [NOW] AS x, a [NOW] AS y WHERE x.k = y.k"
     )
     command = ["run", str(script), "--engine", "local", "--available-now", "--sink", "noop"]
     said = CliRunner().invoke(app, [*command, "--capacity", "1e-7"])

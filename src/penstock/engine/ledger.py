@@ -39,12 +39,9 @@ def staging_in(folder: Place, mark: str) -> Place:
 
 
 def content_of(folder: Place) -> Content:
-    """What a reader of the folder and of those in it would find."""
-    names = sorted(
-        name
-        for name, _ in folder.files(recursive=True)
-        if name.endswith(".parquet") and not any(p[:1] in ("", ".", "_") for p in name.split("/"))
-    )
+    """What a reader of the folder would find."""
+    shown = (name for name, _ in folder.files() if not name.startswith((".", "_")))
+    names = sorted(name for name in shown if name.endswith(".parquet"))
     marks = set(_marks(folder))
     is_own = {name: mark_of_part(name) in marks for name in names}
     return Content(
