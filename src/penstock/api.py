@@ -196,7 +196,7 @@ class ContinuousQuery:
         order: dict[str, Any] = {
             "sink": sink_of(sink),
             **_placed(checkpoint, partitions, overwrite, report),
-            "trigger": as_seconds(trigger, "trigger", parse_duration),
+            "trigger": as_seconds(trigger, "trigger", parse_duration, may_be_zero=True),
             "available_now": as_flag(available_now, "available_now"),
             "drain": as_flag(drain, "drain"),
         }

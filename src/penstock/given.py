@@ -61,7 +61,13 @@ def as_number(value: object, name: str, hint: str) -> float:
         raise _misfit(value, name, hint) from None
 
 
-def as_seconds(value: object, name: str, parse: Callable[[str], int] | None = None) -> float:
+def as_seconds(
+    value: object,
+    name: str,
+    parse: Callable[[str], int] | None = None,
+    *,
+    may_be_zero: bool = False,
+) -> float:
     """Seconds above zero: a number of them, a timedelta, or a text for `parse` (microseconds)."""
     hint = "is a number of seconds" + ("" if parse is None else ", or a text such as '1 second'")
     if isinstance(value, str) and parse is not None:
@@ -73,7 +79,7 @@ def as_seconds(value: object, name: str, parse: Callable[[str], int] | None = No
         seconds = value.total_seconds()
     else:
         seconds = as_number(value, name, hint)
-    if not 0 < seconds < math.inf:
+    if not 0 <= seconds < math.inf or not (seconds or may_be_zero):
         raise UsageError(f"{name}: {value!r} is not above zero", hint=f"{name} {hint}")
     return seconds
 

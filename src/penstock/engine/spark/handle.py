@@ -107,7 +107,7 @@ class SparkRun:
         True if it has ended, False after `timeout` seconds. What made it fail is raised.
         """
         if timeout is not None:
-            timeout = as_seconds(timeout, "timeout")
+            timeout = as_seconds(timeout, "timeout", may_be_zero=True)
         try:
             ended = self.streaming.awaitTermination(timeout)
             if timeout is not None and not ended:
