@@ -66,6 +66,7 @@ NONE = StreamState()
         ("SELECT k FROM a [NOW] WHERE k > 1", NONE, None, "no tuple of a yet"),
         (JOIN, sent(0, 9), sent(0, 9, 7, 7), "all of b came too late (7 of 7)"),
         (JOIN, StreamState(malformed=3), sent(0, 9), "all rows of a are malformed (3)"),
+        (JOIN, StreamState(unreadable=2), sent(0, 9), "no file of a can be read (of 2)"),
         (JOIN, sent(345_609, 345_700), sent(0, 9), "joins nothing: a is 4 days ahead of b"),
         (JOIN, sent(0, 9), sent(5_409, 9_999), "joins nothing: b is 1.5 hours ahead of a"),
         (JOIN, sent(0, 9), sent(20, 29), "joins nothing: b is 11 seconds ahead of a"),
@@ -199,6 +200,15 @@ def test_nothing_is_left_of_the_state_once_drained(run, folder):
     assert reports[-2].state_tuples > 0
     assert reports[-1].state_tuples == 0
     assert not list((place.checkpoint / "state").rglob("*.arrow"))
+
+
+def test_a_table_has_no_newest_tuple(folder):
+    (folder / "t" / "1.csv").write_text("k\none\n1\n")
+    made = STREAMS.replace("path='{folder}/t'", "path='{folder}/t', malformed='drop'")
+    asked = parse(made.format(folder=folder) + "SELECT a.k FROM a [NOW], t WHERE a.k = t.k")
+    reports = run_local(asked, Place(folder))
+    assert reports[0].malformed["t"] == 1
+    assert set(reports[-1].newest) == {"a"}
 
 
 def penstock(folder: Path, select: str, *arguments: object) -> str:

@@ -86,13 +86,14 @@ class Progress:
         for name in report.read:
             recent = sum(r.read.get(name, 0) for _, r in self._recent)
             newest = report.newest.get(name)
+            when = "none yet" if newest is None else moment(newest)
             table.add_row(
                 name,
                 f"{self._read[name]:,}",
                 f"{recent / seconds:,.0f}",
                 f"{self._late[name]:,}",
                 f"{self._malformed[name]:,}",
-                "none yet" if newest is None else moment(newest),
+                when if name in report.newest else "",
             )
         results = sum(r.results for _, r in self._recent)
         table.add_row(

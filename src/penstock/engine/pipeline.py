@@ -450,7 +450,7 @@ class Pipeline:
             },
             total_shed=now.total_shed,
             unreadable={name: new[name].unreadable - old[name].unreadable for name in names},
-            newest={name: state.highest for name, state in new.items()},
+            newest={name: new[name].highest for name in self._sources},
             waiting=waiting_for(self.plan.query, now) if now.results == before.results else None,
         )
 

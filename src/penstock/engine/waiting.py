@@ -47,6 +47,8 @@ def _has_no_tuple(query: Query, standing: Manifest) -> Waiting | None:
             return Waiting(f"all of {name} came too late ({state.late:,} of {state.rows:,})")
         if state.malformed:
             return Waiting(f"all rows of {name} are malformed ({state.malformed:,})")
+        if state.unreadable:
+            return Waiting(f"no file of {name} can be read (of {state.unreadable:,})")
         if item.is_table:
             return Waiting(f"joins nothing: table {name} is empty")
         if standing.is_closed or state.passed is not None or _asker(query) is None:
