@@ -42,13 +42,19 @@ LEAST_GIVEN = 0.5
 # The truth can be told where 95 of 100 estimates are within this part of it.
 TELLABLE = 0.5
 _NORMAL = 1.96
+# Between the seeds of populations, so that none is of two seeds.
+_APART = 1_000_000
 
 
 @dataclass(frozen=True)
 class Size:
-    """How often each setting is shed at each of the fractions, and how many blocks are alike."""
+    """How often each setting is shed at each of the fractions, and how many blocks are alike.
+
+    With another `seed` there are other populations.
+    """
 
     seeds: int = 200
+    seed: int = 1
     blocks: int = 20
     settings: tuple[Setting, ...] = SETTINGS
     workers: int = 2
@@ -135,7 +141,7 @@ def _told(found: Finding, progress: Progress) -> Finding:
 def shed_setting(setting: Setting, size: Size) -> Finding:
     """The intervals of one setting at all the fractions that are kept."""
     numbers = range(max(1, size.seeds // size.blocks))
-    populations = [Population(setting, number) for number in numbers]
+    populations = [Population(setting, number + _APART * (size.seed - 1)) for number in numbers]
     with TemporaryDirectory(prefix="penstock-bench-") as scratch:
         folder = Path(scratch)
         for number, population in enumerate(populations):
@@ -143,7 +149,8 @@ def shed_setting(setting: Setting, size: Size) -> Finding:
         base = default_plan(setting.query(folder))
         tallies = []
         for number, kept in enumerate(KEPT):
-            boxes = DropBoxes(tuple(zip(setting.inputs, kept, strict=False)), number)
+            shares = tuple(zip(setting.inputs, kept, strict=False))
+            boxes = DropBoxes(shares, number + len(KEPT) * (size.seed - 1))
             # Plans estimate the same; both ways of summing up have their turn.
             early = tuple(setting.inputs[1:]) if number % 2 else ()
             plan = replace(base, drops=boxes, early=early)
@@ -212,6 +219,7 @@ def document(found: Sequence[Finding], size: Size) -> dict[str, Any]:
         "missed": [what for each in found for what in each.missed],
         "setting": {
             "seeds": size.seeds,
+            "seed": size.seed,
             "kept": [list(kept) for kept in KEPT],
             "aggregates": AGGREGATES,
             "least_coverage": LEAST_COVERAGE,

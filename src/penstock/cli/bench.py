@@ -70,7 +70,7 @@ def bench(
     queries: Annotated[
         int | None, typer.Option(min=1, help="(decisions) Random queries; default 60.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="(decisions) Other queries.")] = 1,
+    seed: Annotated[int, typer.Option(help="(decisions, intervals) Other queries or values.")] = 1,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="(intervals) Sheddings of each setting; default 200.")
     ] = None,
@@ -111,7 +111,7 @@ def bench(
     if repeat is not None and name is Benchmark.PLANNING:
         raise typer.BadParameter("planning is the same every time", param_hint="--repeat")
     if name is Benchmark.INTERVALS:
-        _intervals(quick, repeat, seeds, format)
+        _intervals(quick, repeat, seeds, seed, format)
         return
     if repeat is not None and name in (Benchmark.LATENCY, Benchmark.LONG_WINDOW):
         raise typer.BadParameter(f"{name} is one run of many batches", param_hint="--repeat")
@@ -197,14 +197,16 @@ def _planning(quick: bool, progress: Progress) -> dict[str, Any]:
     return document(run_planning(asked_for(sizes, large), progress))
 
 
-def _intervals(quick: bool, repeat: int | None, seeds: int | None, format: BenchFormat) -> None:
+def _intervals(
+    quick: bool, repeat: int | None, seeds: int | None, seed: int, format: BenchFormat
+) -> None:
     from penstock.bench.intervals import QUICK, Size, document, find_intervals
     from penstock.bench.intervals_text import intervals_text
 
     if repeat is not None:
         raise typer.BadParameter("intervals are shed by --seeds", param_hint="--repeat")
     base = QUICK if quick else Size()
-    size = replace(base, seeds=seeds or base.seeds)
+    size = replace(base, seeds=seeds or base.seeds, seed=seed)
     made = document(find_intervals(size, _progress()), size)
     is_json = format is BenchFormat.JSON
     sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else intervals_text(made))

@@ -7,7 +7,6 @@ true value in 95 of 100 cases, where what was kept tells enough for one (see `co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 import numpy as np
 import pyarrow as pa
@@ -51,12 +50,13 @@ def estimates(
     for each in view.aggregates:
         if each.is_estimable:
             read = sources[each.argument.name if each.argument else ""]
-            fewest = reduce(np.minimum, (tuples[alias] for alias in sorted(read)))
+            # Large products may be due to any of the inputs, so each of them has its say.
+            usual = np.exp(np.mean([np.log1p(tuples[alias]) for alias in sorted(read)], axis=0))
             is_null = kept[each.name].is_null().to_numpy(zero_copy_only=False)
             plain = kept[each.name].cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
             with np.errstate(all="ignore"):
                 values = _value(each, sums)
-                bounds = rounded(_ends(each, sums, plain, fewest))
+                bounds = rounded(_ends(each, sums, plain, usual - 1.0))
             columns[each.name] = _typed(each, values, is_null)
             is_unknown = is_null | ~np.isfinite(bounds[0] + bounds[1])
             for end, bound in zip(ENDS, bounds, strict=True):
