@@ -60,7 +60,7 @@ class Size:
     workers: int = 2
 
 
-QUICK = Size(seeds=40, blocks=10, settings=SETTINGS[::2] + SETTINGS[1::6])
+QUICK = Size(seeds=100, blocks=10, settings=SETTINGS[::2] + SETTINGS[1::6])
 
 
 @dataclass(frozen=True)
