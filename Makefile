@@ -14,7 +14,7 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	@$(BIN)/python -c "import sys; from penstock.engine.java import find_java; sys.exit(find_java() is None)" \
+	@$(BIN)/python -c "import sys; from penstock.engine.spark.java import find_java; sys.exit(find_java() is None)" \
 	  || $(BIN)/python -m pip install --quiet --editable '.[java]'
 	@touch $@
 
@@ -42,10 +42,10 @@ bench: setup ## run the benchmarks, penstock beside Spark's own joins
 	$(BIN)/penstock bench kernel
 
 soak: setup ## kill a running query a hundred times at random moments
-	$(BIN)/python -m tests.soak --kills 100
+	$(BIN)/python tests/support/soak.py --kills 100
 
 golden: setup ## rewrite the golden files; review the diff
-	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/test_sql.py tests/test_explain.py tests/test_stats_file.py
+	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/test_explain.py tests/stats/test_stats_file.py
 
 clean: ## remove what the targets made
 	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis

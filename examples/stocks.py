@@ -113,9 +113,9 @@ def write(folder: Path, names: tuple[str, ...], rows: Iterable[tuple[object, ...
 def main() -> None:
     """Make the data, sample it, show the plan, run it in this process, show a few results."""
     from penstock.api import TemporaryCheckpoint
-    from penstock.monitor.analyze import analyze
-    from penstock.sql import parse
-    from penstock.stats.save import save
+    from penstock.cql import parse
+    from penstock.sampling.analyze import analyze
+    from penstock.stats.files.save import save
 
     make_data(DATA)
     functions = [matches, contains]

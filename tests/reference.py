@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Literal
 
-from expressions import BITS, compare, value_of
-
 from penstock.errors import EvaluationError
 from penstock.query import (
     Aggregate,
@@ -30,6 +28,7 @@ from penstock.query import (
 )
 from penstock.query.expression import Value
 from penstock.query.types import common_type
+from support.expressions import BITS, compare, value_of
 
 
 @dataclass(frozen=True)

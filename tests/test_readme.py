@@ -15,7 +15,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from waiting import PATIENCE, wait_until
+
+from support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -6,8 +6,6 @@ import math
 
 import pyarrow.parquet as pq
 import pytest
-from cases import canonical, random_case, write_case
-from reference import Row, answer
 
 from penstock.query import (
     Call,
@@ -27,6 +25,8 @@ from penstock.query import (
 )
 from penstock.query.expression import Value
 from penstock.query.window import MICROS, NOW, UNBOUNDED, tumble
+from reference import Row, answer
+from support.cases import canonical, random_case, write_case
 
 SECOND = MICROS
 

@@ -1,4 +1,8 @@
-"""The rooms of DESIGN §2: imports go one way, and only some rooms know Spark or sqlglot."""
+"""The rooms of docs/architecture.md: imports go one way, and only some rooms know Spark or sqlglot.
+
+Between rooms a table says what each may import. Inside a room its parts are in an order, and a
+part imports from the parts before it only.
+"""
 
 from __future__ import annotations
 
@@ -9,42 +13,112 @@ from pathlib import Path
 import penstock
 
 SOURCE = Path(penstock.__file__).parent
+MOST_MODULES = 15
+
+# Small modules that every room may import; they import each other in this order only.
+COMMON = ("errors", "figure", "duration", "arguments")
 
 ALL = frozenset(
     [
         "query",
-        "sql",
+        "cql",
         "stats",
-        "cost",
+        "papers",
         "plan",
         "optimize",
         "kernels",
         "engine",
-        "monitor",
         "lab",
+        "sampling",
+        "calibration",
         "bench",
         "cli",
-        "dashboard",
+        "api",
     ]
 )
 MAY_IMPORT = {
     "query": frozenset(),
-    "sql": frozenset({"query"}),
-    "stats": frozenset({"query", "sql"}),
-    "cost": frozenset({"query", "stats"}),
+    "cql": frozenset({"query"}),
+    "stats": frozenset({"query", "cql"}),
+    "papers": frozenset(),
     "plan": frozenset({"query"}),
-    "optimize": frozenset({"query", "sql", "stats", "cost", "plan"}),
+    "optimize": frozenset({"query", "stats", "papers", "plan"}),
     "kernels": frozenset(),
     "engine": frozenset({"query", "plan", "kernels"}),
-    "monitor": frozenset({"query", "sql", "stats", "plan", "optimize", "kernels", "engine"}),
-    "lab": ALL,
-    "bench": ALL,
+    "lab": frozenset({"query", "plan", "kernels", "engine"}),
+    "sampling": frozenset({"query", "stats", "plan", "optimize", "engine"}),
+    "calibration": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "lab"}),
+    "api": frozenset({"query", "cql", "stats", "plan", "optimize", "engine"}),
+    "bench": ALL - {"cli"},
     "cli": ALL,
-    "dashboard": ALL,
 }
+
+# The parts of a room from the bottom to the top. A part is a folder or a module; `*` stands for
+# the modules of the room that are not named.
+ORDER = {
+    "penstock.cql": (
+        "reading",
+        "refused",
+        "expressions",
+        "declare",
+        "select",
+        "goal",
+        "script_file",
+        "script",
+    ),
+    "penstock.stats": ("*", "files"),
+    "penstock.plan": ("*", "text", "explain"),
+    "penstock.plan.explain": ("*", "pictures"),
+    "penstock.optimize": (
+        "switches",
+        "model",
+        "filters",
+        "shedding",
+        "joins",
+        "estimate",
+        "ranking",
+        "choice",
+        "reasons",
+        "views",
+        "mesh",
+        "planner",
+    ),
+    "penstock.engine": (
+        "expressions",
+        "rows",
+        "places",
+        "state",
+        "wire",
+        "sources",
+        "sinks",
+        "routes",
+        "folding",
+        "join",
+        "views",
+        "run",
+        "local",
+        "spark",
+    ),
+    "penstock.lab": (
+        "kernels",
+        "clock",
+        "schedule",
+        "layout",
+        "shedding",
+        "mesh",
+        "apparatus",
+        "servers",
+        "timing",
+        "laboratory",
+        "experiment",
+    ),
+    "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
+    "penstock.cli": ("show", "*"),
+}
+
 # Where a library may be known, by the start of the module's name.
 LIBRARIES = {
-    "sqlglot": ("penstock.sql.",),
+    "sqlglot": ("penstock.cql.",),
     "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.cli."),
 }
 
@@ -73,6 +147,37 @@ def room_of(name: str) -> str | None:
     return head if first == "penstock" and head in ALL else None
 
 
+def part_of(name: str, room: str) -> str | None:
+    """The part of a room that a module is in; None for the room's own `__init__`."""
+    if not name.startswith(f"{room}."):
+        return None
+    part = name.removeprefix(f"{room}.").split(".")[0]
+    if part == "__init__":
+        return None
+    return part if part in ORDER[room] else "*"
+
+
+def backward(module: str, name: str) -> bool:
+    """Whether an import goes from a part of a room to a part above it."""
+    for room, order in ORDER.items():
+        here, there = part_of(module, room), part_of(name, room)
+        if here is None or there is None:
+            continue
+        if there not in order:  # what a room's own __init__ offers
+            continue
+        if here not in order or order.index(there) > order.index(here):
+            return True
+    return False
+
+
+def common_fault(module: str, name: str) -> bool:
+    """Whether one of the small modules that everybody imports would import something larger."""
+    here, there = (each.split(".")[1] for each in (f"{module}.", f"{name}.."))
+    if here not in COMMON or not name.startswith("penstock"):
+        return False
+    return there not in COMMON[: COMMON.index(here)]
+
+
 def faults(module: str, text: str) -> list[str]:
     """What a module imports and must not."""
     room = room_of(module)
@@ -82,16 +187,26 @@ def faults(module: str, text: str) -> list[str]:
         for name in found
         if room and (other := room_of(name)) and other != room and other not in MAY_IMPORT[room]
     ]
+    inside = [
+        f"{module} imports {name}"
+        for name in found
+        if backward(module, name) or common_fault(module, name)
+    ]
     foreign = [
         f"{module} imports {name}"
         for name in found
         if not f"{module}.".startswith(LIBRARIES.get(name.split(".")[0], "penstock."))
     ]
-    return back + foreign
+    return back + inside + foreign
 
 
 def modules() -> list[Path]:
     return sorted(SOURCE.rglob("*.py"))
+
+
+def folders(parent: Path = SOURCE) -> list[Path]:
+    """All folders with modules below one."""
+    return sorted({path.parent for path in parent.rglob("*.py")} - {parent})
 
 
 def test_no_module_imports_against_the_direction() -> None:
@@ -103,31 +218,75 @@ def test_no_module_imports_against_the_direction() -> None:
 
 def test_every_directory_is_a_room() -> None:
     rooms = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
-    assert rooms <= ALL
+    assert rooms | {"api"} == ALL
+    assert {p.stem for p in SOURCE.glob("*.py")} == {*COMMON, "api", "__init__"}
 
 
-def test_errors_knows_nothing_of_penstock() -> None:
-    tree = ast.parse((SOURCE / "errors.py").read_text("utf-8"))
-    assert not [n for n in imports(tree, "penstock.errors") if n.startswith("penstock")]
+def test_every_part_of_a_room_has_its_place_in_the_order() -> None:
+    for folder in folders():
+        name = module_name(folder)
+        inner = [p for p in folder.iterdir() if p.is_dir() and p.name != "__pycache__"]
+        assert name in ORDER or not inner, f"{name} has folders and no order"
+    for room, order in ORDER.items():
+        folder = SOURCE.joinpath(*room.split(".")[1:])
+        parts = {p.stem for p in folder.iterdir() if p.name not in ("__pycache__", "__init__.py")}
+        assert set(order) - {"*"} <= parts, room
+        left = parts - set(order)
+        assert not left or "*" in order, f"{room} does not know where {left} stand"
+        assert not [part for part in left if (folder / part).is_dir()], room
+
+
+def test_no_folder_is_a_hall() -> None:
+    for folder in folders():
+        held = [p for p in folder.glob("*.py") if p.name != "__init__.py"]
+        assert len(held) <= MOST_MODULES, f"{folder.name} holds {len(held)} modules"
+
+
+def test_every_room_says_what_it_is() -> None:
+    for folder in folders():
+        text = (folder / "__init__.py").read_text("utf-8")
+        assert ast.get_docstring(ast.parse(text)), folder
 
 
 def test_back_edges_are_seen_however_they_are_written() -> None:
     for line in (
-        "import penstock.engine.java",
-        "from penstock.engine import java",
+        "import penstock.engine.local",
+        "from penstock.engine import local",
         "from penstock import engine",
-        "from ..engine import java",
-        "def late():\n    from penstock.engine.java import find_java",
+        "from ...engine import local",
+        "def late():\n    from penstock.engine.local import open_run",
         "import pyspark.sql",
         "from sqlglot import exp",
     ):
-        assert faults("penstock.plan.force", line), line
+        assert faults("penstock.plan.text.parse", line), line
 
 
-def test_what_the_table_allows_passes() -> None:
-    assert faults("penstock.engine.join", "from penstock.query.keys import key_classes") == []
-    assert faults("penstock.engine.java", "from penstock.errors import SetupError") == []
-    assert faults("penstock.engine.spark.run", "import pyspark") == []
-    assert faults("penstock.engine.java", "import pyspark") != []
-    assert faults("penstock.sql.text", "import sqlglot") == []
-    assert faults("penstock.plan.force", "from .keys import key_classes") == []
+def test_back_edges_inside_a_room_are_seen() -> None:
+    for module, line in (
+        ("penstock.engine.state.store", "from penstock.engine.join.pack import pack"),
+        ("penstock.engine.rows.layout", "from penstock.engine.run import pipeline"),
+        ("penstock.engine.local", "import penstock.engine.spark.start"),
+        ("penstock.optimize.model.load", "from penstock.optimize.planner import decide"),
+        ("penstock.plan.tree", "from penstock.plan.text.parse import parse_plan"),
+        ("penstock.plan.explain.rows", "from penstock.plan.explain.pictures import svg"),
+        ("penstock.cql.reading.text", "from penstock.cql.script import parse"),
+        ("penstock.sampling.analyze", "from penstock.calibration.fit import fit"),
+        ("penstock.errors", "from penstock.figure import Figure"),
+        ("penstock.figure", "from penstock.query import Query"),
+    ):
+        assert faults(module, line), (module, line)
+
+
+def test_what_the_tables_allow_passes() -> None:
+    for module, line in (
+        ("penstock.engine.join.legs", "from penstock.query.keys import key_classes"),
+        ("penstock.engine.join.legs", "from penstock.engine.rows.layout import Layout"),
+        ("penstock.engine.spark.java", "from penstock.errors import SetupError"),
+        ("penstock.engine.spark.start", "import pyspark"),
+        ("penstock.cql.reading.text", "import sqlglot"),
+        ("penstock.stats.guess", "from penstock.cql import parse"),
+        ("penstock.plan.text.parse", "from .notation import words"),
+        ("penstock.arguments", "from penstock.errors import UsageError"),
+    ):
+        assert faults(module, line) == [], (module, line)
+    assert faults("penstock.engine.local", "import pyspark") != []

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
-    from penstock.engine.sinks import Sink, console, foreach_batch, jsonl, noop, parquet
+    from penstock.cql.declare.registration import function
+    from penstock.engine.sinks.sink import Sink, console, foreach_batch, jsonl, noop, parquet
     from penstock.errors import PenstockError
     from penstock.query import Function
-    from penstock.sql.registration import function
 
 __all__ = [
     "ContinuousQuery",
@@ -26,14 +26,11 @@ __all__ = [
     "sql",
 ]
 
-# Loaded before the face of the same name is defined: later, the room would take its place.
-import_module("penstock.sql")
-
 _ROOMS = {
     "ContinuousQuery": "api",
     "Function": "query",
     "PenstockError": "errors",
-    "function": "sql.registration",
+    "function": "cql.declare.registration",
 }
 
 
@@ -48,4 +45,4 @@ def __getattr__(name: str) -> Any:
     """Load a face when it is first used: Spark's workers need none of them, and start sooner."""
     if name not in __all__:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
-    return getattr(import_module(f"penstock.{_ROOMS.get(name, 'engine.sinks')}"), name)
+    return getattr(import_module(f"penstock.{_ROOMS.get(name, 'engine.sinks.sink')}"), name)

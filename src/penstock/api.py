@@ -11,8 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from penstock.errors import PenstockError, UsageError
-from penstock.given import (
+from penstock.arguments import (
     as_callback,
     as_count,
     as_flag,
@@ -22,28 +21,29 @@ from penstock.given import (
     as_seconds,
     as_text,
 )
-from penstock.optimize.feasible import refuse_infeasible
+from penstock.cql import parse
+from penstock.cql.declare.function_file import load_functions
+from penstock.cql.goal import parse_goal
+from penstock.cql.script_file import read_script
+from penstock.duration import parse_duration
+from penstock.errors import PenstockError, UsageError
+from penstock.figure import Figure
 from penstock.optimize.planner import NO_WISHES, Wishes, decide
+from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.optimize.switches import KINDS, SWITCHES, checked
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.plan import Plan
 from penstock.query import Function, Query
-from penstock.sql import parse
-from penstock.sql.duration import parse_duration
-from penstock.sql.function_file import load_functions
-from penstock.sql.goal import parse_goal
-from penstock.sql.script_file import read_script
 from penstock.stats.calibration import Engine, calibration_of
-from penstock.stats.figure import Figure
-from penstock.stats.file import load
+from penstock.stats.files.load import load
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 
 if TYPE_CHECKING:
-    from penstock.engine.local.batches import LocalRun
-    from penstock.engine.pipeline import Report
-    from penstock.engine.sinks import Sink
+    from penstock.engine.local import LocalRun
+    from penstock.engine.run.pipeline import Report
+    from penstock.engine.sinks.sink import Sink
     from penstock.engine.spark.handle import SparkRun
 
     SinkLike = Sink | str | Callable[[Any, int], None]
@@ -190,7 +190,7 @@ class ContinuousQuery:
         is stopped. `report` is called after each batch. A query that is known not to keep up is
         refused unless it may shed.
         """
-        from penstock.engine.sink_text import sink_of
+        from penstock.engine.sinks.sink_text import sink_of
         from penstock.engine.spark.start import start
 
         order: dict[str, Any] = {
@@ -216,8 +216,8 @@ class ContinuousQuery:
         report: Callable[[Report], None] | None = None,
     ) -> LocalRun:
         """The same query in this process; call `available_now()` or `every(seconds)` on it."""
-        from penstock.engine.local.batches import open_run
-        from penstock.engine.sink_text import sink_of
+        from penstock.engine.local import open_run
+        from penstock.engine.sinks.sink_text import sink_of
 
         order = {
             "sink": sink_of(sink),
@@ -237,8 +237,8 @@ class ContinuousQuery:
         overwrite: bool = False,
     ) -> None:
         """Refuse now what a start would refuse: no session is needed for that, and little time."""
-        from penstock.engine.preflight import check_start
-        from penstock.engine.sink_text import sink_of
+        from penstock.engine.run.preflight import check_start
+        from penstock.engine.sinks.sink_text import sink_of
 
         place = _placed(checkpoint, partitions, overwrite)
         refuse_infeasible(self.decision)

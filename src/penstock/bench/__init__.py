@@ -1,0 +1,1 @@
+"""Benchmarks: Penstock beside its peers in one run."""

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from penstock.api import sql
 from penstock.bench.measurement import BatchTime, Measurement
 from penstock.bench.workload import Workload
-from penstock.engine.sinks import noop
+from penstock.engine.sinks.sink import noop
 from penstock.engine.spark.handle import SparkRun
 
 

@@ -12,13 +12,13 @@ from itertools import combinations
 from random import Random
 from typing import Any, Literal
 
-from penstock.optimize.effort import Effort
+from penstock.cql import parse
+from penstock.figure import Figure
+from penstock.optimize.model.effort import Effort
 from penstock.optimize.planner import NO_WISHES, Wishes, decide
 from penstock.plan.decision import Decision
 from penstock.query.goal import By, First
-from penstock.sql import parse
-from penstock.stats.figure import Figure
-from penstock.stats.file import from_data
+from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 from penstock.stats.training import Training, operators_of

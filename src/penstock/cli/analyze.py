@@ -31,7 +31,7 @@ def analyze(
     ] = None,
 ) -> None:
     """Sample the sources and write a stats file: rates, distinct counts, selectivities, costs."""
-    from penstock.stats.dump import dump
+    from penstock.stats.files.dump import dump
 
     found = _with_progress(read_query(file, functions), rows, seconds)
     if output is None:
@@ -44,7 +44,7 @@ def _with_progress(query: Query, rows: int, seconds: float) -> Statistics:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from penstock.monitor.analyze import analyze
+    from penstock.sampling.analyze import analyze
 
     console = Console(file=sys.stderr)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -57,7 +57,7 @@ def _with_progress(query: Query, rows: int, seconds: float) -> Statistics:
 
 
 def _save(statistics: Statistics, path: Path) -> None:
-    from penstock.stats.save import save
+    from penstock.stats.files.save import save
 
     try:
         for written in save(statistics, path):

@@ -18,7 +18,7 @@ import typer
 from penstock.errors import SinkError
 
 if TYPE_CHECKING:
-    from penstock.bench.comparison import Size
+    from penstock.bench.joins.comparison import Size
 
 Progress = Callable[[str], None]
 
@@ -132,17 +132,17 @@ def _measure(
 ) -> dict[str, Any]:
     match name:
         case Benchmark.KERNEL:
-            from penstock.bench.kernel import kernel_benchmark
+            from penstock.bench.joins.kernel import kernel_benchmark
 
             progress("one core, tuple by tuple")
             repeats = repeat or (1 if quick else 3)
             return dict(kernel_benchmark(seconds or (20 if quick else 60), repeats=repeats))
         case Benchmark.LATENCY:
-            from penstock.bench.latency import latency_benchmark
+            from penstock.bench.joins.latency import latency_benchmark
 
             return latency_benchmark(seconds or (20 if quick else 25), folder, progress)
         case Benchmark.LONG_WINDOW:
-            from penstock.bench.long_window import long_window_benchmark
+            from penstock.bench.joins.long_window import long_window_benchmark
 
             return long_window_benchmark(seconds or (600 if quick else 3600), folder, progress)
         case Benchmark.AGGJOIN:
@@ -155,8 +155,8 @@ def _measure(
             return _planning(quick, progress)
         case _:
             from penstock.bench import workload
-            from penstock.bench.comparison import compare
-            from penstock.bench.figures import document
+            from penstock.bench.joins.comparison import compare
+            from penstock.bench.joins.figures import document
 
             chosen = {w.name: w for w in (workload.JOIN3, workload.SPARSE3, workload.CHAIN3)}
             size = _size(quick, repeat, seconds)
@@ -166,8 +166,8 @@ def _measure(
 def _aggjoin(
     quick: bool, repeat: int | None, seconds: int | None, folder: Path, progress: Progress
 ) -> dict[str, Any]:
-    from penstock.bench.aggjoin import QUICK, Size, run_aggjoin
-    from penstock.bench.aggjoin_figures import document
+    from penstock.bench.aggjoin.figures import document
+    from penstock.bench.aggjoin.run import QUICK, Size, run_aggjoin
 
     base = QUICK if quick else Size()
     size = replace(base, seconds=seconds or base.seconds, repeat=repeat or base.repeat)
@@ -175,7 +175,7 @@ def _aggjoin(
 
 
 def _early(quick: bool, repeat: int | None, progress: Progress) -> dict[str, Any]:
-    from penstock.bench.early import QUICK, Size, document, find_winners
+    from penstock.bench.early.run import QUICK, Size, document, find_winners
     from penstock.cli.calibration import costs_of
 
     base = QUICK if quick else Size()
@@ -184,7 +184,7 @@ def _early(quick: bool, repeat: int | None, progress: Progress) -> dict[str, Any
 
 
 def _mesh(quick: bool, repeat: int | None, folder: Path, progress: Progress) -> dict[str, Any]:
-    from penstock.bench.mesh import QUICK, Sizes, run_mesh
+    from penstock.bench.mesh.run import QUICK, Sizes, run_mesh
 
     sizes = QUICK if quick else Sizes()
     return run_mesh(sizes if repeat is None else sizes.repeated(repeat), folder, progress)
@@ -200,8 +200,8 @@ def _planning(quick: bool, progress: Progress) -> dict[str, Any]:
 def _intervals(
     quick: bool, repeat: int | None, seeds: int | None, seed: int, format: BenchFormat
 ) -> None:
-    from penstock.bench.intervals import QUICK, Size, document, find_intervals
-    from penstock.bench.intervals_text import intervals_text
+    from penstock.bench.intervals.run import QUICK, Size, document, find_intervals
+    from penstock.bench.intervals.text import intervals_text
 
     if repeat is not None:
         raise typer.BadParameter("intervals are shed by --seeds", param_hint="--repeat")
@@ -222,10 +222,10 @@ def _decisions(
     spark: bool,
     format: BenchFormat,
 ) -> None:
-    from penstock.bench.decisions import QUICK, Size, document, feasible_cases, judge
-    from penstock.bench.decisions_text import decisions_text
-    from penstock.cli.bars import bar
+    from penstock.bench.decisions.run import QUICK, Size, document, feasible_cases, judge
+    from penstock.bench.decisions.text import decisions_text
     from penstock.cli.calibration import costs_of
+    from penstock.cli.show.bars import bar
 
     base = QUICK if quick else Size()
     size = Size(queries or base.queries, repeat or base.repeats)
@@ -234,7 +234,7 @@ def _decisions(
         outcome = judge(size, seed, costs, progress)
     on_spark = None
     if spark:
-        from penstock.bench.decisions_spark import compare_on_spark
+        from penstock.bench.decisions.spark import compare_on_spark
 
         cases = list(feasible_cases(outcome))
         spark_costs = costs_of("spark")
@@ -246,7 +246,7 @@ def _decisions(
 
 
 def _size(quick: bool, repeat: int | None, seconds: int | None) -> Size:
-    from penstock.bench.comparison import QUICK, Size
+    from penstock.bench.joins.comparison import QUICK, Size
 
     base = QUICK if quick else Size()
     whole = seconds or base.seconds
@@ -265,15 +265,15 @@ def _text(name: Benchmark, made: dict[str, Any]) -> str:
         case Benchmark.LONG_WINDOW:
             return text.long_window_text(made)
         case Benchmark.AGGJOIN:
-            from penstock.bench.aggjoin_text import aggjoin_text
+            from penstock.bench.aggjoin.text import aggjoin_text
 
             return aggjoin_text(made)
         case Benchmark.EARLY:
-            from penstock.bench.early_text import early_text
+            from penstock.bench.early.text import early_text
 
             return early_text(made)
         case Benchmark.MESH:
-            from penstock.bench.mesh_text import mesh_text
+            from penstock.bench.mesh.text import mesh_text
 
             return mesh_text(made)
         case Benchmark.PLANNING:

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, get_args
 
-from penstock.cli.bars import bar
+from penstock.cli.show.bars import bar
 from penstock.stats.calibration import Engine, calibrated, calibration_file, calibration_of, keep
 
 if TYPE_CHECKING:
-    from penstock.monitor.fit import Fit
+    from penstock.calibration.fit import Fit
     from penstock.stats.costs import Costs
 
 _ORDER: tuple[Engine, ...] = ("local", "spark", "laboratory")
@@ -33,7 +33,7 @@ def costs_of(engine: Engine) -> Costs:
 
 def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
     """The costs of some engines, with progress on stderr; for Spark those of `local` too."""
-    from penstock.monitor.calibrate import (
+    from penstock.calibration.calibrate import (
         QUICK,
         THOROUGH,
         calibrate_laboratory,
@@ -58,7 +58,7 @@ def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
 
 def refused(fits: dict[Engine, Fit]) -> dict[Engine, list[str]]:
     """The engines whose costs may not be planned with, and why."""
-    from penstock.monitor.verdict import reasons_against
+    from penstock.calibration.verdict import reasons_against
 
     found = {engine: list(reasons_against(engine, fit)) for engine, fit in fits.items()}
     if found.get("local") and "spark" in found:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from penstock.engine.java import INSTALL_HINT, OLDEST, all_javas, find_java
+from penstock import kernels
+from penstock.engine.spark.java import INSTALL_HINT, OLDEST, all_javas, find_java
 
 GIB = 1 << 30
 LEAST_DISK = 1 * GIB
@@ -115,7 +116,7 @@ def worker() -> Finding:
 def numba_cache() -> Finding:
     """A place where compiled kernels can be kept between runs."""
     configured = os.environ.get("NUMBA_CACHE_DIR")
-    path = Path(configured) if configured else Path(__file__).parents[1] / "kernels/__pycache__"
+    path = Path(configured) if configured else Path(kernels.__file__).parent / "__pycache__"
     if _is_writable(path):
         return Finding("Numba cache", Status.OK, str(path))
     mend = "set NUMBA_CACHE_DIR to a writable directory; without it every start compiles again"

@@ -14,7 +14,7 @@ import typer
 from penstock.cli.signals import Signals
 
 if TYPE_CHECKING:
-    from penstock.cli.progress import Progress
+    from penstock.cli.show.progress import Progress
     from penstock.engine.spark.handle import SparkRun
 
 
@@ -24,8 +24,8 @@ def demo(
 ) -> None:
     """Show a query, its plan, its progress on Spark, and some of its results."""
     from penstock.api import sql
-    from penstock.cli.progress import Progress
-    from penstock.engine.sinks import parquet
+    from penstock.cli.show.progress import Progress
+    from penstock.engine.sinks.sink import parquet
     from penstock.engine.spark.session import own_session
 
     file = Path(__file__).with_name("auction.cql")

@@ -63,7 +63,7 @@ def doctor(
 
 def _calibrate(engines: list[Target] | None, quick: bool, format: DoctorFormat) -> None:
     from penstock.cli.calibration import calibrate_engines, calibration_text, refusal_text
-    from penstock.engine.java import find_java
+    from penstock.engine.spark.java import find_java
 
     # All engines that this machine can run, unless some are named.
     named = engines or [e for e in Target if e is not Target.SPARK or find_java() is not None]

@@ -7,7 +7,7 @@ import typer
 
 def micros_of(text: str, option: str) -> int:
     """The microseconds of `1s`, `500 ms` and the like; a usage error if it is no positive time."""
-    from penstock.sql.duration import parse_duration
+    from penstock.duration import parse_duration
 
     try:
         micros = parse_duration(text)

@@ -13,9 +13,9 @@ from penstock.query.window import MICROS
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
-    from penstock.engine.local.clock import Clock
-    from penstock.engine.local.laboratory import Outcome
-    from penstock.engine.sinks import Sink
+    from penstock.engine.sinks.sink import Sink
+    from penstock.lab.clock import Clock
+    from penstock.lab.laboratory import Outcome
 
 
 def run_in_laboratory(
@@ -27,8 +27,8 @@ def run_in_laboratory(
     overwrite: bool,
 ) -> None:
     """Run a plan tuple by tuple, or every so often, and say what work it took."""
-    from penstock.engine.local.experiment import run_experiment
-    from penstock.engine.local.schedule import Eager, Lazy
+    from penstock.lab.experiment import run_experiment
+    from penstock.lab.schedule import Eager, Lazy
 
     mode = Eager() if every is None else Lazy(micros_of(every, "--every"))
     if isinstance(mode, Lazy):
@@ -48,7 +48,7 @@ def run_in_laboratory(
 
 
 def _clock(costs: list[str] | None) -> Clock:
-    from penstock.engine.local.clock import Costs, RealClock, SimulatedClock
+    from penstock.lab.clock import Costs, RealClock, SimulatedClock
 
     if not costs:
         return RealClock()

@@ -31,8 +31,8 @@ from penstock.errors import SinkError
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
-    from penstock.cli.progress import Progress
-    from penstock.engine.sinks import Sink
+    from penstock.cli.show.progress import Progress
+    from penstock.engine.sinks.sink import Sink
 
 
 # What shells and typer give for Ctrl-C.
@@ -121,8 +121,8 @@ def run(
         engine="laboratory" if is_laboratory else engine.value,
     )
     from penstock.api import TemporaryCheckpoint
-    from penstock.cli.live_table import check_table, live_table
-    from penstock.cli.progress import Progress
+    from penstock.cli.show.live_table import check_table, live_table
+    from penstock.cli.show.progress import Progress
 
     if sink == "table":
         check_table(query.query)
@@ -216,7 +216,7 @@ def _notes(
     query: ContinuousQuery, sink: Sink, written: str, checkpoint: str | None
 ) -> Iterator[str]:
     """What somebody who starts a query should know before it runs."""
-    from penstock.optimize.feasible import doubts
+    from penstock.optimize.shedding.feasible import doubts
     from penstock.plan.explain.notes import cross_notes, sample_notes
 
     if sink.kind == "console":
@@ -231,7 +231,7 @@ def _notes(
 
 
 def _sink(text: str) -> Sink:
-    from penstock.engine.sink_text import sink_of
+    from penstock.engine.sinks.sink_text import sink_of
 
     try:
         return sink_of("console" if text == "table" else text)

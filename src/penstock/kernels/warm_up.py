@@ -11,7 +11,7 @@ from penstock.kernels import (
     grouping,
     hashing,
     ranges,
-    rows,
+    rows_lifetimes,
     sorting,
 )
 
@@ -28,7 +28,7 @@ def warm_up() -> None:
     hashing.hash_bytes(few, np.zeros(1, np.uint8))
     starts, counts = ranges.find_ranges(few, few, few, few, few)
     ranges.expand(starts, counts, np.cumsum(counts), 0, int(counts.sum()))
-    rows.ends_of(few, few, 2, 1, 9)
+    rows_lifetimes.ends_of(few, few, 2, 1, 9)
     floats = few.astype(np.float64)
     known = np.ones(2, np.bool_)
     grouping.pair_ids(few, few)

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from penstock.optimize.anew import unfolded_seconds
-from penstock.optimize.candidates import FROM_ORDER
-from penstock.optimize.distinct import is_folding_guessed
-from penstock.optimize.facts import guesses
-from penstock.optimize.problem import Problem
+from penstock.optimize.joins.candidates import FROM_ORDER
+from penstock.optimize.model.distinct import is_folding_guessed
+from penstock.optimize.model.facts import guesses
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.recompute import unfolded_seconds
 from penstock.optimize.ranking import Order
 from penstock.plan.decision import Alternative
 from penstock.plan.plan import Plan, anew_by

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from penstock.errors import PlanError
-from penstock.optimize.curve import NOTHING, Curve, curve_of, last_arrival
-from penstock.optimize.folding import weighed, with_early
-from penstock.optimize.keeping import best_fractions, by_alias
-from penstock.optimize.load import combinations_of, output_of, state_of
-from penstock.optimize.mesh_load import as_kept, plan_load
-from penstock.optimize.posynomial import value
-from penstock.optimize.problem import Problem
-from penstock.optimize.rounds import batch_seconds
-from penstock.optimize.view_changes import view_changes
+from penstock.optimize.model.curve import NOTHING, Curve, curve_of, last_arrival
+from penstock.optimize.model.folding import weighed, with_early
+from penstock.optimize.model.load import combinations_of, output_of, state_of
+from penstock.optimize.model.load_of_mesh import as_kept, plan_load
+from penstock.optimize.model.posynomial import value
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.rounds import batch_seconds
+from penstock.optimize.model.view_changes import view_changes
+from penstock.optimize.shedding.keeping import best_fractions, by_alias
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
-from penstock.plan.shape import render_shape
+from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import TimeWindow
 from penstock.query.goal import By, First, Goal, Steady

@@ -8,15 +8,8 @@ from itertools import chain, combinations
 from math import inf, prod
 
 from penstock.errors import PlanError
-from penstock.optimize.candidates import (
-    SEVERAL_SEARCHES,
-    Proposal,
-    multiway_plans,
-    tree_plans,
-)
+from penstock.figure import Figure
 from penstock.optimize.choice import preferences
-from penstock.optimize.early import anew_plan, anew_plans, early_plans
-from penstock.optimize.effort import Effort
 from penstock.optimize.estimate import (
     check_reachable,
     endless,
@@ -24,25 +17,32 @@ from penstock.optimize.estimate import (
     needed_by,
     with_drops,
 )
-from penstock.optimize.facts import facts_of, guesses, inputs_of
-from penstock.optimize.folding import with_early
-from penstock.optimize.mesh_plans import RUSTER, fallback_notes, mesh_plans
-from penstock.optimize.ordering import lazier
-from penstock.optimize.physical import settle, with_methods
-from penstock.optimize.placement import with_late_filters
-from penstock.optimize.predicates import by_rank
-from penstock.optimize.problem import DEFAULT_HORIZON, Problem
+from penstock.optimize.filters.condition_order import by_rank
+from penstock.optimize.filters.placement import with_late_filters
+from penstock.optimize.joins.candidates import (
+    SEVERAL_SEARCHES,
+    Proposal,
+    multiway_plans,
+    tree_plans,
+)
+from penstock.optimize.joins.ordering import lazier
+from penstock.optimize.joins.physical import settle, with_methods
+from penstock.optimize.mesh.plans import RUSTER, fallback_notes, mesh_plans
+from penstock.optimize.model.effort import Effort
+from penstock.optimize.model.facts import facts_of, guesses, inputs_of
+from penstock.optimize.model.folding import with_early
+from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.ranking import Order
 from penstock.optimize.reasons import budget_text, reason_for
 from penstock.optimize.switches import KINDS
+from penstock.optimize.views.early import anew_plan, anew_plans, early_plans
 from penstock.plan.decision import Alternative, Decision
-from penstock.plan.force import forced_plan, is_flat, render_plan
 from penstock.plan.mesh import MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan, anew_by
+from penstock.plan.text.parse import forced_plan, is_flat, render_plan
 from penstock.query.goal import STEADY, First, Goal, Steady
 from penstock.stats.calibration import Engine
-from penstock.stats.figure import Figure
 from penstock.stats.known import Known
 
 _ROUGHLY = 1e-4

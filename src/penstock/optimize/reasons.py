@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.optimize.choice import CLEARLY, Preference
-from penstock.optimize.effort import Effort
+from penstock.optimize.model.effort import Effort
 from penstock.optimize.ranking import Order
 from penstock.plan.decision import Alternative
 from penstock.plan.explain.quantity import number
-from penstock.plan.force import render_plan
 from penstock.plan.plan import anew_by
+from penstock.plan.text.parse import render_plan
 from penstock.query.goal import First, Steady
 
 _MOST_DIGITS = 9

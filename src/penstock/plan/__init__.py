@@ -1,0 +1,1 @@
+"""Plans: what each kind of plan is, and what was decided with it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.stats.figure import Origin
+from penstock.figure import Origin
 
 GUESSED_FOLD, GUESSED_TALLY = 1e-7, 5e-8
 """Seconds to fold a tuple and to tally a join result where that was not measured.

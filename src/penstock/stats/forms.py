@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
+from penstock.figure import Figure
 from penstock.query import Apply, Call, Column, Expression
 from penstock.query.expression import columns_of, walk
-from penstock.stats.figure import Figure
 
 Distinct = Callable[[Column], float | None]
 

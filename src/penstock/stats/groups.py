@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import prod
 
+from penstock.figure import Figure
 from penstock.query import Expression
 from penstock.query.keys import KeyClass
-from penstock.stats.figure import Figure
 from penstock.stats.statistics import Group
 
 Distinct = Callable[[str, Expression], float | None]

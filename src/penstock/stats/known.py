@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from penstock.figure import Figure
 from penstock.query import Query
 from penstock.stats.costs import Costs
-from penstock.stats.figure import Figure
 from penstock.stats.training import Training
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from penstock.figure import Figure
 from penstock.query import Condition, Expression, Query
 from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.query import as_condition
 from penstock.stats.costs import Costs
-from penstock.stats.figure import Figure
 from penstock.stats.training import Training
 
 

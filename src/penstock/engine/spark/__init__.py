@@ -1,0 +1,1 @@
+"""The batch engine on Spark; the only room that imports pyspark."""

@@ -16,7 +16,7 @@ _RUNS_STEPS = "pyspark.worker"
 def main() -> None:
     """Load what steps need, then serve Spark as its own daemon does."""
     if _RUNS_STEPS in sys.argv[1:]:
-        from penstock.engine import job  # noqa: F401
+        from penstock.engine.run import job  # noqa: F401
         from penstock.kernels.warm_up import warm_up
 
         warm_up()

@@ -12,14 +12,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from penstock.engine.feed import Feed, Serving
-from penstock.engine.given_plan import Planned
-from penstock.engine.packets import SPARK_SCHEMA
-from penstock.engine.pipeline import Pipeline, Report
+from penstock.arguments import as_seconds
+from penstock.engine.run.given_plan import Planned
+from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.runner import on_spark
+from penstock.engine.wire.packets import SPARK_SCHEMA
 from penstock.errors import StateError
-from penstock.given import as_seconds
 from penstock.plan.plan import Plan
 
 # Enough reports for a day at a batch every ten seconds; older ones are forgotten.

@@ -9,12 +9,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from penstock.engine.guard import guarded
-from penstock.engine.job import Job, Runner, Work
-from penstock.engine.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_meta
-from penstock.engine.slices import Slice
+from penstock.engine.run.job import Job, Runner, Work
+from penstock.engine.sources.slices import Slice
 from penstock.engine.spark.ticker import deal
-from penstock.engine.transit import Transit
+from penstock.engine.wire.packet_files import Transit
+from penstock.engine.wire.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_meta
+from penstock.engine.wire.task_errors import guarded
 
 
 def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:

@@ -16,7 +16,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from penstock.engine.java import ensure_java
+from penstock.engine.spark.java import ensure_java
 from penstock.engine.spark.jvm import end_process, is_lost, is_running, log_file, lost_error
 from penstock.engine.spark.warm_up import warm_up
 from penstock.errors import SetupError

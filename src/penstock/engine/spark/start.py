@@ -12,18 +12,18 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.engine.checkpoint import Checkpoint
-from penstock.engine.feed import Feed, refuse_endless
-from penstock.engine.file_names import unique_name
-from penstock.engine.manifest import Manifest
-from penstock.engine.pipeline import Pipeline, Report
-from penstock.engine.publish import staging_of
-from penstock.engine.sinks import Sink
+from penstock.engine.places.file_names import unique_name
+from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.sinks.publish import staging_of
+from penstock.engine.sinks.sink import Sink
+from penstock.engine.sources.feed import Feed, refuse_endless
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
-from penstock.engine.store import Store
+from penstock.engine.state.checkpoint import Checkpoint
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.store import Store
 from penstock.errors import SetupError, StateError, UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
@@ -168,7 +168,7 @@ def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
     held.store.write(name, b"penstock")
 
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from penstock.engine.store import Store
+        from penstock.engine.state.store import Store
 
         for batch in batches:
             seen = Store(root).exists(name)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.engine.packets import SPARK_SCHEMA, Packet, pack_rows, to_batches
-from penstock.engine.slices import Slice
+from penstock.engine.sources.slices import Slice
+from penstock.engine.wire.packets import SPARK_SCHEMA, Packet, pack_rows, to_batches
 
 
 def ticks(spark: SparkSession, tasks: int) -> DataFrame:

@@ -6,11 +6,11 @@ from enum import StrEnum
 
 from penstock.errors import PlanError
 from penstock.plan.decision import Decision
-from penstock.plan.explain.dot import as_dot
 from penstock.plan.explain.figures import figures_of
-from penstock.plan.explain.html import as_html
 from penstock.plan.explain.json import as_json
-from penstock.plan.explain.mermaid import as_mermaid
+from penstock.plan.explain.pictures.dot import as_dot
+from penstock.plan.explain.pictures.html import as_html
+from penstock.plan.explain.pictures.mermaid import as_mermaid
 from penstock.plan.explain.text import as_text
 
 

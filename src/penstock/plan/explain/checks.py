@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, ProbeOrder
 from penstock.plan.plan import Plan
-from penstock.plan.shape import render_shape
-from penstock.plan.stand_in import stand_in
+from penstock.plan.representative import stand_in
+from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import Condition, Equality
 from penstock.query.keys import key_classes, unkeyed_equalities

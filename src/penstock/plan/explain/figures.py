@@ -10,12 +10,12 @@ from penstock.plan.explain.checks import Check, Visit, checks_of, visits_of
 from penstock.plan.explain.joins import JoinFigures, joins_of
 from penstock.plan.explain.notes import notes_of
 from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
-from penstock.plan.force import render_plan
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin
 from penstock.plan.plan import Plan, anew_by
+from penstock.plan.representative import stand_in
 from penstock.plan.sampling import shown_query
-from penstock.plan.stand_in import stand_in
+from penstock.plan.text.parse import render_plan
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import key_classes

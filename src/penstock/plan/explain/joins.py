@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from penstock.plan.decision import Alternative
 from penstock.plan.multiway import Method
-from penstock.plan.shape import render_shape
+from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import Branch, TreeJoin, branches, leaves
 from penstock.query import Query
 from penstock.query.expression import render

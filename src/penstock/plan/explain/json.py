@@ -11,12 +11,12 @@ from penstock.plan.decision import Alternative, Decision, Fact
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.joins import JoinFigures
 from penstock.plan.explain.mesh import as_data
-from penstock.plan.force import render_plan
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan, anew_by
-from penstock.plan.shape import kind_of, shape_of
-from penstock.plan.stand_in import stand_in
+from penstock.plan.representative import stand_in
+from penstock.plan.text.parse import render_plan
+from penstock.plan.text.shape import kind_of, shape_of
 
 VERSION = 1
 # Searches stop when they are near enough; digits beyond these differ between machines.

@@ -7,8 +7,8 @@ from typing import Any
 
 from penstock.plan.explain.quantity import number, percent, seconds
 from penstock.plan.mesh import DriverMesh, Fork, Goes, MeshJoin, Split
-from penstock.plan.mesh_text import operator_names, stage_texts
 from penstock.plan.plan import Plan
+from penstock.plan.text.mesh_text import operator_names, stage_texts
 
 _SHOWN = 6
 """Of a longer list of texts the beginning is enough."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.explain.quantity import kept_text, number, seconds
-from penstock.plan.force import render_plan
-from penstock.plan.shape import kind_of
+from penstock.plan.text.parse import render_plan
+from penstock.plan.text.shape import kind_of
 from penstock.query.goal import By, First
 
 

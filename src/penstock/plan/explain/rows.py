@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from penstock.plan.explain.checks import Visit
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.quantity import number, percent, roughly, shortened
-from penstock.plan.shape import render_shape
+from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import Leaf, Node, TreeJoin
 
 # The drawing shows what an inner join joins; of a long shape the beginning is enough.

@@ -1,0 +1,1 @@
+"""Aggregation over joins beside Spark's own and our late plan."""

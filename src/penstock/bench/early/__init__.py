@@ -1,0 +1,1 @@
+"""Which early plan wins: the model beside the measurement."""

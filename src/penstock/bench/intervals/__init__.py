@@ -1,0 +1,1 @@
+"""How often the intervals of shed views cover the truth."""

@@ -1,0 +1,1 @@
+"""Joins beside Spark and Flink: throughput, latency, long windows, the kernel alone."""

@@ -1,0 +1,1 @@
+"""A mesh beside a single plan and eddies."""

@@ -1,0 +1,1 @@
+"""What this machine costs: designed runs are timed and the cost constants fitted."""

@@ -1,0 +1,116 @@
+"""This machine's costs for one tuple, measured on workloads of which everything is known.
+
+A session on Spark has few runs, because each takes seconds; the laboratory has many.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from penstock.calibration.batch_runs import RunPlan, run_in_process, spark_runs
+from penstock.calibration.designed import batch_plans, batched, designed, plans_for, viewed
+from penstock.calibration.fit import Fit, Run, fit
+from penstock.calibration.timing import least
+from penstock.calibration.unit import BATCHES, LABORATORY, spark_units
+from penstock.calibration.workload import Workload
+from penstock.lab.experiment import read_all
+from penstock.optimize.estimate import needed_by
+from penstock.optimize.model.problem import Problem
+from penstock.stats.costs import Costs
+from penstock.stats.guess import complete
+
+Progress = Callable[[int, int], None]
+"""Is told how many workloads are done, and of how many."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is run: the tuples of a workload, their batches, the plans, and how many times."""
+
+    tuples: int
+    times: int
+    batched_tuples: int
+    batches: int
+    trees: int
+    batched_times: int
+    spark_tuples: int
+    spark_times: int
+
+
+# Of a size that the clock resolves well; batches need more tuples to show what a tuple costs.
+THOROUGH = Effort(
+    tuples=60_000, times=4, batched_tuples=300_000, batches=4, trees=2, batched_times=2,
+    spark_tuples=300_000, spark_times=2,
+)  # fmt: skip
+# On Spark every batch takes a third of a second or more: few are all there is time for.
+QUICK = Effort(
+    tuples=15_000, times=2, batched_tuples=120_000, batches=2, trees=1, batched_times=2,
+    spark_tuples=60_000, spark_times=1,
+)  # fmt: skip
+
+# A plan of products can take hundreds of times as long as the others; it would tell nothing new.
+_LONGEST = 0.5
+
+
+def calibrate_laboratory(progress: Progress, effort: Effort = THOROUGH) -> Fit:
+    """The costs of joining tuple by tuple in one process, in CPU-seconds."""
+    runs: list[Run] = []
+    workloads = tuple(designed(effort.tuples))
+    for number, workload in enumerate(workloads):
+        progress(number, len(workloads))
+        runs += _measured(workload, effort.times)
+    progress(len(workloads), len(workloads))
+    return fit(runs, LABORATORY)
+
+
+def calibrate_local(progress: Progress, effort: Effort = THOROUGH) -> Fit:
+    """The costs of joining and aggregating in batches in one process, in CPU-seconds."""
+    size = (effort.batched_tuples, effort.batches)
+    workloads = (*batched(*size), *viewed(*size))
+    progress(0, len(workloads))
+    runs = _batch_runs(workloads, run_in_process, progress, effort.trees, effort.batched_times)
+    return fit(tuple(runs), BATCHES)
+
+
+def calibrate_spark(here: Costs, progress: Progress, effort: Effort = THOROUGH) -> Fit:
+    """The costs of joining in batches on Spark, in seconds of the whole session.
+
+    The proportions of joining and aggregating are those of one process, `here`, so that no views
+    are run.
+    """
+    workloads = tuple(batched(effort.spark_tuples, effort.batches))
+    progress(0, len(workloads))
+    with spark_runs() as run:
+        runs = tuple(_batch_runs(workloads, run, progress, effort.trees, effort.spark_times))
+    return fit(runs, spark_units(here, len(os.sched_getaffinity(0))))
+
+
+def _batch_runs(
+    workloads: Sequence[Workload], run: RunPlan, progress: Progress, trees: int, times: int
+) -> Iterator[Run]:
+    # The first runs wait for workers to start and for code to be compiled.
+    smallest = min(workloads, key=lambda workload: workload.tuples)
+    for plan in batch_plans(_exact(smallest), trees):
+        run(plan)
+    for number, workload in enumerate(workloads, start=1):
+        problem = _exact(workload)
+        for plan in batch_plans(problem, trees):
+            found = min((run(plan) for _ in range(times)), key=lambda r: r.seconds)
+            spent = (workload.seconds, found.seconds)
+            yield Run(problem, plan, *spent, found.batches, found.rounds)
+        progress(number, len(workloads))
+
+
+def _exact(workload: Workload) -> Problem:
+    query = workload.query()
+    return Problem(query, complete(query, workload.statistics()))
+
+
+def _measured(workload: Workload, times: int) -> Iterator[Run]:
+    problem = _exact(workload)
+    tuples = read_all(problem.query)
+    for plan in plans_for(problem):
+        if needed_by(problem, plan) * workload.seconds < _LONGEST:
+            yield Run(problem, plan, workload.seconds, least(plan, tuples, times))

@@ -1,0 +1,19 @@
+"""Text to query: the language, with a caret under every mistake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.cql.script import parse
+
+__all__ = ["parse"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the parser when it is first used."""
+    if name != "parse":
+        raise AttributeError(f"module 'penstock.cql' has no attribute {name!r}")
+    from penstock.cql.script import parse
+
+    return parse

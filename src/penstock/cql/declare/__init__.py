@@ -1,0 +1,1 @@
+"""CREATE STREAM and registered functions: columns, options, what a source needs."""

@@ -1,0 +1,113 @@
+"""CREATE STREAM and CREATE TABLE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from penstock.cql.declare.options import (
+    FORMATS,
+    OPTIONS,
+    Setting,
+    read_setting,
+    read_settings,
+    take_settings,
+)
+from penstock.cql.declare.source_checks import RATE_FIELDS, check_needs, with_event_time
+from penstock.cql.expressions.types import TYPES_HINT, parse_type
+from penstock.cql.reading.cursor import Cursor
+from penstock.cql.reading.dialect import Token, token_span
+from penstock.cql.reading.names import check_name
+from penstock.cql.reading.text import Span, Text
+from penstock.query.source import FILE_FORMATS, Field, Source
+from penstock.query.types import DataType
+
+_OWN_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "csv": {"header": True, "delimiter": ",", "null": ""},
+    "synthetic": {"arrivals": "constant"},
+}
+_SHAPE = "write it CREATE STREAM name (column TYPE, …) WITH (format = 'csv', …)"
+
+
+def parse_declaration(text: Text, tokens: Sequence[Token]) -> Source:
+    """The stream or table that a CREATE statement declares."""
+    end = tokens[-1].end + 1
+    cursor = Cursor(text, tokens, (end, end + 1))
+    cursor.take()
+    is_table = cursor.take_word("TABLE") is not None
+    if not is_table:
+        cursor.expect("STREAM", "the language has CREATE STREAM and CREATE TABLE")
+    name = cursor.take_name("a name", _SHAPE)
+    check_name(text, token_span(name), name.text)
+    fields = _take_fields(cursor) if cursor.take_word("(") else ()
+    settings = _take_with(cursor)
+    return _source(text, name, fields, settings, is_table)
+
+
+def _take_with(cursor: Cursor) -> dict[str, Setting]:
+    cursor.expect("WITH", _SHAPE)
+    settings = take_settings(cursor)
+    cursor.expect_end("a statement ends with ;")
+    return settings
+
+
+def _take_fields(cursor: Cursor) -> tuple[Field, ...]:
+    fields: list[Field] = []
+    more = True
+    while more:
+        name = cursor.take_name("a column's name", _SHAPE)
+        if any(name.text.lower() == field.name.lower() for field in fields):
+            message = f"there are two columns named {name.text}"
+            raise cursor.text.error(token_span(name), message, "rename one of them")
+        fields.append(Field(name.text, _take_type(cursor)))
+        more = cursor.takes_another("a column is a name and a type, and nothing else")
+    return tuple(fields)
+
+
+def _take_type(cursor: Cursor) -> DataType:
+    name = cursor.take_name("a type", TYPES_HINT)
+    start, end = token_span(name)
+    if cursor.next and cursor.next.text == "(":
+        end = cursor.text.content.find(")", end) + 1 or end
+    return parse_type(cursor.text, (start, end))
+
+
+def _source(
+    text: Text,
+    name: Token,
+    fields: tuple[Field, ...],
+    settings: Mapping[str, Setting],
+    is_table: bool,
+) -> Source:
+    format_ = _format(text, token_span(name), settings, is_table)
+    values = read_settings(text, settings, format_, is_table)
+    places = {key: text.place(setting.span) for key, setting in settings.items()}
+    source = Source(
+        name.text,
+        fields or (RATE_FIELDS if format_ == "rate" else ()),
+        is_table=is_table,
+        options=_own_options(format_, values),
+        places={"name": text.place(token_span(name)), **places},
+        **{key: value for key, value in values.items() if not OPTIONS[key].own},
+    )
+    check_needs(source)
+    return source if is_table else with_event_time(text, source, settings)
+
+
+def _format(text: Text, name: Span, settings: Mapping[str, Setting], is_table: bool) -> str:
+    known = FILE_FORMATS if is_table else FORMATS
+    hint = "add format = " + " or ".join(f"'{format_}'" for format_ in known)
+    if "format" not in settings:
+        raise text.error(
+            name, f"{'table' if is_table else 'stream'} {text.at(name)} has no format", hint
+        )
+    format_: str = read_setting(text, "format", settings["format"])
+    if format_ not in known:
+        message = f"a table cannot have the format {format_}"
+        raise text.error(settings["format"].span, message, hint.replace("add", "write"))
+    return format_
+
+
+def _own_options(format_: str, values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    own = {key: value for key, value in values.items() if OPTIONS[key].own}
+    return tuple(({**_OWN_DEFAULTS.get(format_, {}), **own}).items())

@@ -1,0 +1,69 @@
+"""What a source needs before it can be read: columns, a path, a rate, an event time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from penstock.cql.declare.options import Setting
+from penstock.cql.reading.nearest import listed, nearest
+from penstock.cql.reading.text import Text
+from penstock.errors import SqlError
+from penstock.query.source import FILE_FORMATS, Field, Source
+from penstock.query.types import DataType
+
+RATE_FIELDS = (Field("timestamp", DataType.TIMESTAMP), Field("value", DataType.BIGINT))
+
+
+def check_needs(source: Source) -> None:
+    """Nothing, if the source has what its format needs."""
+    if not source.fields:
+        raise _lacks(source, "columns", f"write {source.name} (column TYPE, …)")
+    if source.format in FILE_FORMATS and source.path is None:
+        raise _lacks(source, "path", "add path = 'a file or directory'")
+    if source.format == "rate" and source.fields != RATE_FIELDS:
+        message = "the columns of format rate are timestamp TIMESTAMP, value BIGINT"
+        raise _at(source, "name", message, "leave the list of columns out")
+    if source.format == "synthetic" and source.rate is None:
+        raise _lacks(source, "rate", "add rate = 1000, in tuples per second of event time")
+    if source.option("rows") is not None and source.option("duration") is not None:
+        message = "rows and duration both say where the stream ends"
+        raise _at(source, "duration", message, "keep one of them")
+
+
+def with_event_time(text: Text, source: Source, settings: Mapping[str, Setting]) -> Source:
+    """The stream with its timestamp as the column was declared, and checked."""
+    field = _timestamp(source)
+    if field.type is DataType.BIGINT and source.unit is None:
+        message = f"the timestamp {field.name} is a BIGINT, of which the unit is not known"
+        raise _at(source, "timestamp", message, "add unit = 'us', 'ms' or 's'")
+    if field.type is DataType.TIMESTAMP and source.unit is not None:
+        message = f"{field.name} is a TIMESTAMP, which needs no unit"
+        raise text.error(settings["unit"].key, message, "leave unit out")
+    return replace(source, timestamp=field.name)
+
+
+def _timestamp(source: Source) -> Field:
+    name = source.timestamp or ("timestamp" if source.format == "rate" else None)
+    names = [field.name for field in source.fields]
+    if name is None:
+        usable = (field.name for field in source.fields if field.type is DataType.TIMESTAMP)
+        example = next(usable, "column")
+        raise _lacks(source, "timestamp", f"add timestamp = '{example}', the column of event time")
+    field = next((f for f in source.fields if f.name.lower() == name.lower()), None)
+    if field is None:
+        hint = nearest(name, names, listed("columns", names))
+        raise _at(source, "timestamp", f"{source.name} has no column {name}", hint)
+    if field.type not in (DataType.TIMESTAMP, DataType.BIGINT):
+        message = f"the timestamp {field.name} is of type {field.type}"
+        raise _at(source, "timestamp", message, "declare it TIMESTAMP, or BIGINT with a unit")
+    return field
+
+
+def _lacks(source: Source, what: str, hint: str) -> SqlError:
+    kind = "table" if source.is_table else "stream"
+    return _at(source, "name", f"{kind} {source.name} has no {what}", hint)
+
+
+def _at(source: Source, key: str, message: str, hint: str | None) -> SqlError:
+    return SqlError(message, place=source.places[key], hint=hint)

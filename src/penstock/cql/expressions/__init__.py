@@ -1,0 +1,1 @@
+"""Expressions of the language: operators, functions, types, literals, coercion."""

@@ -1,0 +1,160 @@
+"""Calls of functions by name: what they take and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from penstock.cql.expressions.coercion import Typed, align, as_time, demand
+from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.nearest import nearest
+from penstock.cql.reading.text import Text
+from penstock.cql.refused import ONE_ROW, WINDOWS_IN_FROM
+from penstock.query.expression import Apply, Call, Expression, Literal
+from penstock.query.function import Function
+from penstock.query.types import DataType
+
+AGGREGATES = ("count", "sum", "avg", "min", "max")
+_INSTEAD = {
+    "if": "write CASE WHEN … THEN … ELSE … END",
+    "iif": "write CASE WHEN … THEN … ELSE … END",
+    "ifnull": "write COALESCE(a, b)",
+    "nvl": "write COALESCE(a, b)",
+    "nullif": "write CASE WHEN a <> b THEN a END",
+    "mod": "write a % b",
+    "power": "multiply, or register a function of your own",
+    "pow": "multiply, or register a function of your own",
+    "count_if": "write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
+    "countif": "write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
+    "approx_count_distinct": ONE_ROW,
+    "date_trunc": WINDOWS_IN_FROM,
+    "date_bin": WINDOWS_IN_FROM,
+}
+"""What other dialects have, and how the same is said here."""
+FOREIGN_AGGREGATES = ("stddev", "variance", "median", "first", "last")
+NUMBERS = (DataType.BIGINT, DataType.DOUBLE)
+
+_Bind = Callable[[Text, str, Sequence[Typed]], Call]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How many arguments a function takes, and how a call of it is made from them."""
+
+    least: int
+    most: int | None
+    bind: _Bind
+    usage: str
+
+    def __str__(self) -> str:
+        if self.least == self.most:
+            return f"{self.least} argument{'' if self.least == 1 else 's'}"
+        upper = "or more" if self.most is None else f"or {self.most}"
+        return f"{self.least} {upper} arguments"
+
+
+def bind_function(text: Text, node: exp.Anonymous, arguments: Sequence[Typed]) -> Call:
+    """A call of a function of the language."""
+    name = node.name.lower()
+    signature = SIGNATURES[name]
+    if len(arguments) < signature.least or len(arguments) > (signature.most or len(arguments)):
+        message = f"{name.upper()} takes {signature}, not {len(arguments)}"
+        raise text.error(node_span(node), message, f"write it {signature.usage}")
+    return signature.bind(text, name, arguments)
+
+
+def bind_apply(
+    text: Text, node: exp.Anonymous, function: Function, arguments: Sequence[Typed]
+) -> Apply:
+    """A call of a user's function."""
+    count = len(function.arguments)
+    if len(arguments) != count:
+        plural = "" if count == 1 else "s"
+        message = f"{function.name} takes {count} argument{plural}, not {len(arguments)}"
+        raise text.error(node_span(node), message, f"write it {function.usage}")
+    pairs = zip(arguments, function.arguments, strict=True)
+    return Apply(function, tuple(_fitted(text, function, *pair) for pair in pairs))
+
+
+def _fitted(text: Text, function: Function, argument: Typed, type_: DataType) -> Expression:
+    if type_.is_temporal:
+        argument = as_time(text, argument, type_)
+    return demand(text, argument, function.name, type_)
+
+
+def check_function(text: Text, node: exp.Anonymous, own: Iterable[Function]) -> None:
+    """Nothing, if the language has a function of that name; `own` are what the user may mean."""
+    name = node.name.lower()
+    if name in AGGREGATES:
+        hint = "aggregates stand in SELECT and HAVING, and not inside one another"
+        raise text.error(node_span(node), f"the aggregate {name.upper()} cannot stand here", hint)
+    if name in FOREIGN_AGGREGATES:
+        hint = "the aggregates are COUNT, SUM, AVG, MIN and MAX"
+        raise text.error(node_span(node), f"{name.upper()} is not in the language", hint)
+    if name not in SIGNATURES:
+        known = [*(each.name for each in own), *(built_in.upper() for built_in in SIGNATURES)]
+        otherwise = f"the functions are {', '.join(known)}"
+        near = _INSTEAD.get(name) or nearest(name, known, otherwise)
+        raise text.error(node_span(node), f"there is no function {node.name}", near)
+
+
+def _strings(result: DataType) -> _Bind:
+    def bind(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+        return Call(name, _each(text, name, arguments, DataType.STRING), result)
+
+    return bind
+
+
+def _substring(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    string = _each(text, name, arguments[:1], DataType.STRING)
+    return Call(name, string + _each(text, name, arguments[1:], DataType.BIGINT), DataType.STRING)
+
+
+def _number(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    (argument,) = _each(text, name, arguments, *NUMBERS)
+    return Call(name, (argument,), argument.type)
+
+
+def _sqrt(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    return Call(name, _each(text, name, arguments, DataType.DOUBLE), DataType.DOUBLE)
+
+
+def _round(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    rounded = _number(text, name, arguments[:1])
+    for digits in arguments[1:]:
+        if not isinstance(digits.expression, Literal) or digits.type is not DataType.INT:
+            message = "the digits of ROUND must be a constant whole number"
+            raise text.error(digits.span, message, "write it like ROUND(x, 2)")
+    return Call(name, (*rounded.arguments, *(d.expression for d in arguments[1:])), rounded.type)
+
+
+def _aligned(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    aligned = align(text, arguments)
+    return Call(name, tuple(aligned), aligned[0].type)
+
+
+def _each(
+    text: Text, name: str, arguments: Sequence[Typed], *types: DataType
+) -> tuple[Expression, ...]:
+    return tuple(demand(text, argument, name.upper(), *types) for argument in arguments)
+
+
+SIGNATURES: Mapping[str, Signature] = {
+    "lower": Signature(1, 1, _strings(DataType.STRING), "LOWER(text)"),
+    "upper": Signature(1, 1, _strings(DataType.STRING), "UPPER(text)"),
+    "trim": Signature(1, 1, _strings(DataType.STRING), "TRIM(text)"),
+    "length": Signature(1, 1, _strings(DataType.BIGINT), "LENGTH(text)"),
+    "concat": Signature(1, None, _strings(DataType.STRING), "CONCAT(text, …)"),
+    "starts_with": Signature(2, 2, _strings(DataType.BOOLEAN), "STARTS_WITH(text, prefix)"),
+    "substring": Signature(2, 3, _substring, "SUBSTRING(text, start [, length])"),
+    "abs": Signature(1, 1, _number, "ABS(number)"),
+    "floor": Signature(1, 1, _number, "FLOOR(number)"),
+    "ceil": Signature(1, 1, _number, "CEIL(number)"),
+    "round": Signature(1, 2, _round, "ROUND(number [, digits])"),
+    "sqrt": Signature(1, 1, _sqrt, "SQRT(number)"),
+    "coalesce": Signature(1, None, _aligned, "COALESCE(value, …)"),
+    "greatest": Signature(2, None, _aligned, "GREATEST(value, value, …)"),
+    "least": Signature(2, None, _aligned, "LEAST(value, value, …)"),
+}

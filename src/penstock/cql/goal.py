@@ -1,0 +1,28 @@
+"""Goals as they are written: `steady`, `first:1000`, `by:5s`."""
+
+from __future__ import annotations
+
+from penstock.cql.expressions.literals import whole_number
+from penstock.duration import parse_seconds
+from penstock.errors import PlanError
+from penstock.query.goal import By, First, Goal, Steady
+
+_HINT = "a goal is steady, first:N (results) or by:T (a length of time, such as by:5s)"
+
+
+def parse_goal(text: str) -> Goal:
+    """The goal of a text."""
+    kind, colon, rest = text.strip().partition(":")
+    if kind == "steady" and not colon:
+        return Steady()
+    digits = rest.replace("_", "")
+    if kind == "first" and digits.isdecimal() and (count := whole_number(digits)):
+        return First(count)
+    if kind == "by" and colon:
+        try:
+            seconds = parse_seconds(rest)
+        except ValueError as error:
+            raise PlanError(f"--goal {text}: {error.args[0]}", hint=_HINT) from None
+        if seconds > 0:
+            return By(seconds)
+    raise PlanError(f"{text!r} is no goal", hint=_HINT)

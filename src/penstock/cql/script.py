@@ -1,0 +1,91 @@
+"""A whole script: any number of CREATE statements and one SELECT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from penstock.cql.declare.declaration import parse_declaration
+from penstock.cql.declare.registration import by_name
+from penstock.cql.reading.cursor import is_word
+from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
+from penstock.cql.reading.text import Span, Text
+from penstock.cql.refused import refuse_clauses
+from penstock.cql.select.select import parse_select
+from penstock.query.function import Function
+from penstock.query.query import Query
+from penstock.query.source import Source
+
+
+def parse(text: str, file: str = "query", functions: Iterable[Function] = ()) -> Query:
+    """The query that a script asks; SqlError, with the place in the text, where it asks none.
+
+    It may call the given functions by their names.
+    """
+    script = Text(text, file)
+    callable_ = by_name(functions)
+    try:
+        return _parse(script, callable_)
+    except RecursionError:
+        pass
+    # Only now, because the stack is still full where the exception is caught.
+    raise script.error(_deepest(tokenize(script)), "the query is nested too deeply", "split it up")
+
+
+def _deepest(tokens: Sequence[Token]) -> Span:
+    """Where the most parentheses of the SELECT are open; if there are none, where it begins."""
+    queries = [each for each in _statements(tokens) if not is_word(each[0], "CREATE")]
+    select = queries[0] if queries else tokens
+    place, depth, most = token_span(select[0]), 0, 0
+    for token in select:
+        depth += is_word(token, "(") - is_word(token, ")")
+        if depth > most:
+            place, most = token_span(token), depth
+    return place
+
+
+def _parse(script: Text, functions: Mapping[str, Function]) -> Query:
+    statements = _statements(tokenize(script))
+    sources = _sources(script, [each for each in statements if is_word(each[0], "CREATE")])
+    selects = [each for each in statements if not is_word(each[0], "CREATE")]
+    for tokens in selects:
+        refuse_clauses(script, tokens, functions)
+        _check_is_select(script, tokens[0])
+    if not selects:
+        end = len(script.content.rstrip())
+        hint = "end the script with SELECT … FROM …"
+        raise script.error((end, end + 1), "the script has no SELECT", hint)
+    if len(selects) > 1:
+        span = token_span(selects[1][0])
+        raise script.error(
+            span, "the script has a second SELECT", "keep one; a script is one query"
+        )
+    return parse_select(script, selects[0], sources, functions)
+
+
+def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
+    statements: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            statements.append([])
+        else:
+            statements[-1].append(token)
+    return [statement for statement in statements if statement]
+
+
+def _sources(script: Text, statements: Sequence[Sequence[Token]]) -> dict[str, Source]:
+    sources: dict[str, Source] = {}
+    for tokens in statements:
+        source = parse_declaration(script, tokens)
+        if source.name.lower() in sources:
+            place = source.places["name"]
+            message = f"{source.name} is declared twice"
+            raise script.error((place.start, place.end), message, "rename one of them")
+        sources[source.name.lower()] = source
+    return sources
+
+
+def _check_is_select(script: Text, token: Token) -> None:
+    if not is_word(token, "SELECT"):
+        message = f"a statement cannot begin with '{script.at(token_span(token))}'"
+        hint = "the statements are CREATE STREAM, CREATE TABLE and SELECT"
+        raise script.error(token_span(token), message, hint)

@@ -1,0 +1,1 @@
+"""SELECT: inputs and windows, conditions, outputs, GROUP BY and EVERY."""

@@ -1,0 +1,128 @@
+"""FROM: which sources are read, under which alias and window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.names import check_name
+from penstock.cql.reading.nearest import listed, nearest
+from penstock.cql.reading.text import Text
+from penstock.cql.select.windows import Bracket
+from penstock.query.query import Input
+from penstock.query.source import Source
+from penstock.query.window import RowsWindow, Window
+
+_JOIN_PARTS = {"this", "on", "kind"}
+
+
+def bind_inputs(
+    text: Text, tree: exp.Expr, brackets: Sequence[Bracket], sources: Mapping[str, Source]
+) -> tuple[Input, ...]:
+    """The inputs of a SELECT, in the order of FROM."""
+    tables = [_table(text, item) for item in _items(text, tree)]
+    _check_brackets(text, tables, brackets)
+    inputs: list[Input] = []
+    for table in tables:
+        check_name(text, node_span(_named(table)), _named(table).name)
+        item = _input(text, table, brackets, sources)
+        if any(item.alias.lower() == other.alias.lower() for other in inputs):
+            hint = "give each its own alias: FROM bid [NOW] AS b1, bid [NOW] AS b2"
+            message = f"two inputs are named {item.alias}"
+            raise text.error(node_span(_named(table)), message, hint)
+        inputs.append(item)
+    if all(item.is_table for item in inputs):
+        message = "FROM has only tables"
+        raise text.error(node_span(tables[0]), message, "a query reads at least one stream")
+    return tuple(inputs)
+
+
+def _items(text: Text, tree: exp.Expr) -> Iterator[exp.Expr]:
+    yield tree.args["from_"].this
+    for join in tree.args.get("joins") or ():
+        extras = {name for name, value in join.args.items() if value} - _JOIN_PARTS
+        if extras or join.kind not in ("", "INNER", "CROSS"):
+            hint = "write JOIN stream [RANGE 10 SECONDS] ON a.x = b.x"
+            raise text.error(node_span(join), "this join is not in the language", hint)
+        yield join.this
+
+
+def _table(text: Text, item: exp.Expr) -> exp.Table:
+    extras = {name for name, value in item.args.items() if value} - {"this", "alias"}
+    alias = item.args.get("alias")
+    if alias is not None and alias.args.get("columns"):
+        extras.add("columns")
+    if not isinstance(item, exp.Table) or not isinstance(item.this, exp.Identifier) or extras:
+        hint = "write the name of a stream or table: FROM bid [RANGE 10 SECONDS] AS b"
+        raise text.error(node_span(item), "FROM cannot read this", hint)
+    return item
+
+
+def _named(table: exp.Table) -> exp.Expr:
+    """The identifier by which the query calls the input."""
+    alias = table.args.get("alias")
+    named: exp.Expr = alias.this if alias else table.this
+    return named
+
+
+def _check_brackets(text: Text, tables: Sequence[exp.Table], brackets: Sequence[Bracket]) -> None:
+    ends = {end for table in tables for end in _ends(table)}
+    for bracket in brackets:
+        if bracket.after not in ends:
+            hint = "a window stands after a stream in FROM: bid [RANGE 10 SECONDS] AS b"
+            raise text.error(bracket.span, "this window belongs to no stream", hint)
+
+
+def _ends(table: exp.Table) -> set[int]:
+    """Where a window of the input may follow: after its name, or after its alias."""
+    return {node_span(table.this)[1], node_span(_named(table))[1]}
+
+
+def _input(
+    text: Text, table: exp.Table, brackets: Sequence[Bracket], sources: Mapping[str, Source]
+) -> Input:
+    source = _source(text, table.this, sources)
+    alias = table.args.get("alias")
+    name = alias.name if alias else source.name
+    own = [bracket for bracket in brackets if bracket.after in _ends(table)]
+    if len(own) > 1:
+        raise text.error(own[1].span, f"{name} has two windows", "keep one of them")
+    if source.is_table and own:
+        hint = "leave the window out; a table is always whole"
+        raise text.error(own[0].span, f"{source.name} is a table, which has no window", hint)
+    if not source.is_table and not own:
+        raise _windowless(text, table, source)
+    return Input(name, source, _window(text, source, own[0]) if own else None)
+
+
+def _source(text: Text, name: exp.Expr, sources: Mapping[str, Source]) -> Source:
+    source = sources.get(name.name.lower())
+    if source is None:
+        names = [known.name for known in sources.values()]
+        otherwise = listed("sources", names) if names else "declare it with CREATE STREAM"
+        hint = nearest(name.name, names, otherwise)
+        raise text.error(node_span(name), f"there is no stream or table {name.name}", hint)
+    return source
+
+
+def _windowless(text: Text, table: exp.Table, source: Source) -> Exception:
+    hint = (
+        f"write {source.name} [RANGE 10 SECONDS], "
+        f"or {source.name} [UNBOUNDED] if state without bound is meant"
+    )
+    return text.error(node_span(table), f"stream {source.name} has no window", hint)
+
+
+def _window(text: Text, source: Source, bracket: Bracket) -> Window:
+    if not isinstance(bracket.window, RowsWindow):
+        return bracket.window
+    declared = {field.name.lower(): field.name for field in source.fields}
+    names = bracket.window.partition_by
+    for name, span in zip(names, bracket.partition_by, strict=True):
+        if name.lower() not in declared:
+            hint = nearest(name, declared.values(), listed("columns", declared.values()))
+            raise text.error(span, f"{source.name} has no column {name}", hint)
+    return replace(bracket.window, partition_by=tuple(declared[name.lower()] for name in names))

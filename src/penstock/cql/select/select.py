@@ -1,0 +1,70 @@
+"""SELECT: its windows, inputs, conditions and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from sqlglot import exp
+
+from penstock.cql.reading.dialect import NUMBERS_HINT, Token, TokenType, node_span, parse_statement
+from penstock.cql.reading.scope import Scope
+from penstock.cql.reading.text import Text
+from penstock.cql.select.every import cut_every
+from penstock.cql.select.inputs import bind_inputs
+from penstock.cql.select.outputs import bind_outputs
+from penstock.cql.select.predicates import bind_predicates
+from penstock.cql.select.view import asks_for_view, bind_view
+from penstock.cql.select.windows import cut_windows
+from penstock.query.function import Function
+from penstock.query.query import Query
+from penstock.query.source import Source
+
+_CLAUSES = {"expressions", "from_", "joins", "where", "group", "having"}
+
+
+def parse_select(
+    text: Text,
+    tokens: Sequence[Token],
+    sources: Mapping[str, Source],
+    functions: Mapping[str, Function],
+) -> Query:
+    """The query of a SELECT statement over the declared sources."""
+    rest, brackets = cut_windows(text, tokens)
+    rest, every = cut_every(text, rest)
+    _check_numbers(text, rest)
+    tree = parse_statement(text, rest)
+    _check_clauses(text, tree)
+    scope = Scope(text, bind_inputs(text, tree, brackets, sources), functions)
+    predicates = bind_predicates(scope, tree)
+    if asks_for_view(tree):
+        joined, view = bind_view(scope, tree, every)
+        return Query(scope.inputs, joined, *predicates, view, text.content)
+    if every is not None:
+        hint = "leave it out; the results of a join come as they arise"
+        raise text.error(every.span, "EVERY needs groups or aggregates", hint)
+    outputs = bind_outputs(scope, tree.expressions)
+    return Query(scope.inputs, outputs, *predicates, text=text.content)
+
+
+def _check_numbers(text: Text, tokens: Sequence[Token]) -> None:
+    """Nothing, if no number runs into a name: sqlglot would take `0xFF` for `0 AS xFF`."""
+    for token, after in pairwise(tokens):
+        if token.token_type is TokenType.NUMBER and after.token_type is TokenType.VAR:
+            span = (token.start, after.end + 1)
+            if after.start == token.end + 1:
+                raise text.error(span, f"'{text.at(span)}' is not a number", NUMBERS_HINT)
+
+
+def _check_clauses(text: Text, tree: exp.Expr) -> None:
+    for name, clause in tree.args.items():
+        if clause and name not in _CLAUSES:
+            part = clause[0] if isinstance(clause, list) else clause
+            span = node_span(part if isinstance(part, exp.Expr) else tree)
+            raise text.error(span, "this clause is not in the language", "leave it out")
+    if not tree.expressions:
+        raise text.error(node_span(tree), "SELECT lists no columns", "write SELECT * for all")
+    if not tree.args.get("from_"):
+        raise text.error(
+            node_span(tree), "SELECT has no FROM", "add FROM stream [RANGE 10 SECONDS]"
+        )

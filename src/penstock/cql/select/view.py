@@ -1,0 +1,151 @@
+"""GROUP BY, HAVING and aggregates: what the join must give, and the view over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.scope import Scope
+from penstock.cql.select.aggregates import bind_aggregate, find_aggregates, is_aggregate
+from penstock.cql.select.binding import bind, bind_condition
+from penstock.cql.select.every import Every, period
+from penstock.cql.select.outputs import bind_outputs
+from penstock.errors import SqlError
+from penstock.query.expression import Column, Expression, columns_of, render, substitute
+from penstock.query.types import DataType
+from penstock.query.view import CHANGE, TIME, Aggregate, Output, View
+
+_OTHER_GROUPINGS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
+
+
+def asks_for_view(tree: exp.Expr) -> bool:
+    """Whether a SELECT groups or aggregates."""
+    has_clause = tree.args.get("group") or tree.args.get("having")
+    return bool(has_clause) or any(True for _ in find_aggregates(tree.expressions))
+
+
+def bind_view(scope: Scope, tree: exp.Expr, every: Every | None) -> tuple[tuple[Output, ...], View]:
+    """What the join gives (each group and argument once), and the view that is made of it."""
+    _check_stars(scope, tree)
+    aliases = _aliases(tree)
+    groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))
+    parts = _parts(scope, tree, groups)
+    if not groups and not parts.aggregates:
+        message = "HAVING has no groups and no aggregates to choose from"
+        hint = "put conditions on tuples into WHERE"
+        raise scope.text.error(node_span(tree.args["having"]), message, hint)
+    selecting = replace(scope, aggregates=parts.by_node)
+    by_group = {group: parts.columns[group] for group in groups}
+    view = View(
+        groups=tuple(by_group.values()),
+        aggregates=parts.aggregates,
+        outputs=_outputs(selecting, tree, by_group),
+        having=_having(replace(selecting, aliases=aliases), tree, by_group),
+        every=period(scope.text, scope.inputs, every, node_span(tree.args["from_"])),
+    )
+    joined = tuple(Output(column.name, expression) for expression, column in parts.columns.items())
+    return joined, view
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The join's columns by what they hold, and the aggregates; `by_node` finds their columns."""
+
+    columns: Mapping[Expression, Column]
+    aggregates: tuple[Aggregate, ...]
+    by_node: Mapping[int, Column]
+
+
+def _parts(scope: Scope, tree: exp.Expr, groups: Iterable[Expression]) -> _Parts:
+    roots = [*tree.expressions, *([tree.args["having"]] if tree.args.get("having") else [])]
+    nodes = list(find_aggregates(roots))
+    bound = [bind_aggregate(scope, node) for node in nodes]
+    columns = {group: Column("", f"#g{n}", group.type) for n, group in enumerate(groups)}
+    arguments = dict.fromkeys(of for _, of in bound if of is not None and of not in columns)
+    columns |= {of: Column("", f"#a{n}", of.type) for n, of in enumerate(arguments)}
+    aggregates = {
+        key: Aggregate(f"#{n}", key[0], None if key[1] is None else columns[key[1]])
+        for n, key in enumerate(dict.fromkeys(bound))
+    }
+    by_node = {id(node): aggregates[key].column for node, key in zip(nodes, bound, strict=True)}
+    return _Parts(columns, tuple(aggregates.values()), by_node)
+
+
+def _check_stars(scope: Scope, tree: exp.Expr) -> None:
+    for node in tree.expressions:
+        if isinstance(node.this if isinstance(node, exp.Column) else node, exp.Star):
+            hint = "list the groups and the aggregates"
+            raise scope.text.error(node_span(node), "a * cannot be selected of groups", hint)
+
+
+def _aliases(tree: exp.Expr) -> dict[str, exp.Expr]:
+    return {node.alias.lower(): node.this for node in tree.expressions if node.alias}
+
+
+def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
+    clause = tree.args.get("group")
+    if clause is None:
+        return
+    extras = any(value for name, value in clause.args.items() if name != "expressions")
+    if extras or any(isinstance(node, _OTHER_GROUPINGS) for node in clause.expressions):
+        hint = "list what to group by: GROUP BY a.x, b.y"
+        raise scope.text.error(node_span(clause), "this grouping is not in the language", hint)
+    for node in clause.expressions:
+        group = bind(scope, node)
+        if not columns_of(group):
+            hint = "write a column, an expression, or a name of the SELECT list"
+            raise scope.text.error(node_span(node), "this group is always the same", hint)
+        yield group
+
+
+def _outputs(
+    scope: Scope, tree: exp.Expr, groups: Mapping[Expression, Expression]
+) -> tuple[Output, ...]:
+    outputs = bind_outputs(scope, tree.expressions)
+    pairs = list(zip(tree.expressions, outputs, strict=True))
+    for node, output in pairs:
+        if output.name.lower() in (TIME, CHANGE):
+            message = f"the result of a view has a column {output.name.lower()} of its own"
+            raise scope.text.error(node_span(node), message, "give this one another name with AS")
+    return tuple(Output(o.name, _over_view(scope, n, o.expression, groups)) for n, o in pairs)
+
+
+def _having(
+    scope: Scope, tree: exp.Expr, groups: Mapping[Expression, Expression]
+) -> Expression | None:
+    clause = tree.args.get("having")
+    if clause is None:
+        return None
+    condition = bind_condition(scope, clause.this, "HAVING")
+    if not columns_of(condition):
+        hint = "leave it out, or compare with a group or an aggregate"
+        raise scope.text.error(node_span(clause), "this condition is always the same", hint)
+    return _over_view(scope, clause.this, condition, groups)
+
+
+def _over_view(
+    scope: Scope, node: exp.Expr, expression: Expression, groups: Mapping[Expression, Expression]
+) -> Expression:
+    """The expression over the columns of the view: `b.x + SUM(b.y)` → `#g0 + #0`."""
+    over = substitute(expression, groups)
+    loose = {column for column in columns_of(over) if column.stream}
+    if loose:
+        raise _neither(scope, node, loose)
+    return over
+
+
+def _neither(scope: Scope, root: exp.Expr, loose: set[Column]) -> SqlError:
+    for node in root.walk(bfs=False, prune=is_aggregate):
+        if isinstance(node, exp.Column) and scope.aliased(node) is None:
+            column = scope.column(node)
+            if column in loose:
+                written = render(column)
+                is_truth = column.type is DataType.BOOLEAN
+                value = f"CAST({written} AS INT)" if is_truth else written
+                hint = f"add it to GROUP BY, or aggregate it: MAX({value})"
+                message = f"{written} is neither grouped nor aggregated"
+                return scope.text.error(node_span(node), message, hint)
+    raise AssertionError("a loose column stands somewhere")

@@ -1,0 +1,145 @@
+"""Windows in brackets: `[RANGE 10 SECONDS SLIDE 2 SECONDS]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.cql.expressions.literals import whole_number
+from penstock.cql.reading.cursor import Cursor
+from penstock.cql.reading.dialect import Token, TokenType, token_span
+from penstock.cql.reading.text import Span, Text
+from penstock.duration import UNITS_HINT, parse_duration
+from penstock.query.window import NOW, UNBOUNDED, RowsWindow, TimeWindow, Window, tumble
+
+WINDOWS_HINT = (
+    "the windows are [RANGE 10 SECONDS], [RANGE 10 SECONDS SLIDE 2 SECONDS], [ROWS 100], "
+    "[PARTITION BY a ROWS 3], [TUMBLE 1 MINUTE], [NOW] and [UNBOUNDED]"
+)
+_PARTITIONED = "write it [PARTITION BY a, b ROWS 3]"
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """A window, where it stands, and where the token before it ends.
+
+    `partition_by` are the places of the columns that the window is partitioned by.
+    """
+
+    window: Window
+    span: Span
+    after: int
+    partition_by: tuple[Span, ...]
+
+
+def cut_windows(text: Text, tokens: Sequence[Token]) -> tuple[list[Token], list[Bracket]]:
+    """The tokens of a SELECT without its bracketed windows, and the windows."""
+    rest: list[Token] = []
+    brackets: list[Bracket] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        if token.token_type is TokenType.L_BRACKET:
+            close = _closing(text, tokens, index)
+            brackets.append(_bracket(text, tokens[index : close + 1], rest))
+            index = close
+        elif token.token_type is TokenType.R_BRACKET:
+            raise text.error(token_span(token), "this ] closes nothing", "a window opens with [")
+        else:
+            rest.append(token)
+        index += 1
+    return rest, brackets
+
+
+def _closing(text: Text, tokens: Sequence[Token], start: int) -> int:
+    for index in range(start + 1, len(tokens)):
+        if tokens[index].token_type is TokenType.R_BRACKET:
+            return index
+        if tokens[index].token_type is TokenType.L_BRACKET:
+            break
+    raise text.error(token_span(tokens[start]), "this [ is never closed", WINDOWS_HINT)
+
+
+def _bracket(text: Text, tokens: Sequence[Token], before: Sequence[Token]) -> Bracket:
+    cursor = Cursor(text, tokens[1:-1], token_span(tokens[-1]))
+    window, columns = _window(cursor)
+    cursor.expect_end(WINDOWS_HINT)
+    after = before[-1].end + 1 if before else 0
+    span = (tokens[0].start, tokens[-1].end + 1)
+    return Bracket(window, span, after, tuple(token_span(column) for column in columns))
+
+
+def _window(cursor: Cursor) -> tuple[Window, list[Token]]:
+    if cursor.take_word("NOW"):
+        return NOW, []
+    if cursor.take_word("UNBOUNDED"):
+        return UNBOUNDED, []
+    if cursor.take_word("TUMBLE"):
+        return tumble(take_duration(cursor)), []
+    if cursor.take_word("ROWS"):
+        return RowsWindow(_count(cursor)), []
+    if cursor.take_word("PARTITION BY"):
+        return _partitioned(cursor)
+    if cursor.take_word("RANGE"):
+        return _range(cursor), []
+    if cursor.take_word("WINDOW"):
+        return (_until_now(cursor) if cursor.take_word("UNTIL") else _range(cursor)), []
+    raise cursor.expected("a window", WINDOWS_HINT)
+
+
+def _range(cursor: Cursor) -> TimeWindow:
+    extent = take_duration(cursor)
+    return TimeWindow(extent, take_duration(cursor) if cursor.take_word("SLIDE") else 1)
+
+
+def _until_now(cursor: Cursor) -> TimeWindow:
+    cursor.expect("NOW", "write it [WINDOW UNTIL NOW]")
+    return UNBOUNDED
+
+
+def _partitioned(cursor: Cursor) -> tuple[RowsWindow, list[Token]]:
+    columns = [cursor.take_name("a column", _PARTITIONED)]
+    while cursor.take_word(","):
+        columns.append(cursor.take_name("a column", _PARTITIONED))
+    cursor.expect("ROWS", _PARTITIONED)
+    return RowsWindow(_count(cursor), tuple(column.text for column in columns)), columns
+
+
+def _count(cursor: Cursor) -> int:
+    start = cursor.span[0]
+    sign = "-" if cursor.take_word("-") else ""
+    token = cursor.take_type(TokenType.NUMBER, TokenType.STRING)
+    if token is None:
+        raise cursor.expected("a number of rows", "write it [ROWS 100]")
+    digits, span = sign + token.text, (start, token.end + 1)
+    if not digits.isdecimal() or not digits.strip("0"):
+        hint = "write a whole number, 1 or more"
+        raise cursor.text.error(span, f"a window cannot hold {digits} rows", hint)
+    count = whole_number(digits)
+    if count is None:
+        hint = "write UNBOUNDED for a window without end"
+        raise cursor.text.error(span, "a window cannot hold so many rows", hint)
+    return count
+
+
+def take_duration(cursor: Cursor, what: str = "a window") -> int:
+    """The microseconds of a length of time that stands next, which `what` is to last."""
+    start = cursor.span[0]
+    sign = "-" if cursor.take_word("-") else ""
+    token = cursor.take_type(TokenType.NUMBER, TokenType.STRING)
+    if token is None:
+        raise cursor.expected("a length of time", "write it like 10 SECONDS")
+    written = sign + token.text
+    if written.replace(".", "").lstrip("-").isdecimal():
+        written += " " + cursor.take_name("a unit of time", UNITS_HINT).text
+    return _positive(cursor.text, written, (start, cursor.taken_to), what)
+
+
+def _positive(text: Text, written: str, span: Span, what: str) -> int:
+    try:
+        micros = parse_duration(written)
+    except ValueError as error:
+        raise text.error(span, *error.args) from None
+    if micros <= 0:
+        raise text.error(span, f"{what} cannot be {written} long", "it must be longer than 0")
+    return micros

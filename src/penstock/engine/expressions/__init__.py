@@ -1,0 +1,1 @@
+"""Expressions over Arrow columns: evaluate, cast, compare."""

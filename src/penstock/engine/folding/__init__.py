@@ -1,0 +1,1 @@
+"""Early aggregation: rows folded before they join, and the segments they fold into."""

@@ -1,0 +1,1 @@
+"""The join in a partition: packing, state, legs, expiry, rebuild."""

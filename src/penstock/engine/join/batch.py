@@ -1,0 +1,123 @@
+"""What every step of a batch knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.engine.folding.fold import weigh
+from penstock.engine.places.place import Place
+from penstock.engine.routes.multiway_routes import Inner, Routing, module_name
+from penstock.engine.rows.layout import Layout
+from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.sinks.sink import Staging
+from penstock.engine.state.store import ChunkInfo, read_rows
+from penstock.engine.state.tick_span import Due
+from penstock.query import RowsWindow, TimeWindow
+from penstock.query.window import is_tumble
+
+Infos = tuple[ChunkInfo, ...]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The plan, the state before the batch, and what has expired since.
+
+    `state` lists the chunks by module and partition as manifest n − 1 does, `merges` those that
+    are to become one, `floors` the event time below which tuples are dead, by input or inner join.
+
+    In a batch that `rebuilds`, all that is in the inputs' windows counts as new and inner joins
+    have nothing yet; it makes inner state, and of a view the calendar, but no results. So it is in
+    every batch of a view that is computed anew, but that these are evaluated. `due` decides which
+    ticks of a view are; `open_tick` is the first that is still to come.
+    """
+
+    number: int
+    layout: Layout
+    routing: Routing
+    partitions: int
+    root: Place
+    state: Mapping[str, Mapping[int, Infos]]
+    merges: Mapping[str, Mapping[int, Infos]]
+    floors: Mapping[str, int]
+    staging: Staging | None
+    rebuilds: bool = False
+    due: Due | None = None
+
+    @property
+    def open_tick(self) -> int:
+        return -FOREVER if self.due is None else self.due.open_tick
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether a view is computed anew from whole windows, because the plan wants it so or
+        because the ends of ROWS lives come unforeseen."""
+        if self.layout.query.view is None:
+            return False
+        return self.routing.is_anew or self.layout.query.is_sequenced
+
+    @property
+    def all_is_new(self) -> bool:
+        """Whether everything in the windows counts as new."""
+        return self.rebuilds or self.is_snapshot
+
+    def rows_of(self, name: str, info: ChunkInfo) -> pa.RecordBatch:
+        """The rows of a chunk, with lanes if the input has been weighted since it was written."""
+        return weigh(self.layout, name, read_rows(self.root, info))
+
+    def listed(self, name: str, pid: int) -> Infos:
+        """The chunks of an input or inner join at a partition that have not expired."""
+        infos = self.state.get(module_name(name, pid // self.partitions), {}).get(pid, ())
+        return tuple(info for info in infos if info.last_ts >= self.floor(name))
+
+    def floor(self, name: str) -> int:
+        """The event time below which tuples of an input or inner join are dead."""
+        return self.floors.get(name, -FOREVER)
+
+    def is_kept(self, name: str) -> bool:
+        """Whether later batches will look for these tuples here; ROWS windows come from a ring."""
+        if self.is_snapshot and self.routing.inner(name):
+            return False
+        return self.floor(name) != FOREVER and not self.is_rows(name)
+
+    def is_compact(self, name: str) -> bool:
+        """Whether what is kept of an input is folded in each batch.
+
+        In a block or from a landmark on, rows of many batches are seen at the same ticks.
+        """
+        if name not in self.layout.early or not self.is_kept(name):
+            return False
+        window = self.layout.query.input(name).window
+        return isinstance(window, TimeWindow) and (window.extent is None or is_tumble(window))
+
+    def is_reread(self, name: str) -> bool:
+        """Whether a later round of the batch may look for these tuples here."""
+        if self.routing.rounds == 1:
+            return False
+        waits = any(route.first_round > 0 for route in self.routing.routes_of(name))
+        return waits or self.floor(name) != FOREVER
+
+    @property
+    def has_visitors(self) -> bool:
+        """Whether tuples start probing in another space than the one they are kept in."""
+        return not all(route.starts_at_home for route in self.routing.routes)
+
+    def is_view(self, pid: int) -> bool:
+        """Whether a partition is of the view's groups."""
+        return pid // self.partitions == self.layout.view_space
+
+    def is_rows(self, name: str) -> bool:
+        """Whether this is an input with a ROWS window."""
+        layout = self.layout
+        return name in layout.spaces and isinstance(layout.query.input(name).window, RowsWindow)
+
+    def inners_at(self, space: int) -> Iterator[Inner]:
+        """The inner joins whose results are kept in a space."""
+        return (inner for inner in self.routing.inners if inner.space == space)
+
+    def rows_members(self, name: str) -> tuple[str, ...]:
+        """The members of an inner join that have ROWS windows; an input has no members."""
+        inner = self.routing.inner(name)
+        return tuple(filter(self.is_rows, inner.members)) if inner else ()

@@ -1,0 +1,259 @@
+"""Join: carry partial results through the visits of a leg, in slices of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.expressions.evaluate import holds
+from penstock.engine.routes.meter import Meter
+from penstock.engine.routes.multiway_routes import Visit
+from penstock.engine.rows.layout import (
+    END,
+    SEQUENCE,
+    TS,
+    UNTIL,
+    column_name,
+    hash_name,
+    number_name,
+)
+from penstock.engine.rows.lifetimes import alive_since, alive_until
+from penstock.engine.state.store import Chunk
+from penstock.kernels.ranges import expand, find_ranges
+from penstock.kernels.sorting import hash_order
+from penstock.query import Condition, Input, RowsWindow, Window
+from penstock.query.expression import columns_of
+
+Int64s = NDArray[np.int64]
+
+# Rows of a partial result that are in memory at once, for each visit of a leg: one hot key can turn
+# hundreds of tuples into millions of results.
+SLICE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Partial:
+    """Combinations of tuples that may become results.
+
+    Of the members' times it carries only the last one's (`#ts`) and the earliest time at which
+    one of them dies (`#until`); with ROWS windows also the last member's number (`#seq`) and the
+    number at which the first member dies (`#end`). `control` has these and the hashes still needed;
+    complete results need none of them. As rows it can be kept as state, like tuples.
+    """
+
+    size: int
+    control: dict[str, Int64s]
+    payload: pa.RecordBatch
+
+    def __len__(self) -> int:
+        return self.size
+
+    def take(self, rows: Int64s) -> Partial:
+        """The combinations at the given places."""
+        control = {name: values[rows] for name, values in self.control.items()}
+        return Partial(len(rows), control, _take(self.payload, rows))
+
+    def to_rows(self) -> pa.RecordBatch:
+        """As one batch, to travel or to be kept; columns in the same order, whoever found them."""
+        columns = {name: pa.array(values) for name, values in self.control.items()}
+        columns |= dict(zip(self.payload.schema.names, self.payload.columns, strict=True))
+        return pa.RecordBatch.from_pydict(dict(sorted(columns.items())))
+
+    @classmethod
+    def from_rows(cls, rows: pa.RecordBatch) -> Partial:
+        """What `to_rows` made."""
+        control = [name for name in rows.schema.names if name.startswith("#")]
+        payload = [name for name in rows.schema.names if not name.startswith("#")]
+        values = {name: rows.column(name).to_numpy() for name in control}
+        return cls(len(rows), values, rows.select(payload))
+
+
+def start(rows: pa.RecordBatch, item: Input) -> Partial:
+    """New tuples of an input as combinations of one."""
+    control = {n: rows.column(n).to_numpy() for n in rows.schema.names if n.startswith("#")}
+    if UNTIL not in control:
+        control[UNTIL] = alive_until(item.window, control[TS])
+    if SEQUENCE in control and isinstance(item.window, RowsWindow):
+        control[number_name(item.alias)] = control[SEQUENCE]
+    payload = rows.select([n for n in rows.schema.names if not n.startswith("#")])
+    return Partial(len(rows), control, payload)
+
+
+@dataclass(frozen=True)
+class Join:
+    """The visits of one leg over the state of one partition."""
+
+    visits: tuple[Visit, ...]
+    state: Callable[[Visit], Sequence[Chunk]]
+    meter: Meter = field(default_factory=Meter)
+
+    def run(self, partial: Partial) -> Iterator[Partial]:
+        """What is left of the combinations after all visits, in slices."""
+        if not self.visits:
+            yield partial
+        elif len(partial):
+            yield from self._visit(0, _sorted_by_key(partial, self.visits[0]))
+
+    def _visit(self, number: int, partial: Partial) -> Iterator[Partial]:
+        visit = self.visits[number]
+        self.meter.went_in[visit.target] += len(partial)
+        found = (p for c in self.state(visit) for p in self._probe(visit, partial, c))
+        if number == len(self.visits) - 1:
+            yield from found
+        else:
+            for piece in gathered(found):
+                yield from self._visit(number + 1, piece)
+
+    def _probe(self, visit: Visit, partial: Partial, chunk: Chunk) -> Iterator[Partial]:
+        earliest = _alive_since_all(visit.windows, partial.control[TS])
+        if chunk.longest is not None:
+            earliest = np.maximum(earliest, partial.control[TS] - chunk.longest)
+        hashes = (
+            np.zeros(len(partial), np.int64)
+            if visit.key is None
+            else partial.control[hash_name(visit.key)]
+        )
+        starts, counts = find_ranges(
+            hashes, earliest, partial.control[UNTIL], chunk.hashes, chunk.times
+        )
+        ends = np.cumsum(counts)
+        total = int(ends[-1])
+        for first in range(0, total, SLICE):
+            last = min(first + SLICE, total)
+            ours, theirs = expand(starts, counts, ends, first, last)
+            found = self._extend(visit, partial, chunk, ours, theirs)
+            if len(found):
+                yield found
+
+    def _extend(
+        self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
+    ) -> Partial:
+        """Combinations of both sides that pass all checks."""
+        for key in visit.also:
+            same = partial.control[hash_name(key)][ours] == _control(chunk, hash_name(key))[theirs]
+            ours, theirs = ours[same], theirs[same]
+        if UNTIL in chunk.rows.schema.names:
+            alive = _control(chunk, UNTIL)[theirs] >= partial.control[TS][ours]
+            ours, theirs = ours[alive], theirs[alive]
+        numbers = {}
+        if SEQUENCE in partial.control:
+            latest = np.maximum(partial.control[SEQUENCE][ours], _control(chunk, SEQUENCE)[theirs])
+            end = np.minimum(partial.control[END][ours], _control(chunk, END)[theirs])
+            alive = latest < end
+            ours, theirs = ours[alive], theirs[alive]
+            numbers = {SEQUENCE: latest[alive], END: end[alive]}
+        control = (
+            {} if visit.is_final else numbers | self._bounds(visit, partial, chunk, ours, theirs)
+        )
+        payload = self._payload(visit, partial, chunk, ours, theirs)
+        return self._checked(visit, Partial(len(ours), control, payload))
+
+    def _bounds(
+        self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
+    ) -> dict[str, Int64s]:
+        """The times and hashes that later visits need."""
+        times = chunk.times[theirs]
+        is_inner = UNTIL in chunk.rows.schema.names
+        until = _control(chunk, UNTIL)[theirs] if is_inner else alive_until(visit.windows[0], times)
+        bounds = {
+            TS: np.maximum(partial.control[TS][ours], times),
+            UNTIL: np.minimum(partial.control[UNTIL][ours], until),
+        }
+        for name in visit.keep:
+            if name in partial.control:
+                bounds[name] = partial.control[name][ours]
+            elif name.startswith("#"):
+                # The one member of a tuple is itself, and its number is the tuple's.
+                is_own = name not in chunk.rows.schema.names
+                bounds[name] = _control(chunk, SEQUENCE if is_own else name)[theirs]
+        return bounds
+
+    def _payload(
+        self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
+    ) -> pa.RecordBatch:
+        decided = (*visit.checks, *visit.screens)
+        read = [c for check in decided for c in columns_of(check.expression)]
+        wanted = visit.keep | {column_name(column) for column in read}
+        mine = [name for name in partial.payload.schema.names if name in wanted]
+        other = [name for name in chunk.rows.schema.names if name in wanted and name[0] != "#"]
+        left = _take(partial.payload.select(mine), ours)
+        right = _take(chunk.rows.select(other), theirs)
+        return pa.RecordBatch.from_arrays(left.columns + right.columns, names=mine + other)
+
+    def _checked(self, visit: Visit, found: Partial) -> Partial:
+        for check in visit.checks:
+            found = _where(check, found)
+        self.meter.came_out[visit.target] += len(found)
+        for screen in visit.screens:
+            self.meter.went_in[str(screen)] += len(found)
+            found = _where(screen, found)
+            self.meter.came_out[str(screen)] += len(found)
+        needed = [name for name in found.payload.schema.names if name in visit.keep]
+        return replace(found, payload=found.payload.select(needed))
+
+
+def _where(check: Condition, found: Partial) -> Partial:
+    """The combinations for which a condition is true."""
+    if not len(found):
+        return found
+    kept = holds(check.expression, found.payload, column_name).to_numpy(zero_copy_only=False)
+    return found if kept.all() else found.take(np.flatnonzero(kept))
+
+
+def _alive_since_all(windows: tuple[Window | None, ...], times: Int64s) -> Int64s:
+    """The earliest time of the last member of a combination that is alive at each of `times`."""
+    earliest = alive_since(windows[0], times)
+    for window in windows[1:]:
+        earliest = np.maximum(earliest, alive_since(window, times))
+    return earliest
+
+
+def by_time(chunk: Chunk) -> Chunk:
+    """A chunk sorted by time alone, for probes that have no key."""
+    order = np.argsort(chunk.times, kind="stable")
+    return Chunk.of(chunk.rows.take(pa.array(order)), None)
+
+
+def _control(chunk: Chunk, name: str) -> Int64s:
+    values: Int64s = chunk.rows.column(name).to_numpy()
+    return values
+
+
+def _sorted_by_key(partial: Partial, visit: Visit) -> Partial:
+    if visit.key is None:
+        return partial
+    hashes = partial.control[hash_name(visit.key)]
+    if np.all(hashes[1:] >= hashes[:-1]):
+        return partial
+    return partial.take(hash_order(hashes))
+
+
+def _take(rows: pa.RecordBatch, places: Int64s) -> pa.RecordBatch:
+    """Rows at the given places; pyarrow cannot take from a batch that has no columns."""
+    return rows.take(pa.array(places)) if rows.num_columns else rows
+
+
+def gathered(pieces: Iterable[Partial]) -> Iterator[Partial]:
+    """Pieces put together into slices, so that the next visit is not made for each alone."""
+    held: list[Partial] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= SLICE:
+            yield _concat(held)
+            held, size = [], 0
+    if held:
+        yield _concat(held)
+
+
+def _concat(pieces: list[Partial]) -> Partial:
+    if len(pieces) == 1:
+        return pieces[0]
+    control = {n: np.concatenate([p.control[n] for p in pieces]) for n in pieces[0].control}
+    payload = pa.concat_batches([p.payload for p in pieces])
+    return Partial(sum(len(p) for p in pieces), control, payload)

@@ -1,0 +1,324 @@
+"""The shelf: the state that one partition has during one round of a batch."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.folding.fold import folded, weigh
+from penstock.engine.folding.segments import segments
+from penstock.engine.join.batch import Batch, Infos
+from penstock.engine.join.legs import by_time
+from penstock.engine.join.row_ends import DEAD, Lives
+from penstock.engine.routes.multiway_routes import Route, Visit, module_name
+from penstock.engine.rows.accumulators import fold
+from penstock.engine.rows.layout import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
+from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
+from penstock.engine.state.store import Chunk, ChunkInfo, Store, open_chunk
+from penstock.engine.state.tick_span import Span
+from penstock.engine.wire.packets import Packet, pack_meta, unpack_rows
+from penstock.kernels.sorting import state_order
+
+Tags = Mapping[str, list[Packet]]
+
+# The part of what is kept of a view's windows that may have died. Chunks expire as a whole, and one
+# of many batches is large; each time that so much has died, what is left is written once more.
+_DEAD = 1 / 16
+
+
+@dataclass
+class Shelf:
+    """Chunks by input or inner join: `fresh` ones are of this batch, `older` ones from before.
+
+    `whole` inputs have both, where all is new. `rusters` has the numbers of new tuples' rusters, in
+    the order of their chunk; they are not kept. `reached` is how far streams have come for sure, by
+    what of them is new here. `span` are the ticks of a view that the batch evaluates.
+    """
+
+    batch: Batch
+    pid: int
+    lives: Lives
+    span: Span | None = None
+    fresh: dict[str, list[Chunk]] = field(default_factory=dict)
+    older: dict[str, list[Chunk]] = field(default_factory=dict)
+    whole: dict[str, list[Chunk]] = field(default_factory=dict)
+    scans: dict[int, Chunk] = field(default_factory=dict)
+    rusters: dict[str, NDArray[np.int16]] = field(default_factory=dict)
+    reached: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def space(self) -> int:
+        return self.pid // self.batch.partitions
+
+    @property
+    def key(self) -> int | None:
+        return self.space if self.space < len(self.batch.layout.keys) else None
+
+    # Filling
+
+    def take_inputs(self, by_tag: Tags) -> Iterator[Packet]:
+        """Keep the new tuples of every input that has a module here."""
+        here = [alias for alias, spaces in self.batch.layout.spaces.items() if self.space in spaces]
+        arrived = {alias: unpack_rows(by_tag.get(f"new:{alias}", ())) for alias in here}
+        self.reached = {
+            a: self._reached(a, rows) for a, rows in arrived.items() if rows is not None
+        }
+        for alias, rows in arrived.items():
+            ring = unpack_rows(by_tag.get(f"ring:{alias}", ()))
+            if ring is not None:
+                self.older[alias] = [_in_state_order(ring, self.key)]
+            yield from self.take(alias, rows)
+
+    def take_inners(self, round_: int, by_tag: Tags) -> Iterator[Packet]:
+        """Keep the inner results that were sent here by the round before."""
+        for inner in self.batch.inners_at(self.space):
+            if inner.ready == round_ and not inner.is_local:
+                yield from self.take(inner.name, unpack_rows(by_tag.get(f"new:{inner.name}", ())))
+
+    def take(self, name: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
+        """Put new rows on the shelf, write what later rounds or batches will read, and say so."""
+        if rows is not None and name in self.batch.layout.early:
+            rows = fold(rows)
+        new = [] if rows is None else [self._sorted_out(name, _in_state_order(rows, self.key))]
+        if new:
+            self.fresh[name] = new
+        if self.batch.is_compact(name):
+            yield from self._compacted(name, new)
+        elif self.batch.is_kept(name):
+            lasting = [self._lasting(name, chunk) for chunk in new]
+            written = (chunk for chunk in lasting if len(chunk.rows))
+            yield from (self._written(name, chunk, "chunk", is_fresh=True) for chunk in written)
+            yield from self._merged(name)
+            yield from self._trimmed(name)
+        elif self.batch.is_reread(name):
+            passing = self.older.get(name, []) if self.batch.is_rows(name) else []
+            yield from (self._written(name, chunk, "ring", is_fresh=False) for chunk in passing)
+            yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
+
+    def _sorted_out(self, name: str, chunk: Chunk) -> Chunk:
+        """A chunk without the numbers of rusters, which mean nothing to another plan."""
+        if ROUTE not in chunk.rows.schema.names:
+            return chunk
+        self.rusters[name] = chunk.rows.column(ROUTE).to_numpy()
+        return Chunk.of(chunk.rows.drop_columns([ROUTE]), self.key)
+
+    def reopen(self, facts: Iterable[Mapping[str, Any]]) -> None:
+        """Find what earlier rounds wrote here in this batch."""
+        replaced: dict[str, set[str]] = {}
+        older: dict[str, list[Chunk]] = {}
+        for fact in facts:
+            name, at, space = str(fact.get("module", "")).rpartition("@")
+            if not at or space != str(self.space) or "is_fresh" not in fact:
+                continue
+            info = fact["chunk"] and ChunkInfo(**fact["chunk"])
+            replaced.setdefault(name, set()).update(fact.get("replaces", ()))
+            if info and fact["is_fresh"]:
+                self.fresh.setdefault(name, []).append(self._open(name, info))
+            elif info:
+                older.setdefault(name, []).append(self._open(name, info))
+        for name, skip in replaced.items():
+            if skip or name in older:
+                found = [*self._listed(name, frozenset(skip)), *older.get(name, [])]
+                self.older[name] = self._with_ends(name, found)
+
+    # Looking
+
+    def new(self, name: str) -> list[Chunk]:
+        """What is new of an input or inner join; where all is new, all of an input."""
+        fresh = self.fresh.get(name, [])
+        if not self.batch.all_is_new or name not in self.batch.layout.spaces:
+            return fresh
+        if name not in self.whole:
+            self.whole[name] = self._whole(name, [*self._listed(name), *fresh])
+        return self.whole[name]
+
+    def _whole(self, name: str, chunks: list[Chunk]) -> list[Chunk]:
+        """All that there is of an input; where rows stand for several, what is seen of them."""
+        if not chunks or not self.is_segmented(name):
+            return chunks
+        rows = pa.concat_batches([chunk.rows for chunk in chunks])
+        return [_in_state_order(self.segmented(name, rows), self.key)]
+
+    def is_segmented(self, name: str) -> bool:
+        """Whether rows of an input are joined as segments."""
+        return self.batch.routing.is_anew and name in self.batch.layout.weighted
+
+    def segmented(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows of an input as segments of the ticks that are due."""
+        due = self.batch.due
+        assert due is not None, "only views are computed anew"
+        assert self.span is not None, "a view has ticks"
+        return segments(name, rows, due.ticks, self.span)
+
+    def starting(self, route: Route) -> Iterator[pa.RecordBatch]:
+        """What is new of a route's driver and takes the route."""
+        for chunk in self.new(route.driver):
+            if route.ruster is None:
+                yield chunk.rows
+            else:
+                yield chunk.rows.filter(pa.array(self.rusters[route.driver] == route.ruster))
+
+    def chunks(self, visit: Visit) -> Sequence[Chunk]:
+        """The chunks that a visit looks into, sorted the way it searches."""
+        found = [
+            *self._old(visit.target),
+            *(self.new(visit.target) if visit.includes_batch else ()),
+        ]
+        if visit.key is None and self.key is not None:
+            return [self._by_time(chunk) for chunk in found]
+        return found
+
+    def _old(self, name: str) -> list[Chunk]:
+        if self.batch.all_is_new:
+            return []
+        if name not in self.older:
+            self.older[name] = self._with_ends(name, self._listed(name))
+        return self.older[name]
+
+    def _listed(self, name: str, skip: frozenset[str] = frozenset()) -> list[Chunk]:
+        infos = self.batch.listed(name, self.pid)
+        return [self._open(name, info) for info in infos if info.name not in skip]
+
+    def _open(self, name: str, info: ChunkInfo) -> Chunk:
+        chunk = open_chunk(self.batch.root, info, self.key)
+        rows = weigh(self.batch.layout, name, chunk.rows)
+        return chunk if rows is chunk.rows else Chunk.of(rows, self.key)
+
+    def _by_time(self, chunk: Chunk) -> Chunk:
+        if id(chunk) not in self.scans:
+            self.scans[id(chunk)] = by_time(chunk)
+        return self.scans[id(chunk)]
+
+    def _with_ends(self, name: str, chunks: list[Chunk]) -> list[Chunk]:
+        """Inner results with what is known by now of the ends of their ROWS members."""
+        members = self.batch.rows_members(name)
+        if not members:
+            return chunks
+        return [Chunk.of(self.lives.updated(chunk.rows, members), self.key) for chunk in chunks]
+
+    # Writing
+
+    def _reached(self, alias: str, rows: pa.RecordBatch) -> int:
+        """A time that a stream will not go back behind after this batch."""
+        highest = int(rows.column(TS).to_numpy().max())
+        return highest - self.batch.layout.query.input(alias).source.lateness
+
+    def _lasting(self, name: str, chunk: Chunk) -> Chunk:
+        """A chunk without the tuples that nothing to come can meet: a batch may outlast windows."""
+        batch, query = self.batch, self.batch.layout.query
+        if name not in batch.layout.spaces or query.is_sequenced or batch.is_reread(name):
+            return chunk
+        return self._alive_at(name, chunk, self._coming(name))
+
+    def _alive_at(self, name: str, chunk: Chunk, time: int) -> Chunk:
+        """A chunk without what is dead at a time. Folded rows may be older than they seem."""
+        if UNTIL in chunk.rows.schema.names:
+            alive = chunk.rows.column(UNTIL).to_numpy() >= time
+        else:
+            alive = chunk.times >= self._born_by(name, time)
+        return chunk if alive.all() else Chunk.of(chunk.rows.filter(pa.array(alive)), self.key)
+
+    def _born_by(self, name: str, time: int) -> int:
+        return oldest_alive(self.batch.layout.query.input(name).window, time)
+
+    def _coming(self, name: str) -> int:
+        """A time before which nothing will look for tuples of an input after this batch."""
+        ticks = self.batch.layout.ticks
+        if ticks is not None and self.span is not None:
+            return min(self.span.after, FOREVER) - ticks.lag
+        others = [i.alias for i in self.batch.layout.query.streams if i.alias != name]
+        return min((self.reached.get(alias, -FOREVER) for alias in others), default=-FOREVER)
+
+    def _trimmed(self, name: str) -> Iterator[Packet]:
+        """A view's chunks without what no tick to come sees, once that is more than a little.
+
+        Later rounds still read the old chunks.
+        """
+        if self.span is None or name not in self.batch.layout.spaces:
+            return
+        coming, module = self._coming(name), module_name(name, self.space)
+        merged = self.batch.merges.get(module, {}).get(self.pid, ())
+        infos = [info for info in self.batch.listed(name, self.pid) if info not in merged]
+        oldest = self._born_by(name, coming)
+        dying = [i for i in infos if i.first_ts < oldest or i.dies_before(coming)]
+        left = {i: self._alive_at(name, self._open(name, i), coming) for i in dying}
+        dead = sum(info.rows - len(chunk.rows) for info, chunk in left.items())
+        for info, chunk in left.items() if dead > _DEAD * sum(i.rows for i in infos) else ():
+            if not len(chunk.rows):
+                yield pack_meta(self.pid, "chunk", module=module, chunk=None, replaces=[info.name])
+            elif len(chunk.rows) < info.rows:
+                yield self._written(name, chunk, "chunk", tier=info.tier, replaces=[info.name])
+
+    def _merged(self, name: str) -> Iterator[Packet]:
+        """Several chunks as one, without what has expired."""
+        infos: Infos = self.batch.merges.get(module_name(name, self.space), {}).get(self.pid, ())
+        if not infos:
+            return
+        rows = pa.concat_batches([self.batch.rows_of(name, info) for info in infos])
+        rows = folded(self.batch.layout, name, self._alive(name, rows), self.batch.open_tick)
+        replaced = [info.name for info in infos]
+        merged = [_in_state_order(rows, self.key)] if len(rows) else []
+        older = self._with_ends(name, self._listed(name, frozenset(replaced)))
+        self.older[name] = older + merged
+        tier = 1 + max(info.tier for info in infos)
+        more = {"is_fresh": False, "replaces": replaced}
+        if not merged:
+            module = module_name(name, self.space)
+            yield pack_meta(self.pid, "chunk", module=module, chunk=None, **more)
+        for chunk in merged:
+            yield self._written(name, chunk, "chunk", tier=tier, **more)
+
+    def _compacted(self, name: str, new: list[Chunk]) -> Iterator[Packet]:
+        """All that is kept of an input folded into one chunk for each time at which it dies.
+
+        So a block goes as a whole once it is over. Later rounds still read the old chunks.
+        """
+        if not new:
+            return
+        batch = self.batch
+        infos = batch.listed(name, self.pid)
+        rows = [*(batch.rows_of(name, info) for info in infos), *(chunk.rows for chunk in new)]
+        # Ticks that are evaluated in this batch will not be looked at again.
+        coming = batch.open_tick if self.span is None else self.span.after
+        kept = folded(batch.layout, name, pa.concat_batches(rows), coming)
+        replaced = [info.name for info in infos]
+        deaths = kept.column(UNTIL).to_numpy()
+        for death in np.unique(deaths):
+            chunk = _in_state_order(kept.filter(pa.array(deaths == death)), self.key)
+            yield self._written(name, chunk, "chunk", replaces=replaced)
+        if batch.is_reread(name):
+            yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
+
+    def _alive(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        alive = rows.column(TS).to_numpy() >= self.batch.floor(name)
+        members = self.batch.rows_members(name)
+        if members:
+            rows = self.lives.updated(rows, members)
+            alive &= rows.column(END).to_numpy() > DEAD
+        return rows if alive.all() else rows.filter(pa.array(alive))
+
+    def _written(self, name: str, chunk: Chunk, kind: str, *, tier: int = 0, **more: Any) -> Packet:
+        """A chunk in the store; a `ring` is only for later rounds of this batch."""
+        module = module_name(name, self.space)
+        info = Store(self.batch.root).write_chunk((module, str(self.pid)), chunk.rows, tier)
+        facts = dataclasses.asdict(info)
+        return pack_meta(self.pid, kind, module=module, chunk=facts, **more)
+
+
+def _in_state_order(rows: pa.RecordBatch, key: int | None) -> Chunk:
+    """New tuples sorted as state is: by (hash, time, number or arrival)."""
+    times = rows.column(TS).to_numpy()
+    hashes = (
+        np.zeros(len(rows), np.int64) if key is None else rows.column(hash_name(key)).to_numpy()
+    )
+    ties = next((n for n in (SEQUENCE, ARRIVAL) if n in rows.schema.names), None)
+    numbers = np.zeros(len(rows), np.int64) if ties is None else rows.column(ties).to_numpy()
+    order = np.lexsort((numbers, times)) if key is None else state_order(hashes, times, numbers)
+    names = [n for n in rows.schema.names if n != ARRIVAL]
+    return Chunk.of(rows.select(names).take(pa.array(order)), key)

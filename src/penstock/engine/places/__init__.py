@@ -1,0 +1,1 @@
+"""Where files lie: local folders and URIs, names of files, appending."""

@@ -1,0 +1,1 @@
+"""What each new tuple visits: multi-way, tree, mesh, and the filters on the way."""

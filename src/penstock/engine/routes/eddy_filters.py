@@ -1,0 +1,167 @@
+"""Eddying: filters in an order that a router decides tuple by tuple, or for a few tuples at once.
+
+After each filter every batch of tuples goes back to the router, which sends it to the filter that
+spares the most work by what it knows of such tuples. Decisions are looked up in tables, for many
+batches at a time: filters work on columns.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.expressions.evaluate import holds
+from penstock.engine.routes.eddy_profile import KEPT, Profile, Table
+from penstock.engine.routes.screening import Bools, Screened, declared_seconds, plain_name
+from penstock.engine.wire.packets import Packet, pack_meta, pack_rows, unpack_rows
+from penstock.query import Condition
+from penstock.query.expression import columns_of
+
+Int64s = NDArray[np.int64]
+Float64s = NDArray[np.float64]
+
+SAMPLED = 0.03
+"""The part of the batches that is routed at random, to learn from."""
+FIRST = 512
+"""Tuples that are all routed at random, as long as nothing is known."""
+REFRESH = 8_192
+"""Tuples between two looks at what has been learned: new tables take a millisecond or two, and
+filters worth routing for some hundred times that for as many tuples."""
+
+
+@dataclass
+class Eddying:
+    """The filters of one stream under an eddy. What it learns goes on from batch to batch."""
+
+    driver: str
+    conditions: tuple[Condition, ...]
+    attributes: tuple[str, ...]
+    batch: int
+    seed: int = 0
+    profile: Profile = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.profile = Profile.empty([declared_seconds(c) for c in self.conditions])
+
+    def at(self, number: int) -> Eddying:
+        """A copy for the tuples of one batch."""
+        copy = replace(self, seed=number)
+        copy.profile = self.profile
+        return copy
+
+    def screen(self, rows: pa.RecordBatch) -> Screened:
+        """Route tuples through all filters, and tell what was learned."""
+        rng = np.random.default_rng((self.seed, len(rows)))
+        passes = np.empty(len(rows), np.bool_)
+        learned = []
+        first = 0
+        while first < len(rows):
+            is_cold = not len(self.profile)
+            stretch = rows.slice(first, FIRST if is_cold else REFRESH)
+            part = 1.0 if is_cold else SAMPLED
+            hops = _Hops(self, stretch, self.profile.tables(), rng, part)
+            passes[first : first + len(stretch)] = hops.run()
+            learned.append(hops.seen())
+            self.profile = self.profile.joined(learned[-1])
+            first += len(stretch)
+        return Screened(passes, facts=self._told(learned))
+
+    def learn(self, facts: list[dict[str, Any]]) -> None:
+        """Take in what the tasks of a batch have told."""
+        for fact in facts:
+            if fact["kind"] == "profile" and fact["driver"] == self.driver:
+                self.profile = self.profile.joined(_profile_of(fact))
+
+    def _told(self, learned: list[Profile]) -> tuple[Packet, ...]:
+        if not learned:
+            return ()
+        seen = reduce(Profile.joined, learned)
+        fact = pack_meta(
+            0,
+            "profile",
+            driver=self.driver,
+            tuples=base64.b64encode(pack_rows(0, "", seen.tuples).data).decode(),
+            passed=seen.passed.tolist(),
+            rows=seen.rows.tolist(),
+            seconds=seen.seconds.tolist(),
+        )
+        return (fact,)
+
+
+def _profile_of(fact: Mapping[str, Any]) -> Profile:
+    tuples = unpack_rows([Packet(0, "", base64.b64decode(fact["tuples"]))])
+    passed = np.array(fact["passed"], np.int8).reshape(-1, len(fact["rows"]))
+    return Profile(tuples, passed, np.array(fact["rows"]), np.array(fact["seconds"]))
+
+
+class _Hops:
+    """Some tuples on their way from filter to filter."""
+
+    def __init__(
+        self,
+        eddying: Eddying,
+        rows: pa.RecordBatch,
+        tables: tuple[Table, ...],
+        rng: np.random.Generator,
+        part: float,
+    ):
+        filters = len(eddying.conditions)
+        self.eddying = eddying
+        self.rows = rows
+        self.batches = np.arange(len(rows)) // eddying.batch
+        self.starts = np.arange(0, len(rows), eddying.batch)
+        self.passes = np.ones(len(rows), np.bool_)
+        self.passed = np.full((len(rows), filters), -1, np.int8)
+        self.work = np.zeros((2, filters))
+        self.done = np.zeros((len(self.starts), filters), np.bool_)
+        self.sampled = rng.random(len(self.starts)) < part
+        self.chance = rng.random((len(self.starts), filters))
+        looked_up = [table.look_up(rows) for table in tables]
+        self.ranks = np.stack(looked_up, axis=1) if tables else np.zeros((len(rows), filters))
+
+    def run(self) -> Bools:
+        """Which tuples pass all filters."""
+        for _ in self.eddying.conditions:
+            chosen = self._decide()
+            self.done[np.arange(len(chosen)), chosen] = True
+            theirs = chosen[self.batches]
+            for number in range(len(self.eddying.conditions)):
+                self._filter(number, np.flatnonzero(self.passes & (theirs == number)))
+        return self.passes
+
+    def seen(self) -> Profile:
+        """What was seen of the tuples that were routed at random, and how long filters took."""
+        places = np.flatnonzero(self.sampled[self.batches])[-KEPT:]
+        tuples = self.rows.select(self.eddying.attributes).take(pa.array(places))
+        return Profile(tuples, self.passed[places], self.work[0], self.work[1])
+
+    def _decide(self) -> Int64s:
+        """The next filter of each batch of tuples: of those still to do, the best on average."""
+        ranks = self.ranks
+        if self.eddying.batch > 1:
+            sums = np.add.reduceat(ranks * self.passes[:, None], self.starts, axis=0)
+            left = np.add.reduceat(self.passes, self.starts, dtype=np.int64)
+            ranks = sums / np.maximum(left, 1)[:, None]
+        ranks = np.where(self.sampled[:, None], self.chance, ranks)
+        chosen: Int64s = np.argmax(np.where(self.done, -np.inf, ranks), axis=1)
+        return chosen
+
+    def _filter(self, number: int, places: Int64s) -> None:
+        if not len(places):
+            return
+        expression = self.eddying.conditions[number].expression
+        names = sorted({plain_name(column) for column in columns_of(expression)})
+        started = time.perf_counter()
+        rows = self.rows.select(names).take(pa.array(places))
+        held = holds(expression, rows, plain_name).to_numpy(zero_copy_only=False)
+        self.work[:, number] += len(places), time.perf_counter() - started
+        self.passed[places, number] = held
+        self.passes[places[~held]] = False

@@ -1,0 +1,58 @@
+"""Routing: any plan as routes for the steps of the batch engines."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from penstock.engine.routes.laboratory_hint import laboratory_hint
+from penstock.engine.routes.mesh_routes import mesh_routing
+from penstock.engine.routes.multiway_routes import Routing, multiway_routing
+from penstock.engine.routes.tree_routes import tree_routing
+from penstock.engine.rows.layout import Layout
+from penstock.errors import PlanError
+from penstock.plan.default_plan import default_plan
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
+from penstock.plan.tree import TreeJoin
+
+
+def routing_of(plan: Plan, layout: Layout, watched: Collection[str] = ()) -> Routing:
+    """What the steps need to know of any plan.
+
+    Of `watched` drivers of a mesh it is told how many rows each operator takes and gives.
+    """
+    match plan:
+        case MultiwayJoin():
+            return multiway_routing(plan, layout)
+        case TreeJoin():
+            return tree_routing(plan, layout)
+        case MeshJoin():
+            return mesh_routing(plan, layout, watched)
+        case Eddy():
+            return _eddy_routing(plan, layout)
+
+
+def _eddy_routing(plan: Eddy, layout: Layout) -> Routing:
+    """Where filters are all there is to decide on: these are an eddy's when tuples are packed."""
+    if len(plan.query.inputs) > 2:
+        raise PlanError(
+            f"an eddy does not join {len(plan.query.inputs)} inputs in batches",
+            hint=laboratory_hint(
+                plan.query,
+                "it runs",
+                "--engine local --eager",
+                "leave --plan out, or force a multi-way join or a tree",
+            ),
+        )
+    if plan.early:
+        raise PlanError(
+            f"the eddy aggregates {', '.join(plan.early)} early",
+            hint="only multi-way joins and trees aggregate before they join",
+        )
+    if plan.batch < 1:
+        raise PlanError(
+            f"an eddy cannot decide for {plan.batch} tuples at once",
+            hint="--plan eddy decides for each tuple, --plan eddy:100 for a hundred",
+        )
+    return multiway_routing(default_plan(plan.query), layout)

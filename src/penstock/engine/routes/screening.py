@@ -1,0 +1,64 @@
+"""Screening: the filters of a stream on its new tuples, in an order that may differ by tuple."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.wire.packets import Packet, pack_meta
+from penstock.query import Apply, Column, Condition
+from penstock.query.expression import walk
+
+Bools = NDArray[np.bool_]
+Int64s = NDArray[np.int64]
+
+SECONDS_A_ROW = 1e-6
+"""What an operator takes beside the functions it calls: about the time of a probe."""
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Which tuples pass, the ruster of each if there are several, and what was learned."""
+
+    passes: Bools
+    rusters: Int64s | None = None
+    facts: tuple[Packet, ...] = ()
+
+
+class Screener(Protocol):
+    """Takes the new tuples of one stream through filters, as they are packed."""
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The stream's columns that it looks at, beside those of the filters."""
+
+    def screen(self, rows: pa.RecordBatch) -> Screened:
+        """What becomes of tuples in their plain columns."""
+
+
+def plain_name(column: Column) -> str:
+    """What a column is called in tuples as they come from the source."""
+    return column.name
+
+
+def declared_seconds(condition: Condition) -> float:
+    """What a condition takes for a row, by the costs that its functions are declared with."""
+    calls = (node for node in walk(condition.expression) if isinstance(node, Apply))
+    return SECONDS_A_ROW + sum(call.function.cost for call in calls)
+
+
+def flow(driver: str, route: int, operator: str, went_in: int, came_out: int) -> Packet:
+    """The fact of how many rows went into an operator of a route, and came out of it."""
+    return pack_meta(
+        0,
+        "flow",
+        driver=driver,
+        route=route,
+        operator=operator,
+        went_in=went_in,
+        came_out=came_out,
+    )

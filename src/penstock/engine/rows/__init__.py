@@ -1,0 +1,1 @@
+"""Rows in memory: names of columns, accumulators, sample weights, ticks, lifetimes."""

@@ -1,0 +1,193 @@
+"""Where the tuples of a query lie: which columns they carry and in which spaces they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from penstock.engine.rows.accumulators import count_of, lanes_of
+from penstock.engine.rows.sample_weights import quantities_of, sample_columns, sample_lanes
+from penstock.engine.rows.ticks import Ticks
+from penstock.query import Column, Condition, Expression, Query
+from penstock.query.expression import columns_of, streams_of
+from penstock.query.intervals import with_intervals
+from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
+from penstock.query.query import Input, as_condition
+from penstock.query.view import Output
+from penstock.query.window import RowsWindow
+
+TS = "#ts"
+ARRIVAL = "#arrival"
+SEQUENCE = "#seq"
+END = "#end"
+PASSES = "#passes"
+UNTIL = "#until"
+ROUTE = "#route"
+
+
+def hash_name(key: int) -> str:
+    """The column with the hashes of a key class."""
+    return f"#h{key}"
+
+
+def number_name(alias: str) -> str:
+    """The column with the numbers of one ROWS input's tuples, in combinations of several."""
+    return f"#n:{alias}"
+
+
+def column_name(column: Column) -> str:
+    """What a column is called in tuples that carry columns of several inputs."""
+    return f"{column.stream}.{column.name}"
+
+
+def group_name(output: str) -> str:
+    """What a group that one input decides is called in that input's tuples."""
+    return f".{output}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The key classes of a query and the spaces its inputs are kept in.
+
+    A space is a set of partitions with its own way of placing tuples: one for each key class (by
+    hash of the key), then one for each input that has no key (spread evenly). An input has a state
+    module in every space it belongs to; the first is its home.
+
+    The rows of `weighted` inputs may stand for several tuples, with aggregates of them in lanes.
+    Of these, `early` ones are folded as they come; the others have been so under an earlier plan.
+    Tuples of `sampled` inputs are or were shed, and those that are kept carry the weights by which
+    a view is estimated; `is_estimate` says whether that is shown.
+    """
+
+    query: Query
+    weighted: frozenset[str] = frozenset()
+    early: frozenset[str] = frozenset()
+    sampled: frozenset[str] = frozenset()
+    is_estimate: bool = False
+
+    @cached_property
+    def shown(self) -> Query:
+        """The query with all the columns that its results have."""
+        return with_intervals(self.query) if self.is_estimate else self.query
+
+    @cached_property
+    def keys(self) -> tuple[KeyClass, ...]:
+        return key_classes(self.query)
+
+    @cached_property
+    def spaces(self) -> Mapping[str, tuple[int, ...]]:
+        """The spaces of each input."""
+        spaces = {}
+        unkeyed = len(self.keys)
+        for alias in self.query.aliases:
+            mine = tuple(k for k, key in enumerate(self.keys) if alias in key.streams)
+            if not mine:
+                mine = (unkeyed,)
+                unkeyed += 1
+            spaces[alias] = mine
+        return spaces
+
+    @property
+    def view_space(self) -> int:
+        """The space of the view's groups, beyond those of inputs and of any plan's inner joins."""
+        return len(self.keys) + 2 * len(self.query.inputs)
+
+    def keys_of(self, alias: str) -> tuple[int, ...]:
+        """The key classes an input belongs to."""
+        return tuple(space for space in self.spaces[alias] if space < len(self.keys))
+
+    @cached_property
+    def checks(self) -> tuple[Condition, ...]:
+        """What a probe by key does not prove: theta predicates, and equalities beyond 64 bits."""
+        equalities = unkeyed_equalities(self.query, self.keys)
+        return tuple(as_condition(e) for e in equalities) + self.query.thetas
+
+    def bound_for(self, check: Condition) -> frozenset[str]:
+        """The inputs that must be bound for a check: all, if it is a filter that waits."""
+        return check.streams if len(check.streams) > 1 else frozenset(self.query.aliases)
+
+    def payload(self, alias: str) -> tuple[Column, ...]:
+        """The columns of an input that results or checks read, in declared order."""
+        wanted = [output.expression for output in self.query.outputs]
+        wanted += [check.expression for check in self.checks]
+        return self._columns(alias, wanted)
+
+    def carried(self, alias: str) -> frozenset[str]:
+        """The columns with which an input's tuples travel and are kept."""
+        wanted = [output.expression for output in self.outputs]
+        wanted += [check.expression for check in self.checks]
+        names = {column_name(column) for column in self._columns(alias, wanted)}
+        return frozenset(names.union(self.weights(alias)))
+
+    def reads(self, alias: str) -> tuple[str, ...]:
+        """The columns that must be read from the source of an input."""
+        item = self.query.input(alias)
+        wanted: list[Expression] = [output.expression for output in self.query.outputs]
+        wanted += [c.expression for c in (*self.checks, *self.query.filters)]
+        wanted += [part for k in self.keys_of(alias) for part in self.keys[k].parts(alias)]
+        names = {column.name for column in self._columns(alias, wanted)} | set(partition_by(item))
+        if item.source.timestamp:
+            names.add(item.source.timestamp)
+        return tuple(f.name for f in item.source.fields if f.name in names)
+
+    def _columns(self, alias: str, expressions: Iterable[Expression]) -> tuple[Column, ...]:
+        found = {c for e in expressions for c in columns_of(e) if c.stream == alias}
+        order = [f.name for f in self.query.input(alias).source.fields]
+        return tuple(sorted(found, key=lambda c: order.index(c.name)))
+
+    # Views
+
+    @cached_property
+    def ticks(self) -> Ticks | None:
+        """When the view is evaluated, if there is one."""
+        return Ticks.of(self.query)
+
+    @cached_property
+    def owners(self) -> Mapping[str, str]:
+        """The weighted input that an output of the join reads alone, by the output's name.
+
+        Its values are computed before the join: groups as columns, arguments of aggregates in
+        lanes.
+        """
+        streams = {o.name: streams_of(o.expression) for o in self.query.outputs}
+        return {
+            name: next(iter(read))
+            for name, read in streams.items()
+            if len(read) == 1 and read <= self.weighted
+        }
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs that are computed after the join."""
+        return tuple(o for o in self.query.outputs if o.name not in self.owners)
+
+    def is_group(self, output: str) -> bool:
+        """Whether a view groups by an output of the join."""
+        view = self.query.view
+        return view is not None and any(column.name == output for column in view.groups)
+
+    def weights(self, alias: str) -> tuple[str, ...]:
+        """The columns that an input's tuples get by being weighted or sampled."""
+        view, is_sampled = self.query.view, alias in self.sampled
+        if view is None or alias not in self.weighted:
+            return sample_columns(alias) if is_sampled else ()
+        names = [count_of(alias)]
+        for output in self._owned(alias):
+            names += [group_name(output)] if self.is_group(output) else lanes_of(view, output)
+        return (*names, *(sample_lanes(alias, self.quantities(alias)) if is_sampled else ()))
+
+    def quantities(self, alias: str) -> tuple[str, ...]:
+        """What is summed of a weighted and sampled input: its number, and its own arguments."""
+        view = self.query.view
+        assert view is not None, "only views have sampled inputs"
+        arguments = [output for output in self._owned(alias) if not self.is_group(output)]
+        return (f"n:{alias}", *(name for each in arguments for name in quantities_of(view, each)))
+
+    def _owned(self, alias: str) -> list[str]:
+        return [output for output, owner in self.owners.items() if owner == alias]
+
+
+def partition_by(item: Input) -> tuple[str, ...]:
+    """The columns by which an input's ROWS window is partitioned."""
+    return item.window.partition_by if isinstance(item.window, RowsWindow) else ()

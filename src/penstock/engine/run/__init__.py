@@ -1,0 +1,1 @@
+"""One batch after another: steps, jobs, the pipeline."""

@@ -1,0 +1,83 @@
+"""Steering: what a plan leaves to be decided while it runs, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from penstock.engine.routes.eddy_filters import Eddying
+from penstock.engine.routes.multiway_routes import Routing
+from penstock.engine.routes.routing import routing_of
+from penstock.engine.routes.ruster_lottery import Lottery
+from penstock.engine.routes.screening import Screener
+from penstock.engine.rows.layout import Layout
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.plan import Plan
+from penstock.query import DataType
+from penstock.query.query import Input
+
+
+@dataclass
+class Steering:
+    """Draws the order of uncertain stages, and keeps what eddies have learned.
+
+    Nothing of it must survive a crash: whatever is decided, the results are the same.
+    """
+
+    plan: Plan
+    layout: Layout
+    lottery: Lottery = field(default_factory=Lottery)
+    eddies: tuple[Eddying, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.eddies = _eddies(self.plan) if isinstance(self.plan, Eddy) else ()
+
+    @cached_property
+    def certain(self) -> Routing:
+        """The routes as the plan has them."""
+        return routing_of(self.plan, self.layout)
+
+    def routing(self, batch: int) -> Routing:
+        """The routes of one batch."""
+        uncertain = _uncertain(self.plan)
+        if not uncertain or not isinstance(self.plan, MeshJoin):
+            return self.certain
+        return routing_of(self.lottery.draw(self.plan, batch), self.layout, uncertain)
+
+    def screeners(self, batch: int, routing: Routing) -> Mapping[str, Screener]:
+        """Who takes the new tuples of an input through its filters, by alias."""
+        eddies: dict[str, Screener] = {each.driver: each.at(batch) for each in self.eddies}
+        return eddies | {rusters.driver: rusters for rusters in routing.rusters}
+
+    def learn(self, facts: list[dict[str, Any]]) -> None:
+        """Take in what a batch has told."""
+        self.lottery.learn(facts)
+        for eddy in self.eddies:
+            eddy.learn(facts)
+
+
+def _uncertain(plan: Plan) -> tuple[str, ...]:
+    """The drivers of a mesh some of whose routes are uncertain."""
+    if not isinstance(plan, MeshJoin):
+        return ()
+    return tuple(mesh.driver for mesh in plan.meshes if not all(r.is_certain for r in mesh.routes))
+
+
+def _eddies(plan: Eddy) -> tuple[Eddying, ...]:
+    """An eddy for each stream that has an order of filters to decide on."""
+    filters = {item: plan.query.filters_of(item.alias) for item in plan.query.streams}
+    return tuple(
+        Eddying(item.alias, conditions, _attributes(item), plan.batch)
+        for item, conditions in filters.items()
+        if len(conditions) > 1
+    )
+
+
+def _attributes(item: Input) -> tuple[str, ...]:
+    """The columns that may tell tuples apart: all but the event time, which never comes again."""
+    source = item.source
+    return tuple(
+        f.name for f in source.fields if f.name != source.timestamp and f.type is not DataType.NULL
+    )

@@ -1,0 +1,133 @@
+"""Job: one batch as a chain of stages, for an engine to run wherever its partitions are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from penstock.engine.join.batch import Batch
+from penstock.engine.join.pack import Packing
+from penstock.engine.join.rebuild import Recall
+from penstock.engine.join.sequencer import Sequencer
+from penstock.engine.run.step import Step
+from penstock.engine.views.view_step import CALENDAR, SHOWN, ViewStep
+from penstock.engine.wire.packet_files import Transit
+from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.task_errors import guarded
+
+Work = Callable[[Iterable[Packet]], Iterator[Packet]]
+
+# Rows of a view's state that one process takes through a batch in less than a stage of Spark costs.
+_SMALL = 1 << 16
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Work that `tasks` tasks share: packets of partition p go to task p modulo `tasks`.
+
+    The partitions of all spaces that have the same number within theirs are one task's: moving
+    costs by the task. What `is_small` the driver does itself: moving would take longer.
+    """
+
+    tasks: int
+    work: Work
+    is_small: bool = False
+
+    def run(self, packets: Iterable[Packet]) -> list[Packet]:
+        """What all tasks make of the packets, one after another in this process."""
+        by_task: dict[int, list[Packet]] = {}
+        for packet in packets:
+            by_task.setdefault(packet.pid % self.tasks, []).append(packet)
+        return [out for mine in by_task.values() for out in self.work(mine)]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Pack the slices, then stage after stage; a job without slices rebuilds inner state."""
+
+    batch: Batch
+    packing: Packing | None = None
+    sequencer: Sequencer | None = None
+    view: ViewStep | None = None
+
+    @property
+    def transit(self) -> Transit | None:
+        """Where large packets may travel as files, if all tasks share a file system."""
+        root = self.batch.root
+        return Transit(root / f"transit/{self.batch.number}") if root.is_local else None
+
+    @property
+    def pack(self) -> Work:
+        if self.packing is None:
+            return partial(_recall, Recall(self.batch))
+        return partial(_pack, self.packing)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        tasks = self.batch.partitions
+        rounds = range(self.batch.routing.rounds)
+        steps = tuple(Stage(tasks, partial(_step, self.batch, r)) for r in rounds)
+        if self.view is not None:
+            steps = (*steps, Stage(tasks, partial(_view, self.view), _is_small(self.batch)))
+        if self.packing is None:
+            return (Stage(tasks, partial(_send, Recall(self.batch))), *steps)
+        if self.batch.is_snapshot and self.batch.has_visitors:
+            steps = (Stage(tasks, partial(_resend, Recall(self.batch))), *steps)
+        if self.sequencer is not None:
+            return (Stage(1, partial(_sequence, self.sequencer)), *steps)
+        return steps
+
+
+Runner = Callable[[Job], list[dict[str, Any]]]
+
+
+def _pack(packing: Packing, packets: Iterable[Packet]) -> Iterator[Packet]:
+    return guarded(packing.run(packets))
+
+
+def _sequence(sequencer: Sequencer, packets: Iterable[Packet]) -> Iterator[Packet]:
+    yield from guarded(sequencer.run(packets))
+    if sequencer.batch.is_snapshot:
+        yield from Recall(sequencer.batch).call(())
+
+
+def _recall(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
+    return guarded(recall.call(packets))
+
+
+def _send(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
+    for pid in sorted({packet.pid for packet in packets}):
+        yield from guarded(recall.send(pid))
+
+
+def _resend(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
+    held = list(packets)
+    yield from held
+    yield from _send(recall, held)
+
+
+def _is_small(batch: Batch) -> bool:
+    """Whether a view has so few rows, by the last batch, that the driver evaluates it."""
+    kept = [
+        chunks for module in (CALENDAR, SHOWN) for chunks in batch.state.get(module, {}).values()
+    ]
+    return batch.root.is_local and sum(c.rows for each in kept for c in each) <= _SMALL
+
+
+def _view(step: ViewStep, packets: Iterable[Packet]) -> Iterator[Packet]:
+    for pid, mine in _by_partition(packets):
+        yield from guarded(step.run(pid, mine)) if step.batch.is_view(pid) else mine
+
+
+def _step(batch: Batch, round_: int, packets: Iterable[Packet]) -> Iterator[Packet]:
+    for pid, mine in _by_partition(packets):
+        # What is for the view waits for the last stage.
+        yield from mine if batch.is_view(pid) else guarded(Step(batch, round_, pid).run(mine))
+
+
+def _by_partition(packets: Iterable[Packet]) -> Iterator[tuple[int, Iterator[Packet]]]:
+    by_pid = sorted(packets, key=lambda packet: packet.pid)
+    return groupby(by_pid, key=lambda packet: packet.pid)

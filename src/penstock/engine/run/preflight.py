@@ -1,0 +1,65 @@
+"""Preflight: refuse at once what a start would refuse, before anything slow is started."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from penstock.engine.places.place import Place
+from penstock.engine.sinks.malformed_rows import publish_kept
+from penstock.engine.sinks.publish import check_sink, clean, is_unpublished, publish, staging_of
+from penstock.engine.sinks.sink import Sink
+from penstock.engine.sources.feed import refuse_endless
+from penstock.engine.sources.files import absolute, list_files
+from penstock.engine.state import manifest as manifests
+from penstock.engine.state.checkpoint import Checkpoint, check_folder, is_claimed
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.store import Store
+from penstock.errors import CheckpointError
+from penstock.query import Query
+from penstock.query.source import FILE_FORMATS
+
+
+def check_start(
+    query: Query,
+    *,
+    sink: Sink,
+    checkpoint: str,
+    engine: str,
+    partitions: int | None,
+    overwrite: bool,
+    available_now: bool,
+) -> None:
+    """Nothing, if a run may start by what can be seen without starting it."""
+    found, store = None, Store(Place.of(checkpoint))
+    check_folder(store)
+    if is_claimed(store):
+        is_given = partitions is not None
+        held = Checkpoint(checkpoint, query, partitions or 1, engine=engine, is_given=is_given)
+        with closing(held):
+            found = manifests.latest(held.store)
+            refuse_closed(held, found)
+    is_new = found is None or not found.sink or Sink.named(found.sink) != sink
+    check_sink(sink, is_new=is_new, overwrite=overwrite)
+    sources = {item.source.name: absolute(item.source) for item in query.inputs}
+    if available_now:
+        refuse_endless(sources.values())
+    for source in sources.values():
+        if source.format in FILE_FORMATS and source.path is not None:
+            list_files(source.path, source.places.get("path"))
+
+
+def refuse_closed(checkpoint: Checkpoint, found: Manifest | None) -> None:
+    """Refuse a checkpoint whose run was drained, once its end has been made up for."""
+    if found is None or not found.is_closed:
+        return
+    shown = Sink.named(found.sink)
+    if is_unpublished(shown, found):
+        publish(shown, found)
+        clean(staging_of(shown, checkpoint.store, checkpoint.mark))
+    publish_kept(checkpoint.store, found.kept)
+    left = checkpoint.store.names("state")  # Only after a crash is there something.
+    checkpoint.store.remove(left)
+    raise CheckpointError(
+        f"checkpoint {checkpoint.store.root} is closed: its run was drained",
+        hint="its streams ended there; start anew with another --checkpoint",
+    )

@@ -1,0 +1,116 @@
+"""Travel: new tuples and partial results on their routes through one partition in one round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.engine.join.batch import Batch
+from penstock.engine.join.legs import Join, Partial, gathered, start
+from penstock.engine.join.pack import placement, scatter, spread
+from penstock.engine.join.partition_state import Shelf
+from penstock.engine.routes.meter import Meter
+from penstock.engine.routes.multiway_routes import Inner, Route
+from penstock.engine.views.results import Results
+from penstock.engine.wire.packets import Packet, unpack_rows
+
+
+@dataclass(frozen=True)
+class Travel:
+    """Travellers come from the shelf or by packet; complete results go where they belong."""
+
+    batch: Batch
+    round: int
+    shelf: Shelf
+    by_tag: Mapping[str, list[Packet]]
+    results: Results
+
+    def waiting(self) -> Iterator[Packet]:
+        """What has come before the round in which it is needed."""
+        for route in self.batch.routing.routes:
+            if route.first_round > self.round:
+                yield from self.by_tag.get(route.tag("drive"), ())
+
+    def join(self, inner: Inner | None, routes: Iterable[Route]) -> Iterator[Packet]:
+        """Take the tuples of all routes that make the same through this round.
+
+        Inner results are kept here, or sent to where the next join needs them.
+        """
+        here: list[pa.RecordBatch] = []
+        for route in routes:
+            meter = Meter()
+            for found in self._found(route, meter):
+                if route.leg(self.round + 1):
+                    yield from self._send_on(route, found)
+                elif inner is None:
+                    self.results.add(found)
+                elif inner.is_local:
+                    here.append(found.to_rows())
+                else:
+                    yield from self._send_home(inner, found)
+            if route.is_watched:
+                yield from meter.read(route.driver, route.ruster or 0)
+        if inner is not None and inner.is_local and inner.ready == self.round:
+            yield from self._keep(inner, here)
+
+    def _keep(self, inner: Inner, here: list[pa.RecordBatch]) -> Iterator[Packet]:
+        if inner.space == self.shelf.space:
+            yield from self.shelf.take(inner.name, pa.concat_batches(here) if here else None)
+
+    # Probing
+
+    def _found(self, route: Route, meter: Meter) -> Iterator[Partial]:
+        """What a route's tuples find in the leg of this round, if that is here."""
+        leg = route.leg(self.round)
+        if leg is None or leg.space != self.shelf.space:
+            return iter(())
+        join = Join(leg.visits, self.shelf.chunks, meter)
+        found = (piece for partial in self._travellers(route) for piece in join.run(partial))
+        is_written = route.makes is None and self.batch.layout.query.view is None
+        return found if is_written else gathered(found)
+
+    def _travellers(self, route: Route) -> Iterator[Partial]:
+        if self.round > route.first_round:
+            return map(Partial.from_rows, self._arrived(route.tag("partial")))
+        rows = (
+            self.shelf.starting(route)
+            if route.starts_at_home
+            else self._arrived(route.tag("drive"))
+        )
+        if self.batch.routing.inner(route.driver):
+            return map(Partial.from_rows, rows)
+        if self.shelf.is_segmented(route.driver) and not route.starts_at_home:
+            rows = (self.shelf.segmented(route.driver, each) for each in rows)
+        item = self.batch.layout.query.input(route.driver)
+        return (start(tuples, item) for tuples in rows)
+
+    def _arrived(self, tag: str) -> Iterator[pa.RecordBatch]:
+        rows = unpack_rows(self.by_tag.get(tag, ()))
+        return iter(() if rows is None else (rows,))
+
+    # Sending
+
+    def _send_on(self, route: Route, found: Partial) -> Iterator[Packet]:
+        leg = route.leg(self.round + 1)
+        assert leg is not None, "the last leg's tuples are not sent on"
+        rows, tag = found.to_rows(), route.tag("partial")
+        if leg.is_broadcast:
+            yield from spread(rows, tag, leg.space, self.batch.partitions)
+        else:
+            yield from self._placed(rows, tag, leg.space)
+
+    def _send_home(self, inner: Inner, found: Partial) -> Iterator[Packet]:
+        """Inner results to where they are kept, and to where they start probing."""
+        rows = found.to_rows()
+        yield from self._placed(rows, f"new:{inner.name}", inner.space)
+        for route in self.batch.routing.routes_of(inner.name):
+            if not route.starts_at_home:
+                space = route.legs[0].space
+                yield from spread(rows, route.tag("drive"), space, self.batch.partitions)
+
+    def _placed(self, rows: pa.RecordBatch, tag: str, space: int) -> Iterator[Packet]:
+        partitions = self.batch.partitions
+        places = placement(self.batch.layout, space, rows, partitions)
+        yield from scatter(rows, places, tag, space * partitions, partitions)

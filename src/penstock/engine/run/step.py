@@ -1,0 +1,55 @@
+"""Step: what one partition does in one round: keep its new tuples, then probe for all comers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from penstock.engine.join.batch import Batch
+from penstock.engine.join.pack import READ
+from penstock.engine.join.partition_state import Shelf
+from penstock.engine.join.row_ends import Lives
+from penstock.engine.run.probing import Travel
+from penstock.engine.state.tick_span import Span
+from penstock.engine.views.results import results_at
+from penstock.engine.wire.packets import Packet, sort_out, unpack_meta
+
+
+@dataclass(frozen=True)
+class Step:
+    """One partition in one round."""
+
+    batch: Batch
+    round: int
+    pid: int
+
+    def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
+        """Packets for the next round, or facts for the driver after the last."""
+        facts, by_tag = sort_out(packets)
+        yield from facts
+        known = [unpack_meta(fact) for fact in facts]
+        reads = by_tag.pop(READ, [])
+        if self.round + 1 < self.batch.routing.rounds:
+            yield from reads
+        shelf = Shelf(self.batch, self.pid, Lives.of(self.batch.root, known), self._span(reads))
+        if self.round == 0:
+            yield from shelf.take_inputs(by_tag)
+        else:
+            shelf.reopen(known)
+        yield from shelf.take_inners(self.round, by_tag)
+        if self.batch.routing.is_anew and shelf.span is not None and shelf.span.is_empty:
+            return
+        results = results_at(self.batch, self.pid)
+        travel = Travel(self.batch, self.round, shelf, by_tag, results)
+        yield from travel.waiting()
+        for makes, routes in groupby(self.batch.routing.routes, key=lambda route: route.makes):
+            yield from travel.join(self.batch.routing.inner(makes), routes)
+        yield from results.close()
+
+    def _span(self, reads: list[Packet]) -> Span | None:
+        """The ticks of a view that this batch evaluates; what ROWS tuples are kept does not say."""
+        due = self.batch.due
+        if due is None or self.batch.layout.query.is_sequenced:
+            return None
+        return due.span([unpack_meta(packet) for packet in reads])

@@ -1,0 +1,1 @@
+"""Writing results, each batch exactly once."""

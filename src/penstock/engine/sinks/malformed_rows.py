@@ -1,0 +1,156 @@
+"""Keeping malformed rows: tasks stage them, the driver appends them once a batch is final."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fnmatch import fnmatch
+from typing import Any
+
+from penstock import errors
+from penstock.engine.places.appending import append, make_way
+from penstock.engine.places.file_names import staged_name
+from penstock.engine.places.place import Place
+from penstock.engine.sinks.sink import Sink, StagedPart
+from penstock.engine.state.manifest import KeptFile, Manifest, Part
+from penstock.engine.state.store import Store
+from penstock.errors import SinkError
+from penstock.query.source import Source
+
+_FOLDER = "malformed"
+
+
+def kept_at(source: Source) -> Place | None:
+    """The file that a source's malformed rows are kept in."""
+    path = source.keeps_malformed_at
+    return None if path is None else Place.of(path)
+
+
+def stage_kept(root: Place, lines: bytes) -> StagedPart:
+    """Write lines of malformed rows below a checkpoint's root, for the driver to append."""
+    name = f"{_FOLDER}/{staged_name('jsonl')}"
+    Store(root).write(name, lines)
+    return StagedPart(name, lines.count(b"\n"), len(lines))
+
+
+def prepare_keeping(
+    sources: Iterable[Source], manifest: Manifest, sink: Sink, *, overwrite: bool
+) -> tuple[KeptFile, ...]:
+    """The files of malformed rows before the next batch, each as the batches so far left it.
+
+    A new one must not hold the rows of others.
+    """
+    every = list(sources)
+    files = {file.path: replace(file, before=file.length, parts=()) for file in manifest.kept}
+    for source in every:
+        place = kept_at(source)
+        if place is None:
+            continue
+        _check_use(source, place, every, sink)
+        if place.text in files:
+            _check_length(source, files[place.text])
+        else:
+            _make_room(source, place, overwrite)
+            files[place.text] = KeptFile(place.text)
+    return tuple(files.values())
+
+
+def with_rows(
+    files: Sequence[KeptFile], sources: Iterable[Source], facts: Iterable[Mapping[str, Any]]
+) -> tuple[KeptFile, ...]:
+    """The files with what the tasks of a batch have staged, in the order of the input."""
+    places = {source.name: kept_at(source) for source in sources}
+    order = list(places)
+    staged: dict[Place | None, list[Part]] = {}
+    mine = [fact for fact in facts if fact["kind"] == "kept"]
+    for fact in sorted(mine, key=lambda fact: (order.index(fact["source"]), fact["at"])):
+        part = Part(fact["staged"], "", fact["rows"], fact["size"])
+        staged.setdefault(places[fact["source"]], []).append(part)
+    return tuple(
+        KeptFile(file.path, file.length, tuple(staged.get(Place.of(file.path), ())))
+        for file in files
+    )
+
+
+def publish_kept(store: Store, files: Iterable[KeptFile]) -> None:
+    """Append the rows of a final batch. Trying again after a crash changes nothing."""
+    for file in files:
+        if file.parts and all(store.exists(part.staged) for part in file.parts):
+            parts = (store.open(part.staged) for part in file.parts)
+            place = Place.of(file.path)
+            with _writing(place, None):
+                append(place, file.before, file.length, parts)
+
+
+def clean_kept(store: Store) -> None:
+    """Remove what tasks staged: it has been appended, or belongs to no batch."""
+    store.remove(store.names(_FOLDER))
+
+
+def _check_use(source: Source, place: Place, every: Iterable[Source], sink: Sink) -> None:
+    """Refuse a file that something else is written to or read from."""
+    caret = source.places.get("malformed")
+    if place == sink.path:
+        raise SinkError(
+            f"{place} is the sink, and no place for malformed rows",
+            place=caret,
+            hint="keep them in a file of their own",
+        )
+    for other in every:
+        if other.path is not None and _is_read(Place.of(other.path), place):
+            raise SinkError(
+                f"what {source.name} keeps in {place} would be read as input of {other.name}",
+                place=caret,
+                hint="keep it outside of its path, or under a name that begins with _",
+            )
+
+
+def _is_read(source: Place, place: Place) -> bool:
+    """Whether a source would find a file at that place."""
+    if not source.is_local:
+        return False
+    above, below = place.names[: len(source.names)], place.names[len(source.names) :]
+    if above == source.names:
+        return not any(map(_is_hidden, below))
+    return fnmatch(place.path, source.path) and not _is_hidden(place.name)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
+
+
+def _make_room(source: Source, place: Place, overwrite: bool) -> None:
+    """Have a folder for a new file, and nothing in it that another run has kept."""
+    caret = source.places.get("malformed")
+    with _writing(place, caret):
+        os.makedirs(place.parent, exist_ok=True)
+        if not make_way(place, overwrite):
+            raise SinkError(
+                f"{place} already holds malformed rows",
+                place=caret,
+                hint="keep them elsewhere, give the --checkpoint they came with, or --overwrite",
+            )
+
+
+def _check_length(source: Source, file: KeptFile) -> None:
+    length = os.path.getsize(file.path) if os.path.exists(file.path) else 0
+    if length != file.length:
+        raise SinkError(
+            f"{file.path} is not as the last batch left it: {length:,} bytes, not {file.length:,}",
+            place=source.places.get("malformed"),
+            hint="somebody has changed it; restore it, or keep malformed rows in another file",
+        )
+
+
+@contextmanager
+def _writing(place: Place, caret: errors.Place | None) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SinkError(
+            f"cannot keep malformed rows in {place}: {error.strerror or error}",
+            place=caret,
+            hint="nothing is lost: mend that, then run again on this checkpoint",
+        ) from None

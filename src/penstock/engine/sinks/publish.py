@@ -1,0 +1,187 @@
+"""Publish: make a batch's staged results visible, once, however often it is tried."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyarrow import fs
+
+from penstock.engine.places.appending import append, is_in_the_way, make_way
+from penstock.engine.places.file_names import is_staged, part_name
+from penstock.engine.places.place import Place
+from penstock.engine.sinks import ledger
+from penstock.engine.sinks.sink import Sink, StagedPart, Staging
+from penstock.engine.state.manifest import Manifest, Part
+from penstock.engine.state.store import Store
+from penstock.errors import SinkError
+
+_SHOWN = 3
+
+
+def staging_of(sink: Sink, store: Store, mark: str) -> Staging | None:
+    """Where tasks write results for a sink: each checkpoint by itself, whoever shares the sink."""
+    match sink.kind:
+        case "parquet":
+            return Staging("parquet", ledger.staging_in(sink.place, mark))
+        case "jsonl":
+            file = sink.place
+            return Staging("jsonl", file.parent / f".{file.name}.staging-{mark}")
+        case "console":
+            return Staging("jsonl", store.root / "staging")
+        case "foreach_batch":
+            return Staging("parquet", store.root / "staging")
+        case "noop":
+            return None
+
+
+def check_sink(sink: Sink, *, is_new: bool, overwrite: bool) -> None:
+    """Refuse a sink whose results a new run would mix with its own; changes nothing."""
+    if not sink.is_exact:
+        return
+    place = sink.place
+    if sink.kind == "jsonl" and not (place.is_local and place.names):
+        raise SinkError(
+            f"a jsonl sink must be a local file, not {place}", hint="use a parquet sink there"
+        )
+    if is_new:
+        with _using(place):
+            if sink.kind == "parquet":
+                _parts_in_the_way(place, overwrite)
+            elif is_in_the_way(place, overwrite):
+                raise _held(place)
+
+
+def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
+    """Make a sink ready for the first batch: empty, if it is new to the run."""
+    check_sink(sink, is_new=is_new, overwrite=overwrite)
+    if not sink.is_exact:
+        return
+    place = sink.place
+    with _using(place):
+        if is_new and sink.kind == "jsonl":
+            make_way(place, overwrite)
+        if is_new and sink.kind == "parquet":
+            ledger.clear(place, _parts_in_the_way(place, overwrite))
+        if sink.kind == "parquet":
+            ledger.enter(place, mark)
+
+
+@contextmanager
+def _using(place: Place) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SinkError(
+            f"cannot use {place} as a sink: {error.strerror or error}",
+            hint="name a place that can be written with --sink",
+        ) from None
+
+
+def _parts_in_the_way(folder: Place, overwrite: bool) -> tuple[str, ...]:
+    """The parquet files to delete from a folder: none but Penstock's own."""
+    found = ledger.content_of(folder)
+    if found.own and not overwrite:
+        raise _held(folder)
+    if found.foreign:
+        shown = ", ".join(found.foreign[:_SHOWN])
+        more = len(found.foreign) - _SHOWN
+        raise SinkError(
+            f"{folder} holds parquet files that Penstock did not write, and does not delete: "
+            f"{shown}{f' and {more} more' if more > 0 else ''}",
+            hint="whoever reads the folder would take them for results: move them, "
+            "or choose another place",
+        )
+    return found.own
+
+
+def _held(place: Place) -> SinkError:
+    return SinkError(
+        f"{place} already holds results",
+        hint="choose another place, give the --checkpoint they came with, or --overwrite",
+    )
+
+
+def as_parts(sink: Sink, mark: str, batch: int, staged: list[StagedPart]) -> tuple[Part, ...]:
+    """Staged files with the names that they will be published under."""
+    if sink.kind != "parquet":
+        return tuple(Part(s.staged, "", s.rows, s.size) for s in staged)
+    return tuple(
+        Part(s.staged, (sink.place / part_name(batch, n, mark)).path, s.rows, s.size)
+        for n, s in enumerate(staged)
+    )
+
+
+def publish(sink: Sink, manifest: Manifest) -> None:
+    """Show the results of a final batch. Trying again after a crash changes nothing."""
+    try:
+        match sink.kind:
+            case "parquet":
+                _publish_files(sink.place, manifest)
+            case "jsonl":
+                _append(sink, manifest)
+    except OSError as error:
+        raise SinkError(
+            f"cannot publish results to {sink.path}: {error.strerror or error}",
+            hint="nothing is lost: mend the sink, then run again on this checkpoint",
+        ) from None
+
+
+def is_unpublished(sink: Sink, manifest: Manifest) -> bool:
+    """Whether staged results of a final batch are still there, as after a crash."""
+    if not sink.is_exact:
+        return False
+    infos = sink.place.filesystem.get_file_info([part.staged for part in manifest.parts])
+    return any(info.type == fs.FileType.File for info in infos)
+
+
+def length_of(sink: Sink) -> int:
+    """The length of a jsonl file, 0 if there is none."""
+    if sink.kind != "jsonl" or not os.path.exists(sink.place):
+        return 0
+    return os.path.getsize(sink.place)
+
+
+def print_results(staging: Staging | None, parts: tuple[Part, ...]) -> None:
+    """Copy staged JSON lines to standard output."""
+    assert staging is not None, "what is printed was staged"
+    sys.stdout.flush()
+    for part in parts:
+        with staging.folder.filesystem.open_input_stream(part.staged) as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def clean(staging: Staging | None) -> None:
+    """Remove what tasks staged and nobody published."""
+    if staging is not None:
+        folder = staging.folder
+        folder.delete([name for name, _ in folder.files() if is_staged(name)])
+        folder.delete_if_empty()
+
+
+def _publish_files(folder: Place, manifest: Manifest) -> None:
+    filesystem = folder.filesystem
+    for part in manifest.parts:
+        if filesystem.get_file_info(part.staged).type == fs.FileType.File:
+            _move(filesystem, part)
+        elif filesystem.get_file_info(part.final).type != fs.FileType.File:
+            raise SinkError(
+                f"results of batch {manifest.batch} are missing: {part.final}",
+                hint="they were written before and have been removed by somebody",
+            )
+
+
+def _move(filesystem: fs.FileSystem, part: Part) -> None:
+    filesystem.move(part.staged, part.final)
+
+
+def _append(sink: Sink, manifest: Manifest) -> None:
+    total = manifest.sink_length + sum(part.size for part in manifest.parts)
+    filesystem = sink.place.filesystem
+    parts = (filesystem.open_input_stream(part.staged) for part in manifest.parts)
+    is_there = is_unpublished(sink, manifest)
+    append(sink.place, manifest.sink_length, total, parts if is_there else None)

@@ -1,0 +1,1 @@
+"""Reading streams: slices of files and generators, rows of every format."""

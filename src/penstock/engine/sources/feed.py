@@ -1,0 +1,218 @@
+"""The feed: which pieces of the sources make up the next batch, the same again after a crash."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from penstock.engine.places.file_names import as_file_name
+from penstock.engine.places.place import Place
+from penstock.engine.sources.files import FileInfo, absolute, list_files
+from penstock.engine.sources.slices import Slice
+from penstock.engine.sources.synthetic import Synthetic
+from penstock.engine.state.store import Store
+from penstock.errors import CheckpointError, SourceError
+from penstock.query.source import FILE_FORMATS, Source
+
+Offsets = Mapping[str, int]
+
+# Entries of a source's file log before they are written together as one.
+_COMPACT = 64
+
+
+class FileLog:
+    """The files of a source in the order in which they were found, kept in the checkpoint.
+
+    An offset counts files. The log is written before anybody uses an offset, so an offset always
+    means the same files.
+    """
+
+    def __init__(self, source: Source, store: Store):
+        self.source = source
+        self._store = store
+        self._folder = _log_folder(store, source.name)
+        self.files: list[FileInfo] = []
+        self._load()
+        self._known = {_where(file) for file in self.files}
+
+    def find(self) -> None:
+        """Add the files that are new since last time, oldest first."""
+        path, place = self.source.path, self.source.places.get("path")
+        assert path is not None, "the parser has checked that there is one"
+        found = [f for f in list_files(path, place) if _where(f) not in self._known]
+        if not found:
+            return
+        self._write(len(self.files), found)
+        self.files += found
+        self._known |= {_where(file) for file in found}
+        entries = self._store.names(self._folder)
+        if len(entries) >= _COMPACT:
+            self._write(0, self.files)
+            self._store.remove(entries)
+
+    def _write(self, first: int, files: list[FileInfo]) -> None:
+        name = f"{self._folder}/{first:012d}-{first + len(files):012d}.json"
+        self._store.publish(name, json.dumps([asdict(f) for f in files]).encode())
+
+    def _load(self) -> None:
+        for name in sorted(self._store.names(self._folder), key=_bounds):
+            if not name.endswith(".json") or "/." in name:
+                continue
+            first, last = _bounds(name)
+            if last > len(self.files):
+                self.files += self._read(name)[len(self.files) - first :]
+
+    def _read(self, name: str) -> list[FileInfo]:
+        try:
+            return [FileInfo(**file) for file in json.loads(bytes(self._store.read(name)))]
+        except (ValueError, TypeError) as error:
+            raise CheckpointError(
+                f"the file log {self._store.path(name)} is damaged: {error}",
+                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            ) from None
+
+
+def _log_folder(store: Store, name: str) -> str:
+    """Where the log of a source is kept."""
+    folder = as_file_name(name)
+    # Earlier versions took names as they were, of which some led astray or were too long. One with
+    # a % may be what another stream's name is encoded as.
+    is_file_name = not {"", ".", ".."} & set(name.split("/")) and len(name.encode()) < 256
+    is_told_apart = name.isprintable() and "%" not in name
+    is_old = folder != name and is_file_name and is_told_apart and store.names(f"sources/{name}")
+    return f"sources/{name if is_old else folder}"
+
+
+def _where(file: FileInfo) -> str:
+    """What a file is known by, however its path is written; most are plain paths already."""
+    return file.path if file.path.startswith("/") else Place.of(file.path).where
+
+
+def _bounds(name: str) -> tuple[int, int]:
+    first, _, last = name.rsplit("/", 1)[-1].removesuffix(".json").partition("-")
+    return (int(first), int(last)) if first.isdigit() and last.isdigit() else (0, 0)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When an endless synthetic stream was first started, as seconds since the epoch."""
+
+    started: float
+
+    @classmethod
+    def of(cls, store: Store) -> Pace:
+        """The pace that a checkpoint remembers, or one that starts now."""
+        name = "sources/started.json"
+        if not store.exists(name):
+            store.publish(name, json.dumps(time.time()).encode())
+        return cls(json.loads(bytes(store.read(name))))
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What a batch reads, and where the sources stand afterwards."""
+
+    slices: tuple[Slice, ...]
+    offsets: Offsets
+
+
+class Feed:
+    """Hands out the pieces of all sources of a query, batch by batch."""
+
+    def __init__(self, sources: Iterable[Source], store: Store):
+        self._store = store
+        self._sources = {source.name: absolute(source) for source in sources}
+        files = [s for s in self._sources.values() if s.format in FILE_FORMATS]
+        self._logs = {source.name: FileLog(source, store) for source in files}
+        made = [s for s in self._sources.values() if s.format == "synthetic"]
+        self._made = {source.name: Synthetic.of(source) for source in made}
+        self._pace = Pace.of(store) if made else None
+        self._is_frozen = False
+
+    def start(self) -> Offsets:
+        """Before anything."""
+        return dict.fromkeys([*self._logs, *self._made], 0)
+
+    def freeze(self) -> None:
+        """From now on offer only what is there now, and all of it."""
+        refuse_endless(self._sources.values())
+        for log in self._logs.values():
+            log.find()
+        self._is_frozen = True
+
+    def serve(self, number: int, done: Offsets) -> Serving | None:
+        """What batch `number` reads after `done`; None if there is nothing new.
+
+        It is written down before anybody uses it: a batch that is run again reads the same.
+        """
+        name = serving_name(number)
+        if self._store.exists(name):
+            end: Offsets = json.loads(bytes(self._store.read(name)))
+        else:
+            end = self.next(done or self.start())
+            if end == (done or self.start()):
+                return None
+            self._store.publish(name, json.dumps(end).encode())
+        return Serving(tuple(self.slices(done, end)), end)
+
+    def everything(self) -> Offsets:
+        """Where all that is there ends, once frozen."""
+        files = {name: len(log.files) for name, log in self._logs.items()}
+        return files | {name: self._due(made) for name, made in self._made.items()}
+
+    def next(self, offsets: Offsets) -> Offsets:
+        """Where the next batch ends; the same as `offsets` if there is nothing new."""
+        after = dict(offsets)
+        for name, log in self._logs.items():
+            if not self._is_frozen:
+                log.find()
+            limit = None if log.source.is_table else log.source.option("max_files")
+            after[name] = _limited(offsets.get(name, 0), len(log.files), limit)
+        for name, made in self._made.items():
+            limit = self._sources[name].option("max_time")
+            blocks = None if limit is None else max(1, int(limit) // made.block_micros)
+            after[name] = _limited(offsets.get(name, 0), self._due(made), blocks)
+        return after
+
+    def _due(self, made: Synthetic) -> int:
+        """The blocks that can be read by now: all of them, once the feed is frozen."""
+        if made.blocks is not None and self._is_frozen:
+            return made.blocks
+        assert self._pace is not None
+        due = made.blocks_by(time.time() - self._pace.started)
+        return due if made.blocks is None else min(due, made.blocks)
+
+    def slices(self, first: Offsets, last: Offsets) -> list[Slice]:
+        """The pieces between two offsets."""
+        slices = []
+        for name, end in last.items():
+            begin = first.get(name, 0)
+            if name in self._logs:
+                files = self._logs[name].files
+                slices += [Slice(name, files[n].path, n) for n in range(begin, end)]
+            elif end > begin:
+                slices.append(Slice(name, first=begin, last=end))
+        return slices
+
+
+def refuse_endless(sources: Iterable[Source]) -> None:
+    """Refuse to read all of a source that has no end."""
+    for source in sources:
+        is_rate = source.format == "rate"
+        if is_rate or (source.format == "synthetic" and Synthetic.of(source).blocks is None):
+            raise SourceError(
+                f"stream {source.name} has no end, so there is no reading all of it",
+                place=source.places.get("format"),
+                hint=f"run it with --trigger{'' if is_rate else ', or give it rows or a duration'}",
+            )
+
+
+def serving_name(number: int) -> str:
+    """The file that says how far a batch reads."""
+    return f"feed/{number:012d}.json"
+
+
+def _limited(done: int, known: int, limit: str | int | float | bool | None) -> int:
+    return known if limit is None else max(done, min(known, done + int(limit)))

@@ -1,0 +1,167 @@
+"""Rows of files with one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.sources.lines import Piece, lines_at, pieces_of
+from penstock.engine.sources.parsed import (
+    Ask,
+    FileFault,
+    Located,
+    Parsed,
+    converted,
+    misfit,
+    shorten,
+)
+from penstock.query import DataType
+from penstock.query.source import Field
+
+_BITS = {DataType.TINYINT: 8, DataType.SMALLINT: 16, DataType.INT: 32, DataType.BIGINT: 64}
+_BLANK = (b"\n", b"\r\n")
+# How deep a column is looked for that is not where it should be.
+_DEEPEST = 16
+
+
+def json_rows(ask: Ask) -> Iterator[Parsed]:
+    """The rows of a JSON file in the declared types, piece by piece; a missing member is NULL.
+
+    Dates and timestamps are text. A number does not become text, nor text a number. A column that
+    the first piece of a file has only inside of other members is a fault of the file.
+    """
+    for number, piece in enumerate(pieces_of(ask.path, quoted=False)):
+        parsed = _parse(list(ask.fields), piece)
+        if number == 0:
+            _refuse_nested(ask, piece, parsed.batch)
+        yield parsed
+
+
+def _parse(fields: list[Field], piece: Piece) -> Parsed:
+    faults: dict[int, str] = {}
+    try:
+        columns = _fast(fields, piece.data)
+    except pa.ArrowInvalid:
+        columns = _slow(fields, _rows(piece.data), faults)
+    for i, field in enumerate(fields):
+        if field.type.is_temporal:
+            columns[i] = converted(field, columns[i], faults)
+    batch = pa.record_batch(columns, names=[field.name for field in fields])
+    return Parsed(batch, faults, partial(_locate, piece))
+
+
+def _refuse_nested(ask: Ask, piece: Piece, batch: pa.RecordBatch) -> None:
+    """A fault if a column is NULL throughout only because its values are deeper in the objects."""
+    for field in ask.fields:
+        is_absent = batch.column(field.name).null_count == len(batch)
+        if is_absent and not ask.fills(field) and f'"{field.name}"'.encode() in piece.data:
+            path = _only_inside(field.name, _rows(piece.data))
+            if path is not None:
+                reason = f"{ask.path} has {field.name}, which {ask.source.name} declares, only as"
+                move = f"jq -c '.{field.name} = .{path}' moves it there"
+                hint = f"columns are members of the outermost object; {move}; {ask.remedy(field)}"
+                raise FileFault(f"{reason} {path}", hint)
+
+
+def _only_inside(name: str, lines: list[bytes]) -> str | None:
+    """The path to a member of that name below the outermost ones, if it is nowhere among them."""
+    found = None
+    for line in lines:
+        members = _members(line) or {}
+        if name in members:
+            return None
+        found = found or next(_paths(name, members), None)
+    return found
+
+
+def _paths(name: str, value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
+    """Where members of that name are, as jq writes it, less the first dot."""
+    if depth > _DEEPEST:
+        return
+    match value:
+        case dict():
+            for key, inner in value.items():
+                if key == name:
+                    yield f"{path}.{key}".removeprefix(".")
+                yield from _paths(name, inner, f"{path}.{key}", depth + 1)
+        case list():
+            for inner in value:
+                yield from _paths(name, inner, f"{path}[0]", depth + 1)
+
+
+def _read_type(field: Field) -> pa.DataType:
+    return arrow_type(DataType.STRING if field.type.is_temporal else field.type)
+
+
+def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
+    schema = pa.schema([(field.name, _read_type(field)) for field in fields])
+    table = pajson.read_json(
+        pa.BufferReader(data),
+        pajson.ReadOptions(block_size=len(data) + 1),
+        pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+    )
+    # Arrow neither looks at the encoding nor minds where an object begins or ends.
+    table.validate(full=True)
+    has_blank = data.startswith(_BLANK) or any(b"\n" + end in data for end in _BLANK)
+    lines = len(_rows(data)) if has_blank else data.count(b"\n") + (not data.endswith(b"\n"))
+    if len(table) != lines:
+        raise pa.ArrowInvalid("not one object a line")
+    return [table.column(field.name).combine_chunks() for field in fields]
+
+
+def _rows(data: bytes) -> list[bytes]:
+    return [line for line in data.split(b"\n") if line.strip()]
+
+
+def _slow(fields: list[Field], lines: list[bytes], faults: dict[int, str]) -> list[pa.Array]:
+    columns: list[list[Any]] = [[] for _ in fields]
+    for row, line in enumerate(lines):
+        members = _members(line)
+        if members is None:
+            faults[row] = f"{shorten(line)} is not a JSON object"
+        for field, column in zip(fields, columns, strict=True):
+            value = (members or {}).get(field.name)
+            if value is not None and not _fits(field, value):
+                faults.setdefault(row, misfit(field, json.dumps(value)))
+                value = None
+            column.append(value)
+    return [
+        pa.array(column, _read_type(field)) for field, column in zip(fields, columns, strict=True)
+    ]
+
+
+def _members(line: bytes) -> dict[str, Any] | None:
+    try:
+        members = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return members if isinstance(members, dict) else None
+
+
+def _fits(field: Field, value: Any) -> bool:
+    match value:
+        case bool():
+            return field.type is DataType.BOOLEAN
+        case int() if field.type.is_integer:
+            bound = 1 << (_BITS[field.type] - 1)
+            return -bound <= value < bound
+        case int():
+            return field.type.is_numeric and abs(value) < 1 << 1023
+        case float():
+            return field.type in (DataType.FLOAT, DataType.DOUBLE)
+        case str():
+            is_text = field.type is DataType.STRING or field.type.is_temporal
+            # Half a surrogate pair can be escaped in JSON, but is no character.
+            return is_text and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return False
+
+
+def _locate(piece: Piece, rows: Collection[int]) -> Mapping[int, Located]:
+    found = lines_at(piece, rows)
+    return {row: Located("line", line, text) for row, (line, text) in found.items()}

@@ -1,0 +1,102 @@
+"""Files of lines, in pieces of whole lines that fit in memory."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from io import StringIO
+
+import numpy as np
+
+from penstock.engine.places.place import Place
+
+PIECE_BYTES = 16 << 20
+# A stray quote would make one row of the rest of the file; beyond this a line end is a line end.
+_ROW_MOST = 64 << 20
+_NEWLINE, _QUOTE = b"\n", b'"'
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Whole lines of a file; `first_line` is the number of the first, from 1."""
+
+    data: bytes
+    first_line: int
+
+
+def pieces_of(path: Place, *, quoted: bool) -> Iterator[Piece]:
+    """The lines of a file, decompressed by its extension, about 16 MiB at a time.
+
+    With `quoted`, a line end between double quotes does not end a piece.
+    """
+    line, rest = 1, b""
+    with path.filesystem.open_input_stream(path.path, compression="detect") as stream:
+        while chunk := stream.read(PIECE_BYTES):
+            rest += chunk
+            end = _last_line_end(rest, quoted)
+            if end:
+                yield Piece(rest[:end], line)
+                line += rest.count(_NEWLINE, 0, end)
+                rest = rest[end:]
+    if rest:
+        yield Piece(rest, line)
+
+
+def lines_at(piece: Piece, rows: Collection[int]) -> dict[int, tuple[int, str]]:
+    """The number, from 1, and the text of lines of a piece, counted without the blank ones."""
+    found: dict[int, tuple[int, str]] = {}
+    wanted, row = set(rows), 0
+    for number, line in enumerate(piece.data.split(_NEWLINE), piece.first_line):
+        if len(found) == len(wanted):
+            break
+        if line.strip():
+            if row in wanted:
+                found[row] = (number, text_of(line))
+            row += 1
+    return found
+
+
+def csv_rows_at(piece: Piece, rows: Collection[int], delimiter: str) -> dict[int, tuple[int, str]]:
+    """The line, from 1, on which rows of a CSV piece end, and their text; blank lines are none."""
+    found: dict[int, tuple[int, str]] = {}
+    wanted, row = set(rows), 0
+    held: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for line in StringIO(text_of(piece.data), newline=""):
+            held.append(line)
+            yield line
+
+    reader = csv.reader(lines(), delimiter=delimiter)
+    try:
+        for fields in reader:
+            if len(found) == len(wanted):
+                break
+            if fields:
+                if row in wanted:
+                    line = piece.first_line - 1 + reader.line_num
+                    found[row] = (line, "".join(held).strip("\r\n"))
+                row += 1
+            held.clear()
+    except csv.Error:
+        # It gives up on very long fields; then lines are near enough.
+        return lines_at(piece, rows) | found
+    return found
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as text; those that are no UTF-8 are seen as \\xff."""
+    return data.decode(errors="backslashreplace").rstrip("\r\n")
+
+
+def _last_line_end(data: bytes, quoted: bool) -> int:
+    """How many bytes there are up to the end of the last whole row; 0 if there is none."""
+    end = data.rfind(_NEWLINE) + 1
+    if not quoted or len(data) > _ROW_MOST or data.count(_QUOTE, 0, end) % 2 == 0:
+        return end
+    codes = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(codes == ord(_QUOTE))
+    ends = np.flatnonzero(codes == ord(_NEWLINE))
+    outside = ends[np.searchsorted(quotes, ends) % 2 == 0]
+    return int(outside[-1]) + 1 if len(outside) else 0

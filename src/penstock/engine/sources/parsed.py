@@ -1,0 +1,159 @@
+"""What the readers of the file formats give: all the rows of a stretch of a file, faults named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.cast import cast
+from penstock.engine.places.place import Place
+from penstock.query import DataType
+from penstock.query.source import Field, Source
+
+_SHOWN = 80
+# Columns that a message names: a file of another kind may seem to have thousands.
+_LISTED = 12
+
+SKIP_FILES = "malformed = 'drop' skips such files"
+
+
+class FileFault(Exception):  # noqa: N818 - whether it is an error, the source decides
+    """A file that cannot be read as what its source declares; `at` is the option to blame."""
+
+    def __init__(self, reason: str, hint: str, at: str = "name"):
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+        self.at = at
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where a row stands in its file, as `line 7` or `row 7`, and what stands there."""
+
+    unit: str
+    number: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.unit} {self.number}"
+
+
+Locate = Callable[[Collection[int]], Mapping[int, Located]]
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Rows in the declared types. `faults` says what is wrong with the malformed ones, by index.
+
+    `locate` gives where rows, by index, stand in the file.
+    """
+
+    batch: pa.RecordBatch
+    faults: Mapping[int, str]
+    locate: Locate
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is wanted of a file: columns of the source, of which `hints` do not decide anything.
+
+    A hint that the file does not have, or not in a type that can be read, is NULL.
+    """
+
+    source: Source
+    path: Place
+    fields: tuple[Field, ...]
+    hints: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, source: Source, path: Place, columns: Collection[str], hints: Collection[str]
+    ) -> Ask:
+        """The columns asked for in the order of the declaration.
+
+        One at least, because a batch without columns does not know how many rows it has.
+        """
+        fields = tuple(requested(source, {*columns, *hints}))
+        return cls(source, path, fields, frozenset(hints) - frozenset(columns))
+
+    def fills(self, field: Field) -> bool:
+        """Whether a column that the file does not have is NULL; an event time never is."""
+        is_filled = self.source.columns == "fill" and field.name != self.source.timestamp
+        return is_filled or field.name in self.hints
+
+    def lacking(self, field: Field, hint: str) -> FileFault:
+        """The fault of a file that does not have a column."""
+        reason = f"{self.path} has no column {field.name}, which {self.source.name} declares"
+        return FileFault(reason, f"{hint}; {self.remedy(field)}")
+
+    def remedy(self, field: Field) -> str:
+        """What to write so that a file without a column does not stop the query."""
+        if field.name == self.source.timestamp:
+            return f"an event time cannot be NULL; {SKIP_FILES}"
+        return f"columns = 'fill' makes what is missing NULL, {SKIP_FILES}"
+
+
+def shorten(text: Any) -> str:
+    """The text in quotes, cut where it is too long for a message."""
+    shown = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+    return f"'{shown[:_SHOWN]}…'" if len(shown) > _SHOWN else f"'{shown}'"
+
+
+def misfit(field: Field, value: Any) -> str:
+    """What is wrong with a value that is not of its column's type."""
+    article = "an" if field.type is DataType.INT else "a"
+    return f"{shorten(value)} in column {field.name} is not {article} {field.type}"
+
+
+def requested(source: Source, columns: Collection[str]) -> list[Field]:
+    """The declared columns that were asked for, in the order of the declaration; one at least."""
+    return [field for field in source.fields if field.name in columns] or [source.fields[0]]
+
+
+def converted(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Array:
+    """Text in the type of a column; rows that do not fit are added to the faults."""
+    if field.type is DataType.STRING:
+        return text
+    values = cast(text, DataType.STRING, field.type)
+    if values.null_count > text.null_count:
+        for row in np.flatnonzero(pc.and_(pc.is_valid(text), pc.is_null(values))):
+            faults.setdefault(int(row), misfit(field, text[row].as_py()))
+    return values
+
+
+def match_columns(ask: Ask, present: list[str]) -> dict[str, int]:
+    """Where the columns stand among the file's: by name, else by name in another case.
+
+    Columns that the file does not have are left out if they are to be NULL.
+    """
+    lower = [name.lower() for name in present]
+    places = {}
+    for field in ask.fields:
+        if field.name in present:
+            places[field.name] = present.index(field.name)
+        elif field.name.lower() in lower:
+            places[field.name] = lower.index(field.name.lower())
+        elif not ask.fills(field):
+            raise ask.lacking(field, f"its columns are {_listed(present)}")
+    return places
+
+
+def filled(fields: Collection[Field], found: Mapping[str, pa.Array], rows: int) -> pa.RecordBatch:
+    """So many rows of all columns, NULL where none was found."""
+    columns = [
+        found[f.name] if f.name in found else pa.nulls(rows, arrow_type(f.type)) for f in fields
+    ]
+    return pa.record_batch(columns, names=[f.name for f in fields])
+
+
+def _listed(names: list[str]) -> str:
+    plain = [name if name.isprintable() else ascii(name) for name in names[:_LISTED]]
+    shown = [name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…" for name in plain]
+    return ", ".join(shown) + (f" and {len(names) - _LISTED:,} more" if names[_LISTED:] else "")

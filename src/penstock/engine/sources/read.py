@@ -1,0 +1,207 @@
+"""Reading the files of a source: blocks of typed rows, each row with its position in its file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.timestamps import EARLIEST, LATEST
+from penstock.engine.places.place import Place
+from penstock.engine.sources.csv_rows import csv_rows
+from penstock.engine.sources.json_rows import json_rows
+from penstock.engine.sources.kept_rows import kept_file, kept_rows
+from penstock.engine.sources.parquet_rows import BLOCK_ROWS, parquet_rows
+from penstock.engine.sources.parsed import SKIP_FILES, Ask, FileFault, Located, Parsed
+from penstock.errors import SourceError
+from penstock.query.source import Source
+
+MICROS_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
+
+# Bytes read at a time to see whether a file can be read at all.
+_STRETCH = 1 << 20
+
+_READERS = {"csv": csv_rows, "json": json_rows, "parquet": parquet_rows}
+
+Micros = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of a file; `first_row` is the position of the first, from 0, malformed rows counted.
+
+    `rows` has the position of each if some were dropped in between, `malformed` says how many.
+    `kept` are those as lines for the file that the source keeps them in. Where the file, or the
+    rest of it, cannot be read, `unreadable` says why.
+    """
+
+    batch: pa.RecordBatch
+    first_row: int
+    rows: pa.Int64Array | None
+    malformed: int
+    kept: bytes = b""
+    unreadable: str | None = None
+
+
+def read_file(
+    source: Source,
+    path: str | os.PathLike[str],
+    columns: Collection[str],
+    hints: Collection[str] = (),
+) -> Iterator[Block]:
+    """The rows of one file, the columns asked for in their declared Arrow types.
+
+    A row is malformed if one of these columns is, or if its event time is NULL: an error, or
+    dropped and counted, as the source says; so is a file that cannot be read. `hints` are columns
+    that only a plan looks at, which must not decide what a row is worth: malformed values there
+    are NULL.
+    """
+    at = Place.of(path)
+    ask = Ask.of(source, at, columns, hints)
+    try:
+        yield from _read(ask, Ask.of(source, at, columns, ()))
+    except FileFault as fault:
+        if not source.drops_malformed:
+            place = source.places.get(fault.at)
+            raise SourceError(fault.reason, place=place, hint=fault.hint) from None
+        kept = kept_file(ask, fault.reason)
+        yield Block(_no_rows(ask), 0, None, 0, kept, fault.reason)
+
+
+def _read(ask: Ask, strict: Ask) -> Iterator[Block]:
+    """The sound rows of a file; those are malformed whose columns without the hints are."""
+    first = 0
+    strictly = enumerate(_parsed(strict))
+    for number, parsed in enumerate(_parsed(ask)):
+        if parsed.faults and ask.hints:
+            faults = next(each.faults for at, each in strictly if at == number)
+            parsed = replace(parsed, faults=faults)
+        yield from _blocks(ask, _checked(ask, parsed, first), first)
+        first += len(parsed.batch)
+
+
+def _no_rows(ask: Ask) -> pa.RecordBatch:
+    schema = pa.schema([(field.name, arrow_type(field.type)) for field in ask.fields])
+    return pa.RecordBatch.from_pylist([], schema)
+
+
+def event_micros(source: Source, batch: pa.RecordBatch) -> Micros:
+    """The event times of a stream's rows, microseconds since the epoch."""
+    assert source.timestamp is not None, "a stream has event times"
+    column = batch.column(source.timestamp)
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("us"))
+    times: Micros = column.cast(pa.int64()).to_numpy()
+    scale = MICROS_PER_UNIT[source.unit or "us"]
+    if not _in_calendar(times, scale).all():
+        raise SourceError(
+            f"event times of {source.name} are too far from 1970",
+            place=source.places.get("unit") or source.places.get("timestamp"),
+            hint="is the unit right? It is one of us, ms and s",
+        )
+    return times if scale == 1 else times * scale
+
+
+def _in_calendar(times: Micros, scale: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which event times are of the years that a TIMESTAMP has."""
+    inside: np.ndarray[Any, np.dtype[np.bool_]] = (times >= EARLIEST // scale) & (
+        times <= LATEST // scale
+    )
+    return inside
+
+
+def _parsed(ask: Ask) -> Iterator[Parsed]:
+    source, path = ask.source, ask.path
+    try:
+        yield from _READERS[source.format](ask)
+    except MemoryError:
+        raise
+    except FileNotFoundError as error:
+        raise SourceError(
+            f"the input file {path} of {source.name} has vanished",
+            place=source.places.get("path"),
+            hint="put it back, or start without the checkpoint that lists it",
+        ) from error
+    except (OSError, pa.ArrowException) as error:
+        if _size_of(source, path) == 0:
+            hint = "it is empty: is it still being written? Move files there when they are whole"
+        else:
+            hint = "is it damaged, still being written, or of another format?"
+        reason = f"cannot read {path} as {source.format}: {error}"
+        raise FileFault(reason, f"{hint} ({SKIP_FILES})", "format") from None
+
+
+def _size_of(source: Source, path: Place) -> int:
+    """The bytes of a file, all of them read: what cannot be fetched is not the file's fault.
+
+    A disk or a network that fails must not make rows disappear where malformed ones are dropped.
+    """
+    size = 0
+    try:
+        with path.filesystem.open_input_stream(path.path, compression=None) as stream:
+            while stretch := stream.read(_STRETCH):
+                size += len(stretch)
+    except OSError as error:
+        raise SourceError(
+            f"cannot read {path}: {error.strerror or error}",
+            place=source.places.get("path"),
+            hint="nothing is lost: mend that, then run again on this checkpoint",
+        ) from None
+    return size
+
+
+def _checked(ask: Ask, parsed: Parsed, first: int) -> Parsed:
+    """The same rows, those without an event time among the faults; an error if faults are."""
+    source = ask.source
+    faults = {**_eventless(source, parsed), **parsed.faults}
+
+    def locate(rows: Collection[int]) -> dict[int, Located]:
+        # Where the reader and the lines of the file disagree about rows, their number must do.
+        return {row: Located("row", first + row + 1, "") for row in rows} | {**parsed.locate(rows)}
+
+    if faults and not source.drops_malformed:
+        row = min(faults)
+        raise SourceError(
+            f"malformed row in {ask.path}, {locate([row])[row]}: {faults[row]}",
+            place=source.places.get("name"),
+            hint="mend the file, or skip such rows with malformed = 'drop'",
+        )
+    return Parsed(parsed.batch, faults, locate)
+
+
+def _eventless(source: Source, parsed: Parsed) -> dict[int, str]:
+    """The rows that have no event time, or one that cannot be counted in microseconds."""
+    if source.timestamp is None or source.timestamp not in parsed.batch.schema.names:
+        return {}
+    column = parsed.batch.column(source.timestamp)
+    faults = {}
+    if column.null_count:
+        empty = np.flatnonzero(column.is_null())
+        faults = {int(row): f"the event time {source.timestamp} is NULL" for row in empty}
+    if pa.types.is_integer(column.type):
+        scale = MICROS_PER_UNIT[source.unit or "us"]
+        times = column.cast(pa.int64()).fill_null(0).to_numpy()
+        for row in np.flatnonzero(~_in_calendar(times, scale)):
+            faults[int(row)] = f"the event time {source.timestamp}, {times[row]}, is out of range"
+    return faults
+
+
+def _blocks(ask: Ask, parsed: Parsed, first: int) -> Iterator[Block]:
+    """The sound rows, at most a million a block."""
+    batch, rows, dropped, kept = parsed.batch, None, len(parsed.faults), b""
+    if dropped:
+        sound = np.delete(np.arange(len(batch)), list(parsed.faults))
+        batch, rows = batch.take(pa.array(sound)), pa.array(sound + first)
+        kept = kept_rows(ask, parsed)
+    for start in range(0, max(len(batch), 1), BLOCK_ROWS):
+        places = None if rows is None else rows.slice(start, BLOCK_ROWS)
+        at = first + start if places is None or not len(places) else places[0].as_py()
+        part = batch.slice(start, BLOCK_ROWS)
+        yield Block(part, at, places, dropped, kept)
+        # They are told with the first block.
+        dropped, kept = 0, b""

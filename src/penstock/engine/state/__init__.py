@@ -1,0 +1,1 @@
+"""State that outlives a batch: chunks in the store, the manifest, the checkpoint, the frontier."""

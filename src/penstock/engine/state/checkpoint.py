@@ -1,0 +1,193 @@
+"""Checkpoints: whose they are, and that only one run uses them at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from dataclasses import replace
+from typing import Any
+
+from penstock.engine.places.file_names import is_mark, new_mark
+from penstock.engine.places.place import Place
+from penstock.engine.state.store import Store
+from penstock.errors import CheckpointError
+from penstock.query import Condition, Query
+from penstock.query.expression import render
+from penstock.query.view import View
+from penstock.query.window import render_window
+
+FORMAT_VERSION = 1
+_IDENTITY = "query.json"
+_LATE = "late filters"
+_MARK = "mark"
+
+
+class Checkpoint:
+    """A folder with the state of one query. Closing it lets another run use it."""
+
+    def __init__(
+        self, root: str, query: Query, partitions: int, *, engine: str, is_given: bool = False
+    ):
+        self.store = Store(Place.of(root))
+        self.late = late_filters(query)
+        self._lock = _lock(self.store)
+        try:
+            self.partitions = self._claim(query, partitions, engine, is_given)
+            self.mark = self._marked()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _claim(self, query: Query, partitions: int, engine: str, is_given: bool) -> int:
+        """The partition count to use: the checkpoint's own if it has one."""
+        mine = {"engine": engine, **identity(query, partitions), _LATE: list(self.late)}
+        if not is_claimed(self.store):
+            self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
+            return partitions
+        theirs = self._identity()
+        kept = int(theirs["partitions"])
+        if theirs["engine"] != engine:
+            # On Spark it is Spark that numbers the batches, and it would start from the first.
+            raise CheckpointError(
+                f"checkpoint {self.store.root} was made by --engine {theirs['engine']}",
+                hint="run it on that engine, or use another --checkpoint",
+            )
+        if not is_given:
+            mine["partitions"] = kept
+        self.late = tuple(theirs.pop(_LATE, ()))
+        for part, found in theirs.items():
+            if found != mine.get(part):
+                raise CheckpointError(
+                    f"checkpoint {self.store.root} belongs to another query: its {part} differ\n"
+                    f"  checkpoint: {_show(found)}\n  this query: {_show(mine.get(part))}",
+                    hint="use another --checkpoint, or run the query that made this one",
+                )
+        return kept
+
+    def _marked(self) -> str:
+        """What the files that come from this checkpoint are signed with, wherever they lie."""
+        if not self.store.exists(_MARK):
+            self.store.publish(_MARK, new_mark().encode())
+        mark = bytes(self.store.read(_MARK)).decode(errors="replace")
+        if not is_mark(mark):
+            raise CheckpointError(
+                f"{self.store.path(_MARK)} is damaged: {mark[:40]!r} is not what a run wrote",
+                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            )
+        return mark
+
+    def placed(self, query: Query) -> Query:
+        """The query with its filters before or after the joins as the state has been filtered."""
+        conditions = (*query.filters, *query.thetas)
+        return replace(
+            query,
+            filters=tuple(c for c in conditions if _is_filter(c) and str(c) not in self.late),
+            thetas=tuple(c for c in conditions if not _is_filter(c) or str(c) in self.late),
+        )
+
+    def _identity(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(bytes(self.store.read(_IDENTITY)))
+            if not {"partitions", "engine"} <= found.keys():
+                raise ValueError("it is not what a run wrote")
+            # A plan may put predicates in another order; it is the same query.
+            for part in ("filters", "other predicates"):
+                found[part] = sorted(found.get(part, ()))
+        except ValueError as error:
+            raise CheckpointError(
+                f"{self.store.path(_IDENTITY)} is damaged: {error}",
+                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            ) from None
+        return found
+
+
+def is_claimed(store: Store) -> bool:
+    """Whether some run has made a checkpoint there."""
+    return store.exists(_IDENTITY)
+
+
+def check_folder(store: Store) -> None:
+    """Refuse a folder that cannot be a checkpoint; one that is not there yet will be made."""
+    if store.is_local and os.path.lexists(store.root):
+        handle = _lock(store)
+        if handle is not None:
+            os.close(handle)
+
+
+def late_filters(query: Query) -> tuple[str, ...]:
+    """The filters that wait for the results of the joins, and so have not thinned out the state."""
+    return tuple(sorted(str(c) for c in query.thetas if _is_filter(c)))
+
+
+def _is_filter(condition: Condition) -> bool:
+    return len(condition.streams) < 2
+
+
+def identity(query: Query, partitions: int) -> dict[str, Any]:
+    """What must be the same for a checkpoint to fit: all that decides what state means."""
+    conditions = (*query.filters, *query.thetas)
+    parts = {} if query.view is None else {"view": _describe(query.view)}
+    return parts | {
+        "format": FORMAT_VERSION,
+        "partitions": partitions,
+        "inputs": [
+            f"{i.source.name} [{render_window(i.window)}] AS {i.alias}" for i in query.inputs
+        ],
+        "columns": {
+            i.source.name: [f"{f.name} {f.type}" for f in i.source.fields] for i in query.inputs
+        },
+        "event times": {
+            i.source.name: [i.source.timestamp, i.source.unit, i.source.lateness]
+            for i in query.inputs
+        },
+        "equalities": [str(e) for e in query.equalities],
+        "filters": sorted(str(c) for c in conditions if _is_filter(c)),
+        "other predicates": sorted(str(c) for c in conditions if not _is_filter(c)),
+        "outputs": [f"{render(o.expression)} AS {o.name}" for o in query.outputs],
+    }
+
+
+def _describe(view: View) -> list[str]:
+    """A view in words: groups, aggregates, outputs, HAVING and its period."""
+    aggregates = (f"{a.function} {a.argument and a.argument.name}" for a in view.aggregates)
+    return [
+        ", ".join(column.name for column in view.groups),
+        ", ".join(aggregates),
+        ", ".join(f"{render(o.expression)} AS {o.name}" for o in view.outputs),
+        "" if view.having is None else render(view.having),
+        f"{view.every} us",
+    ]
+
+
+def _lock(store: Store) -> int | None:
+    """Hold a lock on a local checkpoint; it goes with the process, however that ends."""
+    if not store.is_local:
+        return None
+    try:
+        os.makedirs(store.root, exist_ok=True)
+        handle = os.open(store.path("lock"), os.O_CREAT | os.O_RDWR, 0o644)
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot use {store.root} as a checkpoint: {error.strerror}",
+            hint="name a folder that can be written with --checkpoint",
+        ) from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise CheckpointError(
+            f"checkpoint {store.root} is in use by another run",
+            hint="stop that run first, or use another --checkpoint",
+        ) from None
+    return handle
+
+
+def _show(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,173 @@
+"""Manifests: what a batch leaves behind. Manifest n is the one commit point of batch n."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.engine.state.store import ChunkInfo, Store
+from penstock.errors import CheckpointError
+
+_FOLDER = "manifests"
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """How far a source has come. Times are event time, microseconds; None before the first tuple.
+
+    `highest` and `lowest` are the bounds of the event times so far; `passed` is the frontier at
+    which others went on while this source was silent, so that earlier tuples of it are late. `rows`
+    counts the sound rows, of which `late` were dropped; the `malformed` are not among them, nor is
+    anything of the `unreadable` files.
+    """
+
+    highest: int | None = None
+    lowest: int | None = None
+    passed: int | None = None
+    rows: int = 0
+    late: int = 0
+    malformed: int = 0
+    unreadable: int = 0
+
+    @property
+    def met(self) -> int:
+        """The rows that were met: sound and malformed ones."""
+        return self.rows + self.malformed
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of results, written by one task: staged first, then published under its final name."""
+
+    staged: str
+    final: str
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    """A file of malformed rows, as long as it was `before` a batch, and what the batch adds."""
+
+    path: str
+    before: int = 0
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """Its bytes after the batch."""
+        return self.before + sum(part.size for part in self.parts)
+
+
+Modules = Mapping[str, Mapping[int, tuple[ChunkInfo, ...]]]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The state after a batch: chunks by module and partition, streams, counters, results.
+
+    `sequence` is how many tuples have been numbered (queries with ROWS windows); `sink` is where
+    the results go, `sink_length` the length of a jsonl sink before them. `inner` are the modules of
+    inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
+    box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
+    `sampled` those of a view whose tuples may stand for others that were shed. A view that
+    `is_anew` has no calendar. `screened` counts by input the tuples that came to its filters and
+    those that passed. `kept` are the files of malformed rows that runs have written to.
+    """
+
+    batch: int
+    modules: Modules = field(default_factory=dict)
+    streams: Mapping[str, StreamState] = field(default_factory=dict)
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    sequence: int = 0
+    results: int = 0
+    parts: tuple[Part, ...] = ()
+    sink: str = ""
+    sink_length: int = 0
+    is_closed: bool = False
+    inner: tuple[str, ...] = ()
+    total_shed: Mapping[str, int] = field(default_factory=dict)
+    weighted: tuple[str, ...] = ()
+    sampled: tuple[str, ...] = ()
+    is_anew: bool = False
+    kept: tuple[KeptFile, ...] = ()
+    screened: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def chunks(self) -> Iterable[ChunkInfo]:
+        """All chunks of all modules."""
+        for partitions in self.modules.values():
+            for chunks in partitions.values():
+                yield from chunks
+
+    @property
+    def state_tuples(self) -> int:
+        return sum(chunk.rows for chunk in self.chunks())
+
+
+def manifest_name(batch: int) -> str:
+    """The file of a batch's manifest; names sort as numbers do."""
+    return f"{_FOLDER}/{batch:012d}.json"
+
+
+def commit(store: Store, manifest: Manifest) -> None:
+    """Make a batch final; refuses to replace another run's manifest."""
+    body = json.dumps(dataclasses.asdict(manifest))
+    data = f'{{"checksum": {_checksum(body)}, "manifest": {body}}}'
+    try:
+        store.publish(manifest_name(manifest.batch), data.encode())
+    except FileExistsError:
+        raise CheckpointError(
+            f"batch {manifest.batch} of {store.root} was committed by another run",
+            hint="two runs must not share a checkpoint: stop one of them",
+        ) from None
+
+
+def latest(store: Store) -> Manifest | None:
+    """The newest manifest, or None before the first batch."""
+    names = store.names(_FOLDER)
+    names = [n for n in names if n.endswith(".json") and "/." not in n]
+    return load(store, names[-1]) if names else None
+
+
+def load(store: Store, name: str) -> Manifest:
+    """A manifest by its file name."""
+    try:
+        found = json.loads(bytes(store.read(name)))
+        if _checksum(json.dumps(found["manifest"])) != found["checksum"]:
+            raise ValueError("wrong checksum")
+        return _from_json(found["manifest"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            f"manifest {store.path(name)} is damaged: {error}",
+            hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+        ) from None
+
+
+def forget(store: Store, before: int) -> None:
+    """Delete the manifests of batches before the given one."""
+    store.remove([n for n in store.names(_FOLDER) if n < manifest_name(before)])
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode())
+
+
+def _from_json(facts: dict[str, Any]) -> Manifest:
+    modules = {
+        module: {int(p): tuple(ChunkInfo(**c) for c in chunks) for p, chunks in parts.items()}
+        for module, parts in facts.pop("modules").items()
+    }
+    streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
+    parts = _parts(facts.pop("parts"))
+    kept = tuple(KeptFile(**k | {"parts": _parts(k["parts"])}) for k in facts.pop("kept", ()))
+    facts |= {name: tuple(facts.get(name, ())) for name in ("inner", "weighted", "sampled")}
+    facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
+    return Manifest(modules=modules, streams=streams, parts=parts, kept=kept, **facts)
+
+
+def _parts(facts: list[dict[str, Any]]) -> tuple[Part, ...]:
+    return tuple(Part(**part) for part in facts)

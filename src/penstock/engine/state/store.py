@@ -1,0 +1,204 @@
+"""The store: a folder of immutable files, on local disk or any file system that pyarrow reaches."""
+
+from __future__ import annotations
+
+import errno
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.places.file_names import as_file_name, is_own, unique_name
+from penstock.engine.places.place import Place, open_new
+from penstock.engine.rows.layout import TS, UNTIL, hash_name
+from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.rows.sample_weights import as_now_kept
+from penstock.errors import StateError
+
+
+@dataclass(frozen=True)
+class ChunkInfo:
+    """An immutable piece of state, as a manifest lists it. Times are event time, microseconds.
+
+    `first_until` is when the first row dies, where rows say that themselves.
+    """
+
+    name: str
+    rows: int
+    size: int
+    checksum: int
+    first_ts: int
+    last_ts: int
+    tier: int = 0
+    first_until: int | None = None
+
+    def dies_before(self, time: int) -> bool:
+        """Whether a row says that it will be dead by then."""
+        return self.first_until is not None and self.first_until < time
+
+
+@dataclass(frozen=True)
+class Store:
+    """Files under one root. Names are relative to it."""
+
+    root: Place
+
+    def __post_init__(self) -> None:
+        # A root that is still text is parsed here, once.
+        object.__setattr__(self, "root", Place.of(self.root))
+
+    @property
+    def is_local(self) -> bool:
+        return self.root.is_local
+
+    def path(self, name: str) -> str:
+        """Where a file lies, as its file system writes it."""
+        return (self.root / name).path
+
+    def write(self, name: str, data: pa.Buffer | bytes) -> None:
+        """Write a whole new file; its folder is made if need be."""
+        place = self.root / name
+        with storage_errors("write", place.path), open_new(place) as stream:
+            stream.write(data)
+
+    def publish(self, name: str, data: bytes) -> None:
+        """Write a file so that it is seen whole or not at all; it must not exist yet."""
+        if not self.is_local:
+            if self.exists(name):
+                raise FileExistsError(name)
+            self.write(name, data)
+            return
+        final = self.root / name
+        draft = final.parent / f".{final.name}.{unique_name()}"
+        with storage_errors("write", final.path):
+            os.makedirs(final.parent, exist_ok=True)
+            with open(draft, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                os.link(draft, final)
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                if os.path.exists(final):
+                    raise FileExistsError(final) from None
+                os.replace(draft, final)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(draft)
+
+    def read(self, name: str) -> pa.Buffer:
+        """The bytes of a file, mapped into memory where it is local."""
+        place = self.root / name
+        if self.is_local:
+            with pa.memory_map(place.path) as file:
+                return file.read_buffer()
+        with place.filesystem.open_input_file(place.path) as file:
+            return file.read_buffer()
+
+    def open(self, name: str) -> pa.NativeFile:
+        """A file to be read from its beginning."""
+        place = self.root / name
+        return place.filesystem.open_input_stream(place.path)
+
+    def exists(self, name: str) -> bool:
+        return (self.root / name).exists
+
+    def names(self, folder: str) -> list[str]:
+        """The files anywhere under a folder, sorted; none if it does not exist."""
+        below = (self.root / folder).files(recursive=True)
+        return sorted(f"{folder}/{name}" for name, _ in below)
+
+    def remove(self, names: list[str]) -> None:
+        """Delete files that Penstock wrote; one that is gone is no error, and others stay."""
+        self.root.delete([name for name in names if is_own(name)])
+
+    def write_chunk(self, owner: tuple[str, str], rows: pa.RecordBatch, tier: int = 0) -> ChunkInfo:
+        """Write rows as a chunk under a name that no other attempt uses; `owner` is whose they are,
+        in any words."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_batch(rows)
+        data = sink.getvalue()
+        folders = "/".join(as_file_name(word) for word in owner)
+        name = f"state/{folders}/{unique_name('.arrow')}"
+        self.write(name, data)
+        times = rows.column(TS).to_numpy()
+        first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
+        has_ends = UNTIL in rows.schema.names and len(rows)
+        until = int(rows.column(UNTIL).to_numpy().min()) if has_ends else None
+        return ChunkInfo(name, len(rows), data.size, zlib.crc32(data), first, last, tier, until)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """State in memory, sorted by (hash of the key, event time)."""
+
+    rows: pa.RecordBatch
+    hashes: NDArray[np.int64]
+    times: NDArray[np.int64]
+
+    @cached_property
+    def longest(self) -> int | None:
+        """The longest life of a row, if rows say when they die and all do."""
+        if UNTIL not in self.rows.schema.names or not len(self.rows):
+            return None
+        until = self.rows.column(UNTIL).to_numpy()
+        return None if until.max() >= FOREVER else int((until - self.times).max())
+
+    @classmethod
+    def of(cls, rows: pa.RecordBatch, key: int | None) -> Chunk:
+        """Rows that are in order already; without a key all hashes are zero."""
+        times = rows.column(TS).to_numpy()
+        if key is None:
+            return cls(rows, np.zeros(len(times), np.int64), times)
+        return cls(rows, rows.column(hash_name(key)).to_numpy(), times)
+
+
+@lru_cache(maxsize=1024)
+def open_chunk(root: Place, info: ChunkInfo, key: int | None) -> Chunk:
+    """A chunk that a manifest lists, checked against its checksum the first time it is opened."""
+    return Chunk.of(read_rows(root, info), key)
+
+
+def read_rows(root: Place, info: ChunkInfo) -> pa.RecordBatch:
+    """The rows of a chunk; missing or damaged is an error, never an empty chunk."""
+    store = Store(root)
+    path = store.path(info.name)
+    try:
+        data = store.read(info.name)
+    except FileNotFoundError:
+        raise StateError(f"state chunk is missing: {path}", hint=_RESTORE) from None
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StateError(f"state chunk cannot be read: {path}: {error}", hint=_RESTORE) from None
+    if data.size != info.size or zlib.crc32(data) != info.checksum:
+        found = f"{data.size} bytes of {info.size}" if data.size != info.size else "wrong checksum"
+        raise StateError(f"state chunk is damaged: {path} ({found})", hint=_RESTORE)
+    return as_now_kept(pa.ipc.open_file(data).get_batch(0))
+
+
+# File systems without hard links (some network mounts) answer with one of these.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+_RESTORE = "restore the checkpoint from a copy, or start anew with another --checkpoint"
+
+
+@contextmanager
+def storage_errors(verb: str, path: str) -> Iterator[None]:
+    """Say what could not be done with a file, in words for its owner."""
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StateError(
+            f"cannot {verb} {path}: {reason}",
+            hint="nothing is lost: free space or mend access, then run again on this checkpoint",
+        ) from None

@@ -1,0 +1,1 @@
+"""Aggregates at ticks: tally, interval table, estimates of what was shed."""

@@ -1,0 +1,117 @@
+"""Estimates: what a view would be over all tuples, from those that were kept.
+
+COUNT and SUM are Horvitz-Thompson sums and AVG is their ratio. Each has an interval that holds the
+true value in 95 of 100 cases, where what was kept tells enough for one (see `confidence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.folding.cover import Cover, whole
+from penstock.engine.rows.accumulators import Columns
+from penstock.engine.rows.sample_weights import Sources, marks_of, results_quantities, sum_of
+from penstock.engine.views.confidence import Ends, mean_ends, sum_ends
+from penstock.kernels.replicates import marked, totals
+from penstock.query.intervals import ENDS, end_name
+from penstock.query.view import Aggregate, View
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Digits of an interval's width, of which it knows two or three at the best, and of ends that are
+# certain. Beyond these the order shows in which sums are added up; that is no change of a group.
+_DIGITS = 4
+_CERTAIN_DIGITS = 12
+# What is so near to a rounded end, in units of its last digit, has got beyond it by rounding alone.
+_NEAR = 1e-4
+# How far, relatively, errors of rounding may take a sum from what it is.
+_SLACK = 1e-12
+# Floats from here on are whole numbers.
+_WHOLE = 2.0**52
+
+
+def estimates(
+    view: View, rows: pa.RecordBatch, cover: Cover, sources: Sources, kept: Columns
+) -> Columns:
+    """The estimates at each point and the ends of their intervals, by the names of aggregates.
+
+    `kept` are the values of what was kept, which are NULL where there is nothing to estimate.
+    """
+    sums = {name: cover.rows(rows.column(sum_of(name))) for name in results_quantities(view)}
+    sampled = sorted(frozenset().union(*sources.values()))
+    tuples = {alias: marked(cover.bits(rows.column(marks_of(alias)))) for alias in sampled}
+    columns: Columns = {}
+    for each in view.aggregates:
+        if each.is_estimable:
+            read = sources[each.argument.name if each.argument else ""]
+            # Large products may be due to any of the inputs, so each of them has its say.
+            usual = np.exp(np.mean([np.log1p(tuples[alias]) for alias in sorted(read)], axis=0))
+            is_null = kept[each.name].is_null().to_numpy(zero_copy_only=False)
+            plain = kept[each.name].cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
+            with np.errstate(all="ignore"):
+                values = _value(each, sums)
+                bounds = rounded(_ends(each, sums, plain, usual - 1.0))
+            columns[each.name] = _typed(each, values, is_null)
+            is_unknown = is_null | ~np.isfinite(bounds[0] + bounds[1])
+            for end, bound in zip(ENDS, bounds, strict=True):
+                columns[end_name(each, end)] = pa.array(bound, mask=is_unknown)
+    return columns
+
+
+def _typed(of: Aggregate, values: Floats, is_null: Bools) -> pa.Array:
+    """Estimates in the type of the aggregate, rounded if that is of whole numbers."""
+    if not of.type.is_integer:
+        return pa.array(values, mask=is_null).cast(arrow_type(of.type))
+    # Half of one is common where all weights are alike; plans that add in another order agree.
+    slack = np.minimum(_SLACK * np.abs(values), 0.25)
+    rounded = np.where(np.abs(values) < _WHOLE, np.floor(values + 0.5 + slack), values)
+    numbers = whole(rounded, np.zeros(len(values)))
+    return pa.array(numbers, mask=is_null).cast(arrow_type(of.type))
+
+
+def _ends(of: Aggregate, sums: Mapping[str, Floats], kept: Floats, tuples: Floats) -> Ends:
+    if of.argument is None:
+        return sum_ends(sums["n"], kept, tuples)
+    name = of.argument.name
+    match of.function:
+        case "count":
+            return sum_ends(sums[f"c:{name}"], kept, tuples)
+        case "sum":
+            return sum_ends(sums[f"s:{name}"], kept, tuples)
+    return mean_ends(sums[f"s:{name}"], sums[f"c:{name}"], tuples)
+
+
+def _value(of: Aggregate, sums: Mapping[str, Floats]) -> Floats:
+    if of.argument is None:
+        return totals(sums["n"])
+    name = of.argument.name
+    match of.function:
+        case "count":
+            return totals(sums[f"c:{name}"])
+        case "sum":
+            return totals(sums[f"s:{name}"])
+    return totals(sums[f"s:{name}"]) / totals(sums[f"c:{name}"])
+
+
+def rounded(ends: Ends) -> Ends:
+    """Intervals with ends of a few digits of their width: never narrower than they were."""
+    low, high = ends
+    width = high - low
+    certain = 10.0 ** (_CERTAIN_DIGITS - _DIGITS)
+    scale = 10.0 ** (_DIGITS - 1 - _magnitude(np.where(width > 0, width, low / certain)))
+    is_wide = width > 0
+    return (
+        np.where(is_wide, np.floor(low * scale + _NEAR), np.rint(low * scale)) / scale,
+        np.where(is_wide, np.ceil(high * scale - _NEAR), np.rint(high * scale)) / scale,
+    )
+
+
+def _magnitude(values: Floats) -> Floats:
+    found: Floats = np.floor(np.log10(np.where(values == 0, 1.0, np.abs(values))))
+    return found

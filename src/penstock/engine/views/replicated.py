@@ -1,0 +1,195 @@
+"""Replicated: the sums over join results from which a view is estimated where streams are shed.
+
+Each result counts by the product of its members' weights (Horvitz-Thompson), in every replicate by
+the product of their weights there. Sums over results are lanes of the calendar, as exact ones are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.rows.accumulators import (
+    Columns,
+    Groups,
+    as_lists,
+    as_rows,
+    count_of,
+    value_lanes,
+)
+from penstock.engine.rows.layout import Layout
+from penstock.engine.rows.sample_weights import (
+    certain,
+    exact_values,
+    lot_of,
+    marks_of,
+    results_quantities,
+    sum_of,
+    weight_of,
+)
+from penstock.kernels.grouping import bits_by
+from penstock.kernels.replicates import (
+    RESULTS_WIDTH,
+    marks,
+    totals,
+    weighed_results,
+)
+from penstock.query.expression import streams_of
+from penstock.query.view import View
+
+Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def result_lanes(view: View, sampled: Iterable[str]) -> dict[str, pa.DataType]:
+    """The lanes of a calendar by name: a view's sums, and the marks of each sampled input."""
+    marked = {marks_of(alias): pa.int64() for alias in sorted(sampled)}
+    if not marked:
+        return {}
+    sums = pa.list_(pa.float64(), RESULTS_WIDTH)
+    return {sum_of(name): sums for name in results_quantities(view)} | marked
+
+
+def certain_lanes(rows: pa.RecordBatch, names: Iterable[str]) -> Columns:
+    """Lanes of results from before an input was shed; of how many tuples they are is not known."""
+    lanes: Columns = {}
+    for name in names:
+        kind, _, quantity = name.partition(":")
+        unknown = pa.array(np.zeros(len(rows), np.int64))
+        is_sum = kind == "=r"
+        lanes[name] = certain(exact_values(rows, quantity), RESULTS_WIDTH) if is_sum else unknown
+    return lanes
+
+
+def replicated(layout: Layout, results: pa.RecordBatch, values: Columns, groups: Groups) -> Columns:
+    """The lanes of the groups of results; `values` are the arguments not in lanes of an input."""
+    view = layout.query.view
+    assert view is not None, "only views are estimated"
+    members = _Members(layout, results, groups)
+    lanes: Columns = {marks_of(alias): members.marks(alias) for alias in layout.sampled}
+    read = {o.name: layout.sampled & streams_of(o.expression) for o in layout.query.outputs}
+    single = _Values()
+    folded: dict[str, _Values] = {}
+    for quantity in results_quantities(view):
+        argument = quantity.partition(":")[2]
+        if not argument:
+            single.add(quantity, members.ones, members.ones * 0.0)
+        elif argument in values:
+            exact = pa.RecordBatch.from_pydict(value_lanes(view, argument, values[argument]))
+            told = members.unseen(read[argument]) * members.times(layout.sampled - read[argument])
+            single.add(quantity, exact_values(exact, quantity), told * members.repeated)
+        elif (owner := layout.owners[argument]) in layout.sampled:
+            told = members.times(layout.sampled - {owner}) * members.repeated
+            own = _Values().add(quantity, members.ones, told)
+            lanes |= members.summed(own, members.repeated, owner)
+        else:
+            # A sum over folded values does not say what they are like, so no plan asks for it.
+            folded.setdefault(owner, _Values()).add(
+                quantity, exact_values(results, quantity), members.ones * 0.0
+            )
+    if single.names:
+        lanes |= members.summed(single, members.repeated)
+    for owner, sums in folded.items():
+        lanes |= members.summed(sums, members.repeated_but(owner))
+    return lanes
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Values of results by quantity, and of how many results that are not there they tell."""
+
+    names: list[str] = field(default_factory=list)
+    values: list[Floats] = field(default_factory=list)
+    told: list[Floats] = field(default_factory=list)
+
+    def add(self, name: str, values: Floats, told: Floats) -> _Values:
+        """With one more."""
+        self.names.append(name)
+        self.values.append(values)
+        self.told.append(told)
+        return self
+
+
+@dataclass(frozen=True)
+class _Members:
+    """What join results are made of: tuples or folded rows of inputs, sampled or whole."""
+
+    layout: Layout
+    results: pa.RecordBatch
+    groups: Groups
+
+    @cached_property
+    def ones(self) -> Floats:
+        """One for each row."""
+        return np.ones(len(self.groups.ids))
+
+    @cached_property
+    def repeated(self) -> Floats:
+        """How many results each row stands for by the folded inputs that are not sampled."""
+        return self.repeated_but("")
+
+    def repeated_but(self, owner: str) -> Floats:
+        """The same without those of one input."""
+        whole = sorted(self.layout.weighted - self.layout.sampled - {owner})
+        return self._product([self._column(count_of(alias)) for alias in whole])
+
+    def times(self, aliases: frozenset[str]) -> Floats:
+        """How many combinations of sampled inputs each row stands for."""
+        return self._product([self._weights[alias] for alias in sorted(aliases)])
+
+    def unseen(self, aliases: frozenset[str]) -> Floats:
+        """How many of these combinations are not there."""
+        folded = sorted(aliases & self.layout.weighted)
+        kept = self._product([self._column(count_of(alias)) for alias in folded])
+        return self.times(aliases) - kept
+
+    @cached_property
+    def _weights(self) -> Mapping[str, Floats]:
+        return {
+            alias: totals(as_rows(self.results.column(sum_of(f"n:{alias}"))))
+            if alias in self.layout.weighted
+            else self._column(weight_of(alias))
+            for alias in self.layout.sampled
+        }
+
+    def _product(self, factors: Sequence[NDArray[Any]]) -> Floats:
+        found: Floats = reduce(np.multiply, factors, self.ones)
+        return found
+
+    def summed(self, of: _Values, repeats: Floats, owner: str = "") -> Columns:
+        """The lanes of sums of values over results; the owner counts by a quantity of its own."""
+        sampled, size = sorted(self.layout.sampled), len(self.groups.ids)
+        folded = [alias for alias in sampled if alias in self.layout.weighted]
+        tuples = [alias for alias in sampled if alias not in self.layout.weighted]
+        lanes = [of.names[0] if alias == owner else f"n:{alias}" for alias in folded]
+        sums = [as_rows(self.results.column(sum_of(name))) for name in lanes]
+        tickets = [self._column(lot_of(alias)) for alias in tuples]
+        found = weighed_results(
+            self.groups.ids,
+            self.groups.count,
+            np.array(of.values),
+            repeats,
+            self.unseen(self.layout.sampled) * self.repeated,
+            np.array(of.told),
+            folded.index(owner) if owner else -1,
+            np.array([self._weights[alias] for alias in tuples]).reshape(len(tuples), size),
+            np.array(tickets, np.int64).reshape(len(tuples), size),
+            sums,
+        )
+        return {sum_of(name): as_lists(rows) for name, rows in zip(of.names, found, strict=True)}
+
+    def marks(self, alias: str) -> pa.Array:
+        """The marks of an input's tuples in each group."""
+        is_folded = alias in self.layout.weighted
+        bits = self._column(marks_of(alias)) if is_folded else marks(self._column(lot_of(alias)))
+        return pa.array(bits_by(self.groups.ids, self.groups.count, bits))
+
+    def _column(self, name: str) -> NDArray[Any]:
+        values: NDArray[Any] = self.results.column(name).to_numpy()
+        return values

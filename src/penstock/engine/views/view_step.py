@@ -1,0 +1,132 @@
+"""The step of a view: results go into the calendar, and the ticks that are due are evaluated."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.join.batch import Batch, Infos
+from penstock.engine.join.pack import READ
+from penstock.engine.rows.accumulators import COUNT, lanes_of
+from penstock.engine.rows.layout import TS, UNTIL
+from penstock.engine.rows.sample_weights import appended, sources
+from penstock.engine.sinks.sink import PartWriter
+from penstock.engine.state.store import Store, read_rows
+from penstock.engine.state.tick_span import Due, Span
+from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
+from penstock.engine.views.replicated import certain_lanes, result_lanes
+from penstock.engine.wire.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
+from penstock.query.view import View
+
+CALENDAR = "calendar"
+SHOWN = "shown"
+
+
+@dataclass(frozen=True)
+class ViewStep:
+    """The groups of one batch."""
+
+    batch: Batch
+    due: Due
+
+    @property
+    def view(self) -> View:
+        """What is shown of the groups."""
+        view = self.batch.layout.shown.view
+        assert view is not None, "only views are evaluated"
+        return view
+
+    def run(self, pid: int, packets: Iterable[Packet]) -> Iterator[Packet]:
+        """Facts about the groups that one partition keeps."""
+        facts, by_tag = sort_out(packets)
+        yield from facts
+        arrived = unpack_rows(by_tag.get("tally", ()))
+        calendar = self._calendar(pid)
+        if arrived is not None:
+            calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])
+        span = self.due.span([unpack_meta(packet) for packet in by_tag.get(READ, ())])
+        if not span.is_empty:
+            yield from self._evaluated(pid, calendar, span)
+        elif arrived is None:
+            return
+        if not self.batch.is_snapshot:
+            yield from self._kept(CALENDAR, pid, remaining(calendar, span.after))
+
+    def _evaluated(self, pid: int, calendar: pa.RecordBatch, span: Span) -> Iterator[Packet]:
+        if not self.view.groups and pid % self.batch.partitions:
+            return
+        layout, shown = self.batch.layout, self._shown(pid)
+        read = sources(layout.query, layout.sampled) if layout.is_estimate else {}
+        changes = Evaluation(self.view, calendar, shown, span, read).changes()
+        writer = PartWriter(self.batch.staging, layout.shown)
+        writer.write(changes.results)
+        for part in writer.close():
+            yield pack_meta(pid, "part", **dataclasses.asdict(part))
+        if len(changes.results):
+            yield from self._kept(SHOWN, pid, changes.shown)
+
+    # State
+
+    def _calendar(self, pid: int) -> pa.RecordBatch:
+        """What is seen when; results from before an input was shed are certain."""
+        rows, names = self._state(CALENDAR, pid), self._empty_calendar.schema.names
+        if rows is None:
+            return self._empty_calendar
+        missing = [name for name in names if name not in rows.schema.names]
+        return appended(rows, certain_lanes(rows, missing)).select(names) if missing else rows
+
+    def _shown(self, pid: int) -> pa.RecordBatch:
+        """What was last shown of each group; nothing of a column that was not shown then."""
+        rows, schema = self._state(SHOWN, pid), self._nothing_shown.schema
+        if rows is None:
+            return self._nothing_shown
+        missing = [field for field in schema if field.name not in rows.schema.names]
+        nothing = {field.name: pa.nulls(len(rows), field.type) for field in missing}
+        return appended(rows, nothing).select(schema.names)
+
+    def _state(self, module: str, pid: int) -> pa.RecordBatch | None:
+        rows = [read_rows(self.batch.root, info) for info in self._listed(module, pid)]
+        return rows[0] if rows else None
+
+    def _listed(self, module: str, pid: int) -> Infos:
+        return self.batch.state.get(module, {}).get(pid, ())
+
+    def _kept(self, module: str, pid: int, rows: pa.RecordBatch) -> Iterator[Packet]:
+        replaced = [info.name for info in self._listed(module, pid)]
+        if len(rows):
+            info = Store(self.batch.root).write_chunk((module, str(pid)), rows)
+            chunk = dataclasses.asdict(info)
+            yield pack_meta(pid, "chunk", module=module, chunk=chunk, replaces=replaced)
+        elif replaced:
+            yield pack_meta(pid, "chunk", module=module, chunk=None, replaces=replaced)
+
+    @cached_property
+    def _empty_calendar(self) -> pa.RecordBatch:
+        outputs = {o.name: o.expression.type for o in self.batch.layout.query.outputs}
+        kinds = {"=c": pa.int64(), "=s": pa.float64(), "=e": pa.float64()}
+        columns = {c.name: arrow_type(c.type) for c in self.view.groups}
+        columns |= {TS: pa.int64(), UNTIL: pa.int64(), COUNT: pa.int64()}
+        for name in dict.fromkeys(a.argument.name for a in self.view.aggregates if a.argument):
+            for lane in lanes_of(self.view, name):
+                columns[lane] = kinds.get(lane.partition(":")[0], arrow_type(outputs[name]))
+        return _empty(columns | result_lanes(self.view, self.batch.layout.sampled))
+
+    @cached_property
+    def _nothing_shown(self) -> pa.RecordBatch:
+        columns = {TS: pa.int64()} | {c.name: arrow_type(c.type) for c in self.view.groups}
+        outputs = self.view.outputs
+        return _empty(
+            columns | {shown_name(o.name): arrow_type(o.expression.type) for o in outputs}
+        )
+
+
+def _empty(columns: dict[str, pa.DataType]) -> pa.RecordBatch:
+    schema = pa.schema(list(columns.items()))
+    return pa.RecordBatch.from_arrays(
+        [pa.array([], kind) for kind in columns.values()], schema=schema
+    )

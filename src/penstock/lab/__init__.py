@@ -1,0 +1,1 @@
+"""The laboratory: tuple by tuple, under a simulated clock."""

@@ -1,0 +1,257 @@
+"""Everything laid out for a join before the first tuple arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.rows.layout import Layout
+from penstock.errors import PlanError
+from penstock.lab.clock import Work
+from penstock.lab.kernels.inner_state import Inner, empty_inner
+from penstock.lab.kernels.nested import KINDS, Loops, Schedule, Windows, insert_all, run_blocks
+from penstock.lab.kernels.tree import Paths, run_arrivals
+from penstock.lab.layout.columns import Columns
+from penstock.lab.layout.joinable import Joinable, comparisons_of, joinable
+from penstock.lab.layout.loops import Lowering, every_table
+from penstock.lab.layout.paths import TreeLowering
+from penstock.lab.layout.positions import Lifetimes, lifetimes_of
+from penstock.lab.mesh.join_eddy import Vortex, run_vortex, vortex_of
+from penstock.lab.mesh.mesh import Mesh, mesh_of, routes_of, run_mesh
+from penstock.lab.schedule import Mode, block_bounds, cleanings, ready_times
+from penstock.lab.shedding import kept_tuples
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
+from penstock.plan.tree import TreeJoin
+from penstock.query import Condition
+
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Climber:
+    """The paths of a tree's rows, and the inner rows that there are now."""
+
+    paths: Paths
+    inner: Inner
+
+
+Machine = Loops | Mesh | Vortex | Climber
+
+
+@dataclass(frozen=True)
+class Apparatus:
+    """A plan with its input, as the kernel takes it; it can be run once.
+
+    `kept` says which of an input's rows can join at all: the kernel sees only these. `ready` is
+    when each block can be joined, `starts` where each input's rows start in the kernel's, `outside`
+    what it leaves to be checked, and `shed` how many tuples never arrive.
+    """
+
+    plan: Plan
+    columns: Columns
+    lives: Mapping[str, Lifetimes]
+    times: Int64s
+    kept: Mapping[str, Int64s]
+    windows: Windows
+    machine: Machine
+    schedule: Schedule
+    ready: Int64s
+    starts: Int64s
+    outside: tuple[Condition, ...]
+    shed: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of work, counted on in place; `ledger` has them after each block, if it has rows, and
+    `deciding` the seconds spent on deciding about routes."""
+
+    work: Int64s
+    peaks: Int64s
+    ledger: Int64s
+    deciding: Floats
+
+    @property
+    def total(self) -> Work:
+        return Work(*self.work.tolist())
+
+
+def set_up(
+    plan: Plan,
+    tuples: Mapping[str, pa.Table],
+    mode: Mode,
+    expiration: int,
+    buckets: Mapping[str, int],
+    traced: bool = False,
+) -> Apparatus:
+    """Shed and order the tuples, find their lifetimes, and lay out windows and loops or paths.
+
+    Where it is `traced`, a tree keeps what every inner row was made of.
+    """
+    layout = Layout(plan.query)
+    inside, outside = comparisons_of(layout)
+    arriving = kept_tuples(plan, tuples)
+    lives, times = lifetimes_of(plan.query, arriving)
+    codes = joinable(layout, inside, {alias: life.rows for alias, life in lives.items()})
+    kept = {alias: np.flatnonzero(passes) for alias, passes in codes.passes.items()}
+    columns = Columns(layout, inside)
+    starts = np.cumsum([0, *(len(kept[alias]) for alias in plan.query.aliases)])[:-1]
+    windows, machine = _build(plan, columns, lives, codes, buckets, starts, len(times), traced)
+    bounds = block_bounds(mode, times)
+    return Apparatus(
+        plan=plan,
+        columns=columns,
+        lives=lives,
+        times=times,
+        kept=kept,
+        windows=windows,
+        machine=machine,
+        schedule=Schedule(
+            _arrivals(plan, lives, kept, len(times)), bounds, cleanings(expiration, times, bounds)
+        ),
+        ready=ready_times(mode, times, bounds),
+        starts=starts,
+        outside=outside,
+        shed={i.alias: len(tuples[i.alias]) - len(arriving[i.alias]) for i in plan.query.streams},
+    )
+
+
+def tally(apparatus: Apparatus, with_ledger: bool) -> Tally:
+    """Counts at zero."""
+    blocks = len(apparatus.ready) if with_ledger else 0
+    held = apparatus.windows.tail - apparatus.windows.head
+    if isinstance(apparatus.machine, Climber):
+        held = np.concatenate([held, apparatus.machine.inner.held])
+    return Tally(np.zeros(KINDS, np.int64), held, np.zeros((blocks, KINDS), np.int64), np.zeros(1))
+
+
+def execute(apparatus: Apparatus, counts: Tally, first: int = 0, last: int | None = None) -> Int32s:
+    """The results of blocks `first` to before `last`: the kernel's row of each input."""
+    end = len(apparatus.ready) if last is None else last
+    room = np.empty((1024, len(apparatus.starts)), np.int32)
+    windows, machine, schedule = apparatus.windows, apparatus.machine, apparatus.schedule
+    books = (counts.work, counts.ledger, counts.peaks)
+    match machine:
+        case Climber():
+            machine.inner, found, count = run_arrivals(
+                windows, machine.paths, machine.inner, schedule, first, end, *books, room
+            )
+        case Mesh():
+            found, count = run_mesh(
+                windows, machine, schedule, first, end, *books, counts.deciding, room
+            )
+        case Vortex():
+            found, count = run_vortex(
+                windows, machine, schedule, first, end, *books, counts.deciding, room
+            )
+        case _:
+            found, count = run_blocks(windows, machine, schedule, first, end, *books, room)
+    results: Int32s = found[:count]
+    return results
+
+
+def blocks_of(apparatus: Apparatus, positions: Int64s) -> Int64s:
+    """The block that each position is in."""
+    return np.searchsorted(apparatus.schedule.blocks, positions, side="right") - 1
+
+
+def _build(
+    plan: Plan,
+    columns: Columns,
+    lives: Mapping[str, Lifetimes],
+    codes: Joinable,
+    buckets: Mapping[str, int],
+    starts: Int64s,
+    positions: int,
+    traced: bool,
+) -> tuple[Windows, Machine]:
+    """The windows, with the tables in them, and what is done with them."""
+    sizes = _bucket_counts(lives, buckets)
+    tables = np.array(
+        [
+            number
+            for number, item in enumerate(plan.query.inputs)
+            if item.is_table
+            for _ in range(int(codes.passes[item.alias].sum()))
+        ],
+        np.int64,
+    )
+    if traced and not isinstance(plan, TreeJoin):
+        raise PlanError(
+            "a multi-way join is one operator and cannot have a server for each join",
+            hint="let all its work share one: servers='shared'",
+        )
+    match plan:
+        case MultiwayJoin():
+            lowering = Lowering(plan.orders, columns)
+            windows = columns.windows(lowering.tables, lives, codes, sizes)
+            insert_all(windows, tables)
+            return windows, lowering.loops(codes.counts)
+        case MeshJoin():
+            lowering = routes_of(plan, columns)
+            windows = columns.windows(lowering.tables, lives, codes, sizes)
+            insert_all(windows, tables)
+            return windows, mesh_of(plan, lowering, _able(lives, codes), starts)
+        case Eddy():
+            windows = columns.windows(every_table(columns), lives, codes, sizes)
+            insert_all(windows, tables)
+            return windows, vortex_of(plan, columns, _able(lives, codes), starts)
+        case TreeJoin():
+            tree = TreeLowering(plan, columns)
+            windows = columns.windows(tree.tables(), lives, codes, sizes)
+            inner = empty_inner(len(plan.query.inputs), positions, traced)
+            climber = Climber(tree.paths(), inner)
+            _climb_first(windows, climber, tables)
+            return windows, climber
+
+
+def _able(lives: Mapping[str, Lifetimes], codes: Joinable) -> dict[str, pa.Table]:
+    """The rows of each input that can join at all."""
+    return {alias: life.rows.filter(codes.passes[alias]) for alias, life in lives.items()}
+
+
+def _climb_first(windows: Windows, climber: Climber, tables: Int64s) -> None:
+    """Let the rows of tables climb before any tuple: a join of two tables has inner rows too."""
+    inputs, joins = len(windows.head), len(climber.inner.held)
+    climber.inner, _, _ = run_arrivals(
+        windows,
+        climber.paths,
+        climber.inner,
+        Schedule(tables, np.array([0, len(tables)]), np.zeros(1, np.bool_)),
+        0,
+        1,
+        np.zeros(KINDS, np.int64),
+        np.zeros((0, KINDS), np.int64),
+        np.zeros(inputs + joins, np.int64),
+        np.empty((0, inputs), np.int32),
+    )
+
+
+def _arrivals(
+    plan: Plan, lives: Mapping[str, Lifetimes], kept: Mapping[str, Int64s], count: int
+) -> Int64s:
+    arrivals = np.full(count, -1)
+    for number, item in enumerate(plan.query.inputs):
+        if not item.is_table:
+            arrivals[lives[item.alias].births[kept[item.alias]]] = number
+    return arrivals
+
+
+def _bucket_counts(lives: Mapping[str, Lifetimes], given: Mapping[str, int]) -> dict[str, int]:
+    """The buckets of each input: as given, or a power of two near the most tuples alive at once."""
+    for alias, count in given.items():
+        if count < 1:
+            raise PlanError(f"a hash table of {alias} cannot have {count} buckets")
+    return {alias: given.get(alias) or _power_above(life.peak()) for alias, life in lives.items()}
+
+
+def _power_above(count: int) -> int:
+    return 1 << max(0, count - 1).bit_length()

@@ -1,0 +1,135 @@
+"""An experiment: everything that the sources hold, run through the laboratory into a sink."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.join.pack import Arrivals, read_slice
+from penstock.engine.places.file_names import new_mark
+from penstock.engine.places.place import Place
+from penstock.engine.routes.laboratory_hint import refuse_views
+from penstock.engine.rows.layout import ARRIVAL, TS, Layout
+from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.sinks.publish import (
+    as_parts,
+    clean,
+    prepare,
+    print_results,
+    publish,
+    staging_of,
+)
+from penstock.engine.sinks.sink import PartWriter, Sink
+from penstock.engine.sources.feed import Feed
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.store import Store
+from penstock.lab.clock import Clock
+from penstock.lab.laboratory import Outcome, run
+from penstock.lab.schedule import Mode
+from penstock.plan.mesh import Eddy, MeshJoin, attributes_of
+from penstock.plan.plan import Plan
+from penstock.query import Query
+from penstock.query.query import Input
+
+_LOG = logging.getLogger(__name__)
+_NO_MORE: Mapping[str, Collection[str]] = MappingProxyType({})
+
+
+def run_experiment(
+    plan: Plan,
+    sink: Sink,
+    mode: Mode,
+    *,
+    expiration: int = 0,
+    clock: Clock,
+    buckets: Mapping[str, int] | None = None,
+    overwrite: bool = False,
+) -> Outcome:
+    """Run a plan over all there is, eagerly or lazily, and write its results.
+
+    A tuple is late if an earlier one of its stream is later by more than the lateness. Nothing is
+    kept for a later run.
+    """
+    refuse_views(plan.query)
+    mark = new_mark()
+    prepare(sink, mark, is_new=True, overwrite=overwrite)
+    outcome = run(plan, read_all(plan.query, contents_of(plan)), mode, expiration, clock, buckets)
+    with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
+        staging = staging_of(sink, Store(Place.of(folder)), mark)
+        writer = PartWriter(staging, plan.query)
+        for rows in outcome.results.to_batches():
+            writer.write(rows)
+        parts = as_parts(sink, mark, 0, list(writer.close()))
+        if sink.kind == "console":
+            print_results(staging, parts)
+        publish(sink, Manifest(batch=0, parts=parts))
+        clean(staging)
+    return outcome
+
+
+def contents_of(plan: Plan) -> Mapping[str, Collection[str]]:
+    """The columns by which tuples of each stream are sent on their way: an eddy may use all."""
+    match plan:
+        case MeshJoin():
+            return {mesh.driver: attributes_of(mesh) for mesh in plan.meshes}
+        case Eddy():
+            return {i.alias: [f.name for f in i.source.fields] for i in plan.query.streams}
+        case _:
+            return {}
+
+
+def read_all(
+    query: Query, also: Mapping[str, Collection[str]] = _NO_MORE
+) -> Mapping[str, pa.Table]:
+    """The tuples of each input, late ones dropped, with the columns that the query reads and those
+    that are wanted `also`."""
+    layout = Layout(query)
+    with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
+        store = Store(Place.of(folder))
+        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), store)
+        feed.freeze()
+        end = feed.everything()
+        slices = feed.slices(feed.start(), end)
+    tables = {}
+    for item in query.inputs:
+        wanted = {*layout.reads(item.alias), *also.get(item.alias, ())}
+        columns = tuple(f.name for f in item.source.fields if f.name in wanted)
+        blocks = [
+            block
+            for piece in slices
+            if piece.source == item.source.name
+            for block in read_slice(item.source, columns, piece)
+        ]
+        tables[item.alias] = _on_time(item, columns, blocks)
+        _warn(item, blocks, sum(len(block.rows) for block in blocks) - len(tables[item.alias]))
+    return tables
+
+
+def _warn(item: Input, blocks: list[Arrivals], late: int) -> None:
+    """Tell what of an input is not among its tuples; malformed rows are kept nowhere."""
+    for block in blocks:
+        if block.unreadable is not None:
+            _LOG.warning("%s: dropped a file: %s", item.alias, block.unreadable)
+    counts = {"late": late, "malformed": sum(block.malformed for block in blocks)}
+    gone = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    if gone:
+        _LOG.warning("%s: dropped %s", item.alias, gone)
+
+
+def _on_time(item: Input, columns: tuple[str, ...], blocks: list[Arrivals]) -> pa.Table:
+    names = [f for f in item.source.fields if f.name in columns]
+    schema = pa.schema([(f.name, arrow_type(f.type)) for f in names])
+    rows = pa.Table.from_batches([block.rows.select(schema.names) for block in blocks], schema)
+    empty = np.empty(0, np.int64)
+    times = np.concatenate([empty, *(block.times for block in blocks)])
+    numbers = np.concatenate([empty, *(block.numbers for block in blocks)])
+    rows = rows.append_column(TS, pa.array(times)).append_column(ARRIVAL, pa.array(numbers))
+    earlier = np.concatenate([[-FOREVER], np.maximum.accumulate(times)[:-1]])[: len(times)]
+    is_late = times < earlier - item.source.lateness
+    return rows.filter(pa.array(~is_late)) if is_late.any() and not item.is_table else rows

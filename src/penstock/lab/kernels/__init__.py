@@ -1,0 +1,1 @@
+"""The laboratory's inner loops, compiled."""

@@ -1,0 +1,1 @@
+"""Streams as the laboratory's kernels read them."""

@@ -1,0 +1,1 @@
+"""Meshes, lotteries and eddies, tuple by tuple."""

@@ -1,0 +1,113 @@
+"""A query mesh in the laboratory: classify a window of tuples, then let each take its route."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.lab.kernels.nested import Loops, Schedule, Windows, run_blocks
+from penstock.lab.kernels.routing import classify_next
+from penstock.lab.layout.columns import Columns
+from penstock.lab.layout.loops import Lowering
+from penstock.lab.mesh.forest import Forest, forest_of
+from penstock.lab.mesh.join_lottery import Lottery, lottery_of, order_of
+from penstock.plan.mesh import MeshJoin
+
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+CLASSIFICATION_WINDOW = 1_000
+"""Tuples of a stream that are classified at once, on average over all streams (QM Table 1)."""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """The loops of all routes, the classifiers of all inputs, the lottery if there is one, and
+    after how many tuples of all streams both are asked again."""
+
+    loops: Loops
+    forest: Forest
+    lottery: Lottery | None
+    window: int
+
+    def decide(self, arrivals: Int64s, windows: Windows) -> None:
+        """Give the rows that arrive next their routes."""
+        forest = self.forest
+        if forest.is_needed:
+            coming = windows.tail.copy()
+            classify_next(forest.trees, forest.values, arrivals, coming, self.loops.routes)
+        if self.lottery is not None:
+            self.lottery.draw(self.loops)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing to decide."""
+        return not self.forest.is_needed and self.lottery is None
+
+
+def routes_of(plan: MeshJoin, columns: Columns) -> Lowering:
+    """All routes of a mesh as orders, one driver's after another's."""
+    orders = [order_of(mesh.driver, route) for mesh in plan.meshes for route in mesh.routes]
+    uncertain = any(not route.is_certain for mesh in plan.meshes for route in mesh.routes)
+    return Lowering(tuple(orders), columns, is_open=uncertain)
+
+
+def mesh_of(
+    plan: MeshJoin, lowering: Lowering, rows: Mapping[str, pa.Table], starts: Int64s
+) -> Mesh:
+    """A mesh as the kernel takes it. `rows` are those that can join, `starts` the kernel's numbers
+    of each input's first."""
+    loops = lowering.loops([len(table) for table in rows.values()])
+    routes = [(mesh.driver, route) for mesh in plan.meshes for route in mesh.routes]
+    uncertain = [
+        (number, driver, route)
+        for number, (driver, route) in enumerate(routes)
+        if not route.is_certain
+    ]
+    return Mesh(
+        loops=loops,
+        forest=forest_of(plan, rows, starts),
+        lottery=lottery_of(uncertain, lowering.columns) if uncertain else None,
+        window=CLASSIFICATION_WINDOW * len(plan.meshes),
+    )
+
+
+def run_mesh(
+    windows: Windows,
+    mesh: Mesh,
+    schedule: Schedule,
+    first: int,
+    last: int,
+    work: Int64s,
+    ledger: Int64s,
+    peaks: Int64s,
+    deciding: Floats,
+    found: Int32s,
+) -> tuple[Int32s, int]:
+    """As `run_blocks`, one classification window after another; `deciding` counts the seconds."""
+    count = 0
+    if mesh.is_settled:
+        return run_blocks(windows, mesh.loops, schedule, first, last, work, ledger, peaks, found)
+    for start, end in _stretches(schedule, first, last, mesh.window):
+        began = time.process_time()
+        mesh.decide(schedule.arrivals[schedule.blocks[start] : schedule.blocks[end]], windows)
+        deciding[0] += time.process_time() - began
+        found, count = run_blocks(
+            windows, mesh.loops, schedule, start, end, work, ledger, peaks, found, count
+        )
+    return found, count
+
+
+def _stretches(schedule: Schedule, first: int, last: int, size: int) -> list[tuple[int, int]]:
+    """Blocks from `first` to before `last`, in stretches of about so many tuples."""
+    turns = schedule.blocks[first:last] // size
+    cuts = first + 1 + np.flatnonzero(turns[1:] != turns[:-1])
+    bounds = [first, *cuts.tolist(), last]
+    return list(pairwise(bounds)) if first < last else []

@@ -1,0 +1,91 @@
+"""When results were produced and how long the work took, on any clock."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.lab.apparatus import Apparatus, Tally, blocks_of
+from penstock.lab.clock import (
+    Clock,
+    Costs,
+    RealClock,
+    SimulatedClock,
+    Work,
+    completions,
+    total_cost,
+)
+from penstock.lab.kernels.nested import BIRTH
+from penstock.lab.servers import serve_each
+from penstock.query.window import MICROS
+
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """When each result found was there (µs), and the rest as in an `Outcome`."""
+
+    produced: Int64s
+    work: Work
+    busy: float
+    elapsed: float
+    utilisation: float
+
+
+def timing_of(
+    apparatus: Apparatus, counts: Tally, clock: Clock, found: Int32s, seconds: float
+) -> Timing:
+    """The timing of a run that has taken so many seconds here and found these results."""
+    match clock:
+        case RealClock():
+            produced = apparatus.ready[_blocks(apparatus, found)]
+            elapsed = max(_span(apparatus), seconds)
+            return Timing(produced, counts.total, seconds, elapsed, _per(apparatus, seconds))
+        case SimulatedClock(costs=costs, servers="shared"):
+            return _shared(apparatus, counts, costs, found)
+        case SimulatedClock(costs=costs):
+            return _each(apparatus, costs)
+
+
+def _shared(apparatus: Apparatus, counts: Tally, costs: Costs, found: Int32s) -> Timing:
+    done = completions(apparatus.ready, counts.ledger, costs)
+    busy = total_cost(counts.total, costs)
+    elapsed = _since_start(apparatus, float(done[-1])) if len(done) else 0.0
+    produced = done[_blocks(apparatus, found)]
+    return Timing(produced, counts.total, busy, elapsed, _per(apparatus, busy))
+
+
+def _each(apparatus: Apparatus, costs: Costs) -> Timing:
+    services = serve_each(apparatus, costs)
+    return Timing(
+        produced=np.rint(services.produced).astype(np.int64),
+        work=services.work,
+        busy=float(services.busy.sum()),
+        elapsed=_since_start(apparatus, services.end),
+        utilisation=_per(apparatus, float(services.busy.max(initial=0.0))),
+    )
+
+
+def _blocks(apparatus: Apparatus, found: Int32s) -> Int64s:
+    """The block that gave each result: that of its last member."""
+    births = apparatus.windows.rows[found, BIRTH]
+    return blocks_of(apparatus, births.max(axis=1, initial=-1))
+
+
+def _span(apparatus: Apparatus) -> float:
+    times = apparatus.times
+    return float(times[-1] - times[0]) / MICROS if len(times) else 0.0
+
+
+def _since_start(apparatus: Apparatus, end: float) -> float:
+    return (end - float(apparatus.times[0])) / MICROS if len(apparatus.times) else 0.0
+
+
+def _per(apparatus: Apparatus, busy: float) -> float:
+    span = _span(apparatus)
+    return busy / span if span else math.inf

@@ -1,1 +1,0 @@
-"""What is measured: samples of sources, the costs of this machine."""

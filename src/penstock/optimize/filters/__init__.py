@@ -1,0 +1,1 @@
+"""Where filters stand, and the order of conditions."""

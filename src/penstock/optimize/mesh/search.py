@@ -1,0 +1,143 @@
+"""Searches for the partition whose mesh costs the least (QM §4.6, §4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import exp, inf, log, nextafter
+from typing import Literal
+
+import numpy as np
+
+from penstock.errors import PlanError
+from penstock.optimize.mesh.columns import Labels
+from penstock.optimize.mesh.neighbours import neighbour
+from penstock.optimize.mesh.space import Candidate, MeshSpace
+from penstock.optimize.mesh.starts import STARTS, Start, numbered
+from penstock.papers.query_mesh import partitions
+
+Strategy = Literal["opt", "ii", "sa"]
+
+# Eleven tuples have 678,570 partitions: all of them would take minutes.
+OPT_TUPLES = 10
+
+# The first temperature accepts a neighbour that costs a twentieth of the start more with
+# probability 1/e, which is about what one tuple's wrong route costs; the last one next to nothing.
+WARM, COLD = 0.05, 0.0005
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a search ends: after so many rounds (QM's k), each of which ends when so many neighbours
+    in a row were no better; when so many trees were grown, or routes found for so many parts.
+
+    Trees are what takes time, a millisecond or two each. QM's limit of time is no part of it: the
+    same training gives the same mesh wherever and how often it is searched for.
+    """
+
+    rounds: int = 8
+    plateau: int = 60
+    trees: int = 200
+    parts: int = 4_000
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """What a search carries along."""
+
+    space: MeshSpace
+    random: np.random.Generator
+    stop: Stop
+
+    @property
+    def is_over(self) -> bool:
+        return self.space.trees >= self.stop.trees or self.space.parts >= self.stop.parts
+
+
+def search(space: MeshSpace, strategy: Strategy, start: Start, stop: Stop, seed: int) -> Candidate:
+    """The best mesh that a strategy finds."""
+    if strategy == "opt":
+        return _optimal(space)
+    walk = _Walk(space, np.random.default_rng(seed), stop)
+    return _rounds(walk, start, _improved if strategy == "ii" else _annealed)
+
+
+def _optimal(space: MeshSpace) -> Candidate:
+    """Opt-QM (QM Fig. 5): all partitions, the most promising first, until none can be better."""
+    if space.size > OPT_TUPLES:
+        raise PlanError(
+            f"{space.size} training tuples have {partitions(space.size):,} partitions",
+            hint=f"strategy 'opt' tries all of them, of at most {OPT_TUPLES} tuples; use 'ii'",
+        )
+    by_routes = {space.assigned(labels): labels for labels in all_partitions(space.size)}
+    bounds = {assigned: space.bound(assigned) for assigned in by_routes}
+    best = space.single
+    for assigned in sorted(by_routes, key=lambda each: bounds[each]):
+        if bounds[assigned] >= best.cost:
+            break
+        best = space.better(by_routes[assigned], best.cost) or best
+    return best
+
+
+def all_partitions(size: int) -> Iterator[Labels]:
+    """Every partition once: each tuple joins a part that is there or begins the next."""
+
+    def grown(labels: list[int], parts: int) -> Iterator[Labels]:
+        if len(labels) == size:
+            yield np.array(labels)
+            return
+        for part in range(parts + 1):
+            yield from grown([*labels, part], max(parts, part + 1))
+
+    return grown([], 0)
+
+
+def _rounds(walk: _Walk, start: Start, run: Callable[[_Walk, Candidate], Candidate]) -> Candidate:
+    """The best of several rounds: the first from the given start, the others from the other starts
+    in turn, and from random ones when these are used up. The first one's start always counts."""
+    starts: list[Start] = list(dict.fromkeys((start, *STARTS)))
+    best = walk.space.single
+    for number in range(walk.stop.rounds):
+        if number and walk.is_over:
+            break
+        begin = STARTS[starts[number] if number < len(starts) else "random"]
+        found = run(walk, walk.space.candidate(begin(walk.space, walk.random)))
+        best = min(best, found, key=lambda each: each.cost)
+    return best
+
+
+def _improved(walk: _Walk, start: Candidate) -> Candidate:
+    """II-QM (QM Fig. 6): random neighbours, downhill only, until a local minimum."""
+    here, failed = _settled(walk, start), 0
+    while failed < walk.stop.plateau and not walk.is_over:
+        labels = neighbour(walk.space, here.labels, walk.random)
+        # One that costs the same is taken too, to get along flat stretches, but does not count.
+        found = walk.space.better(labels, nextafter(here.cost, inf))
+        failed = 0 if found and found.cost < here.cost else failed + 1
+        here = _settled(walk, found) if found else here
+    return here
+
+
+def _annealed(walk: _Walk, start: Candidate) -> Candidate:
+    """SA-QM (QM Fig. 7): random neighbours, uphill with a probability that falls with τ."""
+    here = best = _settled(walk, start)
+    last = COLD * start.cost
+    tau, cooling = WARM * start.cost, exp(log(COLD / WARM) / max(1, walk.stop.plateau))
+    failed = 0
+    while (tau > last or failed < walk.stop.plateau) and not walk.is_over:
+        # Accepted with probability e^(−δ/τ): drawn first, so that the limit is known in advance.
+        limit = here.cost - tau * log(1.0 - walk.random.random())
+        found = walk.space.better(neighbour(walk.space, here.labels, walk.random), limit)
+        here = found or here
+        failed = 0 if here.cost < best.cost else failed + 1
+        best = min(best, here, key=lambda each: each.cost)
+        tau *= cooling
+    return _settled(walk, best)
+
+
+def _settled(walk: _Walk, here: Candidate) -> Candidate:
+    """The mesh with routes that are best for the tuples that the tree really gives them, as long
+    as that is cheaper."""
+    while found := walk.space.better(numbered(here.taken), here.cost):
+        here = found
+    return here

@@ -1,0 +1,1 @@
+"""The load of every kind of plan: one unit, CPU-seconds a second."""

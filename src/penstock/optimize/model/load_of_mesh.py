@@ -1,0 +1,85 @@
+"""The work of a query mesh: that of the multi-way join beside it, less what its routes spare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from penstock.optimize.model.load import (
+    as_posynomial,
+    delivery_of,
+    load_of,
+    settling_of,
+    visits_of,
+)
+from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.recompute import anew_load
+from penstock.plan.mesh import DriverMesh, MeshJoin
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
+from penstock.plan.representative import stand_in
+from penstock.query import Condition, Query
+
+
+def plan_load(problem: Problem, plan: Plan) -> Posynomial:
+    """Seconds of work a second of any plan, by the fractions kept of the inputs."""
+    if isinstance(plan, MultiwayJoin) and plan.anew is not None:
+        return anew_load(problem, plan, plan.anew)
+    if not isinstance(plan, MeshJoin):
+        return load_of(problem, plan)
+    single = plan.single or stand_in(plan)
+    own = [m for mesh in plan.meshes for m in _driver_load(problem, plan, single, mesh)]
+    return gathered([*own, *as_posynomial(problem, delivery_of(problem))])
+
+
+def as_kept(problem: Problem, plan: Plan) -> Problem:
+    """The problem with the filters where the plan has them: what waits makes windows larger."""
+    return _with(problem, plan.query) if isinstance(plan, MeshJoin) else problem
+
+
+def waiting(query: Query) -> tuple[Condition, ...]:
+    """The filters that wait for the joins."""
+    return tuple(theta for theta in query.thetas if len(theta.streams) == 1)
+
+
+def with_waiting(query: Query, late: Iterable[Condition]) -> Query:
+    """The query with these filters waiting, and all others before the joins."""
+    late = tuple(late)
+    every = (*query.filters, *waiting(query))
+    return replace(
+        query,
+        filters=tuple(c for c in every if c not in late),
+        thetas=(*(theta for theta in query.thetas if len(theta.streams) > 1), *late),
+    )
+
+
+def _driver_load(
+    problem: Problem, plan: MeshJoin, single: MultiwayJoin, mesh: DriverMesh
+) -> Iterator[Monomial]:
+    """The work for one stream's new tuples.
+
+    Its own filters count where the multi-way join has them, the others' where the mesh has them.
+    Training compares routes; what they cost is reckoned as for all other plans.
+    """
+    own = waiting(problem.query)
+    late = (
+        *(c for c in own if c.streams == {mesh.driver}),
+        *(c for c in waiting(plan.query) if c.streams != {mesh.driver}),
+    )
+    driven = problem if set(late) == set(own) else _with(problem, with_waiting(problem.query, late))
+    place = problem.query.aliases.index(mesh.driver)
+    order, flow, costs = single.order(mesh.driver), driven.inputs[place], problem.known.costs
+    arrive = costs.arrive if costs.join is None else 0.0
+    yield from as_posynomial(driven, settling_of(driven, single, order))
+    yield Monomial(flow.raw_rate * arrive, frozenset({place}))
+    part = 1.0 if mesh.prospect is None else 1.0 - mesh.prospect.gain
+    for monomial in (
+        *as_posynomial(driven, visits_of(driven, order)),
+        Monomial(flow.raw_rate * (flow.filter_cost - arrive), frozenset({place})),
+    ):
+        yield replace(monomial, coefficient=monomial.coefficient * part)
+
+
+def _with(problem: Problem, query: Query) -> Problem:
+    return Problem(query, replace(problem.known, query=query))

@@ -1,0 +1,381 @@
+"""The problem that a query sets its planner: flows, windows, and how selective every set is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.optimize.model.effort import Effort
+from penstock.optimize.model.sets import Computed
+from penstock.query import Condition, Query, RowsWindow, TimeWindow
+from penstock.query.keys import KeyClass, key_classes
+from penstock.query.query import Input
+from penstock.query.window import MICROS
+from penstock.stats.known import ConditionFigures, Known
+from penstock.stats.statistics import extra_equalities
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.int64]
+Table = Any
+"""A figure of every set of inputs: `Floats`, or `Computed` of a large problem."""
+
+# An UNBOUNDED window has no size in the long run. Plans are compared at the size it has after this
+# many seconds unless the statistics give a horizon; one hour is long against other windows.
+DEFAULT_HORIZON = 3600.0
+
+# How many groups a PARTITION BY window has is rarely declared; a hundred keeps it above ROWS N.
+DEFAULT_GROUPS = 100.0
+
+
+MOST_TABLED = 12
+"""Up to so many inputs (4,096 sets) the searches go through tables of all sets."""
+_MOST_KEYS = 62
+"""As many key classes as the bits of a number tell apart."""
+
+_WHATEVER_FLOWS = (
+    "places",
+    "keys",
+    "key_masks",
+    "theta_masks",
+    "masks",
+    "key_fractions",
+    "equal_fractions",
+    "theta_fractions",
+    "fractions",
+    "is_large",
+    "_own_fractions",
+)
+"""The properties of a problem that rest on the query and its selectivities alone."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One input as it reaches the joins, after its filters: tuples/s, and tuples in its window.
+
+    `raw_rate` is before the filters, `filter_cost` the seconds that receiving one raw tuple and the
+    filters take.
+    `extent` is the window's length in seconds, None for ROWS windows and tables, which do not
+    shrink when the stream is shed. `cardinality` is how many raw tuples there will ever be.
+    Of an input that is aggregated early, `cells` is how many rows its tuples can differ in, and
+    `occupied` how many of these its window has at one time, each however often.
+    """
+
+    alias: str
+    rate: float
+    window: float
+    extent: float | None
+    raw_rate: float
+    filter_cost: float
+    is_table: bool = False
+    cardinality: float | None = None
+    cells: float = inf
+    occupied: float | None = None
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether shedding the stream makes its window smaller."""
+        return self.extent is not None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A query with its statistics, as numbers. Inputs are bits: a set of them is a mask.
+
+    The tables have one entry for every set of inputs, at the index that is its mask: arrays, or, of
+    a problem that `is_large`, figures that are worked out one by one. `flows` are
+    the inputs where they do not reach the joins as the statistics say. `effort` counts what is
+    weighed for a decision, of this problem and of those that are made of it.
+    """
+
+    query: Query
+    known: Known
+    flows: tuple[Flow, ...] = ()
+    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.query.inputs)
+
+    @property
+    def everything(self) -> int:
+        return (1 << self.size) - 1
+
+    @cached_property
+    def inputs(self) -> tuple[Flow, ...]:
+        return self.flows or tuple(_flow(self.known, item) for item in self.query.inputs)
+
+    def with_flows(self, flows: tuple[Flow, ...]) -> Problem:
+        """The problem with other flows, and with all that is known of it whatever they are."""
+        found = Problem(self.query, self.known, flows, self.effort)
+        same = {name: getattr(self, name) for name in _WHATEVER_FLOWS}
+        # Where cached properties keep what they have found.
+        vars(found).update(same)
+        return found
+
+    @cached_property
+    def keys(self) -> tuple[KeyClass, ...]:
+        return key_classes(self.query)
+
+    @cached_property
+    def key_masks(self) -> tuple[int, ...]:
+        """The inputs of each key class."""
+        return tuple(self.mask(key.streams) for key in self.keys)
+
+    @cached_property
+    def theta_masks(self) -> tuple[tuple[int, ConditionFigures], ...]:
+        """The predicates that no key decides, with the inputs that must be bound for each."""
+        extra = extra_equalities(self.query)
+        texts = [(theta, str(theta)) for theta in self.query.thetas]
+        texts += [(condition, text) for text, condition in extra.items()]
+        return tuple((self._decided_by(c), self.known.conditions[text]) for c, text in texts)
+
+    def _decided_by(self, theta: Condition) -> int:
+        """The inputs that must be bound: those it reads, or all if it is a filter that waits."""
+        return self.mask(theta.streams) if len(theta.streams) > 1 else self.everything
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The numbers of the inputs, by their aliases."""
+        return {alias: i for i, alias in enumerate(self.query.aliases)}
+
+    def mask(self, aliases: Iterable[str]) -> int:
+        """A set of inputs."""
+        return sum(1 << self.places[alias] for alias in set(aliases))
+
+    def members(self, mask: int) -> tuple[int, ...]:
+        """The numbers of the inputs in a set."""
+        return tuple(i for i in range(self.size) if mask >> i & 1)
+
+    def fraction(self, mask: int) -> float:
+        """The fraction of the set's combinations that satisfy all predicates within it."""
+        return float(self.fractions[mask])
+
+    def linked(self, one: int, other: int) -> bool:
+        """Whether an equality links two sets."""
+        return self.shared_key(one, other) is not None
+
+    def shared_key(self, one: int, other: int) -> int | None:
+        """The first key class that has members in both sets."""
+        return next((k for k, m in enumerate(self.key_masks) if m & one and m & other), None)
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether there are too many sets of inputs for tables of all of them."""
+        return self.size > MOST_TABLED or len(self.keys) > _MOST_KEYS
+
+    @cached_property
+    def masks(self) -> Masks:
+        return np.arange(0 if self.is_large else 1 << self.size)
+
+    def key_fraction(self, key: int) -> Table:
+        """By set: the fraction of combinations that are equal on a key."""
+        return self._own_fractions[key] if self.is_large else self.key_fractions[key]
+
+    @cached_property
+    def _own_fractions(self) -> tuple[Computed, ...]:
+        return tuple(Computed(partial(self._own_fraction, k)) for k in range(len(self.keys)))
+
+    def _own_fraction(self, key: int, mask: int) -> float:
+        members = mask & self.key_masks[key]
+        if members.bit_count() < 2:
+            return 1.0
+        aliases = self.query.aliases
+        streams = frozenset(aliases[i] for i in self.members(members))
+        return self.known.groups[key][streams].value
+
+    def _product(self, mask: int) -> float:
+        return prod(self.inputs[i].window for i in self.members(mask))
+
+    def _equal(self, mask: int) -> float:
+        members = (key & mask for key in self.key_masks)
+        return prod(float(self._own_fractions[k][m]) for k, m in enumerate(members) if m & (m - 1))
+
+    def _passing(self, mask: int) -> float:
+        return prod(f.selectivity.value for theta, f in self.theta_masks if mask & theta == theta)
+
+    def combinations_rate(self, mask: int) -> float:
+        """The combinations/s of a set, whatever their predicates say."""
+        total, product = 0.0, 1.0
+        for i in self.members(mask):
+            flow = self.inputs[i]
+            total, product = total * flow.window + product * flow.rate, product * flow.window
+        return total
+
+    @cached_property
+    def key_fractions(self) -> Floats:
+        """By key class and set: the fraction of combinations that are equal on the key."""
+        if not self.keys or self.is_large:
+            return np.ones((0, len(self.masks)))
+        return np.stack([self._key_fractions(k) for k in range(len(self.keys))])
+
+    @cached_property
+    def key_bits(self) -> Masks:
+        """By set: the key classes that have members in it, as bits."""
+        bits = np.zeros(len(self.masks), np.int64)
+        for key, members in enumerate(self.key_masks):
+            bits |= (self.masks & members != 0).astype(np.int64) << key
+        return bits
+
+    def first_keys(self, one: Masks, other: Masks) -> Masks:
+        """For many pairs of sets: the first key class that has members in both, or −1."""
+        shared = self.key_bits[one] & self.key_bits[other]
+        # The exponent of the lowest bit; that of nothing is −1.
+        lowest: Masks = np.frexp((shared & -shared).astype(np.float64))[1].astype(np.int64) - 1
+        return lowest
+
+    def key_gain(self, keys: Masks, one: Masks, other: Masks) -> Floats:
+        """For many pairs of sets: how many times as selective they are together, by the given key
+        class alone; 1 where there is none."""
+        if not self.keys:
+            return np.ones(len(one))
+        apart = self.key_fractions[keys, one] * self.key_fractions[keys, other]
+        both = self.key_fractions[keys, one | other]
+        gained = np.divide(both, apart, out=np.zeros_like(both), where=apart > 0)
+        return np.where(keys >= 0, gained, 1.0)
+
+    @cached_property
+    def equal_fractions(self) -> Table:
+        """The fraction that is equal on all keys."""
+        if self.is_large:
+            return Computed(self._equal)
+        product: Floats = self.key_fractions.prod(axis=0)
+        return product
+
+    @cached_property
+    def theta_fractions(self) -> Table:
+        """The fraction that satisfies the predicates other than equalities."""
+        if self.is_large:
+            return Computed(self._passing)
+        out = np.ones(len(self.masks))
+        for mask, figures in self.theta_masks:
+            out[(self.masks & mask) == mask] *= figures.selectivity.value
+        return out
+
+    @cached_property
+    def fractions(self) -> Table:
+        equal, passing = self.equal_fractions, self.theta_fractions
+        if self.is_large:
+            return Computed(lambda mask: equal[mask] * passing[mask])
+        return equal * passing
+
+    @cached_property
+    def window_products(self) -> Table:
+        """The products of the window sizes."""
+        if self.is_large:
+            return Computed(self._product)
+        products = np.ones(1)
+        for flow in self.inputs:
+            products = np.concatenate([products, products * flow.window])
+        return products
+
+    @cached_property
+    def alive(self) -> Table:
+        """The combinations alive at one time: `F_S·∏ W_i` (A&N Eq. 4)."""
+        fractions, products = self.fractions, self.window_products
+        if self.is_large:
+            return Computed(lambda mask: fractions[mask] * products[mask])
+        return fractions * products
+
+    @cached_property
+    def rates(self) -> Table:
+        """Combinations/s: `F_S·Σ_k λ_k·∏_{i≠k} W_i` (A&N Eq. 3 for any number of inputs)."""
+        fractions = self.fractions
+        if self.is_large:
+            return Computed(lambda mask: fractions[mask] * self.combinations_rate(mask))
+        products, sums = np.ones(1), np.zeros(1)
+        for flow in self.inputs:
+            sums = np.concatenate([sums, sums * flow.window + products * flow.rate])
+            products = np.concatenate([products, products * flow.window])
+        return fractions * sums
+
+    def _key_fractions(self, key: int) -> Floats:
+        """One key class's fractions, found for the sets of its members and spread to all sets."""
+        streams = self.keys[key].streams
+        own = np.ones(1 << len(streams))
+        for subset, figure in self.known.groups[key].items():
+            own[sum(1 << streams.index(alias) for alias in subset)] = figure.value
+        index = np.zeros(len(self.masks), np.int64)
+        for place, alias in enumerate(streams):
+            index |= (self.masks >> self.query.aliases.index(alias) & 1) << place
+        spread: Floats = own[index]
+        return spread
+
+
+def gain(fractions: Table, one: Masks | int, other: Masks | int) -> Floats:
+    """How many times as selective two sets, or many pairs of sets, are together as apart."""
+    apart = fractions[one] * fractions[other]
+    both = fractions[one | other]
+    gained: Floats = np.divide(both, apart, out=np.zeros_like(both), where=apart > 0)
+    return gained
+
+
+def _flow(known: Known, item: Input) -> Flow:
+    figures = [known.conditions[str(c)] for c in known.query.filters_of(item.alias)]
+    passing = prod(f.selectivity.value for f in figures)
+    reaching, cost = 1.0, known.costs.arrive if known.costs.join is None else 0.0
+    for figure in figures:
+        cost += reaching * figure.cost.value
+        reaching *= figure.selectivity.value
+    cardinality = known.cardinalities.get(item.alias)
+    raw_rate = 0.0 if item.is_table else known.rates[item.alias].value
+    return Flow(
+        alias=item.alias,
+        rate=raw_rate * passing,
+        window=_window_size(known, item, raw_rate) * passing,
+        extent=_extent(known, item),
+        raw_rate=raw_rate,
+        filter_cost=cost,
+        is_table=item.is_table,
+        cardinality=None if cardinality is None else cardinality.value,
+    )
+
+
+def _window_size(known: Known, item: Input, raw_rate: float) -> float:
+    """Tuples in the window before filters, once it is full."""
+    cardinality = known.cardinalities.get(item.alias)
+    most = float("inf") if cardinality is None else cardinality.value
+    match item.window:
+        case None:
+            return most
+        case RowsWindow(count=count, partition_by=()):
+            return min(float(count), most)
+        case RowsWindow(count=count):
+            return min(count * DEFAULT_GROUPS, most)
+    extent = _extent(known, item)
+    assert extent is not None
+    return min(raw_rate * extent, most)
+
+
+def _extent(known: Known, item: Input) -> float | None:
+    """The mean length of a time window in seconds; its lower end moves in steps of the slide."""
+    match item.window:
+        case TimeWindow(extent=None):
+            return DEFAULT_HORIZON if known.horizon is None else known.horizon
+        case TimeWindow(extent=int() as extent, slide=1):
+            return extent / MICROS
+        case TimeWindow(extent=int() as extent, slide=slide):
+            return _mean_length(extent, extent + slide, _in_step(known, slide)) / MICROS
+    return None
+
+
+def _in_step(known: Known, slide: int) -> int:
+    """How many inputs' windows move together with steps of the given length."""
+    slides = [i.window.slide for i in known.query.inputs if isinstance(i.window, TimeWindow)]
+    return sum(s > 1 and (s % slide == 0 or slide % s == 0) for s in slides)
+
+
+def _mean_length(least: int, most: int, together: int) -> float:
+    """The mean of a window's length, which grows from `least` to `most` and jumps back.
+
+    Windows that move together are long at the same time. Of n such streams, results are as many as
+    the mean of the product of n − 1 lengths says, so that the mean is the power mean of that order.
+    """
+    order = max(1, together - 1)
+    powers = (float(least) ** (order - k) * float(most) ** k for k in range(order + 1))
+    return float((sum(powers) / (order + 1)) ** (1 / order))

@@ -1,0 +1,1 @@
+"""Aggregating before joining."""

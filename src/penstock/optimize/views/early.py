@@ -1,0 +1,94 @@
+"""Early aggregation: every set of inputs that may be aggregated before they are joined (T&L)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, combinations
+
+from penstock.optimize.joins.candidates import Proposal
+from penstock.optimize.joins.probe_search import best_orders
+from penstock.optimize.model.distinct import cells_of
+from penstock.optimize.model.folding import with_early
+from penstock.optimize.model.posynomial import value
+from penstock.optimize.model.problem import Flow, Problem
+from penstock.optimize.model.recompute import anew_load, of_segments
+from penstock.plan.default_plan import default_plan
+from penstock.plan.multiway import MultiwayJoin
+from penstock.query import TimeWindow
+from penstock.query.window import MICROS, is_tumble
+
+MOST_INPUTS = 5
+"""Each input doubles the sets; up to so many inputs (32 sets) all are weighed, beyond it none."""
+
+LATE: tuple[str, ...] = ()
+
+COMPUTED_ANEW = "computed anew"
+
+Joins = Callable[[Problem, bool], Iterable[Proposal]]
+"""The join plans of a problem, all that are worth it or the best only."""
+
+
+def early_sets(problem: Problem) -> tuple[tuple[str, ...], ...]:
+    """The late plan's empty set, then all 2^m − 1 others, small ones first.
+
+    Only a view is aggregated, and with one input there is no join to do it before.
+    """
+    aliases = problem.query.aliases
+    if problem.query.view is None or not 1 < len(aliases) <= MOST_INPUTS:
+        return (LATE,)
+    sizes = range(len(aliases) + 1)
+    return tuple(chain.from_iterable(combinations(aliases, size) for size in sizes))
+
+
+def early_plans(problem: Problem, joins: Joins) -> Iterator[Proposal]:
+    """The join plans of every set, each set with the plans that are best for what is left of it.
+
+    All join plans are proposed for late aggregation; every set of them would be too many.
+    """
+    for early in early_sets(problem):
+        for plan, found_by in joins(with_early(problem, early), early == LATE):
+            yield replace(plan, early=early), found_by
+
+
+def anew_plans(problem: Problem, off: frozenset[str]) -> Iterator[Proposal]:
+    """Of every set that keeps little the plan that computes the view anew.
+
+    Rows of ROWS windows have no segments, and where only one stream comes nothing is kept.
+    """
+    if problem.query.is_sequenced or len(problem.query.streams) < 2:
+        return
+    folding = _folding(problem)
+    for early in early_sets(problem):
+        if early != LATE and folding <= set(early):
+            yield anew_plan(problem, early, off), COMPUTED_ANEW
+
+
+def _folding(problem: Problem) -> set[str]:
+    """Streams of which blocks, or what is there since a landmark, would grow beyond their cells."""
+    pairs = zip(problem.query.inputs, problem.inputs, strict=True)
+    return {
+        flow.alias
+        for item, flow in pairs
+        if isinstance(item.window, TimeWindow)
+        and (item.window.extent is None or is_tumble(item.window))
+        and cells_of(problem.known, flow.alias).value < _most(item.window, flow)
+    }
+
+
+def _most(window: TimeWindow, flow: Flow) -> float:
+    """The most tuples that are kept of a block, or since a landmark."""
+    return flow.window if window.extent is None else flow.rate * window.slide / MICROS
+
+
+def anew_plan(
+    problem: Problem, early: tuple[str, ...], off: frozenset[str] = frozenset()
+) -> MultiwayJoin:
+    """The plan that computes a view anew with the least work, whichever stream drives."""
+    folded = with_early(problem, early)
+    is_searched = "probe-order" not in off and problem.size > 2
+    joined = best_orders(of_segments(folded)) if is_searched else default_plan(problem.query)
+    full = [1.0] * problem.size
+    drivers = [stream.alias for stream in problem.query.streams]
+    best = min(drivers, key=lambda driver: value(anew_load(folded, joined, driver), full))
+    return replace(joined, early=early, anew=best)

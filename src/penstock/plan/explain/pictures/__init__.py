@@ -1,0 +1,1 @@
+"""Pictures of plans: SVG and HTML, Mermaid, Graphviz."""

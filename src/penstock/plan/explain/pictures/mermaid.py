@@ -1,0 +1,35 @@
+"""Explain as a Mermaid flowchart, which GitHub and most wikis draw."""
+
+from __future__ import annotations
+
+from penstock.plan.explain.figures import Figures
+from penstock.plan.explain.pictures.graph import Edge, Node, alternatives_remark, graph_of
+
+_BRACKETS = {
+    "stream": ("(", ")"),
+    "table": ("[(", ")]"),
+    "probe": ("[", "]"),
+    "join": ("[", "]"),
+    "results": ("([", "])"),
+}
+
+# Inside a quoted label Mermaid reads `#59;` as the character of that number.
+_ENTITIES = {ord(sign): f"#{ord(sign)};" for sign in '#"<>&`;\\'} | {ord("\n"): " "}
+
+
+def as_mermaid(figures: Figures) -> str:
+    """A flowchart from left to right."""
+    graph = graph_of(figures)
+    remarks = (f"%% {remark}" for remark in alternatives_remark(figures))
+    lines = [*remarks, *map(_node, graph.nodes), *map(_edge, graph.edges)]
+    return "\n".join(["flowchart LR", *(f"  {line}" for line in lines)]) + "\n"
+
+
+def _node(node: Node) -> str:
+    opening, closing = _BRACKETS[node.kind]
+    label = "<br/>".join(line.translate(_ENTITIES) for line in node.lines)
+    return f'{node.id}{opening}"{label}"{closing}'
+
+
+def _edge(edge: Edge) -> str:
+    return f"{edge.start} {'-.->' if edge.is_dotted else '-->'} {edge.end}"

@@ -1,0 +1,76 @@
+"""Meshes and eddies as text: `mesh A: B C 60 % or C B 40 %; …`, `eddy:100`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from penstock.errors import Place, PlanError
+from penstock.plan.mesh import DriverMesh, Eddy, MeshJoin, MeshRoute, Operator
+from penstock.plan.multiway import Probe
+from penstock.plan.text.notation import quote
+from penstock.query import Query
+
+_MESH = re.compile(r"\s*mesh\b", re.IGNORECASE)
+_EDDY = re.compile(r"\s*eddy\s*(?::\s*(?P<batch>\S*)\s*)?", re.IGNORECASE)
+
+
+def forced_eddy(query: Query, text: str) -> Eddy | None:
+    """The eddy of `eddy` or `eddy:100`, which decides for so many tuples at once; None if the text
+    is of another plan."""
+    _refuse_mesh(query, text)
+    match = _EDDY.fullmatch(text)
+    if match is None or "eddy" in map(str.lower, query.aliases):
+        return None
+    batch = match["batch"]
+    if batch is not None and (not batch.isdecimal() or int(batch) < 1):
+        place = Place(text, match.start("batch"), max(match.end("batch"), 1), "--plan")
+        hint = "write eddy:100 for one decision for a hundred tuples"
+        raise PlanError("an eddy's batch is a number of tuples", place=place, hint=hint)
+    return Eddy(query, int(batch or 1))
+
+
+def _refuse_mesh(query: Query, text: str) -> None:
+    match = _MESH.match(text)
+    if match is not None and "mesh" not in map(str.lower, query.aliases):
+        place = Place(text, match.start(), match.end(), "--plan")
+        hint = (
+            "its classifier comes from training: --kinds mesh wants one, --stats has the training"
+        )
+        raise PlanError("a mesh cannot be forced", place=place, hint=hint)
+
+
+def render_eddy(plan: Eddy) -> str:
+    """The text that `forced_eddy` turns into this plan."""
+    return "eddy" if plan.batch == 1 else f"eddy:{plan.batch}"
+
+
+def render_mesh(plan: MeshJoin) -> str:
+    """The routes of each stream with their shares."""
+    return "mesh " + "; ".join(f"{quote(m.driver)}: {_routes(m)}" for m in plan.meshes)
+
+
+def _routes(mesh: DriverMesh) -> str:
+    texts = (" ".join(stage_texts(route)) for route in mesh.routes)
+    if len(mesh.routes) == 1:
+        return next(texts)
+    pairs = zip(texts, mesh.shares, strict=True)
+    return " or ".join(f"{text} {100 * share:.3g} %" for text, share in pairs)
+
+
+def stage_texts(route: MeshRoute) -> tuple[str, ...]:
+    """The stages of a route, such as `A.x > 5`, `B` and, where a lottery decides, `C|D`."""
+    return tuple("|".join(map(operator_text, stage)) for stage in route.stages)
+
+
+def operator_text(operator: Operator) -> str:
+    """The condition of a filter in brackets, or the alias of what is probed."""
+    if isinstance(operator, Probe):
+        method = "" if operator.method == "sorted" else f"/{operator.method}"
+        return quote(operator.target) + method
+    return f"[{operator.condition}]"
+
+
+def operator_names(operators: Iterable[Operator]) -> list[str]:
+    """The aliases of what is probed and the conditions of filters, for programs."""
+    return [o.target if isinstance(o, Probe) else str(o.condition) for o in operators]

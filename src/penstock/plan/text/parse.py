@@ -1,0 +1,74 @@
+"""Plans as text, of any kind, for `--plan`; explain prints the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.plan.default_plan import default_plan
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan, anew_by
+from penstock.plan.text.early_text import cut_early, render_early
+from penstock.plan.text.mesh_text import forced_eddy, render_eddy, render_mesh
+from penstock.plan.text.notation import read_words, refuse
+from penstock.plan.text.orders_text import forced_orders, render_orders
+from penstock.plan.text.tree_text import forced_tree, render_tree
+from penstock.plan.tree import TreeJoin
+from penstock.query import Query
+
+
+def forced_plan(query: Query, text: str) -> Plan:
+    """The plan that a text describes: probe orders, the shape of a tree or multi-way join, `eddy`.
+
+    After orders and shapes may stand which inputs are aggregated early, and after these which
+    stream drives if the view is computed anew.
+    """
+    eddy = forced_eddy(query, text)
+    if eddy is not None:
+        return eddy
+    join, early, anew = cut_early(query, text)
+    plan = replace(_forced_join(query, join), early=early)
+    if anew is None:
+        return plan
+    if not isinstance(plan, MultiwayJoin):
+        hint = "only a multi-way join is: write the plan as `A: B; B: A` or `(A B C)`"
+        refuse("a tree is not computed anew", anew.place, hint)
+    return replace(plan, anew=anew.text)
+
+
+def _forced_join(query: Query, text: str) -> Plan:
+    if is_flat(query, text):
+        return default_plan(query)
+    return forced_tree(query, text) if _is_shape(text) else forced_orders(query, text)
+
+
+def is_flat(query: Query, text: str) -> bool:
+    """Whether a text is the shape of the multi-way join, `(A B C)`, which names no orders."""
+    text, _, _ = cut_early(query, text)
+    if not _is_shape(text):
+        return False
+    names = [word.text for word in read_words(text) if word.is_name]
+    signs = [word.text for word in read_words(text) if not word.is_name]
+    return signs == ["(", ")"] and len(names) != 2 and sorted(names) == sorted(query.aliases)
+
+
+def render_plan(plan: Plan) -> str:
+    """The text that `forced_plan` turns into this plan; a mesh is only described."""
+    return _render_join(plan) + render_early(plan.early, anew_by(plan))
+
+
+def _render_join(plan: Plan) -> str:
+    match plan:
+        case MultiwayJoin():
+            return render_orders(plan)
+        case TreeJoin():
+            return render_tree(plan)
+        case MeshJoin():
+            return render_mesh(plan)
+        case Eddy():
+            return render_eddy(plan)
+
+
+def _is_shape(text: str) -> bool:
+    first = next(read_words(text), None)
+    return first is not None and not first.is_name and first.text in "()"

@@ -1,0 +1,1 @@
+"""What sources say of themselves: `analyze` samples them and estimates statistics."""

@@ -1,0 +1,165 @@
+"""Statistics of a query from samples of its sources."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.engine.expressions.evaluate import evaluate
+from penstock.engine.rows.codes import group_codes, ordered_codes
+from penstock.engine.rows.layout import TS
+from penstock.figure import Figure
+from penstock.plan.aggregation_sets import set_columns
+from penstock.query import Column, Query
+from penstock.query.expression import columns_of
+from penstock.query.keys import key_classes
+from penstock.query.query import Input
+from penstock.sampling.estimate import estimate_distinct, estimate_rate
+from penstock.sampling.key_selectivity import key_agreements
+from penstock.sampling.notes import notes_on
+from penstock.sampling.sample import Progress, Sample, take_samples
+from penstock.sampling.training import train
+from penstock.sampling.trial import Failed, plain_name, try_filters, try_theta
+from penstock.stats.statistics import (
+    GivenCondition,
+    Statistics,
+    StreamFigures,
+    extra_equalities,
+)
+
+Rows = Mapping[str, pa.Table]
+
+# Fewer tuples of a stream than this say little of its keys.
+_FEW = 1_000
+
+# Half of the time is for reading, half for trying out conditions.
+_READING = 0.5
+
+
+def analyze(
+    query: Query, rows: int = 100_000, seconds: float = 10.0, progress: Progress | None = None
+) -> Statistics:
+    """What samples of up to so many tuples a source tell within about so many seconds.
+
+    How much is read in that time depends on the machine; without a limit (`inf`) it does not.
+    `progress` is called with a source's name and how many of its tuples have been read.
+    """
+    end = time.monotonic() + seconds
+    samples = take_samples(query, rows, seconds * _READING, progress or (lambda name, count: None))
+    shares = _apart(query, samples)
+    failures: list[str] = []
+    passing, conditions = _filtered(query, shares, end, failures.append)
+    joining = {alias: each for alias, each in _together(query, passing).items() if len(each)}
+    thetas = _thetas(query, joining, end, failures.append)
+    known = Statistics(
+        query,
+        streams={
+            item.alias: _stream_figures(query, item, samples, passing) for item in query.inputs
+        },
+        groups=dict(key_agreements(query, joining)),
+        conditions=conditions | thetas,
+        notes=(*notes_on(query, samples, passing, rows), *failures),
+    )
+    training, untrained = train(known, shares, joining, end)
+    return replace(known, training=training, untrained=untrained)
+
+
+def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:
+    """Each input's own tuples: the inputs of one source share them out, to be independent."""
+    shares = {}
+    for name, sample in samples.items():
+        aliases = [item.alias for item in query.inputs if item.source.name == name]
+        for place, alias in enumerate(aliases):
+            every = np.arange(place, len(sample.rows), len(aliases))
+            shares[alias] = sample.rows if len(aliases) == 1 else sample.rows.take(pa.array(every))
+    return shares
+
+
+def _filtered(
+    query: Query, shares: Rows, end: float, failed: Failed
+) -> tuple[dict[str, pa.Table], dict[str, GivenCondition]]:
+    passing: dict[str, pa.Table] = {}
+    figures: dict[str, GivenCondition] = {}
+    budget = max(0.0, end - time.monotonic()) / (len(query.filters) + len(query.thetas) + 1)
+    for alias, rows in shares.items():
+        passing[alias], own = try_filters(rows, query.filters_of(alias), budget, failed)
+        figures |= own
+    return passing, figures
+
+
+def _together(query: Query, passing: Rows) -> dict[str, pa.Table]:
+    """The tuples from the time that all samples cover, for keys may drift as time goes on.
+
+    Where that leaves too little of a stream, all tuples count.
+    """
+    streams = {item.alias for item in query.streams} & set(passing)
+    times = {alias: passing[alias].column(TS).to_numpy() for alias in streams}
+    if any(not len(each) for each in times.values()):
+        return dict(passing)
+    first = max((int(each.min()) for each in times.values()), default=0)
+    last = min((int(each.max()) for each in times.values()), default=0)
+    inside = {alias: (each >= first) & (each <= last) for alias, each in times.items()}
+    if any(each.sum() < min(_FEW, len(each)) for each in inside.values()):
+        return dict(passing)
+    kept = {alias: passing[alias].filter(pa.array(each)) for alias, each in inside.items()}
+    return {**passing, **kept}
+
+
+def _stream_figures(
+    query: Query, item: Input, samples: Mapping[str, Sample], passing: Rows
+) -> StreamFigures:
+    sample = samples.get(item.source.name)
+    if sample is None:
+        declared = item.source.rate
+        return StreamFigures(None if declared is None else Figure(declared, "declared"))
+    distinct = {c.name: _distinct(c, sample) for c in _told_apart(query, item.alias)}
+    known = {name: figure for name, figure in distinct.items() if figure is not None}
+    cells = _cells(query, item.alias, sample, passing[item.alias])
+    if item.is_table:
+        error = 0.0 if sample.is_whole else None
+        return StreamFigures(None, Figure(float(sample.count), "sampled", error), known, cells)
+    return StreamFigures(estimate_rate(sample.rows.column(TS).to_numpy()), None, known, cells)
+
+
+def _told_apart(query: Query, alias: str) -> Iterator[Column]:
+    """The columns of which the number of values matters: keys, and what sets of views are by."""
+    for key in key_classes(query):
+        if alias in key.streams:
+            yield from (part for part in key.parts(alias) if isinstance(part, Column))
+    if query.view is not None:
+        for part in set_columns(query, alias):
+            yield from sorted(columns_of(part), key=lambda column: column.name)
+
+
+def _distinct(column: Column, sample: Sample) -> Figure | None:
+    values = evaluate(column, sample.rows, plain_name).drop_null()
+    return estimate_distinct(
+        ordered_codes([values])[0], is_whole=_is_all_of(sample, len(sample.rows))
+    )
+
+
+def _cells(query: Query, alias: str, sample: Sample, rows: pa.Table) -> Figure | None:
+    """The different rows of an aggregation set: columns may depend on each other, as items do on
+    their kinds, so that they are counted together."""
+    parts = set_columns(query, alias)
+    if query.view is None or not parts:
+        return None
+    values = [evaluate(part, rows, plain_name) for part in parts]
+    codes = group_codes(values, len(rows))
+    return estimate_distinct(codes, is_whole=_is_all_of(sample, len(rows)))
+
+
+def _is_all_of(sample: Sample, rows: int) -> bool:
+    """Whether so many rows are a whole table."""
+    return sample.source.is_table and sample.is_whole and sample.count == rows
+
+
+def _thetas(query: Query, rows: Rows, end: float, failed: Failed) -> dict[str, GivenCondition]:
+    conditions = {str(theta): theta for theta in query.thetas} | dict(extra_equalities(query))
+    known = {t: c for t, c in conditions.items() if c.streams <= set(rows)}
+    budget = max(0.0, end - time.monotonic()) / max(1, len(known))
+    return {text: try_theta(rows, each, budget, failed) for text, each in known.items()}

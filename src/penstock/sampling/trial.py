@@ -1,0 +1,88 @@
+"""Conditions tried on sampled tuples: how many pass, and how long it takes to tell."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.expressions.evaluate import Naming, holds
+from penstock.engine.rows.layout import column_name
+from penstock.errors import EvaluationError
+from penstock.figure import Figure
+from penstock.query import Column, Condition
+from penstock.sampling.estimate import estimate_fraction
+from penstock.stats.statistics import GivenCondition
+
+Failed = Callable[[str], None]
+
+# Small, because a user's function may take a second a call; the next chunks are twice as large.
+_FIRST_CHUNK = 16
+_PAIRS = 100_000
+_SEED = 1
+
+
+def try_filters(
+    rows: pa.Table, filters: Iterable[Condition], seconds: float, failed: Failed
+) -> tuple[pa.Table, dict[str, GivenCondition]]:
+    """The tuples that pass all filters, and each filter's figures.
+
+    Each filter sees what those before it let through, so that their selectivities multiply to that
+    of all of them even where they say nearly the same. One that fails lets all through.
+    """
+    figures = {}
+    for condition in filters:
+        if not len(rows):
+            break
+        try:
+            held, cost = evaluate_for(condition, rows, plain_name, seconds)
+        except EvaluationError as error:
+            failed(f"{condition} fails on the sample, so its figures are guessed: {error.message}")
+            continue
+        rows = rows.slice(0, len(held)).filter(pa.array(held))
+        selectivity = estimate_fraction(int(held.sum()), len(held))
+        figures[str(condition)] = GivenCondition(selectivity, cost)
+    return rows, figures
+
+
+def try_theta(
+    rows: Mapping[str, pa.Table], condition: Condition, seconds: float, failed: Failed
+) -> GivenCondition:
+    """The figures of a predicate over several inputs, from combinations drawn at random."""
+    generator = np.random.default_rng(_SEED)
+    columns: dict[str, pa.ChunkedArray] = {}
+    for alias in sorted(condition.streams):
+        drawn = rows[alias].take(pa.array(generator.integers(0, len(rows[alias]), _PAIRS)))
+        columns |= {f"{alias}.{name}": drawn.column(name) for name in drawn.column_names}
+    try:
+        held, cost = evaluate_for(condition, pa.table(columns), column_name, seconds)
+    except EvaluationError as error:
+        failed(f"{condition} fails on the sample, so its figures are guessed: {error.message}")
+        return GivenCondition()
+    # Combinations that share a tuple are not independent: no more are than there are tuples.
+    independent = min(len(held), *(len(rows[alias]) for alias in condition.streams))
+    return GivenCondition(estimate_fraction(int(held.sum()), len(held), independent), cost)
+
+
+def plain_name(column: Column) -> str:
+    """What a column is called in the rows of its own source."""
+    return column.name
+
+
+def evaluate_for(
+    condition: Condition, rows: pa.Table, name: Naming, seconds: float
+) -> tuple[NDArray[np.bool_], Figure]:
+    """Which rows pass, of as many as there is time for, and seconds for one of them."""
+    end = time.perf_counter() + seconds
+    start, size, best = 0, _FIRST_CHUNK, np.inf
+    held: list[NDArray[np.bool_]] = []
+    while start < len(rows) and (not held or time.perf_counter() < end):
+        chunk = rows.slice(start, size)
+        began = time.perf_counter()
+        held.append(holds(condition.expression, chunk, name).to_numpy(zero_copy_only=False))
+        best = min(best, (time.perf_counter() - began) / len(chunk))
+        start, size = start + size, size * 2
+    return np.concatenate(held), Figure(float(f"{best:.3g}"), "measured")

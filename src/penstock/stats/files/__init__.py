@@ -1,0 +1,1 @@
+"""Stats files: read with a name for every mistake, and written."""

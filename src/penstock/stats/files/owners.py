@@ -1,0 +1,93 @@
+"""`[streams.NAME]` tables, given to the inputs they are of: NAME is an alias, or a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from penstock.cql.reading.nearest import listed, nearest
+from penstock.errors import StatsError
+from penstock.figure import Figure
+from penstock.query import Query
+from penstock.query.query import Input
+from penstock.stats.files.schema import StreamTable
+from penstock.stats.statistics import StreamFigures
+
+
+def figures_by_alias(
+    tables: Mapping[str, StreamTable], query: Query, file: str
+) -> dict[str, StreamFigures]:
+    """The figures of each input; what stands under its alias counts more than under its stream."""
+    by_name: dict[str, tuple[str, StreamTable]] = {}
+    for name, table in tables.items():
+        _check_name(name, query, file)
+        if name.lower() in by_name:
+            raise StatsError(f"{file}: streams.{name} is given twice", hint="keep one of them")
+        by_name[name.lower()] = name, table
+    figures = {}
+    for item in query.inputs:
+        given = [by_name[name] for name in _names(item, query) if name in by_name]
+        if given:
+            figures[item.alias] = _merged([_read(item, file, *each) for each in given])
+    _check_shared(query, figures, file)
+    return figures
+
+
+def _check_name(name: str, query: Query, file: str) -> None:
+    pairs = [(item.alias, item.source.name) for item in query.inputs]
+    known = list(dict.fromkeys(each for pair in pairs for each in pair))
+    if name.lower() not in map(str.lower, known):
+        hint = nearest(name, known, listed("streams", known))
+        raise StatsError(f"{file}: streams.{name} is not in the query", hint=hint)
+
+
+def _names(item: Input, query: Query) -> list[str]:
+    """What an input may be called: its alias, and its stream unless another's alias is the same."""
+    alias, source = item.alias.lower(), item.source.name.lower()
+    owner = {each.alias.lower(): each.source.name.lower() for each in query.inputs}
+    is_clear = source != alias and owner.get(source, source) == source
+    return [alias, source] if is_clear else [alias]
+
+
+def _read(item: Input, file: str, name: str, table: StreamTable) -> StreamFigures:
+    where = f"{file}: streams.{name}"
+    if item.is_table and table.rate is not None:
+        hint = "a table does not flow; give its cardinality"
+        raise StatsError(f"{where}.rate is of a table", hint=hint)
+    by_lower = {field.name.lower(): field.name for field in item.source.fields}
+    strange = next((column for column in table.distinct if column.lower() not in by_lower), None)
+    if strange is not None:
+        names = by_lower.values()
+        message = f"{where}.distinct: {name} has no column {strange}"
+        raise StatsError(message, hint=nearest(strange, names, listed("columns", names)))
+    distinct = {by_lower[column.lower()]: count for column, count in table.distinct.items()}
+    return StreamFigures(table.rate, table.cardinality, distinct, table.cells)
+
+
+def _merged(figures: Iterable[StreamFigures]) -> StreamFigures:
+    """The first that is given of each."""
+    merged = StreamFigures()
+    for each in figures:
+        merged = StreamFigures(
+            merged.rate or each.rate,
+            merged.cardinality or each.cardinality,
+            {**each.distinct, **merged.distinct},
+            merged.cells or each.cells,
+        )
+    return merged
+
+
+def _check_shared(query: Query, figures: Mapping[str, StreamFigures], file: str) -> None:
+    """Nothing, if the inputs of one stream agree on its rate and cardinality."""
+    seen: dict[tuple[str, str], tuple[str, Figure]] = {}
+    for item in query.inputs:
+        given = figures.get(item.alias, StreamFigures())
+        for what, figure in (("rate", given.rate), ("cardinality", given.cardinality)):
+            if figure is None:
+                continue
+            alias, first = seen.setdefault((item.source.name, what), (item.alias, figure))
+            if first != figure:
+                raise StatsError(
+                    f"{file}: {alias} and {item.alias} are both {item.source.name}, "
+                    f"but have different figures for its {what}",
+                    hint=f"give it once, under [streams.{item.source.name}]",
+                )

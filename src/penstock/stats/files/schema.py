@@ -1,0 +1,203 @@
+"""The shape of a stats file, and what its numbers may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from penstock.duration import parse_duration
+from penstock.figure import Figure
+from penstock.query.window import MICROS
+
+Given = Literal["declared", "sampled", "measured"]
+Check = Callable[[Any], float]
+
+_ORIGINS = ("declared", "sampled", "measured")
+_FIGURE = ("value", "origin", "error")
+# Weights are written with six digits each.
+_WHOLE = 1e-3
+
+
+def _number(is_right: Callable[[float], bool], demand: str) -> Check:
+    def check(given: Any) -> float:
+        if isinstance(given, bool) or not isinstance(given, int | float):
+            raise ValueError(f"is {given!r}, but must be a number")
+        if not is_right(given):
+            raise ValueError(f"is {given:g}, but must be {demand}")
+        return float(given)
+
+    return check
+
+
+_positive = _number(lambda x: 0 < x < math.inf, "above 0 and finite")
+_at_least_0 = _number(lambda x: 0 <= x < math.inf, "at least 0 and finite")
+_count = _number(lambda x: 1 <= x < math.inf, "at least 1 and finite")
+_fraction = _number(lambda x: 0 <= x <= 1, "between 0 and 1")
+_warmup = _number(lambda x: x >= 0, "at least 0, or inf")
+
+
+def _figure(check: Check) -> BeforeValidator:
+    """Reads `10`, which is declared, and `{value = 10, origin = "sampled", error = 2}`."""
+
+    def read(given: Any) -> Figure:
+        table = given if isinstance(given, dict) else {"value": given}
+        strange = next((key for key in table if key not in _FIGURE), None)
+        if strange is not None or "value" not in table:
+            fault = "has no value" if strange is None else f"has a {strange}"
+            raise ValueError(f"{fault}; a figure has value, origin and error")
+        origin = table.get("origin", "declared")
+        if origin not in _ORIGINS:
+            raise ValueError(f"has the origin {origin!r}, but it must be one of {_listed()}")
+        return Figure(check(table["value"]), origin, _error(table.get("error")))
+
+    return BeforeValidator(read)
+
+
+def _error(given: Any) -> float | None:
+    try:
+        return None if given is None else _at_least_0(given)
+    except ValueError as error:
+        raise ValueError(f"has an error that {error}") from None
+
+
+def _listed() -> str:
+    return f"{', '.join(_ORIGINS[:-1])} and {_ORIGINS[-1]}"
+
+
+def _value(given: Any) -> float | str | None:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, bool) or not isinstance(given, int | float) or math.isinf(given):
+        raise ValueError(f"is {given!r}, but must be a text or a number; nan is NULL")
+    return None if math.isnan(given) else float(given)
+
+
+def _horizon(given: Any) -> float:
+    if not isinstance(given, str):
+        return _positive(given)
+    try:
+        micros = parse_duration(given)
+    except ValueError as error:
+        raise ValueError(f"is wrong: {error.args[0]}") from None
+    return _positive(micros / MICROS)
+
+
+Positive = Annotated[Figure, _figure(_positive)]
+AtLeast0 = Annotated[Figure, _figure(_at_least_0)]
+Count = Annotated[Figure, _figure(_count)]
+Fraction = Annotated[Figure, _figure(_fraction)]
+Seconds = Annotated[float, BeforeValidator(_at_least_0)]
+
+
+class Table(BaseModel):
+    """A table of the file: a key that it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class StreamTable(Table):
+    """`[streams.A]`"""
+
+    rate: Positive | None = None
+    cardinality: AtLeast0 | None = None
+    distinct: dict[str, Count] = Field(default_factory=dict)
+    cells: Count | None = None
+
+
+class ConditionTable(Table):
+    """What stands after a predicate in `[joins]` and `[filters]`."""
+
+    selectivity: Fraction | None = None
+    cost: AtLeast0 | None = None
+
+
+class CostsTable(Table):
+    """`[costs]`: join, or the others."""
+
+    origin: Given = "declared"
+    join: Seconds | None = None
+    insert: Seconds = 0.0
+    probe: Seconds = 0.0
+    expire: Seconds = 0.0
+    move: Seconds = 0.0
+    hash: Seconds = 0.0
+    compare: Seconds = 0.0
+    arrive: Seconds = 0.0
+    result: Seconds = 0.0
+    fold: Seconds | None = None
+    tally: Seconds | None = None
+    keep: Seconds = 0.0
+    search: Seconds = 0.0
+    batch: Seconds = 0.0
+    round: Seconds = 0.0
+
+    @model_validator(mode="after")
+    def one_way_or_the_other(self) -> Self:
+        """Refuses a cost for all of a join beside costs of its parts."""
+        others = sorted(self.model_fields_set - {"join", "origin"})
+        if self.join is not None and others:
+            raise ValueError(f"gives join and {others[0]}: join stands for all the others")
+        return self
+
+
+def _check_rows(
+    name: str, rows: Sequence[Sequence[object]], count: int, width: int, columns: str
+) -> None:
+    if len(rows) != count:
+        raise ValueError(f"has {count} weights, but {len(rows)} rows of {name}")
+    wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
+    if wrong is not None:
+        length = len(rows[wrong])
+        raise ValueError(f"has {width} {columns}, but row {wrong + 1} of {name} has {length}")
+
+
+class TrainingTable(Table):
+    """`[training.A]`: a row of values and one of yields for each training tuple; NULL is nan."""
+
+    attributes: list[str]
+    operators: list[str]
+    weights: list[Annotated[float, BeforeValidator(_positive)]]
+    values: list[list[Annotated[float | str | None, BeforeValidator(_value)]]]
+    yields: list[list[Annotated[float, BeforeValidator(_at_least_0)]]]
+
+    @model_validator(mode="after")
+    def all_fit(self) -> Self:
+        """Refuses rows that are too many, too few, too short or too long."""
+        count = len(self.weights)
+        if abs(sum(self.weights) - 1) > _WHOLE:
+            raise ValueError(f"has weights that add up to {sum(self.weights):.4g}, not to 1")
+        _check_rows("values", self.values, count, len(self.attributes), "attributes")
+        _check_rows("yields", self.yields, count, len(self.operators), "operators")
+        return self
+
+
+class TrainingFile(Table):
+    """The file beside a stats file that holds nothing but training, which nobody edits."""
+
+    training: dict[str, TrainingTable] = Field(default_factory=dict)
+
+
+class StatsFile(Table):
+    """The whole file (DESIGN §6); `training` may also be the name of a file beside it."""
+
+    capacity: Positive | None = None
+    rows_warmup: Annotated[float, BeforeValidator(_warmup)] | None = None
+    horizon: Annotated[float, BeforeValidator(_horizon)] | None = None
+    streams: dict[str, StreamTable] = Field(default_factory=dict)
+    joins: dict[str, ConditionTable] = Field(default_factory=dict)
+    filters: dict[str, ConditionTable] = Field(default_factory=dict)
+    costs: CostsTable | None = None
+    training: dict[str, TrainingTable] = Field(default_factory=dict)
+    untrained: dict[str, str] = Field(default_factory=dict)
+
+
+TABLES: dict[str, type[Table]] = {
+    "streams": StreamTable,
+    "joins": ConditionTable,
+    "filters": ConditionTable,
+    "costs": CostsTable,
+    "training": TrainingTable,
+}

@@ -1,0 +1,161 @@
+"""Killed at any moment and started again, a run leaves each result in its sink once."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from penstock.api import sql
+from penstock.engine.sinks.sink import Sink
+from penstock.engine.state.manifest import latest
+from penstock.engine.state.store import Store
+from support.crashes import POINTS, Crash, Run, exit_code
+from support.soak import Siege, expected, results, script, write_input
+from support.waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory) -> tuple[Path, dict[str, Counter]]:
+    """Input of a few batches, and what each query makes of it."""
+    folder = tmp_path_factory.mktemp("input")
+    write_input(folder, 4, Random(5))
+    return folder, {query: expected(script(query, folder)) for query in ("common", "chain")}
+
+
+def crashes(kind: str) -> list[tuple[str, str, bool]]:
+    foreign = {"jsonl": "in publishing files", "parquet": "in publishing lines"}[kind]
+    every = [p for p in POINTS if p != foreign and "rebuild" not in p and "malformed" not in p]
+    # The drain is the last batch: no other comes after it to finish what it has left undone.
+    late = every[every.index("in the commit, before the name") :]
+    return [(kind, p, False) for p in every] + [(kind, p, True) for p in late]
+
+
+@pytest.mark.parametrize(("kind", "point", "in_drain"), [*crashes("jsonl"), *crashes("parquet")])
+def test_a_crash_at_every_boundary_is_survived(kind, point, in_drain, prepared, tmp_path):
+    folder, wanted = prepared
+    query = "chain" if in_drain or kind == "parquet" else "common"
+    sink = Sink(kind, str(tmp_path / "results"))
+    run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name)
+    codes = []
+    # Each attempt comes further than the one before: they die in different batches.
+    for call in (0, 2, 9, 60):
+        codes.append(exit_code(replace(run, crash=Crash(point, call, in_drain))))
+        if codes[-1] == 0:
+            break
+    assert codes[-1] == 0
+    assert set(codes[:-1]) == {-signal.SIGKILL}
+    assert results(sink) == wanted[query]
+    assert wanted[query].total() > 1_000
+    assert_all_is_tidy(tmp_path)
+
+
+SHAPES = (("a", ("b", "c")), (("a", "b"), "c"), None, (("c", "a"), "b"))
+
+
+@pytest.mark.parametrize(
+    ("query", "point"),
+    [
+        ("chain", "before a rebuild"),
+        ("common", "in a rebuild"),
+        ("chain", "in a rebuild"),
+        ("chain", "after a rebuild"),
+        ("common", "in a chunk"),
+        ("chain", "after a chunk"),
+        ("common", "before the commit"),
+        ("chain", "in the sweep"),
+    ],
+)
+def test_a_crash_between_trees_is_survived(query, point, prepared, tmp_path):
+    folder, wanted = prepared
+    sink = Sink("jsonl", str(tmp_path / "results"))
+    run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name, shapes=SHAPES)
+    codes = []
+    for call in (0, 1, 14, 400):
+        codes.append(exit_code(replace(run, crash=Crash(point, call))))
+        if codes[-1] == 0:
+            break
+    assert codes[-1] == 0
+    assert len(codes) > 2
+    assert set(codes[:-1]) == {-signal.SIGKILL}
+    assert results(sink) == wanted[query]
+    assert_all_is_tidy(tmp_path)
+
+
+def assert_all_is_tidy(folder: Path) -> None:
+    """No attempt has left anything behind that later runs would carry along."""
+    store = Store(str(folder / "checkpoint"))
+    made = latest(store)
+    assert made is not None
+    assert made.is_closed
+    listed = {chunk.name for chunk in made.chunks()}
+    assert listed <= set(store.names("state"))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_after_a_crash_only_what_counts_is_kept(kind, prepared, tmp_path):
+    folder, wanted = prepared
+    sink = Sink(kind, str(tmp_path / "results"))
+    run = Run(script("common", folder), str(tmp_path / "checkpoint"), sink.name)
+    for point in ("in a chunk", "after the results are staged", "in the commit, before the name"):
+        assert exit_code(replace(run, crash=Crash(point, 2))) == -signal.SIGKILL
+    sql(run.text).local(sink=sink, checkpoint=run.checkpoint).available_now()
+    store = Store(run.checkpoint)
+    made = latest(store)
+    assert made is not None
+    assert sorted(chunk.name for chunk in made.chunks()) == store.names("state")
+    assert len([name for name in store.names("manifests") if "/." not in name]) <= 2
+    assert not [path for path in tmp_path.rglob("*staging*") if any(path.iterdir())]
+    assert results(sink) == wanted["common"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_killed_drivers_lose_nothing(tmp_path):
+    """One of the queries is a view that aggregates before the join."""
+    assert sql(script("view", tmp_path)).plan.early
+    queries = ("chain", "view")
+    siege = Siege(tmp_path, Random("driver"), master="local[2]", files=12, queries=queries)
+    siege.run(["driver"] * 3)
+    assert siege.wrong() == []
+    assert siege.kills["driver"] == 3
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_killed_workers_lose_nothing(tmp_path):
+    queries = ("common", "chain")
+    siege = Siege(tmp_path, Random("worker"), master="local[2]", files=14, queries=queries)
+    siege.run(["worker"] * 8)
+    assert siege.wrong() == []
+    assert siege.kills["worker"] >= 5
+
+
+@pytest.mark.spark
+def test_stopped_runs_lose_nothing(spark, tmp_path):
+    write_input(tmp_path / "in", 12, Random(2))
+    text = script("chain", tmp_path / "in")
+    rng = Random("stop")
+    sink = Sink("jsonl", str(tmp_path / "results"))
+    checkpoint = str(tmp_path / "checkpoint")
+    for _ in range(3):
+        batches: list[int] = []
+        started = sql(text).start(
+            spark,
+            sink=sink,
+            checkpoint=checkpoint,
+            trigger="0 seconds",
+            report=lambda report, batches=batches: batches.append(report.batch),
+        )
+        wait_until(lambda: bool(batches) or not started.is_active)  # noqa: B023
+        time.sleep(rng.random() * 0.5)
+        started.stop()
+    sql(text).start(
+        spark, sink=sink, checkpoint=checkpoint, available_now=True, drain=True
+    ).await_termination()
+    assert results(sink) == expected(text)

@@ -1,0 +1,18 @@
+"""A real cluster of several processes on this machine."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from support.soak import Siege
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_killed_executors_lose_nothing(tmp_path):
+    siege = Siege(tmp_path, Random("executor"), master="local-cluster[2,1,1024]", files=10)
+    siege.run(["executor", "executor"])
+    assert siege.wrong() == []
+    assert siege.kills["executor"] == 2

@@ -1,0 +1,182 @@
+"""A&N's experiment (Table 2, Figures 7, 8 and 10): which plan to shed from, and finding it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise, permutations
+from math import prod
+
+import numpy as np
+import pytest
+
+from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
+from penstock.optimize.joins.heuristic import heuristic_tree
+from penstock.optimize.joins.tree_search import TreeSearch
+from penstock.optimize.model.load import load_of, output_of
+from penstock.optimize.model.posynomial import value
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.shedding.fractions import best_drops
+from penstock.plan.tree import Node, TreeJoin, is_left_deep
+from penstock.stats.costs import Costs
+from support.planning import example_1, problem_of, query_of
+
+LEVELS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.01)
+WINDOWS = {"A": 100, "B": 300, "C": 500, "D": 400, "E": 1000}
+SELECTIVITY = {"A B": 0.2, "A C": 0.5, "B D": 0.1, "D E": 0.001}
+QUERY = query_of(
+    "SELECT A.b FROM "
+    + ", ".join(f"{name} [ROWS {window}]" for name, window in WINDOWS.items())
+    + " WHERE A.b = B.a AND A.c = C.a AND B.d = D.b AND D.e = E.d",
+    {"A": "b c", "B": "a d", "C": "a", "D": "b e", "E": "d"},
+)
+
+
+def table_2_problem(rates: np.ndarray, capacity: float) -> Problem:
+    """A query of Table 2; a tuple costs one at each join, so that capacity is in tuples/s."""
+    by_name = dict(zip(WINDOWS, rates.tolist(), strict=True))
+    return problem_of(QUERY, by_name, SELECTIVITY, Costs("declared", join=1.0), capacity=capacity)
+
+
+def left_deep_costs(rates: np.ndarray) -> np.ndarray:
+    """By left-deep order and stream: tuples/s that the stream brings to joins (A&N Eq. 19)."""
+    names = list(WINDOWS)
+    orders = [o for o in permutations(range(5)) if o[0] < o[1]]
+    costs = np.tile(rates, (len(orders), 1))
+    for row, order in enumerate(orders):
+        for size in (2, 3, 4):
+            members = order[:size]
+            pairs = [f"{names[a]} {names[b]}" for a in members for b in members]
+            fraction = prod(SELECTIVITY.get(pair, 1.0) for pair in pairs)
+            for k in members:
+                windows = prod(WINDOWS[names[i]] for i in members if i != k)
+                costs[row, k] += fraction * rates[k] * windows
+    return costs
+
+
+def knapsacks(costs: np.ndarray, gains: np.ndarray, capacity: float) -> np.ndarray:
+    """The most output of each plan (A&N §4.2.1)."""
+    order = np.argsort(-gains / costs, axis=1)
+    sorted_costs = np.take_along_axis(costs, order, axis=1)
+    before = np.cumsum(sorted_costs, axis=1) - sorted_costs
+    kept = np.clip((capacity - before) / sorted_costs, 0.0, 1.0)
+    return (kept * gains[order]).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Found:
+    """By resource level: share of queries with another best plan, mean gain, heuristic's error."""
+
+    changed: dict[float, float]
+    gain: dict[float, float]
+    error: dict[float, float]
+
+
+def run_table_2(queries: int, asked: int) -> Found:
+    """The experiment over random queries; the heuristic is asked about the first of them."""
+    draw = np.random.default_rng(2004)
+    changed, gain = ({level: [] for level in LEVELS} for _ in range(2))
+    error: dict[float, list[float]] = {level: [] for level in LEVELS}
+    for number in range(queries):
+        rates = draw.uniform(10.0, 1000.0, 5)
+        costs = left_deep_costs(rates)
+        windows = np.array(list(WINDOWS.values()), np.float64)
+        gains = prod(SELECTIVITY.values()) * rates * windows.prod() / windows
+        totals = costs.sum(axis=1)
+        for level in LEVELS:
+            outputs = knapsacks(costs, gains, level * totals.min())
+            best, least_used = outputs.max(), outputs[totals.argmin()]
+            changed[level].append(best > least_used * (1 + 1e-9))
+            gain[level].append(best / least_used - 1.0)
+            if number < asked:
+                problem = table_2_problem(rates, level * totals.min())
+                error[level].append(1.0 - shed_output(problem, heuristic_tree(problem)) / best)
+    means = [{k: float(np.mean(v)) for k, v in d.items() if v} for d in (changed, gain, error)]
+    return Found(*means)
+
+
+def shed_output(problem: Problem, tree: Node | None) -> float:
+    assert tree is not None
+    load = load_of(problem, TreeJoin(problem.query, tree))
+    free = (0.0,) * problem.size
+    kept = best_drops(load, output_of(problem), free, problem.known.capacity.value)
+    assert kept is not None
+    return kept.output
+
+
+@pytest.fixture(scope="module")
+def found() -> Found:
+    """1000 queries as in the paper; the heuristic on the first 50 of them."""
+    return run_table_2(queries=1000, asked=50)
+
+
+def test_the_less_there_is_the_more_queries_need_another_plan(found: Found) -> None:
+    changed = found.changed
+    assert changed[1.0] == 0.0
+    assert all(changed[a] <= changed[b] for a, b in pairwise(LEVELS))
+    assert changed[0.6] < 0.5 < changed[0.5]
+    assert min(changed[0.2], changed[0.1], changed[0.01]) > 0.9
+
+
+def test_the_gain_of_the_other_plan_grows(found: Found) -> None:
+    assert found.gain[1.0] == 0.0
+    assert found.gain[0.6] == pytest.approx(0.04, abs=0.015)
+    assert found.gain[0.1] == pytest.approx(2.0, abs=0.5)
+    assert found.gain[0.01] == pytest.approx(7.0, abs=1.0)
+
+
+def test_the_heuristic_is_all_but_exact(found: Found) -> None:
+    """Below 0.2 % of the best at every level over the 1000 queries; 50 of them scatter a little."""
+    errors = [error for level, error in found.error.items() if level > 0.01]
+    assert min(errors) >= -1e-9
+    assert np.mean(errors) <= 0.002
+    assert max(errors) <= 0.004
+
+
+@pytest.mark.parametrize("window", ["ROWS 10", "RANGE 1 SECOND"])
+@pytest.mark.parametrize("milliseconds", [0.5, 3.0, 4.0, 4.5, 14.0, 17.0])
+def test_three_streams_are_always_joined_best(window: str, milliseconds: float) -> None:
+    problem = example_1(milliseconds / 1000, window)
+    tree = heuristic_tree(problem)
+    outputs = [shed_output(problem, other) for other in all_trees(problem)]
+    assert shed_output(problem, tree) == pytest.approx(max(outputs), rel=1e-6)
+
+
+def chain(size: int, window: str, capacity: float) -> Problem:
+    """A chain of joins over streams of very different rates."""
+    names = [f"S{i}" for i in range(size)]
+    query = query_of(
+        f"SELECT S0.b FROM {', '.join(f'{name} [{window}]' for name in names)} WHERE "
+        + " AND ".join(f"{a}.b = {b}.a" for a, b in pairwise(names)),
+        dict.fromkeys(names, "a b"),
+    )
+    rates = {name: 10.0 * 3 ** (7 * i % 5) for i, name in enumerate(names)}
+    selectivity = {f"{a} {b}": 0.02 / (1 + i % 3) for i, (a, b) in enumerate(pairwise(names))}
+    return problem_of(query, rates, selectivity, Costs("declared", join=1e-3), capacity=capacity)
+
+
+def test_it_is_the_least_used_left_deep_tree_where_that_is_feasible() -> None:
+    problem = chain(5, "ROWS 50", 1e9)
+    ones = (1.0,) * 5
+    loads = [
+        value(load_of(problem, TreeJoin(problem.query, tree)), ones)
+        for tree in left_deep_trees(problem)
+    ]
+    found = heuristic_tree(problem)
+    assert found is not None
+    load = value(load_of(problem, TreeJoin(problem.query, found)), ones)
+    assert load == pytest.approx(min(loads))
+
+
+@pytest.mark.parametrize("window", ["ROWS 50", "RANGE 1 SECOND"])
+def test_many_inputs_are_searched_too(window: str) -> None:
+    problem = chain(8, window, 0.5)
+    tree = heuristic_tree(problem)
+    assert tree is not None
+    assert is_left_deep(tree)
+    least_work = TreeSearch(problem, is_bushy=False).best()
+    assert shed_output(problem, tree) >= shed_output(problem, least_work) * (1 - 1e-6)
+
+
+def test_nothing_is_found_where_the_floors_are_too_much() -> None:
+    known = replace(example_1(1.0).known, rows_warmup=0.1)
+    assert heuristic_tree(Problem(known.query, known)) is None

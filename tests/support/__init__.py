@@ -1,0 +1,1 @@
+"""What tests share: random streams, plans, engines, crashes."""
