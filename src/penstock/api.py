@@ -28,7 +28,7 @@ from penstock.cql.script_file import read_script
 from penstock.duration import parse_duration
 from penstock.errors import PenstockError, UsageError
 from penstock.figure import Figure
-from penstock.optimize.planner import NO_WISHES, Wishes, decide
+from penstock.optimize.planner import DEFAULT_OPTIONS, PlanOptions, decide
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.optimize.switches import KINDS, SWITCHES, checked
 from penstock.plan.decision import Decision
@@ -75,8 +75,8 @@ def sql(
     """
     script, name = _script(text, as_text(file, "file", "is how messages call the query"))
     query = parse(script, file=name, functions=_functions(functions))
-    wishes = make_wishes(goal, plan, kinds, off, shed, engine, exact_of_kept)
-    return ContinuousQuery(query, know(query, stats, capacity, engine), wishes)
+    options = plan_options(goal, plan, kinds, off, shed, engine, exact_of_kept)
+    return ContinuousQuery(query, know(query, stats, capacity, engine), options)
 
 
 def _script(text: object, file: str) -> tuple[str, str]:
@@ -121,7 +121,7 @@ def know(
     return replace(known, capacity=Figure(capacity, "declared"))
 
 
-def make_wishes(
+def plan_options(
     goal: str,
     plan: str | None,
     kinds: str | Iterable[str],
@@ -129,11 +129,11 @@ def make_wishes(
     shed: bool,
     engine: Engine,
     exact_of_kept: bool = False,
-) -> Wishes:
+) -> PlanOptions:
     """What is wanted of a plan, from the names that users write."""
     if engine not in get_args(Engine):
         raise UsageError(f"no engine {engine!r}", hint=f"there are {', '.join(get_args(Engine))}")
-    return Wishes(
+    return PlanOptions(
         goal=parse_goal(as_text(goal, "goal", "is a text: steady, first:N or by:T")),
         plan=None if plan is None else as_text(plan, "plan", "is a text as explain prints it"),
         kinds=checked(as_names(kinds, "kinds"), KINDS, "kind of plan"),
@@ -150,12 +150,12 @@ class ContinuousQuery:
 
     query: Query
     known: Known
-    wishes: Wishes = NO_WISHES
+    options: PlanOptions = DEFAULT_OPTIONS
 
     @cached_property
     def decision(self) -> Decision:
         """The plan that was chosen, what it is expected to do, and why it was chosen."""
-        return decide(self.known, self.wishes)
+        return decide(self.known, self.options)
 
     @property
     def plan(self) -> Plan:
@@ -165,7 +165,7 @@ class ContinuousQuery:
         """The plan as text, json, mermaid, dot or html, with all others that were weighed."""
         decision = self.decision
         if alternatives:
-            decision = decide(self.known, replace(self.wishes, alternatives=True))
+            decision = decide(self.known, replace(self.options, alternatives=True))
         return explain(decision, format, alternatives)
 
     def start(

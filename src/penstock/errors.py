@@ -11,8 +11,8 @@ _WIDEST = 160
 
 
 @dataclass(frozen=True)
-class Place:
-    """A stretch of the query text, by character offsets."""
+class Caret:
+    """A stretch of the text that a user wrote, by character offsets, to set a caret under."""
 
     text: str
     start: int
@@ -54,7 +54,7 @@ def _stretch(line: str, first: int) -> str:
 class PenstockError(Exception):
     """Something the user can mend; shown without a stack trace."""
 
-    def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None):
+    def __init__(self, message: str, *, place: Caret | None = None, hint: str | None = None):
         super().__init__(message)
         self.message = message
         self.place = place

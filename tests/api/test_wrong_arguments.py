@@ -80,8 +80,8 @@ def test_several_spellings_of_a_plans_wishes(more, text):
 
 
 def test_a_text_of_names_means_the_same_as_a_list(text):
-    assert ps.sql(text, kinds="tree").wishes == ps.sql(text, kinds=["tree"]).wishes
-    assert ps.sql(text, off="bushy,mesh").wishes == ps.sql(text, off={"mesh", "bushy"}).wishes
+    assert ps.sql(text, kinds="tree").options == ps.sql(text, kinds=["tree"]).options
+    assert ps.sql(text, off="bushy,mesh").options == ps.sql(text, off={"mesh", "bushy"}).options
 
 
 def test_a_script_may_be_given_by_its_path(text, tmp_path):

@@ -33,7 +33,7 @@ from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PenstockError
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.query import TimeWindow
 from penstock.query.window import MICROS, is_tumble
 from penstock.stats.guess import complete
@@ -137,7 +137,7 @@ def test_the_chosen_plan_and_the_late_one_give_the_expected_answer(
     wanted = expected(workload, folder, kind)
     assert wanted.count > 10_000
     for off in (frozenset[str](), frozenset({"early-aggregation"})):
-        plan = decide(known, Wishes(off=off)).plan
+        plan = decide(known, PlanOptions(off=off)).plan
         assert bool(plan.early) == (not off)
         place = tmp_path / ("late" if off else "early")
         run = open_run(plan, sink=parquet(place / "results"), checkpoint=str(place / "state"))

@@ -24,7 +24,7 @@ from penstock.bench.early.text import early_text
 from penstock.cli.main import app
 from penstock.errors import PenstockError
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.stats.costs import Costs
 from penstock.stats.guess import complete
 
@@ -75,7 +75,7 @@ def test_the_model_finds_the_winner(setting: Setting) -> None:
     problem = problem_of(setting)
     assert bool(problem.query.equalities) == (setting.join == "hash")
     assert winner(predicted(setting, problem)) == setting.winner
-    chosen = decide(problem.known, Wishes(engine="local")).plan
+    chosen = decide(problem.known, PlanOptions(engine="local")).plan
     assert chosen.early == plans_of(problem.query)[setting.winner].early
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.cql import parse
-from penstock.errors import Place, SqlError
+from penstock.errors import Caret, SqlError
 from penstock.query import Column, DataType, Equality, Literal, Query, RowsWindow, TimeWindow
 from penstock.query.expression import Call, Expression, render, walk
 from penstock.query.window import NOW, UNBOUNDED, tumble
@@ -473,7 +473,7 @@ def test_numbers_of_thousands_of_digits_are_told_apart() -> None:
 @pytest.mark.parametrize("column", [0, 300, 1_000, 1_999])
 def test_of_a_long_line_what_is_around_a_mistake_is_shown(column) -> None:
     line = "".join(str(n % 10) for n in range(2_000))
-    *_, shown, below = Place(f"one\n{line}", 4 + column, 6 + column).excerpt().splitlines()
+    *_, shown, below = Caret(f"one\n{line}", 4 + column, 6 + column).excerpt().splitlines()
     caret = below.index("^")
     assert shown[caret] == line[column]
     assert len(below) <= len(shown) <= 170

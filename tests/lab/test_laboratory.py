@@ -176,7 +176,7 @@ def test_a_server_slower_than_its_arrivals_builds_a_backlog():
     # A0 is done at 2 and A1 at 4; B2 joins both, 4 + 2 + 2 = 8; B10 joins none, 10 + 2.
     assert sorted(rows_of(outcome)) == [(0, 2), (1, 2)]
     assert outcome.produced_at.tolist() == [8 * SECOND, 8 * SECOND]
-    assert (outcome.busy, outcome.elapsed, outcome.utilisation) == (10.0, 12.0, 1.0)
+    assert (outcome.busy, outcome.elapsed, outcome.utilization) == (10.0, 12.0, 1.0)
 
 
 def test_lazy_results_come_at_the_next_re_execution():

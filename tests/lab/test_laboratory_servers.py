@@ -51,7 +51,7 @@ def test_two_servers_by_hand(method):
     # Above: C3 at 4; A0B2 and A1B2, ready at 4, at 5.5 and 7; A1B4, ready at 5.5, at 8.5.
     assert rows_of(outcome) == [(0, 2, 3), (1, 2, 3), (1, 4, 3)]
     assert (outcome.produced_at / SECOND).tolist() == [5.5, 7.0, 8.5]
-    assert (outcome.busy, outcome.elapsed, outcome.utilisation) == (11.0, 8.5, 5.5 / 4)
+    assert (outcome.busy, outcome.elapsed, outcome.utilization) == (11.0, 8.5, 5.5 / 4)
     probes = 8 if method == "hash" else 0
     assert outcome.work == Work(5, 8, 2, 0, probes, compares=6, results=3)
 

@@ -133,7 +133,7 @@ def test_a_shared_server_is_charged_for_inner_rows():
     outcome = run(plan, tables_of(case), Eager(), clock=clock)
     # B2 is done at 5 with its two inner rows, C3 at 6, B4 at 8 with its one.
     assert (outcome.produced_at // SECOND).tolist() == [6, 6, 8]
-    assert (outcome.busy, outcome.elapsed, outcome.utilisation) == (8.0, 8.0, 2.0)
+    assert (outcome.busy, outcome.elapsed, outcome.utilization) == (8.0, 8.0, 2.0)
 
 
 def test_two_tables_are_joined_before_the_first_tuple():

@@ -10,7 +10,7 @@ import yaml
 
 from penstock.errors import PlanError
 from penstock.figure import Figure
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan
@@ -35,7 +35,7 @@ def decision_of(case: dict[str, Any]) -> Decision:
     known = complete(query, from_data(case.get("stats", {}), query))
     return decide(
         known,
-        Wishes(
+        PlanOptions(
             kinds=frozenset(case.get("kinds", ["tree", "multiway"])),
             off=frozenset(case.get("without", [])),
             sheds=case.get("shed", False),
@@ -56,7 +56,7 @@ def test_chosen_plan(case: dict[str, Any]) -> None:
         "kind": kind_of(decision.plan),
         "shape": shape_of(decision.plan),
         "plan": render_plan(decision.plan),
-        "utilisation": pytest.approx(found.utilisation, abs=5e-3),
+        "utilization": pytest.approx(found.utilization, abs=5e-3),
         "output_rate": pytest.approx(found.output_rate, rel=1e-4),
         "feasible": decision.is_feasible,
         "left_deep": isinstance(decision.plan, TreeJoin) and is_left_deep(decision.plan.root),
@@ -67,9 +67,9 @@ def test_chosen_plan(case: dict[str, Any]) -> None:
 
 def test_alternatives_are_ranked_and_hold_every_tree() -> None:
     known = example_1(0.0005).known
-    decision = decide(known, Wishes(alternatives=True))
+    decision = decide(known, PlanOptions(alternatives=True))
     everything = [decision.chosen, *decision.others]
-    works = [a.estimate.utilisation for a in everything]
+    works = [a.estimate.utilization for a in everything]
     assert works == sorted(works)
     shapes = {shape_of(a.plan) for a in everything if kind_of(a.plan) == "tree"}
     assert shapes == {"((A B) C)", "((A C) B)", "((B C) A)"}
@@ -80,38 +80,38 @@ def test_alternatives_are_ranked_and_hold_every_tree() -> None:
 
 def test_every_tree_of_four_streams_is_listed() -> None:
     problem = random_problem(3, 4)
-    decision = decide(problem.known, Wishes(alternatives=True, kinds=frozenset({"tree"})))
+    decision = decide(problem.known, PlanOptions(alternatives=True, kinds=frozenset({"tree"})))
     assert len({shape_of(a.plan) for a in (decision.chosen, *decision.others)}) == 15
 
 
 def test_a_forced_plan_is_taken_and_compared() -> None:
     known = example_1(0.0005).known
-    decision = decide(known, Wishes(plan="((A B) C)"))
+    decision = decide(known, PlanOptions(plan="((A B) C)"))
     assert decision.is_forced
     assert shape_of(decision.plan) == "((A B) C)"
-    assert decision.chosen.estimate.utilisation == pytest.approx(0.25)
+    assert decision.chosen.estimate.utilization == pytest.approx(0.25)
     assert decision.reason.startswith("forced by --plan; 0.14 s/s")
-    assert render_plan(decide(known, Wishes(plan="(A B C)")).plan) == "A: B C; B: C A; C: B A"
+    assert render_plan(decide(known, PlanOptions(plan="(A B C)")).plan) == "A: B C; B: C A; C: B A"
 
 
 def test_what_does_not_keep_up_is_refused_with_the_numbers() -> None:
-    decision = decide(example_1(0.005).known, Wishes(kinds=frozenset({"tree"})))
+    decision = decide(example_1(0.005).known, PlanOptions(kinds=frozenset({"tree"})))
     with pytest.raises(PlanError) as caught:
         refuse_infeasible(decision)
     assert "the query needs 1.4 of 1 CPU-seconds a second" in str(caught.value)
     assert "--shed" in str(caught.value)
     assert "needs   1.4 of 1 CPU-seconds a second: this plan does not" in explain(decision)
-    forced = decide(example_1(0.005).known, Wishes(plan="((A B) C)"))
+    forced = decide(example_1(0.005).known, PlanOptions(plan="((A B) C)"))
     with pytest.raises(PlanError, match=r"forced by --plan does not keep up: it needs 2\.5 of 1"):
         refuse_infeasible(forced)
     refuse_infeasible(decide(example_1(0.0005).known))
-    refuse_infeasible(decide(example_1(0.005).known, Wishes(sheds=True)))
+    refuse_infeasible(decide(example_1(0.005).known, PlanOptions(sheds=True)))
 
 
 def test_guesses_refuse_nothing() -> None:
     known = example_1(0.005).known
     known = replace(known, rates={**known.rates, "A": Figure(10.0, "guessed", rule="default")})
-    decision = decide(known, Wishes(kinds=frozenset({"tree"})))
+    decision = decide(known, PlanOptions(kinds=frozenset({"tree"})))
     assert not decision.is_feasible
     assert decision.rests_on_guesses
     refuse_infeasible(decision)
@@ -121,7 +121,7 @@ def test_goals_choose_by_their_measure() -> None:
     problem = random_problem(5, 3)
     slow = replace(problem.known, capacity=Figure(1e-3, "declared"))
     for goal in (By(20.0), First(5)):
-        decision = decide(slow, Wishes(goal=goal, alternatives=True))
+        decision = decide(slow, PlanOptions(goal=goal, alternatives=True))
         measures = [a.estimate.measure for a in (decision.chosen, *decision.others)]
         assert None not in measures
         assert measures == sorted(measures, reverse=isinstance(goal, By))
@@ -131,12 +131,12 @@ def test_an_unreachable_goal_is_refused() -> None:
     problem = random_problem(5, 3)
     ends = {alias: Figure(10.0, "declared") for alias in problem.query.aliases}
     with pytest.raises(PlanError, match="there will be only about"):
-        decide(replace(problem.known, cardinalities=ends), Wishes(goal=First(10**9)))
+        decide(replace(problem.known, cardinalities=ends), PlanOptions(goal=First(10**9)))
 
 
 def test_shedding_goes_with_steady_only() -> None:
     with pytest.raises(PlanError, match="does not go with shedding"):
-        decide(example_1(0.005).known, Wishes(goal=By(5.0), sheds=True))
+        decide(example_1(0.005).known, PlanOptions(goal=By(5.0), sheds=True))
 
 
 def test_an_endless_product_is_refused() -> None:
@@ -159,15 +159,17 @@ def test_shedding_an_unbounded_window_needs_a_horizon() -> None:
         "costs": {"join": 0.01},
     }
     with pytest.raises(PlanError, match="A is UNBOUNDED"):
-        decide(complete(query, from_data(data, query)), Wishes(sheds=True))
-    decision = decide(complete(query, from_data(data | {"horizon": 60}, query)), Wishes(sheds=True))
-    assert decision.chosen.estimate.utilisation == pytest.approx(1.0, abs=1e-3)
+        decide(complete(query, from_data(data, query)), PlanOptions(sheds=True))
+    decision = decide(
+        complete(query, from_data(data | {"horizon": 60}, query)), PlanOptions(sheds=True)
+    )
+    assert decision.chosen.estimate.utilization == pytest.approx(1.0, abs=1e-3)
 
 
 def test_what_cannot_be_shed_enough_is_refused() -> None:
     known = replace(example_1(1.0).known, rows_warmup=1.0)
     with pytest.raises(PlanError, match="no plan fits"):
-        decide(known, Wishes(sheds=True))
+        decide(known, PlanOptions(sheds=True))
 
 
 @pytest.mark.parametrize("size", [10, 15])

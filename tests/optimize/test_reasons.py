@@ -23,7 +23,7 @@ from penstock.optimize.choice import ALIKE, CLEARLY, preferences
 from penstock.optimize.mesh.plans import TREES, stop_for
 from penstock.optimize.model.effort import EVALUATIONS
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.optimize.ranking import Order
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
@@ -38,8 +38,8 @@ GOALS: tuple[Goal, ...] = (Steady(), First(20), By(5.0))
 NUMBER = r"[0-9][0-9,.]*(?:e[+-]?[0-9]+)?"
 
 
-def drawn(seed: int) -> tuple[Known, Wishes]:
-    """A random query with random costs, capacity, guesses and wishes."""
+def drawn(seed: int) -> tuple[Known, PlanOptions]:
+    """A random query with random costs, capacity, guesses and options."""
     rng = Random(seed)
     goal = rng.choice((*GOALS, Steady(), Steady()))
     asked = Asked(
@@ -58,11 +58,11 @@ def drawn(seed: int) -> tuple[Known, Wishes]:
         known = replace(known, costs=Costs(rng.choice(("declared", "measured")), **costs, **batch))
     if rng.random() < 0.5:
         known = declared(known)
-    needed = decide(known, Wishes(off=frozenset({"mesh"}))).chosen.estimate.needed
+    needed = decide(known, PlanOptions(off=frozenset({"mesh"}))).chosen.estimate.needed
     share = rng.choice((0.01, 0.5, 0.999, 1.001, 2.0, 100.0))
     known = replace(known, capacity=Figure(share * needed, "declared"))
     sheds = isinstance(goal, Steady) and rng.random() < 0.5
-    return known, Wishes(goal=goal, sheds=sheds, alternatives=rng.random() < 0.7)
+    return known, PlanOptions(goal=goal, sheds=sheds, alternatives=rng.random() < 0.7)
 
 
 def declared(known: Known) -> Known:
@@ -79,18 +79,18 @@ def numbers(text: str) -> list[float]:
     return [float(found.replace(",", "").rstrip(".")) for found in re.findall(NUMBER, text)]
 
 
-def check(known: Known, wishes: Wishes, made: Decision) -> None:
+def check(known: Known, options: PlanOptions, made: Decision) -> None:
     order = Order(made.goal, made.capacity)
     text = explain(made, alternatives=True)
     said = json.loads(explain(made, "json", alternatives=True))
     assert not re.search(r"\b(nan|inf)\b", text.lower())
     _ranked_as_shown(made, order, said)
-    _reason_as_decided(known, wishes, made, order)
-    assert said["chosen"]["utilization"] == pytest.approx(made.chosen.estimate.utilisation)
+    _reason_as_decided(known, options, made, order)
+    assert said["chosen"]["utilization"] == pytest.approx(made.chosen.estimate.utilization)
     assert said["reason"] == made.reason
-    if not wishes.sheds:
+    if not options.sheds:
         assert set(made.chosen.estimate.keep.values()) <= {1.0}
-        assert all(a.estimate.needed == a.estimate.utilisation for a in made.others)
+        assert all(a.estimate.needed == a.estimate.utilization for a in made.others)
     if tuning := re.search(r"batches of (\S+) s or longer", text):
         assert 0.0 < numbers(tuning[1])[0] <= 3600.0
     if not made.is_feasible and isinstance(made.goal, Steady) and not made.is_shed:
@@ -119,7 +119,7 @@ def _ranked_as_shown(made: Decision, order: Order, said: dict) -> None:  # type:
     assert len(lost_nothing) <= len(made.others)
 
 
-def _reason_as_decided(known: Known, wishes: Wishes, made: Decision, order: Order) -> None:
+def _reason_as_decided(known: Known, options: PlanOptions, made: Decision, order: Order) -> None:
     reason = made.reason.partition("; the best within the budget")[0]
     ranked = order.sorted((made.chosen, *made.others))
     problem = Problem(made.plan.query, known)
@@ -140,9 +140,11 @@ def _reason_as_decided(known: Known, wishes: Wishes, made: Decision, order: Orde
         assert count == len(made.others) + 1
         shown = made.chosen.estimate
         is_over = "which is more than there is" in reason
-        assert mine == pytest.approx(shown.utilisation if is_over else shown.work, rel=6e-3)
+        assert mine == pytest.approx(shown.utilization if is_over else shown.work, rel=6e-3)
         assert not its or mine <= its[0]
-        assert ranked[0] is made.chosen or not [*preferences(ranked, problem, order, wishes.engine)]
+        assert ranked[0] is made.chosen or not [
+            *preferences(ranked, problem, order, options.engine)
+        ]
     elif reason.startswith("fewest results lost"):
         _, mine, *its = numbers(reason)[:3]
         if "results/s" in reason:
@@ -169,11 +171,11 @@ def _refused_as_explained(made: Decision, text: str) -> None:
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_what_is_said_agrees_with_what_was_decided(first: int) -> None:
     for seed in range(first, first + 20):
-        known, wishes = drawn(seed)
+        known, options = drawn(seed)
         with suppress(PlanError):  # What cannot be planned is refused: a goal, or what is shed.
-            made = decide(known, wishes)
-            check(known, wishes, made)
-            other = decide(known, replace(wishes, alternatives=not wishes.alternatives))
+            made = decide(known, options)
+            check(known, options, made)
+            other = decide(known, replace(options, alternatives=not options.alternatives))
             assert render_plan(other.plan) == render_plan(made.plan)
 
 
@@ -182,16 +184,16 @@ def test_a_shed_plan_has_no_absurd_batches() -> None:
     known = known_of(Asked("chain", 3))
     known = replace(known, costs=Costs("measured", probe=1e-6, compare=1e-7, batch=0.1))
     known = replace(known, capacity=Figure(1e-4, "declared"))
-    made = decide(known, Wishes(sheds=True))
+    made = decide(known, PlanOptions(sheds=True))
     assert made.is_shed
     assert made.physical.interval is None
     assert "tuning  no batch is long enough" in explain(made)
 
 
 WORKED = [
-    Asked("chain", 5, "mixed", is_short=True, wishes=Wishes(sheds=True)),
-    Asked("one key", 5, is_view=True, is_short=True, wishes=Wishes(sheds=True)),
-    Asked("clique", 8, "mixed", is_short=True, wishes=Wishes(sheds=True)),
+    Asked("chain", 5, "mixed", is_short=True, options=PlanOptions(sheds=True)),
+    Asked("one key", 5, is_view=True, is_short=True, options=PlanOptions(sheds=True)),
+    Asked("clique", 8, "mixed", is_short=True, options=PlanOptions(sheds=True)),
     Asked("chain", 10, "mixed", is_short=True),
     Asked("star", 20),
     Asked("one key", 25),
@@ -206,18 +208,18 @@ def test_planning_stays_within_its_budget(asked: Asked) -> None:
     assert done.effort.parts <= 1_000_000
     assert ("within the budget of" in done.decision.reason) == bool(done.effort.left_out)
     assert bool(done.effort.left_out) == (asked in WORKED[:2])
-    if not asked.wishes.sheds:
+    if not asked.options.sheds:
         assert set(done.decision.chosen.estimate.keep.values()) <= {1.0}
         assert done.effort.evaluations < 200
 
 
 EXPLAINS = """
 from penstock.bench.planning import Asked, plan
-from penstock.optimize.planner import Wishes
+from penstock.optimize.planner import PlanOptions
 from penstock.plan.explain import explain
 for asked in (
     Asked("one key", 3, is_trained=True),
-    Asked("star", 3, "mixed", is_view=True, is_short=True, wishes=Wishes(sheds=True)),
+    Asked("star", 3, "mixed", is_view=True, is_short=True, options=PlanOptions(sheds=True)),
     Asked("chain", 13),
 ):
     done = plan(asked)

@@ -34,7 +34,7 @@ BUSY: dict[Method, tuple[float, ...]] = {
     "hash": (0.5, 0.9, 1.3, 1.6),
     "nested": (0.7, 1.3),
 }
-"""The utilisation of the busiest server in each trial."""
+"""The utilization of the busiest server in each trial."""
 
 
 @dataclass(frozen=True)

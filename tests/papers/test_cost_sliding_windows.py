@@ -1,4 +1,4 @@
-"""A&N's rates, windows and utilisation against Example 1 and Observation 1."""
+"""A&N's rates, windows and utilization against Example 1 and Observation 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from penstock.papers.sliding_windows import (
     selection_cost,
     time_window,
     tuple_window,
-    utilisation,
+    utilization,
 )
 
 A, B, C = (tuple_window(rate, 10) for rate in (10, 70, 20))
@@ -66,8 +66,8 @@ def test_two_selections_of_the_introduction() -> None:
     stream = Flow(1000, 1)
     plan_a = [selection_cost(stream, 0.0005), selection_cost(select(stream, 0.25), 0.001)]
     plan_b = [selection_cost(stream, 0.001), selection_cost(select(stream, 0.5), 0.0005)]
-    assert utilisation(plan_a) == pytest.approx(0.75)
-    assert utilisation(plan_b) == pytest.approx(1.25)
+    assert utilization(plan_a) == pytest.approx(0.75)
+    assert utilization(plan_b) == pytest.approx(1.25)
 
 
 def test_equal_sides_cost_the_same_by_both_equations() -> None:

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from penstock.errors import PlanError
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.plan.decision import Decision, Fact
 from penstock.plan.drops import NO_DROPS
 from penstock.plan.explain import Format, explain
@@ -173,7 +173,7 @@ def test_json_tells_what_shedding_leaves() -> None:
 
 def test_json_numbers_are_short_and_finite() -> None:
     made = TREES["left_deep"]
-    endless = replace(made.chosen.estimate, state=float("inf"), utilisation=1 / 3)
+    endless = replace(made.chosen.estimate, state=float("inf"), utilization=1 / 3)
     said = explain(replace(made, chosen=replace(made.chosen, estimate=endless)), "json")
     assert json.loads(said)["chosen"]["state_tuples"] is None
     assert '"utilization": 0.333333333333,' in said
@@ -288,7 +288,7 @@ def test_over_rows_windows_shed_results_are_said_to_be_no_subset() -> None:
 
 def test_what_does_not_fit_even_when_shed_says_so() -> None:
     made = SOLVED["shed"]
-    worse = replace(made.chosen.estimate, utilisation=1.2)
+    worse = replace(made.chosen.estimate, utilization=1.2)
     said = explain(replace(made, chosen=replace(made.chosen, estimate=worse)))
     assert "even so it needs 1.2" in " ".join(said.split())
 
@@ -371,7 +371,7 @@ def test_one_stream_alone_can_be_explained(format: str) -> None:
 
 @pytest.mark.parametrize("format", [*Format])
 def test_what_the_planner_decides_can_be_explained(format: str) -> None:
-    made = decide(CHEAP, Wishes(alternatives=True))
+    made = decide(CHEAP, PlanOptions(alternatives=True))
     said = explain(made, format, alternatives=True)
     assert "B.b = C.b" in said
     if format in ("text", "json", "html"):

@@ -95,11 +95,11 @@ def test_streams_are_named_beside_their_aliases() -> None:
     assert "A (A)" not in ps.sql(JOIN).explain("html")
 
 
-def test_utilisation_is_a_part_of_the_capacity() -> None:
+def test_utilization_is_a_part_of_the_capacity() -> None:
     once, twice = (ps.sql(JOIN, capacity=capacity) for capacity in (1.0, 2.0))
-    work = once.decision.chosen.estimate.utilisation
-    assert f"<dt>utilisation</dt><dd>~{100 * work:.3g} %</dd>" in once.explain("html")
-    assert f"<dt>utilisation</dt><dd>~{50 * work:.3g} %</dd>" in twice.explain("html")
+    work = once.decision.chosen.estimate.utilization
+    assert f"<dt>utilization</dt><dd>~{100 * work:.3g} %</dd>" in once.explain("html")
+    assert f"<dt>utilization</dt><dd>~{50 * work:.3g} %</dd>" in twice.explain("html")
 
 
 PAGES: dict[str, dict[str, Any]] = {

@@ -76,7 +76,7 @@ def printed(text: str) -> Iterator[str]:
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_every_printed_plan_can_be_forced(text: str, options: dict[str, Any]) -> None:
     asked = ps.sql(text, **options)
-    made = decide(asked.known, replace(asked.wishes, alternatives=True))
+    made = decide(asked.known, replace(asked.options, alternatives=True))
     weighed = (made.chosen, *made.others)
     first, *rest = list(printed(explain(made, alternatives=True)))
     assert rest[0] == first

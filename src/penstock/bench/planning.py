@@ -15,7 +15,7 @@ from typing import Any, Literal
 from penstock.cql import parse
 from penstock.figure import Figure
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.planner import NO_WISHES, Wishes, decide
+from penstock.optimize.planner import DEFAULT_OPTIONS, PlanOptions, decide
 from penstock.plan.decision import Decision
 from penstock.query.goal import By, First
 from penstock.stats.files.load import from_data
@@ -45,7 +45,7 @@ class Asked:
     is_view: bool = False
     is_short: bool = False
     is_trained: bool = False
-    wishes: Wishes = NO_WISHES
+    options: PlanOptions = DEFAULT_OPTIONS
     seed: int = 1
 
     @property
@@ -57,8 +57,8 @@ class Asked:
             "view" if self.is_view else "",
             "training" if self.is_trained else "",
             "too little capacity" if self.is_short else "",
-            "shed" if self.wishes.sheds else "",
-            "" if self.wishes.goal == NO_WISHES.goal else str(self.wishes.goal),
+            "shed" if self.options.sheds else "",
+            "" if self.options.goal == DEFAULT_OPTIONS.goal else str(self.options.goal),
         ]
         return ", ".join(part for part in parts if part)
 
@@ -75,26 +75,26 @@ class Planned:
 
 def asked_for(sizes: tuple[int, ...], large: tuple[int, ...]) -> Iterator[Asked]:
     """The queries of the benchmark: everything up to ten inputs or so, plain joins beyond."""
-    shed = Wishes(sheds=True)
+    shed = PlanOptions(sheds=True)
     for size in sizes:
         for shape in SHAPES:
             yield Asked(shape, size)
             yield Asked(shape, size, "mixed", is_short=True)
-            yield Asked(shape, size, "mixed", is_short=True, wishes=shed)
-            yield Asked(shape, size, is_short=True, wishes=shed)
+            yield Asked(shape, size, "mixed", is_short=True, options=shed)
+            yield Asked(shape, size, is_short=True, options=shed)
             yield Asked(shape, size, is_view=True)
-            yield Asked(shape, size, "mixed", is_view=True, is_short=True, wishes=shed)
-            yield Asked(shape, size, is_view=True, is_short=True, wishes=shed)
-            yield Asked(shape, size, is_short=True, wishes=Wishes(goal=By(5.0)))
+            yield Asked(shape, size, "mixed", is_view=True, is_short=True, options=shed)
+            yield Asked(shape, size, is_view=True, is_short=True, options=shed)
+            yield Asked(shape, size, is_short=True, options=PlanOptions(goal=By(5.0)))
             # So many equalities leave no results to wait for.
             if shape != "clique":
-                yield Asked(shape, size, is_short=True, wishes=Wishes(goal=First(10)))
+                yield Asked(shape, size, is_short=True, options=PlanOptions(goal=First(10)))
         yield Asked("chain", size, is_trained=True)
     for size in large:
         for shape in SHAPES:
             if shape != "clique" or size <= max(sizes):
                 yield Asked(shape, size)
-                yield Asked(shape, size, "mixed", is_short=True, wishes=shed)
+                yield Asked(shape, size, "mixed", is_short=True, options=shed)
 
 
 def run_planning(queries: Iterator[Asked], progress: Progress) -> list[Planned]:
@@ -110,7 +110,7 @@ def plan(asked: Asked) -> Planned:
     """One query planned, from its text and its stats."""
     known = known_of(asked)
     began, effort = time.process_time(), Effort()
-    decision = decide(known, asked.wishes, effort)
+    decision = decide(known, asked.options, effort)
     return Planned(asked, decision, effort, time.process_time() - began)
 
 
@@ -124,7 +124,7 @@ def known_of(asked: Asked) -> Known:
         known = replace(known, training=training)
     if asked.is_short:
         ample = replace(known, capacity=Figure(1e300, "declared"))
-        needed = decide(ample, Wishes(off=frozenset({"mesh"}))).chosen.estimate.needed
+        needed = decide(ample, PlanOptions(off=frozenset({"mesh"}))).chosen.estimate.needed
         known = replace(known, capacity=Figure(SHORT * needed, "declared"))
     return known
 

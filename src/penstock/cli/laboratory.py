@@ -32,7 +32,7 @@ def run_in_laboratory(
 
     mode = Eager() if every is None else Lazy(micros_of(every, "--every"))
     if isinstance(mode, Lazy):
-        query = replace(query, wishes=replace(query.wishes, interval=mode.every / MICROS))
+        query = replace(query, options=replace(query.options, interval=mode.every / MICROS))
     physical = query.decision.physical
     expiration = round(physical.expiration * MICROS)
     outcome = run_experiment(
@@ -73,7 +73,7 @@ def _report(outcome: Outcome, *, is_simulated: bool) -> None:
     print(work, file=sys.stderr)
     print(
         f"busy {outcome.busy:.3f} s ({how}) for {outcome.elapsed:.3f} s of input and backlog; "
-        f"utilisation {outcome.utilisation:.3g}",
+        f"utilization {outcome.utilization:.3g}",
         file=sys.stderr,
     )
     peaks = ", ".join(f"{alias} {count:,}" for alias, count in outcome.peaks.items())

@@ -69,13 +69,15 @@ def planned_query(
     engine: str = "spark",
 ) -> ContinuousQuery:
     """The query of a script with what is known of it and wanted of its plan."""
-    from penstock.api import ContinuousQuery, know, make_wishes
+    from penstock.api import ContinuousQuery, know, plan_options
 
     query = read_query(file, functions)
     target = cast("Engine", engine)
-    wishes = make_wishes(goal, plan, _names(kinds), _names(off or ""), shed, target, exact_of_kept)
+    options = plan_options(
+        goal, plan, _names(kinds), _names(off or ""), shed, target, exact_of_kept
+    )
     known = know(query, stats, capacity, target)
-    return ContinuousQuery(query, known, wishes)
+    return ContinuousQuery(query, known, options)
 
 
 def _names(text: str) -> list[str]:

@@ -39,8 +39,8 @@ class Outcome:
     `produced_at` is when each result was there (µs): on a simulated clock by its costs, otherwise
     the time of the tuple or re-execution that gave it. `busy` is the seconds that the work took,
     `elapsed` the seconds from the first arrival to the end of the work, had the input come in real
-    time, and `utilisation` the busy seconds in a second of input: above 1, a backlog builds up.
-    With a server for each join, `busy` is the seconds of all and `utilisation` that of the busiest.
+    time, and `utilization` the busy seconds in a second of input: above 1, a backlog builds up.
+    With a server for each join, `busy` is the seconds of all and `utilization` that of the busiest.
     `peaks` are the most rows that each window held, and each inner join by its shape. `shed` are
     the tuples that the drop boxes kept out: they never arrived and were no work. `deciding` is the
     part of the busy seconds in which a mesh classified or an eddy learned, on a real clock.
@@ -51,7 +51,7 @@ class Outcome:
     work: Work
     busy: float
     elapsed: float
-    utilisation: float
+    utilization: float
     peaks: Mapping[str, int]
     shed: Mapping[str, int]
     deciding: float
@@ -92,7 +92,7 @@ def run(
         work=replace(timing.work, results=len(results)),
         busy=timing.busy,
         elapsed=timing.elapsed,
-        utilisation=timing.utilisation,
+        utilization=timing.utilization,
         peaks=dict(zip(_windows(plan), counts.peaks.tolist(), strict=False)),
         shed=apparatus.shed,
         deciding=float(counts.deciding[0]) if isinstance(clock, RealClock) else 0.0,

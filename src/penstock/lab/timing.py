@@ -34,7 +34,7 @@ class Timing:
     work: Work
     busy: float
     elapsed: float
-    utilisation: float
+    utilization: float
 
 
 def timing_of(
@@ -67,7 +67,7 @@ def _each(apparatus: Apparatus, costs: Costs) -> Timing:
         work=services.work,
         busy=float(services.busy.sum()),
         elapsed=_since_start(apparatus, services.end),
-        utilisation=_per(apparatus, float(services.busy.max(initial=0.0))),
+        utilization=_per(apparatus, float(services.busy.max(initial=0.0))),
     )
 
 

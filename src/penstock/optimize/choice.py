@@ -95,12 +95,12 @@ def _least_state(
     What is kept is what a wrong guess costs. A plan that keeps up gives way to none that does not,
     and inputs are folded for the work that it saves, not for a little state.
     """
-    most = best.estimate.utilisation * ALIKE
+    most = best.estimate.utilization * ALIKE
     alike = [
         a
         for a in ranked
         if _aggregate_alike(a.plan, best.plan)
-        and a.estimate.utilisation <= most
+        and a.estimate.utilization <= most
         and a.estimate.output_rate * ALIKE >= best.estimate.output_rate
         and (order.keeps_up(a) or not order.keeps_up(best))
         and (_needs_no_shedding(a, order) or not _needs_no_shedding(best, order))

@@ -53,7 +53,7 @@ def estimate(
     folded = with_early(shed, plan.early, by_alias(problem, x))
     sizes = zip(folded.inputs, x, strict=True)
     return Estimate(
-        utilisation=value(plan_load(folded, plan), x),
+        utilization=value(plan_load(folded, plan), x),
         needed=needed,
         output_rate=value(output, x),
         full_rate=value(output, [1.0] * problem.size),

@@ -54,7 +54,7 @@ _OVER = 1e-6
 
 
 @dataclass(frozen=True)
-class Wishes:
+class PlanOptions:
     """What the user wants of a plan: a goal, a forced plan, fewer kinds, shedding, switches, and
     the engine that it is to run on: in the laboratory every so many seconds, or eagerly.
 
@@ -72,48 +72,50 @@ class Wishes:
     interval: float | None = None
 
 
-NO_WISHES = Wishes()
+DEFAULT_OPTIONS = PlanOptions()
 
 
-def decide(known: Known, wishes: Wishes = NO_WISHES, effort: Effort | None = None) -> Decision:
+def decide(
+    known: Known, options: PlanOptions = DEFAULT_OPTIONS, effort: Effort | None = None
+) -> Decision:
     """The best plan for a query, with the others from best to worst and the reason.
 
     `effort` counts what is weighed for it: it depends on the query and what is known of it alone.
     """
     effort = effort or Effort()
-    if "late-filters" not in wishes.off:
-        known = with_late_filters(known, lambda late: _least_work(late, wishes, effort))
-    if "filter-order" not in wishes.off:
+    if "late-filters" not in options.off:
+        known = with_late_filters(known, lambda late: _least_work(late, options, effort))
+    if "filter-order" not in options.off:
         known = _in_rank_order(known)
     problem = Problem(known.query, known, effort=effort)
     _refuse_overflow(problem)
     _refuse_endless_product(problem)
-    if wishes.sheds and not isinstance(wishes.goal, Steady):
+    if options.sheds and not isinstance(options.goal, Steady):
         raise PlanError(
-            f"the goal {wishes.goal} does not go with shedding",
+            f"the goal {options.goal} does not go with shedding",
             hint="shed under the goal steady; other goals let the work wait",
         )
-    order = Order(wishes.goal, known.capacity.value)
-    ranked = order.sorted(_weighed(problem, wishes))
-    if isinstance(wishes.goal, First):
-        check_reachable(problem, ranked[0].plan, wishes.goal)
-    preferred = [] if wishes.plan else [*preferences(ranked, problem, order, wishes.engine)]
+    order = Order(options.goal, known.capacity.value)
+    ranked = order.sorted(_weighed(problem, options))
+    if isinstance(options.goal, First):
+        check_reachable(problem, ranked[0].plan, options.goal)
+    preferred = [] if options.plan else [*preferences(ranked, problem, order, options.engine)]
     best = preferred[-1].taken if preferred else ranked[0]
-    chosen = _chosen(problem, wishes, best)
+    chosen = _chosen(problem, options, best)
     others = tuple(a for a in ranked if a is not best)
-    if wishes.plan is not None:
+    if options.plan is not None:
         others = tuple(a for a in ranked if render_plan(a.plan) != render_plan(chosen.plan))
-    is_forced = wishes.plan is not None
+    is_forced = options.plan is not None
     reason = reason_for(chosen, others, order, preferred, is_forced=is_forced)
-    is_shed = wishes.sheds and chosen.estimate.needed > known.capacity.value
+    is_shed = options.sheds and chosen.estimate.needed > known.capacity.value
     if is_shed:
         _refuse_shedding(problem, chosen)
         chosen = replace(chosen, plan=with_drops(chosen.plan, chosen.estimate))
-    if wishes.exact_of_kept:
+    if options.exact_of_kept:
         drops = replace(chosen.plan.drops, estimates=False)
         chosen = replace(chosen, plan=replace(chosen.plan, drops=drops))
     return Decision(
-        goal=wishes.goal,
+        goal=options.goal,
         capacity=known.capacity.value,
         chosen=chosen,
         others=others,
@@ -121,7 +123,7 @@ def decide(known: Known, wishes: Wishes = NO_WISHES, effort: Effort | None = Non
         facts=facts_of(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
-        physical=settle(problem, chosen.plan, chosen.estimate, wishes.engine),
+        physical=settle(problem, chosen.plan, chosen.estimate, options.engine),
         is_forced=is_forced,
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
@@ -137,16 +139,16 @@ def decide(known: Known, wishes: Wishes = NO_WISHES, effort: Effort | None = Non
     )
 
 
-def _chosen(problem: Problem, wishes: Wishes, best: Alternative) -> Alternative:
+def _chosen(problem: Problem, options: PlanOptions, best: Alternative) -> Alternative:
     """The plan that is taken, as it is to run, with its estimate to the last digit."""
     plan, found_by = best.plan, best.found_by
-    if wishes.plan is not None:
-        plan, found_by = _forced(problem, wishes.plan), ("--plan",)
-    elif wishes.engine == "laboratory" and "methods" not in wishes.off:
-        plan = _for_laboratory(problem, plan, wishes.interval)
-    elif best.estimate.needed == best.estimate.utilisation:
+    if options.plan is not None:
+        plan, found_by = _forced(problem, options.plan), ("--plan",)
+    elif options.engine == "laboratory" and "methods" not in options.off:
+        plan = _for_laboratory(problem, plan, options.interval)
+    elif best.estimate.needed == best.estimate.utilization:
         return best
-    found = estimate(problem, plan, wishes.goal, sheds=wishes.sheds)
+    found = estimate(problem, plan, options.goal, sheds=options.sheds)
     if plan is best.plan and best.estimate.output_rate > found.output_rate:
         found = best.estimate
     return Alternative(plan, found, found_by)
@@ -159,32 +161,32 @@ def _for_laboratory(problem: Problem, plan: Plan, interval: float | None) -> Pla
     return plan
 
 
-def _least_work(known: Known, wishes: Wishes, effort: Effort) -> float:
+def _least_work(known: Known, options: PlanOptions, effort: Effort) -> float:
     """What the plan of least work needs, as if there were time for all: that is found fastest.
 
     A multi-way join stands for all plans where a search over trees takes long.
     """
     ample = replace(known, capacity=Figure(inf, "declared"))
     problem = Problem(known.query, ample, effort=effort)
-    kinds = wishes.kinds - {"mesh"} if problem.size <= SEVERAL_SEARCHES else frozenset()
+    kinds = options.kinds - {"mesh"} if problem.size <= SEVERAL_SEARCHES else frozenset()
     kinds = kinds or frozenset({"multiway"})
-    least = replace(wishes, goal=STEADY, kinds=kinds, alternatives=False, sheds=False)
+    least = replace(options, goal=STEADY, kinds=kinds, alternatives=False, sheds=False)
     plans = _proposals(problem, least)
     return min((needed_by(problem, plan) for plan, _ in plans), default=inf)
 
 
-def _weighed(problem: Problem, wishes: Wishes) -> list[Alternative]:
+def _weighed(problem: Problem, options: PlanOptions) -> list[Alternative]:
     """The plans with their estimates.
 
     What a plan would shed is of interest only where tuples may be shed and no plan keeps up. That
     takes many evaluations for each, so that plans of little work come first, as long as these last.
     """
-    proposals = _distinct(_proposals(problem, wishes))
+    proposals = _distinct(_proposals(problem, options))
     if not proposals:
-        raise PlanError("no plan is left to choose from", hint=_left_hint(wishes))
-    goal, capacity = wishes.goal, problem.known.capacity.value
+        raise PlanError("no plan is left to choose from", hint=_left_hint(options))
+    goal, capacity = options.goal, problem.known.capacity.value
     needed = {render_plan(plan): needed_by(problem, plan) for plan, _ in proposals}
-    sheds = wishes.sheds and min(needed.values()) > capacity
+    sheds = options.sheds and min(needed.values()) > capacity
     if not sheds and isinstance(goal, Steady):
         return [Alternative(p, estimate(problem, p, goal, sheds=False), by) for p, by in proposals]
     found: list[Alternative] = []
@@ -197,42 +199,42 @@ def _weighed(problem: Problem, wishes: Wishes) -> list[Alternative]:
     return found
 
 
-def _left_hint(wishes: Wishes) -> str:
-    if wishes.kinds == {"mesh"} and "mesh" not in wishes.off:
+def _left_hint(options: PlanOptions) -> str:
+    if options.kinds == {"mesh"} and "mesh" not in options.off:
         return "a mesh is for the goal steady, without ROWS windows: allow more kinds of plans"
     return "allow more kinds of plans, or switch fewer optimisations off"
 
 
-def _proposals(problem: Problem, wishes: Wishes) -> Iterable[Proposal]:
+def _proposals(problem: Problem, options: PlanOptions) -> Iterable[Proposal]:
     # Other goals look at results of the join, of which early aggregation makes no more.
-    if "early-aggregation" in wishes.off or not isinstance(wishes.goal, Steady):
-        return _joins(problem, wishes)
-    plans = early_plans(problem, lambda folded, thorough: _joins(folded, wishes, thorough))
-    if "anew" in wishes.off or "multiway" not in wishes.kinds:
+    if "early-aggregation" in options.off or not isinstance(options.goal, Steady):
+        return _joins(problem, options)
+    plans = early_plans(problem, lambda folded, thorough: _joins(folded, options, thorough))
+    if "anew" in options.off or "multiway" not in options.kinds:
         return plans
-    return chain(plans, anew_plans(problem, wishes.off))
+    return chain(plans, anew_plans(problem, options.off))
 
 
-def _joins(problem: Problem, wishes: Wishes, is_thorough: bool = True) -> Iterator[Proposal]:
+def _joins(problem: Problem, options: PlanOptions, is_thorough: bool = True) -> Iterator[Proposal]:
     """The join plans of a problem: all that are worth it, or only those of least work."""
-    multiway = list(multiway_plans(problem, wishes.off, is_thorough))
+    multiway = list(multiway_plans(problem, options.off, is_thorough))
     least = min(needed_by(problem, plan) for plan, _ in multiway)
     keeps_up = least <= problem.known.capacity.value
-    is_enough = isinstance(wishes.goal, Steady) and (keeps_up or not wishes.sheds)
-    if "multiway" in wishes.kinds or (problem.size == 1 and "tree" in wishes.kinds):
+    is_enough = isinstance(options.goal, Steady) and (keeps_up or not options.sheds)
+    if "multiway" in options.kinds or (problem.size == 1 and "tree" in options.kinds):
         yield from multiway
-    if "tree" in wishes.kinds and problem.size > 1:
+    if "tree" in options.kinds and problem.size > 1:
         is_exact = is_enough or not is_thorough
         yield from tree_plans(
-            problem, wishes.goal, wishes.off, is_exact=is_exact, every=is_thorough
+            problem, options.goal, options.off, is_exact=is_exact, every=is_thorough
         )
     # A mesh takes a second to find, which a plan that is forced need not wait for.
-    is_wanted = wishes.plan is None or wishes.alternatives
-    may_mesh = "mesh" in wishes.kinds - wishes.off and isinstance(wishes.goal, Steady)
+    is_wanted = options.plan is None or options.alternatives
+    may_mesh = "mesh" in options.kinds - options.off and isinstance(options.goal, Steady)
     if may_mesh and is_thorough and is_wanted:
         # The laboratory takes tuple by tuple: there are no pieces of batches.
-        ruster = 0.0 if wishes.engine == "laboratory" else RUSTER
-        is_alone = wishes.kinds == {"mesh"}
+        ruster = 0.0 if options.engine == "laboratory" else RUSTER
+        is_alone = options.kinds == {"mesh"}
         yield from mesh_plans(problem, multiway, is_alone=is_alone, ruster=ruster)
 
 
@@ -303,9 +305,9 @@ def _refuse_shedding(problem: Problem, chosen: Alternative) -> None:
             f"{endless(problem)[0]} is UNBOUNDED: how much to shed depends on how long it runs",
             hint="give a horizon in the stats file, such as horizon = '1 hour'",
         )
-    if chosen.estimate.utilisation > problem.known.capacity.value * (1 + _OVER):
+    if chosen.estimate.utilization > problem.known.capacity.value * (1 + _OVER):
         raise PlanError(
-            f"no plan fits: {chosen.estimate.utilisation:.3g} of "
+            f"no plan fits: {chosen.estimate.utilization:.3g} of "
             f"{problem.known.capacity.value:g} is needed even when all that can be is shed",
             hint="give it more capacity, or a longer rows_warmup",
         )

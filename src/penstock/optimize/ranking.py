@@ -30,7 +30,7 @@ class Order:
     def merit(self, alternative: Alternative) -> tuple[float, ...]:
         """The figures that are compared, one after the other; less is better.
 
-        Steady: A&N's R(p) = output rate / utilisation, which is the fewest results lost, and of
+        Steady: A&N's R(p) = output rate / utilization, which is the fewest results lost, and of
         those plans that lose none the least work. Otherwise V&N's measure, then the work.
         """
         found = alternative.estimate
@@ -46,7 +46,7 @@ class Order:
 
     def keeps_up(self, alternative: Alternative) -> bool:
         """Whether a plan needs no more than there is, with its drop boxes."""
-        return alternative.estimate.utilisation <= self.capacity * (1 + _OVER)
+        return alternative.estimate.utilization <= self.capacity * (1 + _OVER)
 
     def deciding(self, one: Alternative, other: Alternative) -> str:
         """The first figure in which plans differ: `lost`, `measure`, `work`, `state` or nothing."""

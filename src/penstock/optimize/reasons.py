@@ -71,7 +71,7 @@ def _preference(preference: Preference) -> str:
                 f"takes {its}"
             )
     states = f"{number(taken.state)} tuples against {number(other.state)}"
-    mine, its = _told_apart(taken.utilisation, other.utilisation)
+    mine, its = _told_apart(taken.utilization, other.utilization)
     return (
         f"least state of the plans that guesses cannot tell apart: {states}, at {mine} s/s of work "
         f"against {its}"
@@ -115,7 +115,7 @@ def _compare(one: Alternative, other: Alternative, order: Order) -> str:
             mine, its = _told_apart(left.output_rate, right.output_rate)
             return f"{mine} results/s against {its}"
         case "lost":
-            mine, its = _told_apart(left.utilisation, right.utilisation)
+            mine, its = _told_apart(left.utilization, right.utilization)
             return f"{mine} s/s of work against {its}, which is more than there is"
         case "work":
             mine, its = _told_apart(left.work, right.work)

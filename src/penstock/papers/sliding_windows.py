@@ -1,7 +1,7 @@
-"""Rates, windows and utilisation in the steady state (Ayad and Naughton, A&N).
+"""Rates, windows and utilization in the steady state (Ayad and Naughton, A&N).
 
 Rates are tuples/s, windows tuples, costs seconds per tuple. What an operator costs is the seconds
-that it is busy in a second, so that the costs of a plan's operators add up to its utilisation.
+that it is busy in a second, so that the costs of a plan's operators add up to its utilization.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ def join_all(flows: Sequence[Flow], selectivity: float) -> Flow:
 
 
 def selection_cost(flow: Flow, cost: float) -> float:
-    """Utilisation of a selection or projection (left side of A&N Eq. 7)."""
+    """Utilization of a selection or projection (left side of A&N Eq. 7)."""
     return cost * flow.rate
 
 
 def asymmetric_join_cost(
     left: Flow, right: Flow, left_costs: SideCosts, right_costs: SideCosts
 ) -> float:
-    """Utilisation of a join whose sides are kept in different ways (A&N Eq. 8).
+    """Utilization of a join whose sides are kept in different ways (A&N Eq. 8).
 
     A window is probed by the other side's tuples, and its own are put in and taken out. (The paper
     prints the latter with the other side's costs; its source, Kang et al., has it as here.)
@@ -96,11 +96,11 @@ def asymmetric_join_cost(
 
 
 def join_cost(left: Flow, right: Flow, cost: float) -> float:
-    """Utilisation of a symmetric join; `cost` is probe, insert and invalidate (A&N Eq. 9)."""
+    """Utilization of a symmetric join; `cost` is probe, insert and invalidate (A&N Eq. 9)."""
     return (left.rate + right.rate) * cost
 
 
-def utilisation(costs: Iterable[float]) -> float:
+def utilization(costs: Iterable[float]) -> float:
     """Busy seconds in a second of a plan, all of whose operators share one server (A&N §3.2.3)."""
     return sum(costs)
 

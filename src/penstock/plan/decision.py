@@ -23,7 +23,7 @@ class InnerEstimate:
 class Estimate:
     """What a plan is expected to do with its drop boxes as they are.
 
-    `utilisation` is seconds of work a second, `needed` what it would be without drop boxes;
+    `utilization` is seconds of work a second, `needed` what it would be without drop boxes;
     `output_rate` is results/s, `full_rate` without drop boxes; `state` is tuples. `measure` is what
     the goal asks for: seconds to the first N results (None: never), or results by the time. `sets`
     are the rows that the inputs aggregated early are folded to. `changes` are the groups/s that a
@@ -32,7 +32,7 @@ class Estimate:
     in them.
     """
 
-    utilisation: float
+    utilization: float
     needed: float
     output_rate: float
     full_rate: float
@@ -47,7 +47,7 @@ class Estimate:
     @property
     def work(self) -> float:
         """What plans are ranked by: the work, and what starting the batches takes."""
-        return self.utilisation + self.starting
+        return self.utilization + self.starting
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Decision:
 
     `is_feasible` says whether the chosen plan keeps up without drop boxes; `is_shed` that it does
     not and has them; `rests_on_guesses` that rates, selectivities or costs were guessed, so that
-    utilisation says little. `horizon` is the seconds after which UNBOUNDED windows are looked at.
+    utilization says little. `horizon` is the seconds after which UNBOUNDED windows are looked at.
     """
 
     goal: Goal

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from penstock.errors import Place
+from penstock.errors import Caret
 from penstock.query.types import DataType
 
 Format = Literal["csv", "json", "parquet", "rate", "synthetic"]
@@ -46,7 +46,7 @@ class Source:
     malformed: str = "fail"
     columns: Literal["all", "fill"] = "all"
     options: tuple[tuple[str, str | int | float | bool], ...] = ()
-    places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
+    places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
 
     def field(self, name: str) -> Field | None:
         """The declared column of that name (case as declared), if any."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.places.place import Place as Location
+from penstock.engine.places.place import Place
 from penstock.engine.sources.files import list_files
-from penstock.errors import Place, SourceError
+from penstock.errors import Caret, SourceError
 
 
 def put(path: Path, text: str = "x", mtime: int = 1) -> Path:
@@ -76,7 +76,7 @@ def test_a_name_with_brackets_is_itself_if_it_exists(tmp_path: Path) -> None:
 def test_a_uri_of_local_files_gives_paths_that_can_be_opened(tmp_path: Path) -> None:
     put(tmp_path / "with blank" / "a b.csv", "text")
     (info,) = list_files((tmp_path / "with blank").as_uri())
-    found = Location.of(info.path)
+    found = Place.of(info.path)
     assert found.filesystem.open_input_stream(found.path).read() == b"text"
 
 
@@ -90,7 +90,7 @@ def test_relative_paths_become_absolute(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("path", ["missing", "missing/*.csv", "missing/deep/x.csv"])
 def test_a_missing_path_is_an_error_with_its_place(tmp_path: Path, path: str) -> None:
     text = "CREATE STREAM s WITH (path = 'x')"
-    place = Place(text, text.index("'x'"), text.index("'x'") + 3)
+    place = Caret(text, text.index("'x'"), text.index("'x'") + 3)
     with pytest.raises(SourceError) as caught:
         list_files(str(tmp_path / path), place)
     assert caught.value.message.startswith(f"cannot read {tmp_path / path}: ")

@@ -18,7 +18,7 @@ import pytest
 from penstock.engine.expressions.arrow_types import schema_of
 from penstock.engine.sources import lines, parquet_rows, read
 from penstock.engine.sources.read import Block, event_micros, read_file
-from penstock.errors import Place, SourceError
+from penstock.errors import Caret, SourceError
 from penstock.query import DataType, Field, Source
 
 T = DataType
@@ -334,7 +334,7 @@ def test_compressed_files_and_uris(tmp_path: Path) -> None:
 def test_a_vanished_file_is_named(tmp_path: Path, format_: str) -> None:
     path = str(tmp_path / "gone")
     text = "CREATE STREAM s WITH (path = 'x')"
-    stream = source(format_, places={"path": Place(text, 29, 32)})
+    stream = source(format_, places={"path": Caret(text, 29, 32)})
     error = failure(stream, path)
     assert error.message == f"the input file {path} of s has vanished"
     assert "'x'" in str(error)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from penstock.engine.expressions.arrow_types import schema_of
 from penstock.engine.sources.read import event_micros
 from penstock.engine.sources.synthetic import Synthetic
-from penstock.errors import Place, SourceError
+from penstock.errors import Caret, SourceError
 from penstock.query import DataType, Field, Source
 
 T = DataType
@@ -278,7 +278,7 @@ def test_mistakes_are_named_with_a_hint(
 
 def test_a_mistake_in_the_values_has_their_place() -> None:
     text = "CREATE STREAM s (k INT) WITH (values = 'q: sequence()')"
-    place = Place(text, text.index("'q"), len(text) - 1)
+    place = Caret(text, text.index("'q"), len(text) - 1)
     with pytest.raises(SourceError) as caught:
         Synthetic.of(source(values="q: sequence()", places={"values": place}))
     assert caught.value.place == place

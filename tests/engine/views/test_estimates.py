@@ -27,7 +27,7 @@ from penstock.optimize.joins.enumerate import all_trees
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.model.curve import curve_of
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
@@ -358,16 +358,16 @@ def test_what_is_left_after_shedding(windows: tuple[str, ...]) -> None:
     for seed in range(1, 7):
         setting = random_setting(seed, windows)
         problem = setting.problem(ANY)
-        least = decide(problem.known, Wishes(kinds=TREES)).chosen.estimate.needed
+        least = decide(problem.known, PlanOptions(kinds=TREES)).chosen.estimate.needed
         overloaded = setting.problem(ANY, capacity=0.6 * least)
-        decision = decide(overloaded.known, Wishes(kinds=TREES, sheds=True))
+        decision = decide(overloaded.known, PlanOptions(kinds=TREES, sheds=True))
         found = decision.chosen.estimate
         assert decision.is_shed
         assert found.output_rate < found.full_rate
         clock = SimulatedClock(ClockCosts(inserts=1e-9))
         outcomes = measured(decision.plan, setting, seed, clock)
         left.append(float(np.mean([steady_rate(o) for o in outcomes])) / found.output_rate)
-        work.append(float(np.mean([o.utilisation for o in outcomes])) / found.utilisation)
+        work.append(float(np.mean([o.utilization for o in outcomes])) / found.utilization)
     agree(left, mean=0.06, each=0.2)
     # the windows of the first seconds are not full
     assert float(np.mean(work)) == pytest.approx(0.95, abs=0.06)

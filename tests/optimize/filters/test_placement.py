@@ -11,7 +11,7 @@ import pytest
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.plan.default_plan import default_plan
 from penstock.query import Query
 from penstock.stats.costs import Costs
@@ -55,7 +55,7 @@ def test_a_slow_filter_waits_for_a_rare_join() -> None:
     decision = decide(problem.known)
     assert decision.plan.query.filters == ()
     assert decision.plan.query.thetas == problem.query.filters
-    assert decision.chosen.estimate.utilisation == pytest.approx(0.002 + 2 * 5e-4)
+    assert decision.chosen.estimate.utilization == pytest.approx(0.002 + 2 * 5e-4)
     assert decision.chosen.estimate.output_rate == pytest.approx(1.0)
 
 
@@ -71,9 +71,9 @@ def test_it_comes_first_where_it_spares_more() -> None:
 
 def test_the_switch_keeps_filters_first() -> None:
     problem = slow_filter(cost=5e-4, selectivity=0.5)
-    decision = decide(problem.known, Wishes(off=frozenset({"late-filters"})))
+    decision = decide(problem.known, PlanOptions(off=frozenset({"late-filters"})))
     assert decision.plan.query.filters == problem.query.filters
-    assert decision.chosen.estimate.utilisation == pytest.approx(0.5 + 0.0015)
+    assert decision.chosen.estimate.utilization == pytest.approx(0.5 + 0.0015)
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(40) if has_filters(seed)])

@@ -16,7 +16,7 @@ from penstock.cql import parse
 from penstock.cql.goal import parse_goal
 from penstock.errors import PlanError
 from penstock.figure import Figure
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.mesh import Eddy, Goes, MeshJoin, Screen, Split
@@ -92,7 +92,7 @@ def test_tuples_that_fail_at_different_filters_take_different_routes() -> None:
 
 
 def test_a_mesh_costs_the_single_plan_less_its_gain() -> None:
-    decision = decide(opposite(), Wishes(alternatives=True))
+    decision = decide(opposite(), PlanOptions(alternatives=True))
     (single,) = [a for a in decision.others if isinstance(a.plan, MultiwayJoin)]
     # Half of the tuples stop at the first filter: 100 µs and half of 100 µs, 1,000 times a second.
     assert single.estimate.needed == pytest.approx(0.15, rel=1e-4)
@@ -106,16 +106,16 @@ def test_a_mesh_costs_the_single_plan_less_its_gain() -> None:
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "options",
     [
-        Wishes(off=frozenset({"mesh"})),
-        Wishes(kinds=frozenset({"tree", "multiway"})),
-        Wishes(goal=parse_goal("first:10")),
-        Wishes(goal=parse_goal("by:5s")),
+        PlanOptions(off=frozenset({"mesh"})),
+        PlanOptions(kinds=frozenset({"tree", "multiway"})),
+        PlanOptions(goal=parse_goal("first:10")),
+        PlanOptions(goal=parse_goal("by:5s")),
     ],
 )
-def test_a_mesh_can_be_left_out(wishes: Wishes) -> None:
-    decision = decide(opposite(), replace(wishes, alternatives=True))
+def test_a_mesh_can_be_left_out(options: PlanOptions) -> None:
+    decision = decide(opposite(), replace(options, alternatives=True))
     assert isinstance(decision.plan, MultiwayJoin)
     assert not any(isinstance(a.plan, MeshJoin) for a in decision.others)
 
@@ -126,7 +126,7 @@ def test_rows_windows_have_no_mesh() -> None:
     known = known_of(query, dict.fromkeys(SLOW, 1e-4), {"S": training})
     assert isinstance(decide(known).plan, MultiwayJoin)
     with pytest.raises(PlanError, match="no plan is left") as caught:
-        decide(known, Wishes(kinds=MESH))
+        decide(known, PlanOptions(kinds=MESH))
     assert caught.value.hint is not None
     assert "ROWS" in caught.value.hint
 
@@ -136,26 +136,26 @@ def test_tuples_that_are_alike_take_one_route_and_explain_says_why() -> None:
     known = known_of(ONE, dict.fromkeys(SLOW, 1e-4), {"S": training})
     assert isinstance(decide(known).plan, MultiwayJoin)
     assert "one route for S: " in explain(decide(known))
-    (mesh,) = meshed(decide(known, Wishes(kinds=MESH))).meshes
+    (mesh,) = meshed(decide(known, PlanOptions(kinds=MESH))).meshes
     assert len(mesh.routes) == 1
     assert mesh.classifier == Goes(0)
 
 
-@pytest.mark.parametrize("kinds", [MESH, Wishes().kinds])
+@pytest.mark.parametrize("kinds", [MESH, PlanOptions().kinds])
 def test_training_of_another_query_is_not_used(kinds: frozenset[str]) -> None:
     training = classes(("S.a > 2", "S.b > 1"), (0.0, 1.0), (1.0, 0.0))
     known = known_of(ONE, dict.fromkeys(SLOW, 1e-4), {"S": training})
-    text = explain(decide(known, Wishes(kinds=kinds)))
+    text = explain(decide(known, PlanOptions(kinds=kinds)))
     assert "one route for S: its training is of another query" in text
 
 
 def test_without_training_a_mesh_has_one_route_if_it_is_all_that_is_wanted() -> None:
     known = known_of(THREE, {"S.c > 1": 1e-7}, {})
     assert not any(isinstance(a.plan, MeshJoin) for a in decide(known).others)
-    decision = decide(known, Wishes(kinds=MESH))
+    decision = decide(known, PlanOptions(kinds=MESH))
     assert [len(mesh.routes) for mesh in meshed(decision).meshes] == [1, 1, 1]
     assert "one route for N, R, S: it has no training" in explain(decision)
-    single = decide(known, Wishes(kinds=frozenset({"multiway"})))
+    single = decide(known, PlanOptions(kinds=frozenset({"multiway"})))
     assert decision.chosen.estimate.needed == pytest.approx(single.chosen.estimate.needed)
     assert decision.chosen.estimate.state == pytest.approx(single.chosen.estimate.state)
 
@@ -192,8 +192,8 @@ def test_a_filter_that_comes_after_a_probe_waits() -> None:
 
 
 def plan_needed(known: Known) -> float:
-    wishes = Wishes(kinds=frozenset({"multiway"}))
-    return decide(known, wishes).chosen.estimate.needed
+    options = PlanOptions(kinds=frozenset({"multiway"}))
+    return decide(known, options).chosen.estimate.needed
 
 
 def test_filters_that_come_first_everywhere_stay_filters() -> None:
@@ -204,10 +204,10 @@ def test_filters_that_come_first_everywhere_stay_filters() -> None:
 
 def test_a_mesh_sheds() -> None:
     known = replace(opposite(), capacity=declared(0.05))
-    decision = decide(known, Wishes(sheds=True))
+    decision = decide(known, PlanOptions(sheds=True))
     (kept,) = dict(meshed(decision).drops.kept).values()
     assert kept == pytest.approx(0.5, rel=0.05)
-    assert decision.chosen.estimate.utilisation == pytest.approx(0.05, rel=1e-3)
+    assert decision.chosen.estimate.utilization == pytest.approx(0.05, rel=1e-3)
 
 
 def test_text_shows_the_tree_and_the_routes() -> None:
@@ -276,7 +276,7 @@ def test_a_text_attribute_is_shown_by_its_values() -> None:
 
 @pytest.mark.parametrize(("text", "batch"), [("eddy", 1), ("eddy:100", 100), (" EDDY : 7 ", 7)])
 def test_an_eddy_can_be_forced(text: str, batch: int) -> None:
-    decision = decide(opposite(), Wishes(plan=text))
+    decision = decide(opposite(), PlanOptions(plan=text))
     assert decision.plan == Eddy(decision.plan.query, batch)
     chosen = as_json(decision)
     assert chosen["kind"] == "eddy"
@@ -284,27 +284,27 @@ def test_an_eddy_can_be_forced(text: str, batch: int) -> None:
     assert chosen["plan"] == ("eddy" if batch == 1 else f"eddy:{batch}")
     for format in ("text", "mermaid", "dot", "html"):
         assert "eddy" in explain(decision, format)
-    joined = explain(decide(three_ways(), Wishes(plan=text)))
+    joined = explain(decide(three_ways(), PlanOptions(plan=text)))
     assert "an eddy finds its orders as it runs" in joined
 
 
 @pytest.mark.parametrize("batch", ["0", "-1", "x", "", "1.5"])
 def test_an_eddy_has_a_batch_of_tuples(batch: str) -> None:
     with pytest.raises(PlanError, match="an eddy's batch is a number of tuples") as caught:
-        decide(opposite(), Wishes(plan=f"eddy:{batch}"))
+        decide(opposite(), PlanOptions(plan=f"eddy:{batch}"))
     assert caught.value.hint == "write eddy:100 for one decision for a hundred tuples"
 
 
 def test_a_mesh_cannot_be_forced() -> None:
     shown = str(as_json(decide(opposite()))["plan"])
     with pytest.raises(PlanError, match="a mesh cannot be forced") as caught:
-        decide(opposite(), Wishes(plan=shown))
+        decide(opposite(), PlanOptions(plan=shown))
     assert caught.value.hint is not None
     assert "--kinds mesh" in caught.value.hint
 
 
 def test_the_laboratory_plans_a_mesh() -> None:
-    decision = decide(three_ways(), Wishes(engine="laboratory"))
+    decision = decide(three_ways(), PlanOptions(engine="laboratory"))
     methods = {
         o.method
         for route in meshed(decision).mesh("S").routes
@@ -338,8 +338,8 @@ def test_the_example_runs_by_a_mesh_and_gives_the_same_results(
 
 def test_a_mesh_is_said_not_to_be_forced_by_text() -> None:
     remark = "--plan takes no mesh"
-    made = decide(opposite(), Wishes(alternatives=True))
+    made = decide(opposite(), PlanOptions(alternatives=True))
     for format in ("text", "json", "html"):
         assert remark in explain(made, format, alternatives=True)
-    others = decide(opposite(), Wishes(alternatives=True, off=MESH))
+    others = decide(opposite(), PlanOptions(alternatives=True, off=MESH))
     assert remark not in explain(others, alternatives=True)

@@ -18,7 +18,7 @@ from penstock.optimize.model.distinct import cells_of, combinations, distinct_va
 from penstock.optimize.model.facts import facts_of
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.optimize.views.early import LATE, early_sets
 from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Decision
@@ -40,7 +40,7 @@ from support.planning import query_of
 
 COLUMNS = "k l g v"
 # Views that are computed anew have tests of their own.
-KEPT = Wishes(off=frozenset({"anew"}))
+KEPT = PlanOptions(off=frozenset({"anew"}))
 GOLDEN = paths.GOLDEN / "early_explain.txt"
 
 
@@ -247,8 +247,8 @@ def test_shed_inputs_fold_less() -> None:
     plan = replace(default_plan(query), early=("A", "B"))
     found = estimate(problem, plan, STEADY)
     assert found.needed > 0.1
-    assert found.utilisation <= 0.1 * (1 + 1e-6)
-    assert found.utilisation > 0.08
+    assert found.utilization <= 0.1 * (1 + 1e-6)
+    assert found.utilization > 0.08
     late = estimate(problem, default_plan(query), STEADY)
     assert late.output_rate < found.output_rate < found.full_rate
 
@@ -360,7 +360,7 @@ def test_tables_fold() -> None:
 
 def test_switched_off() -> None:
     known = known_of(view(), 30)
-    decision = decide(known, Wishes(off=frozenset({"early-aggregation"})))
+    decision = decide(known, PlanOptions(off=frozenset({"early-aggregation"})))
     assert {a.plan.early for a in (decision.chosen, *decision.others)} == {LATE}
 
 
@@ -386,7 +386,7 @@ def test_text(text: str, rendered: str) -> None:
 
 def test_the_shape_alone_leaves_the_orders_to_the_planner() -> None:
     known = known_of(view(m=3), 30)
-    decision = decide(known, Wishes(plan="(A B C) | early C"))
+    decision = decide(known, PlanOptions(plan="(A B C) | early C"))
     assert early_of(decision) == ("C",)
     assert decision.is_forced
 

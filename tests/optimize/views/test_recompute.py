@@ -22,7 +22,7 @@ from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import anew_load, meetings
 from penstock.optimize.model.rounds import rounds_of
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.optimize.views.early import COMPUTED_ANEW, anew_plan, anew_plans, early_sets
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan
@@ -217,7 +217,7 @@ def test_shed_inputs_have_more_than_their_part_of_the_segments() -> None:
     problem = problem_of(view(m=2), 100, rate=5000, capacity=0.006)
     found = estimate(problem, anew_plan(problem, ("A", "B")), STEADY)
     assert found.needed > 0.006
-    assert 0.003 < found.utilisation <= 0.006 * (1 + 1e-6)
+    assert 0.003 < found.utilization <= 0.006 * (1 + 1e-6)
     assert 0 < found.output_rate < found.full_rate
     kept = with_early(problem, ("A",), {"A": 0.5}).inputs[0]
     assert kept.occupied == pytest.approx(2 * occupied(10_000, 25_000))
@@ -235,7 +235,7 @@ def test_what_is_shed_leaves_no_capacity_unused(query: Query, share: float) -> N
         for tolerance in (1e-4, 1e-6):
             found = estimate(problem, early, STEADY, tolerance=tolerance)
             assert min(found.keep.values()) < 1.0
-            assert 0.95 * capacity <= found.utilisation <= capacity * (1 + 1e-6)
+            assert 0.95 * capacity <= found.utilization <= capacity * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("anew", [None, "B"])
@@ -260,8 +260,8 @@ def test_nothing_else_that_is_kept_gives_more(anew: str | None) -> None:
 # ---- which plans there are, and when one is chosen
 
 
-def chosen(query: Query, keys: float, rate: float, **wishes: Any) -> Decision:
-    return decide(known_of(query, keys, rate=rate), Wishes(**wishes))
+def chosen(query: Query, keys: float, rate: float, **options: Any) -> Decision:
+    return decide(known_of(query, keys, rate=rate), PlanOptions(**options))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -345,7 +345,7 @@ def test_a_little_less_work_is_not_enough() -> None:
     assert anew_by(decision.plan) is None
     best = decision.others[0]
     assert anew_by(best.plan) == "B"
-    ratio = best.estimate.utilisation / decision.chosen.estimate.utilisation
+    ratio = best.estimate.utilization / decision.chosen.estimate.utilization
     assert 0.9 < ratio < 1.0
     assert decision.reason.startswith("the view is kept, as computing it anew is not clearly")
 
@@ -390,7 +390,7 @@ def test_the_best_plan_that_is_kept_is_told() -> None:
     best = next(a for a in decision.others if anew_by(a.plan) is None)
     assert decision.others[0] is not best
     assert decision.reason.startswith("least work of ")
-    assert decision.reason.endswith(f"; the best that is kept {best.estimate.utilisation:.3g}")
+    assert decision.reason.endswith(f"; the best that is kept {best.estimate.utilization:.3g}")
 
 
 def test_of_nearly_nothing_the_most_is_kept() -> None:
@@ -400,7 +400,7 @@ def test_of_nearly_nothing_the_most_is_kept() -> None:
     joins["A.k = B.k = C.k"] = {"selectivity": 1 / 300**2}
     known = known_of(view(), 300, capacity=2e-5, costs=costs, joins=joins)
     assert not guesses(known)
-    decision = decide(known, Wishes(sheds=True))
+    decision = decide(known, PlanOptions(sheds=True))
     found = decision.chosen.estimate
     assert 0 < found.output_rate < 1e-4 * found.full_rate
     most = max(other.estimate.output_rate for other in decision.others)
@@ -408,12 +408,12 @@ def test_of_nearly_nothing_the_most_is_kept() -> None:
 
 
 def test_switched_off() -> None:
-    for wishes in (
+    for options in (
         {"off": frozenset({"anew"})},
         {"off": frozenset({"early-aggregation"})},
         {"kinds": frozenset({"tree"})},
     ):
-        decision = chosen(view(), 30, 2000, **wishes)
+        decision = chosen(view(), 30, 2000, **options)
         assert all(anew_by(a.plan) is None for a in (decision.chosen, *decision.others))
 
 
@@ -536,7 +536,7 @@ def test_a_forced_shape_takes_the_best_order() -> None:
         "C": {"rate": 100, "distinct": {"l": 1000}},
     }
     known = complete(query, from_data({"streams": streams}, query))
-    plan = decide(known, Wishes(plan="(A B C) | early B | anew A")).plan
+    plan = decide(known, PlanOptions(plan="(A B C) | early B | anew A")).plan
     assert isinstance(plan, MultiwayJoin)
     assert (plan.early, plan.anew) == (("B",), "A")
     assert plan.order("A").targets == ("C", "B")
@@ -563,7 +563,7 @@ def test_predicates_are_decided_where_the_driver_goes() -> None:
         "SELECT COUNT(*) AS n FROM A [NOW], B [NOW] WHERE A.k = B.k AND A.v < B.v",
         dict.fromkeys("AB", COLUMNS),
     )
-    decision = decide(known_of(query, 30), Wishes(plan="| early A | anew B"))
+    decision = decide(known_of(query, 30), PlanOptions(plan="| early A | anew B"))
     assert [check.where for check in figures_of(decision).checks] == ["at A from B"]
 
 

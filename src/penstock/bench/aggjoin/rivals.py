@@ -21,7 +21,7 @@ from penstock.bench.measurement import Measurement
 from penstock.cql import parse
 from penstock.engine.sinks.sink import parquet
 from penstock.engine.spark.start import start
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.query.view import CHANGE
 from penstock.stats.calibration import calibrated
 from penstock.stats.guess import complete
@@ -65,7 +65,7 @@ def _run_penstock(entry: Entry, spark: SparkSession, results: str, checkpoint: s
     known = complete(query, entry.workload.statistics(query), calibrated("spark"))
     off = frozenset({"early-aggregation"} if entry.rival == "late" else ())
     started = time.perf_counter()
-    plan = decide(known, Wishes(off=off)).plan
+    plan = decide(known, PlanOptions(off=off)).plan
     run = start(plan, spark, sink=parquet(results), checkpoint=checkpoint, available_now=True)
     run.await_termination()
     return ours.measured(run, time.perf_counter() - started)

@@ -16,7 +16,7 @@ from penstock.figure import Figure
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.plan.default_plan import default_plan
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
@@ -97,7 +97,7 @@ def contest_of(workload: Workload, costs: Costs) -> Contest:
     known = complete(query, analyze(query, seconds=inf), costs)
     # Here the plans are wanted as they are, however much a machine would have to do.
     problem = Problem(query, replace(known, capacity=Figure(float("inf"), "declared")))
-    chosen, rival = decide(problem.known, Wishes(engine="spark")).plan, default_plan(query)
+    chosen, rival = decide(problem.known, PlanOptions(engine="spark")).plan, default_plan(query)
     expected = [_expected(problem, plan, workload) for plan in (rival, chosen)]
     return Contest(chosen, rival, expected[0] / expected[1])
 

@@ -15,7 +15,7 @@ from penstock.figure import Figure
 from penstock.optimize.estimate import estimate as estimate_of
 from penstock.optimize.estimate import needed_by, with_drops
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
 from penstock.query.goal import STEADY
@@ -59,7 +59,7 @@ class Shedding:
 
 def weigh(case: Case, repeats: int) -> Trial:
     """Run all plans of a query, taking turns: far slower ones once, the closest ones more often."""
-    chosen = decide(case.problem.known, Wishes(engine="laboratory")).plan
+    chosen = decide(case.problem.known, PlanOptions(engine="laboratory")).plan
     plans = {**case.plans, render_plan(chosen): chosen}
     fastest: dict[str, float] = {}
     for turns, factor in ((1, inf), (repeats - 1, _FAR), (repeats, _CLOSE)):
@@ -99,7 +99,7 @@ def shed(case: Case, share: float, repeats: int) -> Shedding:
     least = min(needed_by(case.problem, plan) for plan in case.plans.values())
     known = replace(case.problem.known, capacity=Figure(share * least, "declared"))
     problem = Problem(known.query, known)
-    chosen = decide(known, Wishes(engine="laboratory", sheds=True)).plan
+    chosen = decide(known, PlanOptions(engine="laboratory", sheds=True)).plan
     own = _best_of(chosen, case.tuples, repeats)
     allowed = max(known.capacity.value * case.workload.seconds, own.seconds)
     kept = [own.results]

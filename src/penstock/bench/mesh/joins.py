@@ -25,7 +25,7 @@ from penstock.errors import PenstockError
 from penstock.lab.apparatus import execute, set_up, tally
 from penstock.lab.experiment import contents_of, read_all
 from penstock.lab.schedule import Eager
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.query import Query
@@ -145,8 +145,10 @@ def contest(data: JoinData, repeats: int, progress: Progress) -> Contest:
 def _plans(query: Query) -> dict[str, Plan]:
     known = complete(query, analyze(query, seconds=inf))
     return {
-        "single": decide(known, Wishes(kinds=frozenset({"multiway"}), engine="laboratory")).plan,
-        "mesh": decide(known, Wishes(kinds=frozenset({"mesh"}), engine="laboratory")).plan,
+        "single": decide(
+            known, PlanOptions(kinds=frozenset({"multiway"}), engine="laboratory")
+        ).plan,
+        "mesh": decide(known, PlanOptions(kinds=frozenset({"mesh"}), engine="laboratory")).plan,
         "eddy": Eddy(query),
         "eddy_batched": Eddy(query, batch=BATCH),
     }

@@ -31,7 +31,7 @@ from penstock.engine.local import open_run
 from penstock.engine.routes.classifying import route_numbers
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PenstockError
-from penstock.optimize.planner import Wishes, decide
+from penstock.optimize.planner import PlanOptions, decide
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.sampling.analyze import analyze
@@ -111,7 +111,7 @@ def contest_of(
     query = checked.query(folder)
     known = complete(query, analyze(query, seconds=size.sampling), calibrated(engine))
     single, mesh = (
-        decide(known, Wishes(kinds=frozenset({kind}), engine=engine)).plan
+        decide(known, PlanOptions(kinds=frozenset({kind}), engine=engine)).plan
         for kind in ("multiway", "mesh")
     )
     plans = {SINGLE: single, MESH: mesh}

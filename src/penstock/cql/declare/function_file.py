@@ -6,7 +6,7 @@ import runpy
 import traceback
 from pathlib import Path
 
-from penstock.errors import FunctionError, PenstockError, Place
+from penstock.errors import Caret, FunctionError, PenstockError
 from penstock.query.function import Function
 
 # Not the name of any module that can be imported: so the functions are pickled by value, and
@@ -49,7 +49,7 @@ def _hint(error: BaseException) -> str:
     return "the file must run by itself: try it with python"
 
 
-def _place(path: str, text: str, error: BaseException) -> Place | None:
+def _place(path: str, text: str, error: BaseException) -> Caret | None:
     """The last line of the user's own file that the error came through."""
     steps = traceback.extract_tb(error.__traceback__)
     numbers = [step.lineno for step in steps if step.filename == path and step.lineno]
@@ -60,4 +60,4 @@ def _place(path: str, text: str, error: BaseException) -> Place | None:
         return None
     line = lines[numbers[-1] - 1]
     start = sum(map(len, lines[: numbers[-1] - 1])) + len(line) - len(line.lstrip())
-    return Place(text, start, start + len(line.strip()), path)
+    return Caret(text, start, start + len(line.strip()), path)

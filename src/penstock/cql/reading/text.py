@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.errors import Place, SqlError
+from penstock.errors import Caret, SqlError
 
 Span = tuple[int, int]
 
@@ -16,9 +16,9 @@ class Text:
     content: str
     file: str
 
-    def place(self, span: Span) -> Place:
+    def place(self, span: Span) -> Caret:
         """Where a stretch of characters stands; the end is exclusive."""
-        return Place(self.content, *span, self.file)
+        return Caret(self.content, *span, self.file)
 
     def at(self, span: Span) -> str:
         """The characters of a stretch."""

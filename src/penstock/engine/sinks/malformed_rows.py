@@ -145,7 +145,7 @@ def _check_length(source: Source, file: KeptFile) -> None:
 
 
 @contextmanager
-def _writing(place: Place, caret: errors.Place | None) -> Iterator[None]:
+def _writing(place: Place, caret: errors.Caret | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:

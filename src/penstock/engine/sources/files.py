@@ -25,7 +25,7 @@ class FileInfo:
     size: int
 
 
-def list_files(path: str, place: errors.Place | None = None) -> list[FileInfo]:
+def list_files(path: str, place: errors.Caret | None = None) -> list[FileInfo]:
     """The files of a directory (with all below it), a glob pattern, or a single file; oldest first.
 
     A name that begins with `.` or `_` hides a file or directory below the path. `path` may be a
@@ -48,7 +48,7 @@ def absolute(source: Source) -> Source:
     return replace(source, path=_placed(source.path, source.places.get("path")).text)
 
 
-def _placed(path: str, place: errors.Place | None) -> Place:
+def _placed(path: str, place: errors.Caret | None) -> Place:
     try:
         return Place.of(path)
     except PlaceError as error:
@@ -96,7 +96,7 @@ def _is_hidden(below: str) -> bool:
     return any(part.startswith((".", "_")) for part in below.split("/"))
 
 
-def _unreadable(path: Place, reason: str, place: errors.Place | None) -> SourceError:
+def _unreadable(path: Place, reason: str, place: errors.Caret | None) -> SourceError:
     return SourceError(
         f"cannot read {path}: {reason}",
         place=place,

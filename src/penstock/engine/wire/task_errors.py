@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock import errors
 from penstock.engine.wire.packets import Packet, pack_meta
-from penstock.errors import PenstockError, Place, StateError
+from penstock.errors import Caret, PenstockError, StateError
 
 _SMALLER = "nothing is lost: read less in a batch (max_files), or use more partitions or memory"
 
@@ -35,5 +35,5 @@ def raise_error(facts: Iterable[dict[str, Any]]) -> None:
     """Raise the first error among facts, if there is one."""
     for fact in facts:
         if fact["kind"] == "error":
-            place = Place(**fact["place"]) if fact["place"] else None
+            place = Caret(**fact["place"]) if fact["place"] else None
             raise getattr(errors, fact["error"])(fact["message"], place=place, hint=fact["hint"])

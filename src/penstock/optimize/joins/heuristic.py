@@ -34,7 +34,7 @@ class _Part:
 
 
 def heuristic_tree(problem: Problem) -> Node | None:
-    """The left-deep tree of the most R(p) = output/utilisation, as A&N §5.2 searches for it.
+    """The left-deep tree of the most R(p) = output/utilization, as A&N §5.2 searches for it.
 
     Each set of inputs keeps one tree with its drop boxes, which stay when the tree grows: further
     shedding multiplies them. Exact where some left-deep tree needs no shedding. None where no tree

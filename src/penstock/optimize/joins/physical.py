@@ -168,7 +168,7 @@ def _interval(problem: Problem, plan: Plan, found: Estimate) -> float | None:
 
     None where none is: of a plan that sheds, only rounding would leave some of the capacity.
     """
-    spare = problem.known.capacity.value - found.utilisation
+    spare = problem.known.capacity.value - found.utilization
     start = batch_seconds(problem, plan)
     if not start:
         return 0.0

@@ -120,7 +120,7 @@ def _estimate(alternative: Alternative) -> dict[str, Any]:
     changes = {} if found.changes is None else {"changes_rate": found.changes}
     return {
         "keep": dict(found.keep),
-        "utilization": found.utilisation,
+        "utilization": found.utilization,
         "needed": found.needed,
         "output_rate": found.output_rate,
         "full_rate": found.full_rate,

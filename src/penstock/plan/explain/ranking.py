@@ -37,7 +37,7 @@ def ranking(decision: Decision) -> tuple[Column, ...]:
         *_measure(decision, plans),
         _out(found),
         *_needs(plans),
-        Column("util", tuple(number(each.utilisation) for each in found), is_number=True),
+        Column("util", tuple(number(each.utilization) for each in found), is_number=True),
         *_starting(plans),
         Column("state", tuple(number(each.state) for each in found), is_number=True),
         Column("keep", tuple(kept_text(each) for each in found)),
@@ -56,7 +56,7 @@ def _out(found: Sequence[Estimate]) -> Column:
 def _needs(plans: tuple[Alternative, ...]) -> list[Column]:
     """The work without drop boxes, if any of the plans has them."""
     found = [plan.estimate for plan in plans]
-    if all(each.needed == each.utilisation for each in found):
+    if all(each.needed == each.utilization for each in found):
         return []
     return [Column("needs", tuple(number(each.needed) for each in found), is_number=True)]
 

@@ -75,13 +75,13 @@ def head_rate(figures: Figures) -> tuple[str, str]:
 
 def share_text(figures: Figures) -> str:
     """The work as a part of the capacity: `14 %`."""
-    share = figures.estimate.utilisation / figures.decision.capacity
+    share = figures.estimate.utilization / figures.decision.capacity
     return roughly(percent(share), figures.decision.rests_on_guesses)
 
 
 def work_text(figures: Figures) -> str:
     """`0.14 of 1`."""
-    done = roughly(number(figures.estimate.utilisation), figures.decision.rests_on_guesses)
+    done = roughly(number(figures.estimate.utilization), figures.decision.rests_on_guesses)
     return f"{done} of {number(figures.decision.capacity)}"
 
 

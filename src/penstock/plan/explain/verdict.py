@@ -57,6 +57,6 @@ def _shed(decision: Decision) -> str:
     share = percent(found.output_rate / found.full_rate) if found.full_rate else "all"
     left = f"{number(found.output_rate)} of {number(found.full_rate)} results/s are left ({share})"
     text = f"keep {kept_text(found)}; {left}"
-    if found.utilisation > decision.capacity * (1 + 1e-6):
-        text += f"; even so it needs {found.utilisation:,.4g}"
+    if found.utilization > decision.capacity * (1 + 1e-6):
+        text += f"; even so it needs {found.utilization:,.4g}"
     return text

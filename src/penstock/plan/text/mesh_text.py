@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from penstock.errors import Place, PlanError
+from penstock.errors import Caret, PlanError
 from penstock.plan.mesh import DriverMesh, Eddy, MeshJoin, MeshRoute, Operator
 from penstock.plan.multiway import Probe
 from penstock.plan.text.notation import quote
@@ -24,7 +24,7 @@ def forced_eddy(query: Query, text: str) -> Eddy | None:
         return None
     batch = match["batch"]
     if batch is not None and (not batch.isdecimal() or int(batch) < 1):
-        place = Place(text, match.start("batch"), max(match.end("batch"), 1), "--plan")
+        place = Caret(text, match.start("batch"), max(match.end("batch"), 1), "--plan")
         hint = "write eddy:100 for one decision for a hundred tuples"
         raise PlanError("an eddy's batch is a number of tuples", place=place, hint=hint)
     return Eddy(query, int(batch or 1))
@@ -33,7 +33,7 @@ def forced_eddy(query: Query, text: str) -> Eddy | None:
 def _refuse_mesh(query: Query, text: str) -> None:
     match = _MESH.match(text)
     if match is not None and "mesh" not in map(str.lower, query.aliases):
-        place = Place(text, match.start(), match.end(), "--plan")
+        place = Caret(text, match.start(), match.end(), "--plan")
         hint = (
             "its classifier comes from training: --kinds mesh wants one, --stats has the training"
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from penstock.errors import Place, PlanError
+from penstock.errors import Caret, PlanError
 
 _PLAIN = r'[^\s,:;/"()|]+'
 _NAME = rf'"(?:[^"]|"")*"|{_PLAIN}'
@@ -27,7 +27,7 @@ class Word:
     """
 
     text: str
-    place: Place
+    place: Caret
     method: str | None = None
     is_name: bool = True
 
@@ -40,7 +40,7 @@ class Clause:
     visits: tuple[Word, ...]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Caret:
         last = self.visits[-1] if self.visits else self.driver
         return replace(self.driver.place, end=last.place.end)
 
@@ -78,7 +78,7 @@ def read_words(text: str) -> Iterator[Word]:
     """The names and signs of the text; commas are as good as spaces."""
     for match in _TOKEN.finditer(text):
         kind = next(kind for kind in ("name", "close", "sign") if match[kind] is not None)
-        place = Place(text, match.start(kind), match.end(), "--plan")
+        place = Caret(text, match.start(kind), match.end(), "--plan")
         if match["sign"] in ("/", '"'):
             refuse(f"a stray {match['sign']}", place, _EXAMPLE)
         if match["sign"] != ",":
@@ -96,6 +96,6 @@ def _unquote(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
-def refuse(message: str, place: Place, hint: str) -> NoReturn:
+def refuse(message: str, place: Caret, hint: str) -> NoReturn:
     """Never: raises the error."""
     raise PlanError(message, place=place, hint=hint)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from penstock.cql.reading.nearest import listed, nearest
-from penstock.errors import Place, StatsError
+from penstock.errors import Caret, StatsError
 from penstock.figure import Figure
 from penstock.query import Query
 from penstock.stats.costs import Costs
@@ -184,7 +184,7 @@ def _syntax_error(text: str, file: str, complaint: str) -> StatsError:
     if found and found[1]:
         lines = text.splitlines(keepends=True)
         start = sum(map(len, lines[: int(found[1]) - 1])) + int(found[2]) - 1
-    place = Place(text, start, start + 1, file)
+    place = Caret(text, start, start + 1, file)
     hint = "look for a missing quote, bracket or = there"
     return StatsError(f"this is not TOML: {reason[0].lower()}{reason[1:]}", place=place, hint=hint)
 

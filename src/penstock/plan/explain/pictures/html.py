@@ -88,7 +88,7 @@ def _summary(figures: Figures) -> Iterator[str]:
     of = "" if figures.view is None else f"estimated, from {joined} join results"
     tiles = (
         (word, rate, of),
-        ("utilisation", share_text(figures), f"{work_text(figures)} CPU-seconds a second"),
+        ("utilization", share_text(figures), f"{work_text(figures)} CPU-seconds a second"),
         ("state", f"{total_text(figures)} tuples", ""),
     )
     cells = "".join(
