@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
+
+import yaml
 
 
 def as_reviewed(path: Path, said: str) -> bool:
@@ -11,3 +14,11 @@ def as_reviewed(path: Path, said: str) -> bool:
     if os.environ.get("PENSTOCK_GOLDEN") == "1":
         path.write_text(said, encoding="utf-8")
     return said == path.read_text(encoding="utf-8")
+
+
+@cache
+def read_cases(path: Path) -> list[dict[str, str]]:
+    """The cases of a golden YAML file, read by the compiled reader where there is one."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    cases: list[dict[str, str]] = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    return cases
