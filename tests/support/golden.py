@@ -17,7 +17,7 @@ def as_reviewed(path: Path, said: str) -> bool:
 
 
 @cache
-def read_cases(path: Path) -> list[dict[str, str]]:
+def golden_cases(path: Path) -> list[dict[str, str]]:
     """The cases of a golden YAML file, read by the compiled reader where there is one."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     cases: list[dict[str, str]] = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
