@@ -10,6 +10,7 @@ from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.default_plan import default_plan
 from penstock.plan.physical import Physical
+from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.query import (
     Call,
@@ -133,21 +134,21 @@ def guessed(query: Query) -> Known:
 
 def decision(
     known: Known,
-    plan: str | None = None,
+    plan: str | Plan | None = None,
     others: tuple[str, ...] = (),
     *,
     goal: Goal = STEADY,
     sheds: bool = False,
     is_forced: bool = False,
 ) -> Decision:
-    """A decision for a plan by its text (the default one without), whatever planners think of it.
+    """A decision for a plan or its text (the default one without), whatever planners think of it.
 
     So what explain says changes with the estimates alone, and not with the searches.
     """
     problem = Problem(known.query, known)
 
-    def weighed(text: str, by: str) -> Alternative:
-        found = forced_plan(known.query, text)
+    def weighed(given: str | Plan, by: str) -> Alternative:
+        found = forced_plan(known.query, given) if isinstance(given, str) else given
         expected = estimate(problem, found, goal, sheds=sheds)
         return Alternative(found, expected, (by, "every tree"))
 

@@ -35,13 +35,11 @@ from penstock.query.goal import STEADY
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
-from support import paths
 from support.planning import query_of
 
 COLUMNS = "k l g v"
 # Views that are computed anew have tests of their own.
 KEPT = PlanOptions(off=frozenset({"anew"}))
-GOLDEN = paths.GOLDEN / "early_explain.txt"
 
 
 def view(
@@ -426,10 +424,6 @@ def test_nothing_to_aggregate() -> None:
 def explained() -> Decision:
     costs = {"insert": 2e-7, "probe": 3e-7, "compare": 1e-8, "fold": 1e-7}
     return decide(known_of(view(), 1000, costs=costs), replace(KEPT, alternatives=True))
-
-
-def test_explain_as_text() -> None:
-    assert as_text(figures_of(explained(), alternatives=True)) == GOLDEN.read_text(encoding="utf-8")
 
 
 def test_costs_that_are_not_given_are_guessed() -> None:

@@ -1,4 +1,4 @@
-"""Stats files: what is known of a query's streams, in TOML (DESIGN §6)."""
+"""Stats files: what is known of a query's streams, in TOML."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class TrainingFile(Table):
 
 
 class StatsFile(Table):
-    """The whole file (DESIGN §6); `training` may also be the name of a file beside it."""
+    """The whole file; `training` may also be the name of a file beside it."""
 
     capacity: Positive | None = None
     rows_warmup: Annotated[float, BeforeValidator(_warmup)] | None = None
