@@ -15,7 +15,8 @@ from penstock.engine.join.pack import Arrivals, read_slice
 from penstock.engine.places.file_names import new_mark
 from penstock.engine.places.place import Place
 from penstock.engine.routes.laboratory_hint import refuse_views
-from penstock.engine.rows.layout import ARRIVAL, TS, Layout
+from penstock.engine.rows.columns import ARRIVAL, TS
+from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sinks.publish import (
     as_parts,

@@ -19,7 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import evaluate, holds
-from penstock.engine.rows.layout import Layout, column_name
+from penstock.engine.rows.columns import column_name
+from penstock.engine.rows.layout import Layout
 from penstock.lab.apparatus import Apparatus, execute, set_up, tally
 from penstock.lab.clock import Clock, RealClock, SimulatedClock, Work
 from penstock.lab.schedule import Mode

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from penstock.engine.rows.layout import ARRIVAL
+from penstock.engine.rows.columns import ARRIVAL
 from penstock.kernels.drop import keeps
 from penstock.plan.plan import Plan
 

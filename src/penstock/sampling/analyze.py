@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.codes import group_codes, ordered_codes
-from penstock.engine.rows.layout import TS
+from penstock.engine.rows.columns import TS
 from penstock.figure import Figure
 from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Column, Query

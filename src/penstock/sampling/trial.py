@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import Naming, holds
-from penstock.engine.rows.layout import column_name
+from penstock.engine.rows.columns import column_name
 from penstock.errors import EvaluationError
 from penstock.figure import Figure
 from penstock.query import Column, Condition

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.apparatus import execute, set_up, tally
 from penstock.lab.schedule import Eager
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder

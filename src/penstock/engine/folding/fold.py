@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.accumulators import count_of, fold, value_lanes
-from penstock.engine.rows.layout import ARRIVAL, TS, UNTIL, Layout, column_name, group_name
+from penstock.engine.rows.columns import ARRIVAL, TS, UNTIL, column_name, group_name
+from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.rows.sample_weights import summed, with_samples
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.folding.cover import Cover
 from penstock.engine.rows.accumulators import Columns, count_of, is_lane, reduced
-from penstock.engine.rows.layout import TS, UNTIL
+from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.ticks import Ticks
 from penstock.engine.state.tick_span import Span
 from penstock.kernels.grouping import number_groups, pair_ids

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.evaluate import holds
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Visit
-from penstock.engine.rows.layout import (
+from penstock.engine.rows.columns import (
     END,
     SEQUENCE,
     TS,

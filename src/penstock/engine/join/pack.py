@@ -17,16 +17,8 @@ from penstock.engine.routes.multiway_routes import Routing
 from penstock.engine.routes.rusters import ruster
 from penstock.engine.routes.screening import Screened, Screener, plain_name
 from penstock.engine.rows.accumulators import is_lane
-from penstock.engine.rows.layout import (
-    ARRIVAL,
-    PASSES,
-    ROUTE,
-    TS,
-    Layout,
-    column_name,
-    hash_name,
-    partition_by,
-)
+from penstock.engine.rows.columns import ARRIVAL, PASSES, ROUTE, TS, column_name, hash_name
+from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn
 from penstock.engine.sinks.malformed_rows import stage_kept

@@ -18,7 +18,7 @@ from penstock.engine.join.legs import by_time
 from penstock.engine.join.row_ends import DEAD, Lives
 from penstock.engine.routes.multiway_routes import Route, Visit, module_name
 from penstock.engine.rows.accumulators import fold
-from penstock.engine.rows.layout import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
+from penstock.engine.rows.columns import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
 from penstock.engine.state.store import Chunk, ChunkInfo, Store, open_chunk
 from penstock.engine.state.tick_span import Span

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.places.place import Place
-from penstock.engine.rows.layout import END, SEQUENCE, TS, number_name
+from penstock.engine.rows.columns import END, SEQUENCE, TS, number_name
 from penstock.engine.state.store import ChunkInfo, Store, read_rows
 from penstock.engine.wire.packets import Packet, pack_meta
 

@@ -20,7 +20,8 @@ from penstock.engine.folding.fold import folded, weigh
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.pack import READ, address, placement, scatter
 from penstock.engine.join.row_ends import tell_lives
-from penstock.engine.rows.layout import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL, partition_by
+from penstock.engine.rows.columns import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL
+from penstock.engine.rows.layout import partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import with_samples
 from penstock.engine.state.frontier import frontier_after

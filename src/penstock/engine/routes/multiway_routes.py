@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from penstock.engine.routes.laboratory_hint import NESTED, laboratory_hint
 from penstock.engine.routes.rusters import Rusters
-from penstock.engine.rows.layout import Layout, column_name, hash_name
+from penstock.engine.rows.columns import column_name, hash_name
+from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.query import Condition, Window

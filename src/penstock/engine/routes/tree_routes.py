@@ -21,7 +21,8 @@ from penstock.engine.routes.multiway_routes import (
     needed_after,
     shared_keys,
 )
-from penstock.engine.rows.layout import Layout, number_name
+from penstock.engine.rows.columns import number_name
+from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.plan.text.notation import quote
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from penstock.engine.rows.accumulators import count_of, lanes_of
+from penstock.engine.rows.columns import column_name, group_name
 from penstock.engine.rows.sample_weights import quantities_of, sample_columns, sample_lanes
 from penstock.engine.rows.ticks import Ticks
 from penstock.query import Column, Condition, Expression, Query
@@ -16,34 +17,6 @@ from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
 from penstock.query.query import Input, as_condition
 from penstock.query.view import Output
 from penstock.query.window import RowsWindow
-
-TS = "#ts"
-ARRIVAL = "#arrival"
-SEQUENCE = "#seq"
-END = "#end"
-PASSES = "#passes"
-UNTIL = "#until"
-ROUTE = "#route"
-
-
-def hash_name(key: int) -> str:
-    """The column with the hashes of a key class."""
-    return f"#h{key}"
-
-
-def number_name(alias: str) -> str:
-    """The column with the numbers of one ROWS input's tuples, in combinations of several."""
-    return f"#n:{alias}"
-
-
-def column_name(column: Column) -> str:
-    """What a column is called in tuples that carry columns of several inputs."""
-    return f"{column.stream}.{column.name}"
-
-
-def group_name(output: str) -> str:
-    """What a group that one input decides is called in that input's tuples."""
-    return f".{output}"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.places.file_names import as_file_name, is_own, unique_name
 from penstock.engine.places.place import Place, open_new
-from penstock.engine.rows.layout import TS, UNTIL, hash_name
+from penstock.engine.rows.columns import TS, UNTIL, hash_name
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import as_now_kept
 from penstock.errors import StateError

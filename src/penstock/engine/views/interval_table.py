@@ -17,7 +17,7 @@ from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.expressions.evaluate import evaluate, holds
 from penstock.engine.folding.cover import Cover, aggregate
 from penstock.engine.rows.accumulators import COUNT, Columns, fold
-from penstock.engine.rows.layout import TS, UNTIL
+from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.sample_weights import Sources
 from penstock.engine.state.tick_span import Span
 from penstock.engine.views.estimates import estimates

@@ -23,7 +23,8 @@ from penstock.engine.rows.accumulators import (
     lanes_of,
     value_lanes,
 )
-from penstock.engine.rows.layout import TS, UNTIL, Layout, column_name, group_name
+from penstock.engine.rows.columns import TS, UNTIL, column_name, group_name
+from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.sample_weights import appended
 from penstock.engine.views.replicated import replicated
 from penstock.engine.wire.packets import Packet

@@ -13,7 +13,7 @@ from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.join.batch import Batch, Infos
 from penstock.engine.join.pack import READ
 from penstock.engine.rows.accumulators import COUNT, lanes_of
-from penstock.engine.rows.layout import TS, UNTIL
+from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.sample_weights import appended, sources
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.state.store import Store, read_rows

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.routes.classifying import as_codes, as_numbers, is_text, one_array
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.kernels.eddy_loop import Router
 from penstock.lab.kernels.profile_loop import BUCKETS, NOTHING, encode, teach
 
