@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.codes import group_codes, ordered_codes
-from penstock.engine.rows.columns import TS
+from penstock.engine.rows.columns import TS, plain_name
 from penstock.figure import Figure
 from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Column, Query
@@ -23,7 +23,7 @@ from penstock.sampling.key_selectivity import key_agreements
 from penstock.sampling.notes import notes_on
 from penstock.sampling.sample import Progress, Sample, take_samples
 from penstock.sampling.training import train
-from penstock.sampling.trial import Failed, plain_name, try_filters, try_theta
+from penstock.sampling.trial import Failed, try_filters, try_theta
 from penstock.stats.statistics import (
     GivenCondition,
     Statistics,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.engine.expressions.arrow_types import arrow_type, schema_of
 from penstock.engine.expressions.evaluate import evaluate, holds
+from penstock.engine.rows.columns import plain_name
 from penstock.errors import EvaluationError
 from penstock.query import Call, Column, DataType, Expression, Field, Literal, Source
 from penstock.query.expression import COMPARISONS, FUNCTIONS, columns_of
@@ -148,10 +149,6 @@ def batch_of(expression: Expression, rows: list[dict[Column, Any]]) -> pa.Record
     used = columns_of(expression)
     arrays = {c.name: pa.array([row[c] for row in rows], arrow_type(c.type)) for c in used}
     return pa.record_batch({"besides": pa.nulls(len(rows)), **arrays})
-
-
-def plain_name(column: Column) -> str:
-    return column.name
 
 
 def same(left: Any, right: Any) -> bool:

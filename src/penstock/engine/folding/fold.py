@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.accumulators import count_of, fold, value_lanes
-from penstock.engine.rows.columns import ARRIVAL, TS, UNTIL, column_name, group_name
+from penstock.engine.rows.columns import ARRIVAL, TS, UNTIL, column_name, group_name, is_control
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.rows.sample_weights import summed, with_samples
@@ -29,7 +29,7 @@ def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
     if view is None or alias not in layout.weighted or count_of(alias) in rows.schema.names:
         return rows
     carried = layout.carried(alias)
-    kept = [name for name in rows.schema.names if name.startswith("#") or name in carried]
+    kept = [name for name in rows.schema.names if is_control(name) or name in carried]
     columns = {name: rows.column(name) for name in kept}
     if UNTIL not in columns:
         times = rows.column(TS).to_numpy()

@@ -9,15 +9,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.expressions.evaluate import evaluate, passing
+from penstock.engine.expressions.evaluate import evaluate, one_array, passing
 from penstock.engine.folding.fold import folded, weigh
 from penstock.engine.places.place import Place
-from penstock.engine.routes.classifying import one_array
 from penstock.engine.routes.multiway_routes import Routing
 from penstock.engine.routes.rusters import ruster
-from penstock.engine.routes.screening import Screened, Screener, plain_name
+from penstock.engine.routes.screening import Screened, Screener
 from penstock.engine.rows.accumulators import is_lane
-from penstock.engine.rows.columns import ARRIVAL, PASSES, ROUTE, TS, column_name, hash_name
+from penstock.engine.rows.columns import (
+    ARRIVAL,
+    PASSES,
+    ROUTE,
+    TS,
+    column_name,
+    hash_name,
+    is_control,
+    plain_name,
+)
 from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn
@@ -281,8 +289,8 @@ def _spreading(names: list[str]) -> list[str]:
     """
     if ARRIVAL in names:
         return [ARRIVAL]
-    control = [name for name in names if name.startswith("#")]
-    payload = [name for name in names if not name.startswith("#") and not is_lane(name)]
+    control = [name for name in names if is_control(name)]
+    payload = [name for name in names if not is_control(name) and not is_lane(name)]
     return payload if payload and any(map(is_lane, names)) else control
 
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import holds
 from penstock.engine.routes.eddy_profile import KEPT, Profile, Table
-from penstock.engine.routes.screening import Bools, Screened, declared_seconds, plain_name
+from penstock.engine.routes.screening import Bools, Screened, declared_seconds
+from penstock.engine.rows.columns import plain_name
 from penstock.engine.wire.packets import Packet, pack_meta, pack_rows, unpack_rows
 from penstock.query import Condition
 from penstock.query.expression import columns_of

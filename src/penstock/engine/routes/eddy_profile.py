@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.engine.routes.classifying import as_numbers, is_text, one_array
+from penstock.engine.expressions.evaluate import one_array
+from penstock.engine.routes.classifying import as_numbers, is_text
 
 Int64s = NDArray[np.int64]
 Float64s = NDArray[np.float64]

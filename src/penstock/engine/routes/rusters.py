@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import passing
 from penstock.engine.routes.classifying import route_numbers
-from penstock.engine.routes.screening import Bools, Screened, flow, plain_name
-from penstock.engine.rows.columns import ROUTE
+from penstock.engine.routes.screening import Bools, Screened, flow
+from penstock.engine.rows.columns import ROUTE, plain_name
 from penstock.engine.wire.packets import Packet
 from penstock.plan.mesh import DriverMesh, attributes_of
 from penstock.query import Condition

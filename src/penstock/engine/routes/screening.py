@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.wire.packets import Packet, pack_meta
-from penstock.query import Apply, Column, Condition
+from penstock.query import Apply, Condition
 from penstock.query.expression import walk
 
 Bools = NDArray[np.bool_]
@@ -38,11 +38,6 @@ class Screener(Protocol):
 
     def screen(self, rows: pa.RecordBatch) -> Screened:
         """What becomes of tuples in their plain columns."""
-
-
-def plain_name(column: Column) -> str:
-    """What a column is called in tuples as they come from the source."""
-    return column.name
 
 
 def declared_seconds(condition: Condition) -> float:

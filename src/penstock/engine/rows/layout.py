@@ -1,4 +1,4 @@
-"""Where the tuples of a query lie: which columns they carry and in which spaces they are kept."""
+"""Layout: the columns that the tuples of a query carry, and the spaces they are kept in."""
 
 from __future__ import annotations
 
@@ -26,18 +26,21 @@ class Layout:
     A space is a set of partitions with its own way of placing tuples: one for each key class (by
     hash of the key), then one for each input that has no key (spread evenly). An input has a state
     module in every space it belongs to; the first is its home.
-
-    The rows of `weighted` inputs may stand for several tuples, with aggregates of them in lanes.
-    Of these, `early` ones are folded as they come; the others have been so under an earlier plan.
-    Tuples of `sampled` inputs are or were shed, and those that are kept carry the weights by which
-    a view is estimated; `is_estimate` says whether that is shown.
     """
 
     query: Query
+
     weighted: frozenset[str] = frozenset()
+    """The inputs whose rows may stand for several tuples, with aggregates of them in lanes."""
+
     early: frozenset[str] = frozenset()
+    """The weighted inputs that are folded as they come; others were so under an earlier plan."""
+
     sampled: frozenset[str] = frozenset()
+    """The inputs that are or were shed; tuples carry the weights by which views are estimated."""
+
     is_estimate: bool = False
+    """Whether results show the estimates and their intervals."""
 
     @cached_property
     def shown(self) -> Query:
@@ -72,7 +75,7 @@ class Layout:
 
     @cached_property
     def checks(self) -> tuple[Condition, ...]:
-        """What a probe by key does not prove: theta predicates, and equalities beyond 64 bits."""
+        """Conditions that a probe by key does not prove: thetas, and equalities beyond 64 bits."""
         equalities = unkeyed_equalities(self.query, self.keys)
         return tuple(as_condition(e) for e in equalities) + self.query.thetas
 
@@ -151,7 +154,7 @@ class Layout:
         return (*names, *(sample_lanes(alias, self.quantities(alias)) if is_sampled else ()))
 
     def quantities(self, alias: str) -> tuple[str, ...]:
-        """What is summed of a weighted and sampled input: its number, and its own arguments."""
+        """The sums that are estimated of a folded input: its number, and its own arguments."""
         view = self.query.view
         assert view is not None, "only views have sampled inputs"
         arguments = [output for output in self._owned(alias) if not self.is_group(output)]

@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.rows.accumulators import Columns, as_lists, as_rows, count_of
+from penstock.engine.rows.columns import is_control
 from penstock.kernels.drop import lots
 from penstock.kernels.hashing import combine, hash_column
 from penstock.kernels.replicates import TUPLES_WIDTH, as_now, marks, weighed_tuples
@@ -99,7 +100,7 @@ def with_samples(rows: pa.RecordBatch, alias: str, quantities: Iterable[str]) ->
     names = rows.schema.names
     if weight_of(alias) in names or marks_of(alias) in names:
         return rows
-    control = [rows.column(name) for name in names if name.startswith("#")]
+    control = [rows.column(name) for name in names if is_control(name)]
     tickets = combine([hash_column(column) for column in control])
     if count_of(alias) not in names:
         added = pa.array(np.ones(len(rows))), pa.array(tickets)

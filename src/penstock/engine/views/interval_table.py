@@ -17,13 +17,12 @@ from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.expressions.evaluate import evaluate, holds
 from penstock.engine.folding.cover import Cover, aggregate
 from penstock.engine.rows.accumulators import COUNT, Columns, fold
-from penstock.engine.rows.columns import TS, UNTIL
+from penstock.engine.rows.columns import ROWS, TS, UNTIL, plain_name
 from penstock.engine.rows.sample_weights import Sources
 from penstock.engine.state.tick_span import Span
 from penstock.engine.views.estimates import estimates
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.ranges import find_ranges
-from penstock.query import Column
 from penstock.query.view import CHANGE, TIME, View
 
 Int64s = NDArray[np.int64]
@@ -174,17 +173,17 @@ class Evaluation:
         places = pa.array(firsts[ids[visible]] if len(firsts) else np.empty(0, np.int64))
         names = [column.name for column in self.view.groups]
         known: Columns = {n: c.take(places) for n, c in zip(names, columns, strict=True)}
-        known["#rows"] = pa.nulls(len(visible))
+        known[ROWS] = pa.nulls(len(visible))
         for name, values in self._aggregates(cover, counts).items():
             known[name] = values.take(pa.array(visible))
         rows = pa.RecordBatch.from_pydict(known)
         if self.view.having is not None:
-            held = holds(self.view.having, rows, _name)
+            held = holds(self.view.having, rows, plain_name)
             visible = visible[held.to_numpy(zero_copy_only=False)]
             rows = rows.filter(held)
         return visible, [
             pa.concat_arrays(
-                [self.shown.column(shown_name(o.name)), evaluate(o.expression, rows, _name)]
+                [self.shown.column(shown_name(o.name)), evaluate(o.expression, rows, plain_name)]
             )
             for o in self.view.outputs
         ]
@@ -232,7 +231,3 @@ class Evaluation:
         outputs = zip(self.view.outputs, values, strict=True)
         kept |= {shown_name(o.name): v.take(rows) for o, v in outputs}
         return pa.RecordBatch.from_pydict(kept)
-
-
-def _name(column: Column) -> str:
-    return column.name

@@ -23,7 +23,7 @@ from penstock.engine.rows.accumulators import (
     lanes_of,
     value_lanes,
 )
-from penstock.engine.rows.columns import TS, UNTIL, column_name, group_name
+from penstock.engine.rows.columns import ROWS, TS, UNTIL, column_name, group_name
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.sample_weights import appended
 from penstock.engine.views.replicated import replicated
@@ -102,7 +102,7 @@ def output_columns(layout: Layout, found: Partial) -> Columns:
     """The outputs of the join by name, but for those in lanes."""
     payload = found.payload
     if not payload.num_columns:
-        payload = pa.RecordBatch.from_pydict({"#rows": pa.nulls(len(found))})
+        payload = pa.RecordBatch.from_pydict({ROWS: pa.nulls(len(found))})
     values = {o.name: evaluate(o.expression, payload, column_name) for o in layout.outputs}
     groups = [name for name in layout.owners if layout.is_group(name)]
     return values | {name: payload.column(group_name(name)) for name in groups}

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.routes.classifying import as_codes, as_numbers, is_text, one_array
+from penstock.engine.expressions.evaluate import one_array
+from penstock.engine.routes.classifying import as_codes, as_numbers, is_text
 from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.kernels.eddy_loop import Router
 from penstock.lab.kernels.profile_loop import BUCKETS, NOTHING, encode, teach
