@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.join.pack import Arrivals, read_slice
 from penstock.engine.places.file_names import new_mark
 from penstock.engine.places.place import Place
 from penstock.engine.routes.laboratory_hint import refuse_views
@@ -27,6 +26,7 @@ from penstock.engine.sinks.publish import (
     staging_of,
 )
 from penstock.engine.sinks.sink import PartWriter, Sink
+from penstock.engine.sources.arrivals import Arrivals, read_slice
 from penstock.engine.sources.feed import Feed
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.join.pack import Arrivals, read_slice
 from penstock.engine.rows.columns import TS
+from penstock.engine.sources.arrivals import Arrivals, read_slice
 from penstock.engine.sources.files import list_files
 from penstock.engine.sources.parsed import requested
 from penstock.engine.sources.slices import Slice

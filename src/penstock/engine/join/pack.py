@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.evaluate import evaluate, one_array, passing
 from penstock.engine.folding.fold import folded, weigh
 from penstock.engine.places.place import Place
+from penstock.engine.routes.address import address
 from penstock.engine.routes.multiway_routes import Routing
-from penstock.engine.routes.rusters import ruster
 from penstock.engine.routes.screening import Screened, Screener
-from penstock.engine.rows.accumulators import is_lane
 from penstock.engine.rows.columns import (
     ARRIVAL,
     PASSES,
@@ -23,19 +22,18 @@ from penstock.engine.rows.columns import (
     TS,
     column_name,
     hash_name,
-    is_control,
     plain_name,
 )
 from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn
 from penstock.engine.sinks.malformed_rows import stage_kept
-from penstock.engine.sources.read import event_micros, read_file
+from penstock.engine.sources.arrivals import Arrivals, read_packet, read_slice
 from penstock.engine.sources.slices import Slice
-from penstock.engine.sources.synthetic import Synthetic
-from penstock.engine.wire.packets import Packet, pack_meta, pack_rows, unpack_rows
+from penstock.engine.wire.exchange import hash_values
+from penstock.engine.wire.packets import Packet, pack_meta, pack_rows
 from penstock.kernels.drop import keeps
-from penstock.kernels.hashing import combine, hash_column, partition_of
+from penstock.kernels.hashing import combine
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.query import Query
 from penstock.query.expression import as_type
@@ -47,26 +45,6 @@ Int64s = NDArray[np.int64]
 Arrays = dict[str, pa.Array]
 
 READ = "read"
-
-
-@dataclass(frozen=True)
-class Arrivals:
-    """Tuples as they come from a source: declared columns, event times and arrival numbers.
-
-    `malformed`, `kept` and `unreadable` tell of what did not come, as in a `Block`.
-    """
-
-    rows: pa.RecordBatch
-    times: Int64s
-    numbers: Int64s
-    malformed: int = 0
-    kept: bytes = b""
-    unreadable: str | None = None
-
-    def at(self, mask: NDArray[np.bool_]) -> Arrivals:
-        """Those where the mask is true."""
-        rows = self.rows.filter(pa.array(mask))
-        return replace(self, rows=rows, times=self.times[mask], numbers=self.numbers[mask])
 
 
 @dataclass(frozen=True)
@@ -102,7 +80,7 @@ class Packing:
                 yield from self._pack_slice(Slice.of(packet))
             else:
                 name = packet.tag.removeprefix("rows:")
-                for block in _from_spark(self._source(name), packet):
+                for block in read_packet(self._source(name), packet):
                     yield from self._pack_block(name, block)
 
     def _pack_slice(self, piece: Slice) -> Iterator[Packet]:
@@ -197,30 +175,6 @@ class Packing:
         return tuple(dict.fromkeys(column for each in looks for column in each.attributes))
 
 
-def read_slice(
-    source: Source, columns: tuple[str, ...], piece: Slice, hints: tuple[str, ...] = ()
-) -> Iterator[Arrivals]:
-    """The tuples of a slice, in the order in which they arrived; `hints` as in `read_file`."""
-    if source.format == "synthetic":
-        both = tuple(dict.fromkeys((*columns, *hints)))
-        for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, both):
-            yield Arrivals(rows, event_micros(source, rows), numbers)
-        return
-    assert piece.path is not None
-    for block in read_file(source, piece.path, columns, hints):
-        places = np.arange(block.first_row, block.first_row + len(block.batch))
-        if block.rows is not None:
-            places = block.rows.to_numpy()
-        yield Arrivals(
-            block.batch,
-            _times(source, block.batch),
-            piece.arrival(places),
-            block.malformed,
-            block.kept,
-            block.unreadable,
-        )
-
-
 def tuples_of(
     layout: Layout,
     item: Input,
@@ -258,68 +212,6 @@ def tuples_of(
     return rows if passes.all() else rows.filter(pa.array(passes))
 
 
-def address(
-    layout: Layout, routing: Routing, partitions: int, alias: str, rows: pa.RecordBatch
-) -> Iterator[Packet]:
-    """Tuples to every space in which they are kept, and to where they start probing."""
-    if not len(rows):
-        return
-    for space in layout.spaces[alias]:
-        places = placement(layout, space, rows, partitions)
-        yield from scatter(rows, places, f"new:{alias}", space * partitions, partitions)
-    for route in routing.routes_of(alias):
-        if not route.starts_at_home:
-            mine = ruster(rows, route.ruster)
-            mine = mine.select([name for name in mine.schema.names if name != ARRIVAL])
-            yield from spread(mine, route.tag("drive"), route.legs[0].space, partitions)
-
-
-def placement(layout: Layout, space: int, rows: pa.RecordBatch, partitions: int) -> Int64s:
-    """The partition of each tuple within a space, which follows from the tuple alone."""
-    if space < len(layout.keys):
-        return partition_of(rows.column(hash_name(space)).to_numpy(), partitions)
-    hashes = [hash_values(rows.column(name)) for name in _spreading(rows.schema.names)]
-    return partition_of(combine(hashes), partitions)
-
-
-def _spreading(names: list[str]) -> list[str]:
-    """The columns by which tuples without a key are spread.
-
-    Folded rows are spread by what they are folded by, so that those of later batches meet them.
-    """
-    if ARRIVAL in names:
-        return [ARRIVAL]
-    control = [name for name in names if is_control(name)]
-    payload = [name for name in names if not is_control(name) and not is_lane(name)]
-    return payload if payload and any(map(is_lane, names)) else control
-
-
-def hash_values(column: pa.Array) -> Int64s:
-    """A hash for each value of a column, that of 0 or of no text for NULL."""
-    if pa.types.is_null(column.type):
-        return np.zeros(len(column), np.int64)
-    return hash_column(column.fill_null(_filler(column.type)) if column.null_count else column)
-
-
-def spread(rows: pa.RecordBatch, tag: str, space: int, partitions: int) -> Iterator[Packet]:
-    """Rows to all partitions of a space."""
-    packet = pack_rows(space * partitions, tag, rows)
-    return (replace(packet, pid=packet.pid + p) for p in range(partitions))
-
-
-def scatter(
-    rows: pa.RecordBatch, places: Int64s, tag: str, base: int, partitions: int
-) -> Iterator[Packet]:
-    """Rows as one packet for each partition that gets any."""
-    if partitions == 1:
-        yield pack_rows(base, tag, rows)
-        return
-    for p in range(partitions):
-        mine = np.flatnonzero(places == p)
-        if len(mine):
-            yield pack_rows(base + p, tag, rows.take(pa.array(mine)))
-
-
 def _hash_key(
     layout: Layout, item: Input, key: int, rows: pa.RecordBatch
 ) -> tuple[Int64s, NDArray[np.bool_] | None]:
@@ -332,29 +224,10 @@ def _hash_key(
         if values.null_count:
             valid = values.is_valid().to_numpy(zero_copy_only=False)
             known = valid if known is None else known & valid
-            values = values.fill_null(_filler(values.type))
-        hashes.append(hash_column(values))
+        hashes.append(hash_values(values))
     return combine(hashes), known
-
-
-def _filler(kind: pa.DataType) -> pa.Scalar:
-    if pa.types.is_boolean(kind):
-        return pa.scalar(False)
-    return pa.scalar("" if pa.types.is_large_string(kind) else 0, kind)
 
 
 def _declared(item: Input, rows: pa.RecordBatch) -> list[pa.Field]:
     names = {f.name for f in item.source.fields}
     return [f for f in rows.schema if f.name in names]
-
-
-def _times(source: Source, rows: pa.RecordBatch) -> Int64s:
-    """Event times; the rows of a table have been there for ever."""
-    return np.full(len(rows), -FOREVER) if source.is_table else event_micros(source, rows)
-
-
-def _from_spark(source: Source, packet: Packet) -> Iterator[Arrivals]:
-    rows = unpack_rows([packet])
-    if rows is not None:
-        numbers = rows.column("value").to_numpy()
-        yield Arrivals(rows, event_micros(source, rows), numbers)

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from penstock.engine.folding.fold import folded, weigh
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.pack import READ, address, placement, scatter
+from penstock.engine.join.pack import READ
 from penstock.engine.join.row_ends import tell_lives
+from penstock.engine.routes.address import address
 from penstock.engine.rows.columns import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL
 from penstock.engine.rows.layout import partition_by
 from penstock.engine.rows.lifetimes import FOREVER
@@ -27,6 +28,7 @@ from penstock.engine.rows.sample_weights import with_samples
 from penstock.engine.state.frontier import frontier_after
 from penstock.engine.state.manifest import StreamState
 from penstock.engine.state.store import ChunkInfo, Store, read_rows
+from penstock.engine.wire.exchange import placement, scatter
 from penstock.engine.wire.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
 from penstock.kernels.rows_lifetimes import ends_of
 from penstock.query import RowsWindow

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Join, Partial, gathered, start
-from penstock.engine.join.pack import placement, scatter, spread
 from penstock.engine.join.partition_state import Shelf
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Route
 from penstock.engine.views.results import Results
+from penstock.engine.wire.exchange import placement, scatter, spread
 from penstock.engine.wire.packets import Packet, unpack_rows
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Partial
-from penstock.engine.join.pack import hash_values, scatter
 from penstock.engine.rows.accumulators import (
     COUNT,
     Columns,
@@ -27,6 +26,7 @@ from penstock.engine.rows.columns import ROWS, TS, UNTIL, column_name, group_nam
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.sample_weights import appended
 from penstock.engine.views.replicated import replicated
+from penstock.engine.wire.exchange import hash_values, scatter
 from penstock.engine.wire.packets import Packet
 from penstock.kernels.exact_sum import scaled
 from penstock.kernels.grouping import number_groups
