@@ -15,6 +15,7 @@ from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.wire.packets import Packet, unpack_meta
+from penstock.engine.wire.tags import META
 from penstock.errors import SinkError, SourceError
 from penstock.plan.plan import Plan
 
@@ -26,7 +27,7 @@ def in_process(slices: Iterable[Packet]) -> Runner:
         packets = list(job.pack(slices))
         for stage in job.stages:
             packets = stage.run(packets)
-        return [unpack_meta(packet) for packet in packets if packet.tag == "meta"]
+        return [unpack_meta(packet) for packet in packets if packet.tag == META]
 
     return run
 
@@ -115,4 +116,4 @@ class LocalRun:
         return True
 
 
-_DRAIN = Packet(0, "meta", b'{"kind": "drain", "pid": 0}')
+_DRAIN = Packet(0, META, b'{"kind": "drain", "pid": 0}')

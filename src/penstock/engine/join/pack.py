@@ -32,6 +32,7 @@ from penstock.engine.sources.arrivals import Arrivals, read_packet, read_slice
 from penstock.engine.sources.slices import Slice
 from penstock.engine.wire.exchange import hash_values
 from penstock.engine.wire.packets import Packet, pack_meta, pack_rows
+from penstock.engine.wire.tags import READ, Tag
 from penstock.kernels.drop import keeps
 from penstock.kernels.hashing import combine
 from penstock.plan.drops import NO_DROPS, DropBoxes
@@ -43,8 +44,6 @@ from penstock.query.window import RowsWindow
 
 Int64s = NDArray[np.int64]
 Arrays = dict[str, pa.Array]
-
-READ = "read"
 
 
 @dataclass(frozen=True)
@@ -72,16 +71,15 @@ class Packing:
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Tuples for the first step, and a fact with what was read of each source."""
         for packet in packets:
-            if packet.tag == "meta":
-                yield packet
-                yield from self._tell_view(packet)
-                continue
-            if packet.tag == "slice":
-                yield from self._pack_slice(Slice.of(packet))
-            else:
-                name = packet.tag.removeprefix("rows:")
-                for block in read_packet(self._source(name), packet):
-                    yield from self._pack_block(name, block)
+            match packet.tag:
+                case Tag("slice"):
+                    yield from self._pack_slice(Slice.of(packet))
+                case Tag("rows", str(name)):
+                    for block in read_packet(self._source(name), packet):
+                        yield from self._pack_block(name, block)
+                case _:
+                    yield packet
+                    yield from self._tell_view(packet)
 
     def _pack_slice(self, piece: Slice) -> Iterator[Packet]:
         name = piece.source
@@ -141,7 +139,7 @@ class Packing:
         rows = tuples_of(self.layout, item, kept, screened, self.drops)
         if self.query.is_sequenced:
             if len(rows):
-                yield pack_rows(0, f"new:{item.alias}", rows)
+                yield pack_rows(0, Tag("new", item.alias), rows)
             return
         rows = weigh(self.layout, item.alias, rows)
         rows = folded(self.layout, item.alias, rows, self.open_tick)

@@ -23,9 +23,10 @@ from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
 from penstock.engine.state.store import Chunk, ChunkInfo, Store, open_chunk
 from penstock.engine.state.tick_span import Span
 from penstock.engine.wire.packets import Packet, pack_meta, unpack_rows
+from penstock.engine.wire.tags import Tag
 from penstock.kernels.sorting import state_order
 
-Tags = Mapping[str, list[Packet]]
+Tags = Mapping[Tag, list[Packet]]
 
 # The part of what is kept of a view's windows that may have died. Chunks expire as a whole, and one
 # of many batches is large; each time that so much has died, what is left is written once more.
@@ -65,12 +66,12 @@ class Shelf:
     def take_inputs(self, by_tag: Tags) -> Iterator[Packet]:
         """Keep the new tuples of every input that has a module here."""
         here = [alias for alias, spaces in self.batch.layout.spaces.items() if self.space in spaces]
-        arrived = {alias: unpack_rows(by_tag.get(f"new:{alias}", ())) for alias in here}
+        arrived = {alias: unpack_rows(by_tag.get(Tag("new", alias), ())) for alias in here}
         self.reached = {
             a: self._reached(a, rows) for a, rows in arrived.items() if rows is not None
         }
         for alias, rows in arrived.items():
-            ring = unpack_rows(by_tag.get(f"ring:{alias}", ()))
+            ring = unpack_rows(by_tag.get(Tag("ring", alias), ()))
             if ring is not None:
                 self.older[alias] = [_in_state_order(ring, self.key)]
             yield from self.take(alias, rows)
@@ -79,7 +80,9 @@ class Shelf:
         """Keep the inner results that were sent here by the round before."""
         for inner in self.batch.inners_at(self.space):
             if inner.ready == round_ and not inner.is_local:
-                yield from self.take(inner.name, unpack_rows(by_tag.get(f"new:{inner.name}", ())))
+                yield from self.take(
+                    inner.name, unpack_rows(by_tag.get(Tag("new", inner.name), ()))
+                )
 
     def take(self, name: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
         """Put new rows on the shelf, write what later rounds or batches will read, and say so."""

@@ -15,6 +15,7 @@ from penstock.engine.rows.columns import END, PASSES
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.wire.exchange import spread
 from penstock.engine.wire.packets import Packet, pack_meta
+from penstock.engine.wire.tags import Tag
 
 
 @dataclass(frozen=True)
@@ -62,4 +63,4 @@ class Recall:
         for route in batch.routing.routes_of(alias):
             for info in () if route.starts_at_home else batch.listed(alias, pid):
                 rows = batch.rows_of(alias, info)
-                yield from spread(rows, f"drive:{alias}", route.legs[0].space, batch.partitions)
+                yield from spread(rows, Tag("drive", alias), route.legs[0].space, batch.partitions)

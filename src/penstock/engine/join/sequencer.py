@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from penstock.engine.folding.fold import folded, weigh
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.pack import READ
 from penstock.engine.join.row_ends import tell_lives
 from penstock.engine.routes.address import address
 from penstock.engine.rows.columns import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL
@@ -30,6 +29,7 @@ from penstock.engine.state.manifest import StreamState
 from penstock.engine.state.store import ChunkInfo, Store, read_rows
 from penstock.engine.wire.exchange import placement, scatter
 from penstock.engine.wire.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
+from penstock.engine.wire.tags import READ, Tag
 from penstock.kernels.rows_lifetimes import ends_of
 from penstock.query import RowsWindow
 from penstock.query.query import Input
@@ -79,11 +79,11 @@ class Sequencer:
         known = map(unpack_meta, facts)
         return frontier_after(sources.values(), self.streams, known, self.silent)
 
-    def _waiting(self, item: Input, by_tag: Mapping[str, list[Packet]]) -> pa.RecordBatch | None:
+    def _waiting(self, item: Input, by_tag: Mapping[Tag, list[Packet]]) -> pa.RecordBatch | None:
         layout, kept = self.batch.layout, _rows_of(self.batch, PENDING, item.alias)
         if item.alias in layout.sampled:
             kept = [with_samples(rows, item.alias, ()) for rows in kept]
-        new = unpack_rows(by_tag.get(f"new:{item.alias}", ()))
+        new = unpack_rows(by_tag.get(Tag("new", item.alias), ()))
         batches = kept + ([] if new is None else [new])
         return pa.concat_batches(batches) if batches else None
 
@@ -142,7 +142,7 @@ class Sequencer:
         if len(rows):
             for space in layout.spaces[alias]:
                 places = placement(layout, space, rows, partitions)
-                yield from scatter(rows, places, f"ring:{alias}", space * partitions, partitions)
+                yield from scatter(rows, places, Tag("ring", alias), space * partitions, partitions)
 
     def _addressed(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
         batch = self.batch

@@ -12,6 +12,7 @@ from penstock.engine.rows.columns import ARRIVAL
 from penstock.engine.rows.layout import Layout
 from penstock.engine.wire.exchange import placement, scatter, spread
 from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.tags import Tag
 
 
 def address(
@@ -22,7 +23,7 @@ def address(
         return
     for space in layout.spaces[alias]:
         places = placement(layout, space, rows, partitions)
-        yield from scatter(rows, places, f"new:{alias}", space * partitions, partitions)
+        yield from scatter(rows, places, Tag("new", alias), space * partitions, partitions)
     for route in routing.routes_of(alias):
         if not route.starts_at_home:
             mine = ruster(rows, route.ruster)

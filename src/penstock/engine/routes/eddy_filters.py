@@ -22,7 +22,7 @@ from penstock.engine.expressions.evaluate import holds
 from penstock.engine.routes.eddy_profile import KEPT, Profile, Table
 from penstock.engine.routes.screening import Bools, Screened, declared_seconds
 from penstock.engine.rows.columns import plain_name
-from penstock.engine.wire.packets import Packet, pack_meta, pack_rows, unpack_rows
+from penstock.engine.wire.packets import Packet, as_stream, from_streams, pack_meta
 from penstock.query import Condition
 from penstock.query.expression import columns_of
 
@@ -89,7 +89,7 @@ class Eddying:
             0,
             "profile",
             driver=self.driver,
-            tuples=base64.b64encode(pack_rows(0, "", seen.tuples).data).decode(),
+            tuples=base64.b64encode(as_stream(seen.tuples)).decode(),
             passed=seen.passed.tolist(),
             rows=seen.rows.tolist(),
             seconds=seen.seconds.tolist(),
@@ -98,7 +98,7 @@ class Eddying:
 
 
 def _profile_of(fact: Mapping[str, Any]) -> Profile:
-    tuples = unpack_rows([Packet(0, "", base64.b64decode(fact["tuples"]))])
+    tuples = from_streams([base64.b64decode(fact["tuples"])])
     passed = np.array(fact["passed"], np.int8).reshape(-1, len(fact["rows"]))
     return Profile(tuples, passed, np.array(fact["rows"]), np.array(fact["seconds"]))
 

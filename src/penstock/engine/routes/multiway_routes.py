@@ -9,6 +9,7 @@ from penstock.engine.routes.laboratory_hint import NESTED, laboratory_hint
 from penstock.engine.routes.rusters import Rusters
 from penstock.engine.rows.columns import column_name, hash_name
 from penstock.engine.rows.layout import Layout
+from penstock.engine.wire.tags import Tag, TagKind
 from penstock.errors import PlanError
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.query import Condition, Window
@@ -67,10 +68,9 @@ class Route:
         """Whether tuples start probing where they are kept, so that they travel once."""
         return not self.legs[0].is_broadcast
 
-    def tag(self, kind: str) -> str:
-        """What packets of its tuples are called: `drive:A`, or `drive#2:A` for one ruster."""
-        number = "" if self.ruster is None else f"#{self.ruster}"
-        return f"{kind}{number}:{self.driver}"
+    def tag(self, kind: TagKind) -> Tag:
+        """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster."""
+        return Tag(kind, self.driver, self.ruster)
 
     def leg(self, round_: int) -> Leg | None:
         """The leg of a round, if it has one then."""

@@ -15,6 +15,7 @@ from penstock.engine.routes.multiway_routes import Inner, Route
 from penstock.engine.views.results import Results
 from penstock.engine.wire.exchange import placement, scatter, spread
 from penstock.engine.wire.packets import Packet, unpack_rows
+from penstock.engine.wire.tags import Tag
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Travel:
     batch: Batch
     round: int
     shelf: Shelf
-    by_tag: Mapping[str, list[Packet]]
+    by_tag: Mapping[Tag, list[Packet]]
     results: Results
 
     def waiting(self) -> Iterator[Packet]:
@@ -86,7 +87,7 @@ class Travel:
         item = self.batch.layout.query.input(route.driver)
         return (start(tuples, item) for tuples in rows)
 
-    def _arrived(self, tag: str) -> Iterator[pa.RecordBatch]:
+    def _arrived(self, tag: Tag) -> Iterator[pa.RecordBatch]:
         rows = unpack_rows(self.by_tag.get(tag, ()))
         return iter(() if rows is None else (rows,))
 
@@ -104,13 +105,13 @@ class Travel:
     def _send_home(self, inner: Inner, found: Partial) -> Iterator[Packet]:
         """Inner results to where they are kept, and to where they start probing."""
         rows = found.to_rows()
-        yield from self._placed(rows, f"new:{inner.name}", inner.space)
+        yield from self._placed(rows, Tag("new", inner.name), inner.space)
         for route in self.batch.routing.routes_of(inner.name):
             if not route.starts_at_home:
                 space = route.legs[0].space
                 yield from spread(rows, route.tag("drive"), space, self.batch.partitions)
 
-    def _placed(self, rows: pa.RecordBatch, tag: str, space: int) -> Iterator[Packet]:
+    def _placed(self, rows: pa.RecordBatch, tag: Tag, space: int) -> Iterator[Packet]:
         partitions = self.batch.partitions
         places = placement(self.batch.layout, space, rows, partitions)
         yield from scatter(rows, places, tag, space * partitions, partitions)

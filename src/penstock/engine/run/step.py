@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.pack import READ
 from penstock.engine.join.partition_state import Shelf
 from penstock.engine.join.row_ends import Lives
 from penstock.engine.run.probing import Travel
 from penstock.engine.state.tick_span import Span
 from penstock.engine.views.results import results_at
 from penstock.engine.wire.packets import Packet, sort_out, unpack_meta
+from penstock.engine.wire.tags import READ
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from penstock.engine.sources.slices import Slice
 from penstock.engine.spark.ticker import deal
 from penstock.engine.wire.packet_files import Transit
 from penstock.engine.wire.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_meta
+from penstock.engine.wire.tags import META
 from penstock.engine.wire.task_errors import guarded
 
 
@@ -38,7 +39,7 @@ def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
             for stage in job.stages:
                 if stage.is_small:
                     made = iter(stage.run(made))
-            return [unpack_meta(fact) for fact in made if fact.tag == "meta"]
+            return [unpack_meta(fact) for fact in made if fact.tag == META]
         finally:
             if transit is not None:
                 transit.clear()

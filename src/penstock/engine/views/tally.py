@@ -28,6 +28,7 @@ from penstock.engine.rows.sample_weights import appended
 from penstock.engine.views.replicated import replicated
 from penstock.engine.wire.exchange import hash_values, scatter
 from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.tags import TALLY
 from penstock.kernels.exact_sum import scaled
 from penstock.kernels.grouping import number_groups
 from penstock.kernels.hashing import combine, partition_of
@@ -68,7 +69,7 @@ class Tally:
         for rows in self._held:
             if len(rows):
                 places = _placed(view, rows, batch.partitions)
-                yield from scatter(rows, places, "tally", base, batch.partitions)
+                yield from scatter(rows, places, TALLY, base, batch.partitions)
 
     def _fold(self) -> None:
         if len(self._held) > 1:

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.join.batch import Batch, Infos
-from penstock.engine.join.pack import READ
 from penstock.engine.rows.accumulators import COUNT, lanes_of
 from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.sample_weights import appended, sources
@@ -21,6 +20,7 @@ from penstock.engine.state.tick_span import Due, Span
 from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
 from penstock.engine.views.replicated import certain_lanes, result_lanes
 from penstock.engine.wire.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
+from penstock.engine.wire.tags import READ, TALLY
 from penstock.query.view import View
 
 CALENDAR = "calendar"
@@ -45,7 +45,7 @@ class ViewStep:
         """Facts about the groups that one partition keeps."""
         facts, by_tag = sort_out(packets)
         yield from facts
-        arrived = unpack_rows(by_tag.get("tally", ()))
+        arrived = unpack_rows(by_tag.get(TALLY, ()))
         calendar = self._calendar(pid)
         if arrived is not None:
             calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])

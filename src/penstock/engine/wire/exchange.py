@@ -13,19 +13,20 @@ from penstock.engine.rows.accumulators import is_lane
 from penstock.engine.rows.columns import ARRIVAL, hash_name, is_control
 from penstock.engine.rows.layout import Layout
 from penstock.engine.wire.packets import Packet, pack_rows
+from penstock.engine.wire.tags import Tag
 from penstock.kernels.hashing import combine, hash_column, partition_of
 
 Int64s = NDArray[np.int64]
 
 
-def spread(rows: pa.RecordBatch, tag: str, space: int, partitions: int) -> Iterator[Packet]:
+def spread(rows: pa.RecordBatch, tag: Tag, space: int, partitions: int) -> Iterator[Packet]:
     """Rows to all partitions of a space."""
     packet = pack_rows(space * partitions, tag, rows)
     return (replace(packet, pid=packet.pid + p) for p in range(partitions))
 
 
 def scatter(
-    rows: pa.RecordBatch, places: Int64s, tag: str, base: int, partitions: int
+    rows: pa.RecordBatch, places: Int64s, tag: Tag, base: int, partitions: int
 ) -> Iterator[Packet]:
     """Rows as one packet for each partition that gets any."""
     if partitions == 1:
