@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from typing import Any
 
 from penstock.arguments import as_flag, as_seconds
 from penstock.engine.run.given_plan import Planned
@@ -14,7 +13,8 @@ from penstock.engine.run.pipeline import Pipeline, Report
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed
 from penstock.engine.state.checkpoint import Checkpoint
-from penstock.engine.wire.packets import Packet, unpack_meta
+from penstock.engine.wire.facts import Drain, Fact
+from penstock.engine.wire.packets import Packet, pack_fact, unpack_facts
 from penstock.engine.wire.tags import META
 from penstock.errors import SinkError, SourceError
 from penstock.plan.plan import Plan
@@ -23,11 +23,11 @@ from penstock.plan.plan import Plan
 def in_process(slices: Iterable[Packet]) -> Runner:
     """A runner that takes a batch's slices through all stages, one partition after another."""
 
-    def run(job: Job) -> list[dict[str, Any]]:
+    def run(job: Job) -> list[Fact]:
         packets = list(job.pack(slices))
         for stage in job.stages:
             packets = stage.run(packets)
-        return [unpack_meta(packet) for packet in packets if packet.tag == META]
+        return unpack_facts(packet for packet in packets if packet.tag == META)
 
     return run
 
@@ -93,7 +93,7 @@ class LocalRun:
             while not self._is_stopping and self._step():
                 pass
             if drain and not self._is_stopping:
-                self.pipeline.drain(in_process([_DRAIN]))
+                self.pipeline.drain(in_process([pack_fact(0, Drain())]))
 
     def every(self, seconds: float) -> None:
         """Look for new data at this interval, until stopped."""
@@ -114,6 +114,3 @@ class LocalRun:
         run = in_process([piece.packet(0) for piece in serving.slices])
         self.pipeline.process(number, run, offsets=serving.offsets)
         return True
-
-
-_DRAIN = Packet(0, META, b'{"kind": "drain", "pid": 0}')

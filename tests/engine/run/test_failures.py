@@ -16,7 +16,7 @@ import pytest
 
 from penstock.api import ContinuousQuery, sql
 from penstock.engine.sinks.sink import jsonl, parquet
-from penstock.engine.wire.packets import Packet, unpack_meta
+from penstock.engine.wire.packets import Packet, unpack_facts
 from penstock.engine.wire.task_errors import guarded, raise_error
 from penstock.errors import (
     CheckpointError,
@@ -228,7 +228,7 @@ def test_a_full_disk_under_the_sink(kind, query, small_disk, tmp_path):
 LIMITED = """
 import resource, signal, sys
 from penstock.api import sql
-from penstock.engine.sinks import Sink
+from penstock.engine.sinks.sink import Sink
 from penstock.errors import PenstockError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -519,7 +519,7 @@ def test_a_batch_that_does_not_fit_into_memory_is_an_error():
         yield from ()
         np.empty(1 << 55)
 
-    facts = [unpack_meta(packet) for packet in guarded(work())]
+    facts = unpack_facts(guarded(work()))
     with pytest.raises(StateError, match="does not fit into memory") as raised:
         raise_error(facts)
     assert "max_files" in (raised.value.hint or "")

@@ -23,7 +23,7 @@ from penstock.engine.routes.eddy_profile import Buckets, Profile, gain_ratios
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.routes.ruster_lottery import Lottery
 from penstock.engine.rows.layout import Layout
-from penstock.engine.wire.packets import unpack_meta
+from penstock.engine.wire.facts import decode, encode
 from penstock.errors import EvaluationError, PlanError
 from penstock.plan.mesh import (
     DriverMesh,
@@ -521,7 +521,7 @@ def test_an_eddy_goes_on_with_what_it_knows(tmp_path):
     eddy = Eddying("a", query.filters, ("kind", "x"), 1)
     screened = eddy.at(0).screen(rows.slice(0, 1_000))
     assert len(eddy.profile) == 0
-    eddy.learn([unpack_meta(packet) for packet in screened.facts])
+    eddy.learn([decode(encode(fact)) for fact in screened.facts])
     assert len(eddy.profile) > 500
     assert {table.buckets.attribute for table in eddy.profile.tables()} <= {"kind", "x"}
     cold = calls.count.total()

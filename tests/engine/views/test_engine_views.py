@@ -294,7 +294,7 @@ def test_what_has_left_the_windows_leaves_the_state(anew, every, tmp_path):
 
     def look(report: object) -> None:
         modules = place.manifest.modules.items()
-        inputs = [chunks for name, module in modules if "@" in name for chunks in module.values()]
+        inputs = [chunks for name, module in modules if name.place for chunks in module.values()]
         most.append(sum(chunk.rows for chunks in inputs for chunk in chunks))
 
     plan = replace(planned(query), early=("A", "B"), anew=anew)

@@ -9,10 +9,12 @@ import pyarrow as pa
 
 from penstock.engine.folding.fold import weigh
 from penstock.engine.places.place import Place
-from penstock.engine.routes.multiway_routes import Inner, Routing, module_name
+from penstock.engine.routes.multiway_routes import Inner, Routing
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sinks.sink import Staging
+from penstock.engine.state.manifest import Modules
+from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo, read_rows
 from penstock.engine.state.tick_span import Due
 from penstock.query import RowsWindow, TimeWindow
@@ -39,8 +41,8 @@ class Batch:
     routing: Routing
     partitions: int
     root: Place
-    state: Mapping[str, Mapping[int, Infos]]
-    merges: Mapping[str, Mapping[int, Infos]]
+    state: Modules
+    merges: Modules
     floors: Mapping[str, int]
     staging: Staging | None
     rebuilds: bool = False
@@ -69,8 +71,16 @@ class Batch:
 
     def listed(self, name: str, pid: int) -> Infos:
         """The chunks of an input or inner join at a partition that have not expired."""
-        infos = self.state.get(module_name(name, pid // self.partitions), {}).get(pid, ())
+        infos = self.chunks_of(Module.kept(name, pid // self.partitions), pid)
         return tuple(info for info in infos if info.last_ts >= self.floor(name))
+
+    def chunks_of(self, module: Module, pid: int) -> Infos:
+        """All chunks of a module at a partition before the batch."""
+        return self.state.get(module, {}).get(pid, ())
+
+    def merged(self, module: Module, pid: int) -> Infos:
+        """The chunks of a module at a partition that become one in this batch."""
+        return self.merges.get(module, {}).get(pid, ())
 
     def floor(self, name: str) -> int:
         """The event time below which tuples of an input or inner join are dead."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -30,8 +30,10 @@ from penstock.engine.rows.sample_weights import drawn
 from penstock.engine.sinks.malformed_rows import stage_kept
 from penstock.engine.sources.arrivals import Arrivals, read_packet, read_slice
 from penstock.engine.sources.slices import Slice
+from penstock.engine.state.frontier import Reading
 from penstock.engine.wire.exchange import hash_values
-from penstock.engine.wire.packets import Packet, pack_meta, pack_rows
+from penstock.engine.wire.facts import Filtered, KeptRows, Shed, UnreadableFile
+from penstock.engine.wire.packets import Packet, pack_fact, pack_rows
 from penstock.engine.wire.tags import READ, Tag
 from penstock.kernels.drop import keeps
 from penstock.kernels.hashing import combine
@@ -48,7 +50,7 @@ Arrays = dict[str, pa.Array]
 
 @dataclass(frozen=True)
 class Packing:
-    """What packing needs to know: where tuples go, which are late, and which are shed.
+    """The step that reads: it decides where tuples go, which are late, and which are shed.
 
     `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
@@ -88,9 +90,9 @@ class Packing:
             if block.kept:
                 assert self.root is not None, "there is a checkpoint where rows are kept"
                 staged = stage_kept(self.root, block.kept)
-                yield pack_meta(0, "kept", source=name, at=[piece.number, number], **asdict(staged))
+                yield pack_fact(0, KeptRows(name, (piece.number, number), staged))
             if block.unreadable is not None:
-                yield pack_meta(0, "unreadable", source=name, reason=block.unreadable)
+                yield pack_fact(0, UnreadableFile(name, block.unreadable))
             yield from self._pack_block(name, block)
 
     def _pack_block(self, name: str, block: Arrivals) -> Iterator[Packet]:
@@ -98,19 +100,16 @@ class Packing:
         late = len(on_time) - int(on_time.sum())
         if late:
             block = block.at(on_time)
-        highest = int(block.times.max()) if len(block.times) else None
-        lowest = int(block.times.min()) if len(block.times) else None
-        fact = pack_meta(
-            0,
-            "read",
+        reading = Reading(
             source=name,
             rows=len(on_time),
             late=late,
             malformed=block.malformed,
             unreadable=int(block.unreadable is not None),
-            highest=highest,
-            lowest=lowest,
+            highest=int(block.times.max()) if len(block.times) else None,
+            lowest=int(block.times.min()) if len(block.times) else None,
         )
+        fact = pack_fact(0, reading)
         yield fact
         yield from self._tell_view(fact)
         for item in self.query.inputs:
@@ -118,8 +117,8 @@ class Packing:
                 yield from self._address(item, block)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
-        """What was read, also to where a view and its inputs are kept: it decides which ticks are
-        evaluated. Numbered tuples have their ends, so that theirs need not know."""
+        """Send what was read also to where a view and its inputs are kept: it decides which ticks
+        are evaluated. Numbered tuples have their ends, so that theirs need not know."""
         if self.query.view is None:
             return
         homes = () if self.query.is_sequenced else self.layout.spaces.values()
@@ -130,12 +129,12 @@ class Packing:
     def _address(self, item: Input, block: Arrivals) -> Iterator[Packet]:
         kept = self._kept(item, block)
         if len(kept.times) < len(block.times):
-            yield pack_meta(0, "shed", alias=item.alias, rows=len(block.times) - len(kept.times))
+            yield pack_fact(0, Shed(item.alias, len(block.times) - len(kept.times)))
         screened = self._screened(item, kept)
-        yield from screened.facts
+        yield from (pack_fact(0, fact) for fact in screened.facts)
         if self.query.filters_of(item.alias):
-            taken, passed = len(kept.times), int(screened.passes.sum())
-            yield pack_meta(0, "screened", alias=item.alias, taken=taken, passed=passed)
+            passed = int(screened.passes.sum())
+            yield pack_fact(0, Filtered(item.alias, len(kept.times), passed))
         rows = tuples_of(self.layout, item, kept, screened, self.drops)
         if self.query.is_sequenced:
             if len(rows):
@@ -146,7 +145,7 @@ class Packing:
         yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
 
     def _kept(self, item: Input, block: Arrivals) -> Arrivals:
-        """What an input's drop box lets through; a table has none."""
+        """The tuples that an input's drop box lets through; a table has none."""
         fraction = self.drops.fraction(item.alias)
         if item.is_table or fraction >= 1.0:
             return block

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,16 +11,19 @@ from numpy.typing import NDArray
 
 from penstock.engine.folding.fold import folded, weigh
 from penstock.engine.folding.segments import segments
-from penstock.engine.join.batch import Batch, Infos
+from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import by_time
 from penstock.engine.join.row_ends import DEAD, Lives
-from penstock.engine.routes.multiway_routes import Route, Visit, module_name
+from penstock.engine.routes.multiway_routes import Route, Visit
 from penstock.engine.rows.accumulators import fold
 from penstock.engine.rows.columns import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
-from penstock.engine.state.store import Chunk, ChunkInfo, Store, open_chunk
+from penstock.engine.state.modules import Module
+from penstock.engine.state.store import Chunk, ChunkInfo, open_chunk
 from penstock.engine.state.tick_span import Span
-from penstock.engine.wire.packets import Packet, pack_meta, unpack_rows
+from penstock.engine.wire.chunks import keep_chunk, pass_chunk
+from penstock.engine.wire.facts import Fact, KeptChunk, PassingChunk
+from penstock.engine.wire.packets import Packet, unpack_rows
 from penstock.engine.wire.tags import Tag
 from penstock.kernels.sorting import state_order
 
@@ -94,15 +95,14 @@ class Shelf:
         if self.batch.is_compact(name):
             yield from self._compacted(name, new)
         elif self.batch.is_kept(name):
-            lasting = [self._lasting(name, chunk) for chunk in new]
-            written = (chunk for chunk in lasting if len(chunk.rows))
-            yield from (self._written(name, chunk, "chunk", is_fresh=True) for chunk in written)
+            for chunk in new:
+                yield from self._keep(name, self._lasting(name, chunk).rows, is_fresh=True)
             yield from self._merged(name)
             yield from self._trimmed(name)
         elif self.batch.is_reread(name):
             passing = self.older.get(name, []) if self.batch.is_rows(name) else []
-            yield from (self._written(name, chunk, "ring", is_fresh=False) for chunk in passing)
-            yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
+            yield from (self._pass(name, chunk.rows, is_fresh=False) for chunk in passing)
+            yield from (self._pass(name, chunk.rows, is_fresh=True) for chunk in new)
 
     def _sorted_out(self, name: str, chunk: Chunk) -> Chunk:
         """A chunk without the numbers of rusters, which mean nothing to another plan."""
@@ -111,20 +111,21 @@ class Shelf:
         self.rusters[name] = chunk.rows.column(ROUTE).to_numpy()
         return Chunk.of(chunk.rows.drop_columns([ROUTE]), self.key)
 
-    def reopen(self, facts: Iterable[Mapping[str, Any]]) -> None:
+    def reopen(self, facts: Iterable[Fact]) -> None:
         """Find what earlier rounds wrote here in this batch."""
         replaced: dict[str, set[str]] = {}
         older: dict[str, list[Chunk]] = {}
         for fact in facts:
-            name, at, space = str(fact.get("module", "")).rpartition("@")
-            if not at or space != str(self.space) or "is_fresh" not in fact:
+            if not isinstance(fact, KeptChunk | PassingChunk) or fact.is_fresh is None:
                 continue
-            info = fact["chunk"] and ChunkInfo(**fact["chunk"])
-            replaced.setdefault(name, set()).update(fact.get("replaces", ()))
-            if info and fact["is_fresh"]:
-                self.fresh.setdefault(name, []).append(self._open(name, info))
-            elif info:
-                older.setdefault(name, []).append(self._open(name, info))
+            name, space = fact.module.place or ("", None)
+            if space != self.space:
+                continue
+            replaces = fact.replaces if isinstance(fact, KeptChunk) else ()
+            replaced.setdefault(name, set()).update(replaces)
+            if fact.chunk is not None:
+                held = self.fresh if fact.is_fresh else older
+                held.setdefault(name, []).append(self._open(name, fact.chunk))
         for name, skip in replaced.items():
             if skip or name in older:
                 found = [*self._listed(name, frozenset(skip)), *older.get(name, [])]
@@ -133,7 +134,7 @@ class Shelf:
     # Looking
 
     def new(self, name: str) -> list[Chunk]:
-        """What is new of an input or inner join; where all is new, all of an input."""
+        """New chunks of an input or inner join; where all is new, all of an input."""
         fresh = self.fresh.get(name, [])
         if not self.batch.all_is_new or name not in self.batch.layout.spaces:
             return fresh
@@ -160,7 +161,7 @@ class Shelf:
         return segments(name, rows, due.ticks, self.span)
 
     def starting(self, route: Route) -> Iterator[pa.RecordBatch]:
-        """What is new of a route's driver and takes the route."""
+        """New rows of a route's driver that take the route."""
         for chunk in self.new(route.driver):
             if route.ruster is None:
                 yield chunk.rows
@@ -245,37 +246,30 @@ class Shelf:
         """
         if self.span is None or name not in self.batch.layout.spaces:
             return
-        coming, module = self._coming(name), module_name(name, self.space)
-        merged = self.batch.merges.get(module, {}).get(self.pid, ())
+        coming = self._coming(name)
+        merged = self.batch.merged(self._module(name), self.pid)
         infos = [info for info in self.batch.listed(name, self.pid) if info not in merged]
         oldest = self._born_by(name, coming)
         dying = [i for i in infos if i.first_ts < oldest or i.dies_before(coming)]
         left = {i: self._alive_at(name, self._open(name, i), coming) for i in dying}
         dead = sum(info.rows - len(chunk.rows) for info, chunk in left.items())
         for info, chunk in left.items() if dead > _DEAD * sum(i.rows for i in infos) else ():
-            if not len(chunk.rows):
-                yield pack_meta(self.pid, "chunk", module=module, chunk=None, replaces=[info.name])
-            elif len(chunk.rows) < info.rows:
-                yield self._written(name, chunk, "chunk", tier=info.tier, replaces=[info.name])
+            if len(chunk.rows) < info.rows:
+                yield from self._keep(name, chunk.rows, tier=info.tier, replaces=[info])
 
     def _merged(self, name: str) -> Iterator[Packet]:
         """Several chunks as one, without what has expired."""
-        infos: Infos = self.batch.merges.get(module_name(name, self.space), {}).get(self.pid, ())
+        infos = self.batch.merged(self._module(name), self.pid)
         if not infos:
             return
         rows = pa.concat_batches([self.batch.rows_of(name, info) for info in infos])
         rows = folded(self.batch.layout, name, self._alive(name, rows), self.batch.open_tick)
-        replaced = [info.name for info in infos]
         merged = [_in_state_order(rows, self.key)] if len(rows) else []
-        older = self._with_ends(name, self._listed(name, frozenset(replaced)))
-        self.older[name] = older + merged
+        skip = frozenset(info.name for info in infos)
+        self.older[name] = self._with_ends(name, self._listed(name, skip)) + merged
         tier = 1 + max(info.tier for info in infos)
-        more = {"is_fresh": False, "replaces": replaced}
-        if not merged:
-            module = module_name(name, self.space)
-            yield pack_meta(self.pid, "chunk", module=module, chunk=None, **more)
-        for chunk in merged:
-            yield self._written(name, chunk, "chunk", tier=tier, **more)
+        written = merged[0].rows if merged else None
+        yield from self._keep(name, written, tier=tier, replaces=infos, is_fresh=False)
 
     def _compacted(self, name: str, new: list[Chunk]) -> Iterator[Packet]:
         """All that is kept of an input folded into one chunk for each time at which it dies.
@@ -290,13 +284,12 @@ class Shelf:
         # Ticks that are evaluated in this batch will not be looked at again.
         coming = batch.open_tick if self.span is None else self.span.after
         kept = folded(batch.layout, name, pa.concat_batches(rows), coming)
-        replaced = [info.name for info in infos]
         deaths = kept.column(UNTIL).to_numpy()
         for death in np.unique(deaths):
             chunk = _in_state_order(kept.filter(pa.array(deaths == death)), self.key)
-            yield self._written(name, chunk, "chunk", replaces=replaced)
+            yield from self._keep(name, chunk.rows, replaces=infos)
         if batch.is_reread(name):
-            yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
+            yield from (self._pass(name, chunk.rows, is_fresh=True) for chunk in new)
 
     def _alive(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
         alive = rows.column(TS).to_numpy() >= self.batch.floor(name)
@@ -306,12 +299,33 @@ class Shelf:
             alive &= rows.column(END).to_numpy() > DEAD
         return rows if alive.all() else rows.filter(pa.array(alive))
 
-    def _written(self, name: str, chunk: Chunk, kind: str, *, tier: int = 0, **more: Any) -> Packet:
-        """A chunk in the store; a `ring` is only for later rounds of this batch."""
-        module = module_name(name, self.space)
-        info = Store(self.batch.root).write_chunk((module, str(self.pid)), chunk.rows, tier)
-        facts = dataclasses.asdict(info)
-        return pack_meta(self.pid, kind, module=module, chunk=facts, **more)
+    def _module(self, name: str) -> Module:
+        return Module.kept(name, self.space)
+
+    def _keep(
+        self,
+        name: str,
+        rows: pa.RecordBatch | None,
+        *,
+        replaces: Iterable[ChunkInfo] = (),
+        tier: int = 0,
+        is_fresh: bool | None = None,
+    ) -> Iterator[Packet]:
+        """Write rows for later batches, as `keep_chunk` does."""
+        return keep_chunk(
+            self.batch.root,
+            self._module(name),
+            self.pid,
+            rows,
+            replaces=replaces,
+            tier=tier,
+            is_fresh=is_fresh,
+        )
+
+    def _pass(self, name: str, rows: pa.RecordBatch, *, is_fresh: bool) -> Packet:
+        """Write rows for later rounds of this batch only."""
+        root, module = self.batch.root, self._module(name)
+        return pass_chunk(root, module, self.pid, rows, is_fresh=is_fresh)
 
 
 def _in_state_order(rows: pa.RecordBatch, key: int | None) -> Chunk:

@@ -13,14 +13,15 @@ from penstock.engine.join.sequencer import ring_of, travelling
 from penstock.engine.routes.address import address
 from penstock.engine.rows.columns import END, PASSES
 from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.wire import facts
 from penstock.engine.wire.exchange import spread
-from penstock.engine.wire.packets import Packet, pack_meta
+from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.tags import Tag
 
 
 @dataclass(frozen=True)
 class Recall:
-    """What stands in the place of reading and numbering in a batch that rebuilds.
+    """The step that takes the place of reading and numbering in a batch that rebuilds.
 
     For the snapshot of a view it comes after them.
 
@@ -35,12 +36,12 @@ class Recall:
         for _ in packets:
             pass
         states = self.batch.state.items()
-        woken = {pid for module, chunks in states if "@" in module for pid in chunks}
-        yield from (pack_meta(pid, "recall") for pid in sorted({0, *woken}))
+        woken = {pid for module, chunks in states if module.place for pid in chunks}
+        yield from (pack_fact(pid, facts.Recall()) for pid in sorted({0, *woken}))
 
     def send(self, pid: int) -> Iterator[Packet]:
-        """What a partition has to send before the first round."""
-        yield pack_meta(pid, "recall")
+        """The tuples that a partition has to send before the first round."""
+        yield pack_fact(pid, facts.Recall())
         for alias in self.batch.layout.query.aliases:
             if self.batch.is_rows(alias):
                 # For a snapshot the sequencer has sent the ring.

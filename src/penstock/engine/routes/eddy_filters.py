@@ -7,12 +7,10 @@ batches at a time: filters work on columns.
 
 from __future__ import annotations
 
-import base64
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +20,8 @@ from penstock.engine.expressions.evaluate import holds
 from penstock.engine.routes.eddy_profile import KEPT, Profile, Table
 from penstock.engine.routes.screening import Bools, Screened, declared_seconds
 from penstock.engine.rows.columns import plain_name
-from penstock.engine.wire.packets import Packet, as_stream, from_streams, pack_meta
+from penstock.engine.wire.facts import EddySample, Fact
+from penstock.engine.wire.packets import as_stream, from_streams
 from penstock.query import Condition
 from penstock.query.expression import columns_of
 
@@ -75,32 +74,30 @@ class Eddying:
             first += len(stretch)
         return Screened(passes, facts=self._told(learned))
 
-    def learn(self, facts: list[dict[str, Any]]) -> None:
+    def learn(self, facts: Iterable[Fact]) -> None:
         """Take in what the tasks of a batch have told."""
         for fact in facts:
-            if fact["kind"] == "profile" and fact["driver"] == self.driver:
+            if isinstance(fact, EddySample) and fact.driver == self.driver:
                 self.profile = self.profile.joined(_profile_of(fact))
 
-    def _told(self, learned: list[Profile]) -> tuple[Packet, ...]:
+    def _told(self, learned: list[Profile]) -> tuple[EddySample, ...]:
         if not learned:
             return ()
         seen = reduce(Profile.joined, learned)
-        fact = pack_meta(
-            0,
-            "profile",
+        sample = EddySample(
             driver=self.driver,
-            tuples=base64.b64encode(as_stream(seen.tuples)).decode(),
-            passed=seen.passed.tolist(),
-            rows=seen.rows.tolist(),
-            seconds=seen.seconds.tolist(),
+            tuples=as_stream(seen.tuples).to_pybytes(),
+            passed=seen.passed.tobytes(),
+            rows=tuple(seen.rows.tolist()),
+            seconds=tuple(seen.seconds.tolist()),
         )
-        return (fact,)
+        return (sample,)
 
 
-def _profile_of(fact: Mapping[str, Any]) -> Profile:
-    tuples = from_streams([base64.b64decode(fact["tuples"])])
-    passed = np.array(fact["passed"], np.int8).reshape(-1, len(fact["rows"]))
-    return Profile(tuples, passed, np.array(fact["rows"]), np.array(fact["seconds"]))
+def _profile_of(sample: EddySample) -> Profile:
+    tuples = from_streams([sample.tuples])
+    passed = np.frombuffer(sample.passed, np.int8).reshape(-1, len(sample.rows))
+    return Profile(tuples, passed, np.array(sample.rows), np.array(sample.seconds))
 
 
 class _Hops:

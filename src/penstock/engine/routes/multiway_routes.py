@@ -9,6 +9,7 @@ from penstock.engine.routes.laboratory_hint import NESTED, laboratory_hint
 from penstock.engine.routes.rusters import Rusters
 from penstock.engine.rows.columns import column_name, hash_name
 from penstock.engine.rows.layout import Layout
+from penstock.engine.state.modules import Module
 from penstock.engine.wire.tags import Tag, TagKind
 from penstock.errors import PlanError
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
@@ -78,11 +79,6 @@ class Route:
         return self.legs[number] if 0 <= number < len(self.legs) else None
 
 
-def module_name(name: str, space: int) -> str:
-    """The state module of an input or inner join in a space."""
-    return f"{name}@{space}"
-
-
 @dataclass(frozen=True)
 class Inner:
     """The results of an inner join, kept in a space until their first member dies.
@@ -98,9 +94,9 @@ class Inner:
     is_local: bool
 
     @property
-    def module(self) -> str:
+    def module(self) -> Module:
         """The state module, which means the same in all plans that have it."""
-        return module_name(self.name, self.space)
+        return Module.kept(self.name, self.space)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.wire.packets import Packet, pack_meta
+from penstock.engine.wire.facts import Fact
 from penstock.query import Apply, Condition
 from penstock.query.expression import walk
 
@@ -26,7 +26,7 @@ class Screened:
 
     passes: Bools
     rusters: Int64s | None = None
-    facts: tuple[Packet, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
 
 class Screener(Protocol):
@@ -44,16 +44,3 @@ def declared_seconds(condition: Condition) -> float:
     """What a condition takes for a row, by the costs that its functions are declared with."""
     calls = (node for node in walk(condition.expression) if isinstance(node, Apply))
     return SECONDS_A_ROW + sum(call.function.cost for call in calls)
-
-
-def flow(driver: str, route: int, operator: str, went_in: int, came_out: int) -> Packet:
-    """The fact of how many rows went into an operator of a route, and came out of it."""
-    return pack_meta(
-        0,
-        "flow",
-        driver=driver,
-        route=route,
-        operator=operator,
-        went_in=went_in,
-        came_out=came_out,
-    )

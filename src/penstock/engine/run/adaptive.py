@@ -1,11 +1,10 @@
-"""Steering: what a plan leaves to be decided while it runs, batch by batch."""
+"""Steering: decisions that a plan leaves open, taken batch by batch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from penstock.engine.routes.eddy_filters import Eddying
 from penstock.engine.routes.multiway_routes import Routing
@@ -13,6 +12,7 @@ from penstock.engine.routes.routing import routing_of
 from penstock.engine.routes.ruster_lottery import Lottery
 from penstock.engine.routes.screening import Screener
 from penstock.engine.rows.layout import Layout
+from penstock.engine.wire.facts import Fact
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.query import DataType
@@ -51,7 +51,7 @@ class Steering:
         eddies: dict[str, Screener] = {each.driver: each.at(batch) for each in self.eddies}
         return eddies | {rusters.driver: rusters for rusters in routing.rusters}
 
-    def learn(self, facts: list[dict[str, Any]]) -> None:
+    def learn(self, facts: Sequence[Fact]) -> None:
         """Take in what a batch has told."""
         self.lottery.learn(facts)
         for eddy in self.eddies:

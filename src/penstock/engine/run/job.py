@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.pack import Packing
 from penstock.engine.join.rebuild import Recall
 from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.run.step import Step
-from penstock.engine.views.view_step import CALENDAR, SHOWN, ViewStep
+from penstock.engine.state.modules import CALENDAR, SHOWN
+from penstock.engine.views.view_step import ViewStep
+from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import Transit
 from penstock.engine.wire.packets import Packet
 from penstock.engine.wire.task_errors import guarded
@@ -37,7 +38,7 @@ class Stage:
     is_small: bool = False
 
     def run(self, packets: Iterable[Packet]) -> list[Packet]:
-        """What all tasks make of the packets, one after another in this process."""
+        """Packets that all tasks make of these, one after another in this process."""
         by_task: dict[int, list[Packet]] = {}
         for packet in packets:
             by_task.setdefault(packet.pid % self.tasks, []).append(packet)
@@ -81,7 +82,8 @@ class Job:
         return steps
 
 
-Runner = Callable[[Job], list[dict[str, Any]]]
+Runner = Callable[[Job], Sequence[Fact]]
+"""Runs a job and gives the facts that its last stage left."""
 
 
 def _pack(packing: Packing, packets: Iterable[Packet]) -> Iterator[Packet]:

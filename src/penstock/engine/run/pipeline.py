@@ -6,9 +6,8 @@ import dataclasses
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.expiry import floors_of, modules_after
@@ -37,7 +36,7 @@ from penstock.engine.sinks.publish import (
     publish,
     staging_of,
 )
-from penstock.engine.sinks.sink import Sink, StagedPart
+from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, identity
@@ -48,12 +47,25 @@ from penstock.engine.state.frontier import (
     later_of,
     still_silent,
 )
-from penstock.engine.state.manifest import Manifest, StreamState
+from penstock.engine.state.manifest import Manifest, StagedPart, StreamState
 from penstock.engine.state.merging import merges_of
+from penstock.engine.state.modules import CALENDAR
 from penstock.engine.state.store import ChunkInfo
 from penstock.engine.state.tick_span import Due
 from penstock.engine.state.waiting import Waiting, waiting_for
-from penstock.engine.views.view_step import CALENDAR, ViewStep
+from penstock.engine.views.view_step import ViewStep
+from penstock.engine.wire.facts import (
+    Fact,
+    Filtered,
+    KeptChunk,
+    KeptRows,
+    Numbered,
+    PassingChunk,
+    RowEnds,
+    Shed,
+    UnreadableFile,
+    readings,
+)
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PlanError
 from penstock.plan.default_plan import default_plan
@@ -61,7 +73,7 @@ from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by
 from penstock.query.source import Source
 
-Facts = list[dict[str, Any]]
+Facts = Sequence[Fact]
 
 _LOG = logging.getLogger(__name__)
 # Unreadable files of a batch that are named; there may be thousands.
@@ -276,15 +288,14 @@ class Pipeline:
         """The manifest after a batch."""
         streams = self._streams_after(facts, silent)
         floors = floors_of(self.plan.query, self.routing.inners, streams)
-        staged = [
-            StagedPart(f["staged"], f["rows"], f["size"]) for f in facts if f["kind"] == "part"
-        ]
+        staged = [fact for fact in facts if isinstance(fact, StagedPart)]
         parts = as_parts(self.sink, self.checkpoint.mark, number, staged)
         return Manifest(
             batch=number,
             modules=modules_after(before.modules, facts, floors),
             streams=streams,
-            sequence=before.sequence + sum(f["count"] for f in facts if f["kind"] == "sequence"),
+            sequence=before.sequence
+            + sum(fact.count for fact in facts if isinstance(fact, Numbered)),
             results=before.results + sum(part.rows for part in staged),
             parts=parts if self.staging is not None else (),
             sink=self.sink.name,
@@ -302,24 +313,25 @@ class Pipeline:
         """What each drop box has shed by now."""
         total = {alias: 0 for alias, _ in self.plan.drops.kept} | dict(self.manifest.total_shed)
         for fact in facts:
-            if fact["kind"] == "shed":
-                total[fact["alias"]] = total.get(fact["alias"], 0) + fact["rows"]
+            if isinstance(fact, Shed):
+                total[fact.alias] = total.get(fact.alias, 0) + fact.rows
         return total
 
     def _screened_after(self, facts: Facts) -> dict[str, tuple[int, int]]:
         """How many tuples have come to the filters of each input by now, and how many passed."""
         total = dict(self.manifest.screened)
         for fact in facts:
-            if fact["kind"] == "screened":
-                taken, passed = total.get(fact["alias"], (0, 0))
-                total[fact["alias"]] = (taken + fact["taken"], passed + fact["passed"])
+            if isinstance(fact, Filtered):
+                taken, passed = total.get(fact.alias, (0, 0))
+                total[fact.alias] = (taken + fact.taken, passed + fact.passed)
         return total
 
     # Time
 
     def _streams_after(self, facts: Facts, silent: frozenset[str]) -> dict[str, StreamState]:
-        streams = after_reading(self.manifest.streams, facts)
-        silent = still_silent(silent, facts)
+        read = readings(facts)
+        streams = after_reading(self.manifest.streams, read)
+        silent = still_silent(silent, read)
         frontier = frontier_of(self._sources.values(), streams, silent)
         for name in silent if frontier > -FOREVER else ():
             old = streams.get(name, StreamState())
@@ -414,7 +426,7 @@ class Pipeline:
         """Delete what the batch made unreachable; a batch that runs again needs none of it."""
         store = self.checkpoint.store
         kept = {chunk.name for chunk in self.manifest.chunks()}
-        made = [f["chunk"]["name"] for f in facts if f["kind"] == "chunk" and f["chunk"]]
+        made = [f.chunk.name for f in facts if isinstance(f, KeptChunk) and f.chunk]
         gone = {*made, *(chunk.name for chunk in before)} - kept
         store.remove([*gone, *_passing(facts)])
         manifests.forget(store, before=self.manifest.batch - 1)
@@ -422,12 +434,12 @@ class Pipeline:
         last = serving_name(self.manifest.batch)
         store.remove([name for name in store.names("feed") if name <= last])
         clean(self.staging)
-        if any(fact["kind"] == "kept" for fact in facts):
+        if any(isinstance(fact, KeptRows) for fact in facts):
             clean_kept(store)
         now = time.monotonic()
-        for fact in facts:
-            if fact["kind"] == "read" and fact["rows"]:
-                self._last_seen[fact["source"]] = now
+        for reading in readings(facts):
+            if reading.rows:
+                self._last_seen[reading.source] = now
 
     def _summary(self, before: Manifest, seconds: float) -> Report:
         now = self.manifest
@@ -462,13 +474,13 @@ class Pipeline:
 
 def _warn(facts: Facts) -> None:
     """Name the files that a batch had to leave out."""
-    found = [fact for fact in facts if fact["kind"] == "unreadable"]
+    found = [fact for fact in facts if isinstance(fact, UnreadableFile)]
     for fact in found[:_NAMED]:
-        _LOG.warning("%s: dropped a file: %s", fact["source"], fact["reason"])
+        _LOG.warning("%s: dropped a file: %s", fact.source, fact.reason)
     if found[_NAMED:]:
         _LOG.warning("and %s files more", f"{len(found) - _NAMED:,}")
 
 
 def _passing(facts: Facts) -> list[str]:
     """The chunks that only the rounds of one batch have read."""
-    return list({f["chunk"]["name"] for f in facts if f["kind"] in ("ring", "lives")})
+    return list({f.chunk.name for f in facts if isinstance(f, PassingChunk | RowEnds)})

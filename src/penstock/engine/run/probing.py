@@ -14,7 +14,7 @@ from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Route
 from penstock.engine.views.results import Results
 from penstock.engine.wire.exchange import placement, scatter, spread
-from penstock.engine.wire.packets import Packet, unpack_rows
+from penstock.engine.wire.packets import Packet, pack_fact, unpack_rows
 from penstock.engine.wire.tags import Tag
 
 
@@ -29,7 +29,7 @@ class Travel:
     results: Results
 
     def waiting(self) -> Iterator[Packet]:
-        """What has come before the round in which it is needed."""
+        """Packets that have come before the round in which they are needed."""
         for route in self.batch.routing.routes:
             if route.first_round > self.round:
                 yield from self.by_tag.get(route.tag("drive"), ())
@@ -52,7 +52,8 @@ class Travel:
                 else:
                     yield from self._send_home(inner, found)
             if route.is_watched:
-                yield from meter.read(route.driver, route.ruster or 0)
+                flows = meter.read(route.driver, route.ruster or 0)
+                yield from (pack_fact(0, flow) for flow in flows)
         if inner is not None and inner.is_local and inner.ready == self.round:
             yield from self._keep(inner, here)
 
@@ -63,7 +64,7 @@ class Travel:
     # Probing
 
     def _found(self, route: Route, meter: Meter) -> Iterator[Partial]:
-        """What a route's tuples find in the leg of this round, if that is here."""
+        """Combinations that a route's tuples find in the leg of this round, if that is here."""
         leg = route.leg(self.round)
         if leg is None or leg.space != self.shelf.space:
             return iter(())

@@ -1,4 +1,4 @@
-"""Step: what one partition does in one round: keep its new tuples, then probe for all comers."""
+"""Step: the work of one partition in one round: keep its new tuples, then probe for all comers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from penstock.engine.join.row_ends import Lives
 from penstock.engine.run.probing import Travel
 from penstock.engine.state.tick_span import Span
 from penstock.engine.views.results import results_at
-from penstock.engine.wire.packets import Packet, sort_out, unpack_meta
+from penstock.engine.wire.facts import readings
+from penstock.engine.wire.packets import Packet, sort_out, unpack_facts
 from penstock.engine.wire.tags import READ
 
 
@@ -28,7 +29,7 @@ class Step:
         """Packets for the next round, or facts for the driver after the last."""
         facts, by_tag = sort_out(packets)
         yield from facts
-        known = [unpack_meta(fact) for fact in facts]
+        known = unpack_facts(facts)
         reads = by_tag.pop(READ, [])
         if self.round + 1 < self.batch.routing.rounds:
             yield from reads
@@ -52,4 +53,4 @@ class Step:
         due = self.batch.due
         if due is None or self.batch.layout.query.is_sequenced:
             return None
-        return due.span([unpack_meta(packet) for packet in reads])
+        return due.span(readings(unpack_facts(reads)))

@@ -18,7 +18,8 @@ from penstock.engine.run.pipeline import Pipeline, Report
 from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.runner import on_spark
-from penstock.engine.wire.packets import SPARK_SCHEMA
+from penstock.engine.wire.facts import Drain
+from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
 from penstock.errors import StateError
 from penstock.plan.plan import Plan
 
@@ -115,8 +116,9 @@ class SparkRun:
             self._join_helpers()
             if self._drains and not self._is_stopped:
                 self._drains = False
-                facts = [(0, "meta", b'{"kind": "drain", "pid": 0}')]
-                frame = self._spark.createDataFrame(facts, SPARK_SCHEMA)
+                fact = pack_fact(0, Drain())
+                row = (fact.pid, str(fact.tag), fact.data)
+                frame = self._spark.createDataFrame([row], SPARK_SCHEMA)
                 self.pipeline.drain(on_spark(frame, (), self._tasks))
         except (PySparkException, Py4JError, OSError) as error:
             self.pipeline.checkpoint.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -12,8 +11,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.engine.run.job import Job, Runner, Work
 from penstock.engine.sources.slices import Slice
 from penstock.engine.spark.ticker import deal
+from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import Transit
-from penstock.engine.wire.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_meta
+from penstock.engine.wire.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_facts
 from penstock.engine.wire.tags import META
 from penstock.engine.wire.task_errors import guarded
 
@@ -24,7 +24,7 @@ def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
     `packets` has a tick for each of `tasks` tasks, which read the slices; others pass as they are.
     """
 
-    def run(job: Job) -> list[dict[str, Any]]:
+    def run(job: Job) -> list[Fact]:
         transit = job.transit
         dealt = deal(slices, tasks)
         frame = _apply(packets, lambda p: job.pack(dealt(p)), transit)
@@ -39,7 +39,7 @@ def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
             for stage in job.stages:
                 if stage.is_small:
                     made = iter(stage.run(made))
-            return [unpack_meta(fact) for fact in made if fact.tag == META]
+            return unpack_facts(packet for packet in made if packet.tag == META)
         finally:
             if transit is not None:
                 transit.clear()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.ticks import Ticks
-from penstock.engine.state.frontier import after_reading, frontier_after
+from penstock.engine.state.frontier import Reading, after_reading, frontier_after
 from penstock.engine.state.manifest import StreamState
 from penstock.query.source import Source
 
@@ -35,7 +34,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Due:
-    """What decides which ticks are due, but for what is read: `open_tick` is the first of them.
+    """The ticks that may be due, but for what is read: `open_tick` is the first of them.
 
     `streams`, `silent` and `drains` are as in the sequencer.
     """
@@ -47,14 +46,14 @@ class Due:
     drains: bool = False
     open_tick: int = -FOREVER
 
-    def span(self, reads: Sequence[Mapping[str, Any]]) -> Span:
+    def span(self, readings: Sequence[Reading]) -> Span:
         """The ticks that the frontier passes by what was read."""
         first, every = self.open_tick, self.ticks.every
-        after = after_reading(self.streams, reads)
+        after = after_reading(self.streams, readings)
         lowest = [after[s.name].lowest for s in self.sources if s.name in after]
         known = [time for time in lowest if time is not None]
         begin = self.ticks.next_after(min(known)) if known else FOREVER
         if self.drains:
             return Span(first, FOREVER if known else first - every, every, begin)
-        frontier = frontier_after(self.sources, self.streams, reads, self.silent)
+        frontier = frontier_after(self.sources, self.streams, readings, self.silent)
         return Span(first, self.ticks.next_after(frontier) - every, every, begin)

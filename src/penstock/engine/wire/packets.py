@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
+from penstock.engine.wire.facts import Fact, decode, encode
 from penstock.engine.wire.tags import META, Tag
 
 SCHEMA = pa.schema([("pid", pa.int32()), ("tag", pa.string()), ("data", pa.binary())])
@@ -61,15 +60,14 @@ def sort_out(packets: Iterable[Packet]) -> tuple[list[Packet], dict[Tag, list[Pa
     return by_tag.pop(META, []), by_tag
 
 
-def pack_meta(pid: int, kind: str, **facts: Any) -> Packet:
-    """A small fact for the driver, or for the next step at the same partition."""
-    return Packet(pid, META, json.dumps({"kind": kind, "pid": pid, **facts}).encode())
+def pack_fact(pid: int, fact: Fact) -> Packet:
+    """A fact for the driver, or for the next step at the same partition."""
+    return Packet(pid, META, encode(fact))
 
 
-def unpack_meta(packet: Packet) -> dict[str, Any]:
-    """The fact in a packet."""
-    facts: dict[str, Any] = json.loads(bytes(packet.data))
-    return facts
+def unpack_facts(packets: Iterable[Packet]) -> list[Fact]:
+    """The facts in packets."""
+    return [decode(packet.data) for packet in packets]
 
 
 def to_batches(packets: Iterable[Packet]) -> Iterator[pa.RecordBatch]:
