@@ -15,7 +15,6 @@ from penstock.engine.places.place import Place
 from penstock.engine.routes.multiway_routes import Routing
 from penstock.engine.routes.rusters import ruster
 from penstock.engine.routes.screening import Screened, Screener
-from penstock.engine.rows.accumulators import is_lane
 from penstock.engine.rows.columns import (
     ARRIVAL,
     PASSES,
@@ -26,6 +25,7 @@ from penstock.engine.rows.columns import (
     is_control,
     plain_name,
 )
+from penstock.engine.rows.lanes import is_lane
 from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn
