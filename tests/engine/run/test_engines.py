@@ -105,7 +105,7 @@ def traits(case: Case) -> frozenset[str]:
             found.add("late")
         if not total:
             found.add("empty stream")
-    if len({item.source.name for item in query.inputs}) < len(query.inputs):
+    if len(query.sources) < len(query.inputs):
         found.add("self-join")
     return frozenset(found)
 

@@ -64,7 +64,7 @@ def traits(plan: TreeJoin) -> frozenset[str]:
         found.add("ROWS")
     if inners and len(query.streams) < len(query.inputs):
         found.add("table")
-    if inners and len({item.source.name for item in query.inputs}) < len(query.inputs):
+    if inners and len(query.sources) < len(query.inputs):
         found.add("self-join")
     routing = routing_of(plan, Layout(query))
     found |= {f"{routing.rounds} rounds"}
