@@ -267,7 +267,8 @@ def _outputs(rng: Random, inputs: list[Input]) -> tuple[Output, ...]:
     return (*outputs, Output("double", double))
 
 
-def column_of(item: Input, name: str) -> Column:
+def column_of(item: Input, name: str = "k") -> Column:
+    """A column of an input."""
     field = item.source.field(name)
     assert field is not None
     return Column(item.alias, name, field.type)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.engine.state.store import ChunkInfo, Store
+from penstock.engine.state.store import RESTORE, ChunkInfo, Store
 from penstock.errors import CheckpointError
 
 _FOLDER = "manifests"
@@ -143,7 +143,7 @@ def load(store: Store, name: str) -> Manifest:
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"manifest {store.path(name)} is damaged: {error}",
-            hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            hint=RESTORE,
         ) from None
 
 
