@@ -43,7 +43,7 @@ def open_run(
 ) -> LocalRun:
     """A plan ready to run in this process."""
     query = plan.query
-    strange = next((i.source for i in query.inputs if i.source.format == "rate"), None)
+    strange = next((s for s in query.sources.values() if s.format == "rate"), None)
     if strange is not None:
         raise SourceError(
             f"stream {strange.name} is Spark's own rate source",
@@ -56,7 +56,7 @@ def open_run(
         checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
     )
     try:
-        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), held.store)
+        feed = Feed(query.sources.values(), held.store)
         pipeline = Pipeline(plan, held, sink, overwrite=overwrite)
     except BaseException:
         held.close()

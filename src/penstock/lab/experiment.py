@@ -93,7 +93,7 @@ def read_all(
     layout = Layout(query)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         store = Store(Place.of(folder))
-        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), store)
+        feed = Feed(query.sources.values(), store)
         feed.freeze()
         end = feed.everything()
         slices = feed.slices(feed.start(), end)

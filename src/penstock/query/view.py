@@ -70,3 +70,13 @@ class View:
     outputs: tuple[Output, ...]
     having: Expression | None = None
     every: int = EAGER
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The outputs of the join that are aggregated, each once."""
+        return tuple(dict.fromkeys(a.argument.name for a in self.aggregates if a.argument))
+
+    def functions_of(self, argument: str) -> frozenset[AggregateFunction]:
+        """The aggregates that are asked of an argument."""
+        mine = (a for a in self.aggregates if a.argument and a.argument.name == argument)
+        return frozenset(a.function for a in mine)

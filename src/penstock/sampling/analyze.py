@@ -72,7 +72,7 @@ def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:
     """Each input's own tuples: the inputs of one source share them out, to be independent."""
     shares = {}
     for name, sample in samples.items():
-        aliases = [item.alias for item in query.inputs if item.source.name == name]
+        aliases = [item.alias for item in query.reading(name)]
         for place, alias in enumerate(aliases):
             every = np.arange(place, len(sample.rows), len(aliases))
             shares[alias] = sample.rows if len(aliases) == 1 else sample.rows.take(pa.array(every))

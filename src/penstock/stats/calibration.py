@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from penstock.atomic import write_text
 from penstock.errors import StatsError
 from penstock.stats.costs import Costs
 from penstock.stats.plausible import NEEDED, faults_of
@@ -79,11 +80,9 @@ def keep(measured: Mapping[Engine, Costs]) -> Path:
         lines.append(f"\n[{engine}]\n")
         kinds = {kind: seconds for kind, seconds in asdict(costs).items() if kind in NEEDED[engine]}
         lines += [f"{kind} = {seconds:.4g}\n" for kind, seconds in kinds.items()]
-    draft = path.with_suffix(".draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text("".join(lines), encoding="utf-8")
-        draft.replace(path)
+        write_text(path, "".join(lines))
     except OSError as error:
         hint = "PENSTOCK_CALIBRATION names another file"
         raise StatsError(f"cannot write {path}: {error}", hint=hint) from None

@@ -34,15 +34,6 @@ from support.soak import script, write_input
 Runner = Callable[..., Any]
 
 
-@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
-def run(request) -> Runner:
-    """A run over all there is, on either engine."""
-    if request.param == "local":
-        return run_local
-    spark = request.getfixturevalue("spark")
-    return lambda *arguments, **named: run_spark(spark, *arguments, **named)
-
-
 @pytest.fixture
 def query(tmp_path) -> Query:
     write_input(tmp_path / "in", 4, Random(3))

@@ -48,6 +48,7 @@ from support.engines import (
     random_plan,
     random_tree,
     run_local,
+    run_replanning,
     run_spark,
 )
 from support.meshes import random_fork, random_mesh, timed, walk
@@ -189,14 +190,7 @@ def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
     case = drawn_case(seed, rng)
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
-    run = open_run(
-        any_plan(query, rng),
-        sink=place.sink,
-        checkpoint=str(place.checkpoint),
-        partitions=rng.randint(1, 3),
-        report=lambda report: run.replan(any_plan(query, rng)),
-    )
-    run.available_now(drain=True)
+    run_replanning(query, place, rng, any_plan)
     assert canonical(place.results(query)) == canonical(answer(query, case.batches))
     assert_only_what_counts_is_there(place)
 

@@ -20,6 +20,7 @@ from penstock.engine.sources import lines, parquet_rows, read
 from penstock.engine.sources.read import Block, event_micros, read_file
 from penstock.errors import Caret, SourceError
 from penstock.query import DataType, Field, Source
+from support.blocks import rows
 
 T = DataType
 FIELDS = (Field("ts", T.BIGINT), Field("k", T.INT), Field("v", T.DOUBLE), Field("name", T.STRING))
@@ -44,10 +45,6 @@ def put(path: Path, content: str | bytes | pa.Table) -> str:
 
 def blocks(stream: Source, path: str, columns: Sequence[str] | None = None) -> list[Block]:
     return list(read_file(stream, path, columns or [field.name for field in stream.fields]))
-
-
-def rows(found: list[Block]) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for block in found for row in block.batch.to_pylist()]
 
 
 def positions(found: list[Block]) -> list[int]:

@@ -36,6 +36,7 @@ from support.engines import (
     random_plan,
     random_tree,
     run_local,
+    run_replanning,
     run_spark,
     tree,
 )
@@ -142,14 +143,7 @@ def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed, tmp_path):
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
-    run = open_run(
-        any_plan(query, rng),
-        sink=place.sink,
-        checkpoint=str(place.checkpoint),
-        partitions=rng.randint(1, 3),
-        report=lambda report: run.replan(any_plan(query, rng)),
-    )
-    run.available_now(drain=True)
+    run_replanning(query, place, rng, any_plan)
     assert told(place, query) == expected(case, query)
     listed = sorted(chunk.name for chunk in place.manifest.chunks())
     assert listed == Store(str(place.checkpoint)).names("state")

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import evaluate
-from penstock.engine.rows.accumulators import count_of, fold, value_lanes
+from penstock.engine.rows.accumulators import fold, value_lanes
 from penstock.engine.rows.columns import ARRIVAL, TS, UNTIL, column_name, group_name, is_control
+from penstock.engine.rows.lanes import count_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.rows.sample_weights import summed, with_samples
@@ -26,7 +27,8 @@ def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
     view = layout.query.view
     if alias in layout.sampled:
         rows = with_samples(rows, alias, layout.quantities(alias))
-    if view is None or alias not in layout.weighted or count_of(alias) in rows.schema.names:
+    count = str(count_of(alias))
+    if view is None or alias not in layout.weighted or count in rows.schema.names:
         return rows
     carried = layout.carried(alias)
     kept = [name for name in rows.schema.names if is_control(name) or name in carried]
@@ -34,7 +36,7 @@ def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
     if UNTIL not in columns:
         times = rows.column(TS).to_numpy()
         columns[UNTIL] = pa.array(alive_until(layout.query.input(alias).window, times))
-    columns[count_of(alias)] = pa.array(np.ones(len(rows), np.int64))
+    columns[count] = pa.array(np.ones(len(rows), np.int64))
     for output in layout.query.outputs:
         if layout.owners.get(output.name) == alias:
             values = evaluate(output.expression, rows, column_name)

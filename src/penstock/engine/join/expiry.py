@@ -31,7 +31,7 @@ def _floor(query: Query, members: Collection[str], streams: Streams) -> int:
     # Tuples that wait for the frontier may be older than what their stream sends next, and a view's
     # next tick may be before that: whichever plan evaluates it has its windows whole.
     is_behind = query.is_sequenced or query.view is not None
-    waiting = [item.source for item in query.streams] if is_behind else []
+    waiting = query.stream_sources.values() if is_behind else ()
     coming = frontier_of([*others, *waiting], streams)
     return max(oldest_alive(query.input(alias).window, coming) for alias in members)
 

@@ -24,6 +24,7 @@ from penstock.engine.rows.columns import (
     hash_name,
     plain_name,
 )
+from penstock.engine.rows.lanes import is_lane
 from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn
@@ -112,9 +113,8 @@ class Packing:
         fact = pack_fact(0, reading)
         yield fact
         yield from self._tell_view(fact)
-        for item in self.query.inputs:
-            if item.source.name == name and len(block.times):
-                yield from self._address(item, block)
+        for item in self.query.reading(name) if len(block.times) else ():
+            yield from self._address(item, block)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
         """Send what was read also to where a view and its inputs are kept: it decides which ticks
@@ -158,16 +158,16 @@ class Packing:
         return Screened(passing(self.query.filters_of(item.alias), block.rows, plain_name))
 
     def _source(self, name: str) -> Source:
-        return next(i.source for i in self.query.inputs if i.source.name == name)
+        return self.query.sources[name]
 
     def _columns(self, name: str) -> tuple[str, ...]:
-        aliases = [i.alias for i in self.query.inputs if i.source.name == name]
+        aliases = [item.alias for item in self.query.reading(name)]
         wanted = {column for alias in aliases for column in self.layout.reads(alias)}
         return tuple(f.name for f in self._source(name).fields if f.name in wanted)
 
     def _hints(self, name: str) -> tuple[str, ...]:
         """The columns that screeners look at, whoever else does."""
-        aliases = [i.alias for i in self.query.inputs if i.source.name == name]
+        aliases = [item.alias for item in self.query.reading(name)]
         looks = [self.screeners[alias] for alias in aliases if alias in self.screeners]
         return tuple(dict.fromkeys(column for each in looks for column in each.attributes))
 

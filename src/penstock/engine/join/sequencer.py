@@ -74,9 +74,9 @@ class Sequencer:
         """The event time that no source will go back behind after this batch."""
         if self.drains:
             return FOREVER
-        sources = {item.source.name: item.source for item in self.batch.layout.query.streams}
+        sources = self.batch.layout.query.stream_sources.values()
         known = readings(unpack_facts(facts))
-        return frontier_after(sources.values(), self.streams, known, self.silent)
+        return frontier_after(sources, self.streams, known, self.silent)
 
     def _waiting(self, item: Input, by_tag: Mapping[Tag, list[Packet]]) -> pa.RecordBatch | None:
         layout, kept = self.batch.layout, _rows_of(self.batch, Module.pending(item.alias))

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from penstock.engine.rows.accumulators import count_of, lanes_of
+from penstock.engine.rows.accumulators import lanes_of
 from penstock.engine.rows.columns import column_name, group_name
+from penstock.engine.rows.lanes import Lane, count_of
 from penstock.engine.rows.sample_weights import quantities_of, sample_columns, sample_lanes
 from penstock.engine.rows.ticks import Ticks
 from penstock.query import Column, Condition, Expression, Query
@@ -148,17 +149,23 @@ class Layout:
         view, is_sampled = self.query.view, alias in self.sampled
         if view is None or alias not in self.weighted:
             return sample_columns(alias) if is_sampled else ()
-        names = [count_of(alias)]
+        groups: list[str] = []
+        lanes = [count_of(alias)]
         for output in self._owned(alias):
-            names += [group_name(output)] if self.is_group(output) else lanes_of(view, output)
-        return (*names, *(sample_lanes(alias, self.quantities(alias)) if is_sampled else ()))
+            if self.is_group(output):
+                groups.append(group_name(output))
+            else:
+                lanes += lanes_of(view, output)
+        lanes += sample_lanes(alias, self.quantities(alias)) if is_sampled else ()
+        return (*groups, *map(str, lanes))
 
-    def quantities(self, alias: str) -> tuple[str, ...]:
+    def quantities(self, alias: str) -> tuple[Lane, ...]:
         """The sums that are estimated of a folded input: its number, and its own arguments."""
         view = self.query.view
         assert view is not None, "only views have sampled inputs"
         arguments = [output for output in self._owned(alias) if not self.is_group(output)]
-        return (f"n:{alias}", *(name for each in arguments for name in quantities_of(view, each)))
+        lanes = [lane for each in arguments for lane in quantities_of(view, each)]
+        return (count_of(alias), *lanes)
 
     def _owned(self, alias: str) -> list[str]:
         return [output for output, owner in self.owners.items() if owner == alias]

@@ -140,14 +140,14 @@ class Pipeline:
         self._recover(overwrite)
 
     @property
-    def _sources(self) -> dict[str, Source]:
+    def _sources(self) -> Mapping[str, Source]:
         """The streams' sources by name; tables do not move the frontier."""
-        return {i.source.name: i.source for i in self.plan.query.streams}
+        return self.plan.query.stream_sources
 
     @property
-    def _read_sources(self) -> dict[str, Source]:
+    def _read_sources(self) -> Mapping[str, Source]:
         """The sources of all inputs by name."""
-        return {i.source.name: i.source for i in self.plan.query.inputs}
+        return self.plan.query.sources
 
     def on_report(self, report: Callable[[Report], None]) -> None:
         """Have a function called with the report of each batch."""

@@ -12,7 +12,7 @@ from penstock.engine.places.place import Place
 from penstock.engine.sources.files import FileInfo, absolute, list_files
 from penstock.engine.sources.slices import Slice
 from penstock.engine.sources.synthetic import Synthetic
-from penstock.engine.state.store import Store
+from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError, SourceError
 from penstock.query.source import FILE_FORMATS, Source
 
@@ -70,7 +70,7 @@ class FileLog:
         except (ValueError, TypeError) as error:
             raise CheckpointError(
                 f"the file log {self._store.path(name)} is damaged: {error}",
-                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+                hint=RESTORE,
             ) from None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.engine.places.file_names import is_mark, new_mark
 from penstock.engine.places.place import Place
-from penstock.engine.state.store import Store
+from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
 from penstock.query.expression import render
@@ -79,7 +79,7 @@ class Checkpoint:
         if not is_mark(mark):
             raise CheckpointError(
                 f"{self.store.path(_MARK)} is damaged: {mark[:40]!r} is not what a run wrote",
-                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+                hint=RESTORE,
             )
         return mark
 
@@ -103,7 +103,7 @@ class Checkpoint:
         except ValueError as error:
             raise CheckpointError(
                 f"{self.store.path(_IDENTITY)} is damaged: {error}",
-                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+                hint=RESTORE,
             ) from None
         return found
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.engine.state.modules import Module
-from penstock.engine.state.store import ChunkInfo, Store
+from penstock.engine.state.store import RESTORE, ChunkInfo, Store
 from penstock.errors import CheckpointError
 
 _FOLDER = "manifests"
@@ -153,7 +153,7 @@ def load(store: Store, name: str) -> Manifest:
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"manifest {store.path(name)} is damaged: {error}",
-            hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            hint=RESTORE,
         ) from None
 
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.expressions.evaluate import evaluate, holds
 from penstock.engine.folding.cover import Cover, aggregate
-from penstock.engine.rows.accumulators import COUNT, Columns, fold
+from penstock.engine.rows.accumulators import Columns, fold
 from penstock.engine.rows.columns import ROWS, TS, UNTIL, plain_name
+from penstock.engine.rows.lanes import COUNT
 from penstock.engine.rows.sample_weights import Sources
 from penstock.engine.state.tick_span import Span
 from penstock.engine.views.estimates import estimates
@@ -168,7 +169,7 @@ class Evaluation:
         ids, _ = self._points
         columns, _, firsts = self._groups
         cover = self._cover()
-        counts = cover.counts(self.calendar.column(COUNT))
+        counts = cover.counts(self.calendar.column(str(COUNT)))
         visible = np.flatnonzero(counts > 0) if self.view.groups else np.arange(len(ids))
         places = pa.array(firsts[ids[visible]] if len(firsts) else np.empty(0, np.int64))
         names = [column.name for column in self.view.groups]

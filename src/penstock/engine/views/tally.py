@@ -12,10 +12,8 @@ from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Partial
 from penstock.engine.rows.accumulators import (
-    COUNT,
     Columns,
     Groups,
-    count_of,
     fold,
     folded_by,
     groups_of,
@@ -23,6 +21,7 @@ from penstock.engine.rows.accumulators import (
     value_lanes,
 )
 from penstock.engine.rows.columns import ROWS, TS, UNTIL, column_name, group_name
+from penstock.engine.rows.lanes import COUNT, count_of, known_of, sum_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.sample_weights import appended
 from penstock.engine.views.replicated import replicated
@@ -114,14 +113,15 @@ def _lanes(layout: Layout, view: View, found: Partial, values: Columns) -> Colum
 
     An aggregate in the lanes of one input is multiplied by the counts of all the others.
     """
-    counts = {a: found.payload.column(count_of(a)).to_numpy() for a in sorted(layout.weighted)}
-    lanes = {COUNT: pa.array(_product(list(counts.values()), len(found)))}
-    for name in dict.fromkeys(a.argument.name for a in view.aggregates if a.argument):
+    counts = {a: found.payload.column(str(count_of(a))).to_numpy() for a in sorted(layout.weighted)}
+    lanes = {str(COUNT): pa.array(_product(list(counts.values()), len(found)))}
+    for name in view.arguments:
         if name in values:
             owner, mine = None, value_lanes(view, name, values[name])
         else:
             owner = layout.owners[name]
-            mine = {lane: found.payload.column(lane) for lane in lanes_of(view, name)}
+            names = [str(lane) for lane in lanes_of(view, name)]
+            mine = {lane: found.payload.column(lane) for lane in names}
         others = [count for alias, count in counts.items() if alias != owner]
         lanes |= _multiplied(mine, name, _product(others, len(found))) if others else mine
     return lanes
@@ -133,7 +133,7 @@ def _product(counts: list[Int64s], size: int) -> Int64s:
 
 def _multiplied(lanes: Columns, name: str, factors: Int64s) -> Columns:
     """The lanes of an argument, each row repeated."""
-    count, high, low = f"=c:{name}", f"=s:{name}", f"=e:{name}"
+    count, high, low = str(known_of(name)), str(sum_of(name)), str(sum_of(name).error)
     more: Columns = {count: pa.array(lanes[count].to_numpy() * factors)}
     if high in lanes:
         pair = scaled(lanes[high].to_numpy(), lanes[low].to_numpy(), factors)
