@@ -44,7 +44,7 @@ class Run:
     """What a process is to do. `shapes` are the trees that its batches take turns in, if any.
 
     Every second batch of a view aggregates the `early` inputs before the join. Multi-way plans
-    compute it `anew` where that names a stream.
+    recompute it where `recompute` names a stream.
     """
 
     text: str
@@ -54,19 +54,19 @@ class Run:
     shapes: tuple[Any, ...] = ()
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
-    anew: str | None = None
+    recompute: str | None = None
 
     def plan(self, batch: int) -> Plan:
         """The plan of a batch; None among the shapes stands for the multi-way plan."""
         query = parse(self.text)
         shape = self.shapes[batch % len(self.shapes)] if self.shapes else None
-        plan = _flat(query, self.anew) if shape is None else tree(query, shape)
+        plan = _flat(query, self.recompute) if shape is None else tree(query, shape)
         return replace(plan, drops=self.drops, early=self.early if batch % 2 else ())
 
 
-def _flat(query: Query, anew: str | None) -> Plan:
+def _flat(query: Query, recompute: str | None) -> Plan:
     plan = default_plan(query)
-    return plan if anew is None else replace(plan, anew=anew)
+    return plan if recompute is None else replace(plan, recompute=recompute)
 
 
 def exit_code(run: Run) -> int | None:

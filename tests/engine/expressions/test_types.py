@@ -54,13 +54,13 @@ def any_plan(query: Query, rng: Random) -> Plan:
 
 
 def any_view_plan(query: Query, rng: Random) -> Plan:
-    """The same with any inputs aggregated early, and the view computed anew or not."""
+    """The same with any inputs aggregated early, and the view recomputed or not."""
     plan = any_plan(query, rng)
     if isinstance(plan, MeshJoin):
         return plan
     drivers = [item.alias for item in query.streams]
     if isinstance(plan, MultiwayJoin) and len(drivers) > 1 and not query.is_sequenced:
-        plan = replace(plan, anew=rng.choice((None, *drivers)))
+        plan = replace(plan, recompute=rng.choice((None, *drivers)))
     return replace(plan, early=tuple(alias for alias in query.aliases if rng.random() < 0.5))
 
 

@@ -32,7 +32,7 @@ class Batch:
 
     In a batch that `rebuilds`, all that is in the inputs' windows counts as new and inner joins
     have nothing yet; it makes inner state, and of a view the calendar, but no results. So it is in
-    every batch of a view that is computed anew, but that these are evaluated. `due` decides which
+    every batch of a view that is recomputed, but that these are evaluated. `due` decides which
     ticks of a view are; `open_tick` is the first that is still to come.
     """
 
@@ -54,11 +54,11 @@ class Batch:
 
     @property
     def is_snapshot(self) -> bool:
-        """Whether a view is computed anew from whole windows, because the plan wants it so or
+        """Whether a view is recomputed from whole windows, because the plan wants it so or
         because the ends of ROWS lives come unforeseen."""
         if self.layout.query.view is None:
             return False
-        return self.routing.is_anew or self.layout.query.is_sequenced
+        return self.routing.is_recomputed or self.layout.query.is_sequenced
 
     @property
     def all_is_new(self) -> bool:

@@ -151,12 +151,12 @@ class Shelf:
 
     def is_segmented(self, name: str) -> bool:
         """Whether rows of an input are joined as segments."""
-        return self.batch.routing.is_anew and name in self.batch.layout.weighted
+        return self.batch.routing.is_recomputed and name in self.batch.layout.weighted
 
     def segmented(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of an input as segments of the ticks that are due."""
         due = self.batch.due
-        assert due is not None, "only views are computed anew"
+        assert due is not None, "only views are recomputed"
         assert self.span is not None, "a view has ticks"
         return segments(name, rows, due.ticks, self.span)
 

@@ -104,13 +104,13 @@ class Routing:
     """A plan for the steps: routes in the order in which a round takes them, and inner state.
 
     Where a plan is a mesh, `rusters` say which new tuples take which of a driver's routes. If it
-    `is_anew`, the one route joins all that is in the windows.
+    `is_recomputed`, the one route joins all that is in the windows.
     """
 
     routes: tuple[Route, ...]
     inners: tuple[Inner, ...] = ()
     rusters: tuple[Rusters, ...] = ()
-    is_anew: bool = False
+    is_recomputed: bool = False
 
     @property
     def rounds(self) -> int:
@@ -140,27 +140,27 @@ class Path:
 
 
 def multiway_routing(plan: MultiwayJoin, layout: Layout) -> Routing:
-    """The route of each stream of a multi-way plan, or the one of a plan that computes anew."""
-    if plan.anew is None:
+    """The route of each stream of a multi-way plan, or the one of a view that is recomputed."""
+    if plan.recompute is None:
         return Routing(tuple(_route(order, layout) for order in plan.orders))
-    _refuse_anew(plan, plan.anew)
-    return Routing((_over_all(_route(plan.order(plan.anew), layout)),), is_anew=True)
+    _refuse_recomputing(plan, plan.recompute)
+    return Routing((_over_all(_route(plan.order(plan.recompute), layout)),), is_recomputed=True)
 
 
-def _refuse_anew(plan: MultiwayJoin, driver: str) -> None:
-    """Refuse to compute anew what is no view, or has no two streams with windows of time."""
+def _refuse_recomputing(plan: MultiwayJoin, driver: str) -> None:
+    """Refuse to recompute what is no view, or has no two streams with windows of time."""
     query = plan.query
     why = None
     if query.view is None:
         why = "the query has no GROUP BY and no aggregates"
     elif query.is_sequenced:
-        why = "views over ROWS windows are computed so in any case"
+        why = "views over ROWS windows are recomputed in any case"
     elif driver not in {item.alias for item in query.streams}:
         why = f"{driver} is not a stream of the query"
     elif len(query.streams) < 2:
         why = "there is only one stream, whose tuples are not kept"
     if why is not None:
-        raise PlanError(f"the plan computes the view anew: {why}", hint="leave out `anew`")
+        raise PlanError(f"the plan recomputes the view: {why}", hint="leave out `recompute`")
 
 
 def _over_all(route: Route) -> Route:

@@ -304,7 +304,7 @@ class Pipeline:
             total_shed=self._shed_after(facts),
             weighted=tuple(sorted(self.layout.weighted)),
             sampled=tuple(sorted(self.layout.sampled)),
-            is_anew=self.routing.is_anew,
+            is_recomputed=self.routing.is_recomputed,
             kept=with_rows(before.kept, self._read_sources.values(), facts),
             screened=self._screened_after(facts),
         )
@@ -361,14 +361,14 @@ class Pipeline:
 
     def _with_inner_state(self, number: int, run: Runner) -> Manifest:
         """The state before a batch, with exactly the inner state that the plan needs, and with the
-        calendar of a view that is not computed anew.
+        calendar of a view that is not recomputed.
 
         What is missing is rebuilt from the inputs' windows. It becomes final with the batch.
         """
         is_snapshot = self.plan.query.view is not None and self.plan.query.is_sequenced
         wanted = () if is_snapshot else tuple(inner.module for inner in self.routing.inners)
         there = set(self.manifest.inner)
-        lacks_calendar = self.manifest.is_anew and not self.routing.is_anew
+        lacks_calendar = self.manifest.is_recomputed and not self.routing.is_recomputed
         is_there = (
             there.issuperset(wanted)
             and self.layout.weighted == set(self.manifest.weighted)
@@ -376,7 +376,7 @@ class Pipeline:
             and not lacks_calendar
         )
         useless = there.difference(wanted if is_there else ())
-        useless |= {CALENDAR} if self.routing.is_anew else set()
+        useless |= {CALENDAR} if self.routing.is_recomputed else set()
         modules = {m: p for m, p in self.manifest.modules.items() if m not in useless}
         before = dataclasses.replace(self.manifest, modules=modules, inner=wanted)
         if is_there or not modules or not (wanted or lacks_calendar):

@@ -39,7 +39,7 @@ class Step:
         else:
             shelf.reopen(known)
         yield from shelf.take_inners(self.round, by_tag)
-        if self.batch.routing.is_anew and shelf.span is not None and shelf.span.is_empty:
+        if self.batch.routing.is_recomputed and shelf.span is not None and shelf.span.is_empty:
             return
         results = results_at(self.batch, self.pid)
         travel = Travel(self.batch, self.round, shelf, by_tag, results)

@@ -85,8 +85,8 @@ class Manifest:
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
     box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
     `sampled` those of a view whose tuples may stand for others that were shed. A view that
-    `is_anew` has no calendar. `screened` counts by input the tuples that came to its filters and
-    those that passed. `kept` are the files of malformed rows that runs have written to.
+    `is_recomputed` has no calendar. `screened` counts by input the tuples that came to its filters
+    and those that passed. `kept` are the files of malformed rows that runs have written to.
     """
 
     batch: int
@@ -103,7 +103,7 @@ class Manifest:
     total_shed: Mapping[str, int] = field(default_factory=dict)
     weighted: tuple[str, ...] = ()
     sampled: tuple[str, ...] = ()
-    is_anew: bool = False
+    is_recomputed: bool = False
     kept: tuple[KeptFile, ...] = ()
     screened: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -189,6 +189,8 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     facts["inner"] = tuple(map(Module, facts.get("inner", ())))
     facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled")}
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
+    # 0.1 called it otherwise.
+    facts["is_recomputed"] = facts.pop("is_anew", facts.get("is_recomputed", False))
     return Manifest(modules=modules, streams=streams, parts=parts, kept=kept, **facts)
 
 
