@@ -24,7 +24,6 @@ from penstock.engine.rows.columns import (
     hash_name,
     plain_name,
 )
-from penstock.engine.rows.lanes import is_lane
 from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn

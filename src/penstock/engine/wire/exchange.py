@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.rows.accumulators import is_lane
 from penstock.engine.rows.columns import ARRIVAL, hash_name, is_control
+from penstock.engine.rows.lanes import is_lane
 from penstock.engine.rows.layout import Layout
 from penstock.engine.wire.packets import Packet, pack_rows
 from penstock.engine.wire.tags import Tag
