@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.engine.run.pipeline import Report
+    from penstock.engine.run.report import Report
 
 # A busy machine is slow, and that is no fault.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

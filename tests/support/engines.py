@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from penstock.engine.local import open_run
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink, jsonl, parquet
 from penstock.engine.state.manifest import Manifest, latest
 from penstock.engine.state.store import Store

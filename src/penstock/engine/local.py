@@ -9,7 +9,8 @@ from contextlib import closing
 from penstock.arguments import as_flag, as_seconds
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.job import Job, Runner
-from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed
 from penstock.engine.state.checkpoint import Checkpoint

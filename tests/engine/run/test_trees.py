@@ -15,7 +15,7 @@ from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.rows.layout import Layout
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin, branches, is_left_deep

@@ -15,7 +15,7 @@ from rich.console import Console
 from penstock.cli.show.progress import Progress
 from penstock.cql import parse
 from penstock.engine.rows.event_time import moment, span
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
 from penstock.engine.state.waiting import Waiting, waiting_for
 from penstock.query import Query

@@ -1,4 +1,4 @@
-"""What every step of a batch knows."""
+"""The plan, routes and state that every step of a batch reads."""
 
 from __future__ import annotations
 
@@ -25,31 +25,48 @@ Infos = tuple[ChunkInfo, ...]
 
 @dataclass(frozen=True)
 class Batch:
-    """The plan, the state before the batch, and what has expired since.
-
-    `state` lists the chunks by module and partition as manifest n − 1 does, `merges` those that
-    are to become one, `floors` the event time below which tuples are dead, by input or inner join.
-
-    In a batch that `rebuilds`, all that is in the inputs' windows counts as new and inner joins
-    have nothing yet; it makes inner state, and of a view the calendar, but no results. So it is in
-    every batch of a view that is recomputed, but that these are evaluated. `due` decides which
-    ticks of a view are; `open_tick` is the first that is still to come.
-    """
+    """The plan, the state before the batch, and the bounds of what is still alive in it."""
 
     number: int
+    """Number of the batch."""
+
     layout: Layout
+    """Where the tuples of the query lie."""
+
     routing: Routing
+    """The routes that tuples take."""
+
     partitions: int
+    """Partitions of each space."""
+
     root: Place
+    """The checkpoint's folder."""
+
     state: Modules
+    """The chunks by module and partition, as manifest n − 1 lists them."""
+
     merges: Modules
+    """Those of the chunks that are to become one."""
+
     floors: Mapping[str, int]
+    """The event time below which tuples are dead, by input or inner join."""
+
     staging: Staging | None
+    """Where results are written, if anywhere."""
+
     rebuilds: bool = False
+    """Whether the batch makes inner state, and of a view the calendar, but no results.
+
+    All that is in the inputs' windows then counts as new, and inner joins have nothing yet. So it
+    is in every batch of a view that is recomputed, but that these are evaluated.
+    """
+
     due: Due | None = None
+    """The ticks of a view that may be evaluated; which of them are, follows from what is read."""
 
     @property
     def open_tick(self) -> int:
+        """The first tick of a view that is still to come."""
         return -FOREVER if self.due is None else self.due.open_tick
 
     @property

@@ -14,7 +14,8 @@ from pyspark.sql.streaming import StreamingQuery
 
 from penstock.arguments import as_seconds
 from penstock.engine.run.given_plan import Planned
-from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.report import Report
 from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.runner import on_spark

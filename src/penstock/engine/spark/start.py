@@ -13,7 +13,8 @@ from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.places.file_names import unique_name
-from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.publish import staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_endless

@@ -33,8 +33,10 @@ class Tag:
     kind: TagKind
     name: str | None = None
     """The input, inner join or source that the rows are of."""
+
     ruster: int | None = None
     """The ruster that the rows are of, where a mesh has several."""
+
     is_filed: bool = False
     """Whether the data are the name of a file with the packet's data."""
 
