@@ -66,7 +66,7 @@ class Partial:
 
     @classmethod
     def from_rows(cls, rows: pa.RecordBatch) -> Partial:
-        """What `to_rows` made."""
+        """The combinations that `to_rows` made into rows."""
         control = [name for name in rows.schema.names if is_control(name)]
         payload = [name for name in rows.schema.names if not is_control(name)]
         values = {name: rows.column(name).to_numpy() for name in control}
@@ -93,7 +93,7 @@ class Join:
     meter: Meter = field(default_factory=Meter)
 
     def run(self, partial: Partial) -> Iterator[Partial]:
-        """What is left of the combinations after all visits, in slices."""
+        """Combinations that are left after all visits, in slices."""
         if not self.visits:
             yield partial
         elif len(partial):

@@ -1,1 +1,1 @@
-"""What each new tuple visits: multi-way, tree, mesh, and the filters on the way."""
+"""Routes of new tuples through the inputs: multi-way, tree, mesh, and filters on the way."""

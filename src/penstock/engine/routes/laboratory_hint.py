@@ -10,7 +10,7 @@ NESTED = ("nested loops on equalities run", "--engine local --eager", "leave /ne
 
 
 def laboratory_hint(query: Query, what: str, options: str, otherwise: str) -> str:
-    """What to do about a plan that batches do not run: the laboratory does, but has no views."""
+    """The hint about a plan that batches do not run: the laboratory does, but has no views."""
     return otherwise if query.view is not None else f"{what} in the laboratory: {options}"
 
 

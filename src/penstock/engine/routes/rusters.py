@@ -59,7 +59,7 @@ class Rusters:
         return Screened(passes, rusters, tuple(facts) if self.is_watched else ())
 
     def _decide(self, route: int, rows: pa.RecordBatch, left: Bools) -> Iterator[Flow]:
-        """What goes into each filter of a route and comes out; at the end that is all `left`."""
+        """The flow through each filter of a route; `left` is narrowed down to what passes all."""
         for condition in self.leading[route]:
             before = int(left.sum())
             left[:] = passing((condition,), rows, plain_name, among=left)

@@ -140,7 +140,7 @@ class SparkRun:
             raise self._end_error
 
     def _explained(self, error: Exception) -> Exception:
-        """What really went wrong, without Spark's stack trace if it is known."""
+        """The error that really happened, without Spark's stack trace if it is known."""
         if is_lost(error):
             return lost_error()
         if self._error is not None and not isinstance(self._error, PySparkException | Py4JError):
@@ -157,7 +157,7 @@ class SparkRun:
         )
 
     def on_batch(self, frame: DataFrame, number: int) -> None:
-        """What Spark calls for each micro-batch."""
+        """Run a micro-batch; Spark calls this for each."""
         try:
             self._run_batch(frame, number)
         except Exception as error:
@@ -193,7 +193,7 @@ class SparkRun:
             self._end_error = error  # For whoever waits for the end: a thread has nobody to tell.
 
     def _serving(self, number: int) -> Serving | None:
-        """What the batch reads, as soon as there is something."""
+        """The input of the batch, as soon as there is some."""
         if number <= self.pipeline.manifest.batch:
             return Serving((), self.pipeline.manifest.offsets)
         while True:
@@ -205,5 +205,5 @@ class SparkRun:
 
 
 def _first_line(error: Exception) -> str:
-    """What Spark says first; the rest is stack traces."""
+    """The first line of an error of Spark; the rest is stack traces."""
     return str(error).strip().split("\n", 1)[0]

@@ -1,4 +1,4 @@
-"""Manifests: what a batch leaves behind. Manifest n is the one commit point of batch n."""
+"""Manifests: the state after a batch. Manifest n is the one commit point of batch n."""
 
 from __future__ import annotations
 

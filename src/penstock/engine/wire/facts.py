@@ -1,7 +1,7 @@
 """Facts: small messages from tasks to the driver, and from one step of a batch to the next.
 
-Each is a frozen type and travels as JSON. What a source was read of is a `Reading`, which the
-frontier follows from; a file of results is a `StagedPart`.
+Each is a frozen type and travels as JSON. Two of them live where state is made from them: a
+`Reading` moves the frontier, and a `StagedPart` is listed by the manifest.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def decode(data: Any) -> Fact:
 
 
 def readings(facts: Iterable[Fact]) -> list[Reading]:
-    """What was read, among facts of all kinds."""
+    """The readings among facts of all kinds."""
     return [fact for fact in facts if isinstance(fact, Reading)]
 
 
