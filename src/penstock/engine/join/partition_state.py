@@ -14,6 +14,7 @@ from penstock.engine.folding.segments import segments
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import by_time
 from penstock.engine.join.row_ends import DEAD, Lives
+from penstock.engine.places.place import Place
 from penstock.engine.routes.multiway_routes import Route, Visit
 from penstock.engine.rows.accumulators import fold
 from penstock.engine.rows.columns import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
@@ -92,17 +93,18 @@ class Shelf:
         new = [] if rows is None else [self._sorted_out(name, _in_state_order(rows, self.key))]
         if new:
             self.fresh[name] = new
+        at = self._at(name)
         if self.batch.is_compact(name):
             yield from self._compacted(name, new)
         elif self.batch.is_kept(name):
             for chunk in new:
-                yield from self._keep(name, self._lasting(name, chunk).rows, is_fresh=True)
+                yield from keep_chunk(*at, self._lasting(name, chunk).rows, is_fresh=True)
             yield from self._merged(name)
             yield from self._trimmed(name)
         elif self.batch.is_reread(name):
             passing = self.older.get(name, []) if self.batch.is_rows(name) else []
-            yield from (self._pass(name, chunk.rows, is_fresh=False) for chunk in passing)
-            yield from (self._pass(name, chunk.rows, is_fresh=True) for chunk in new)
+            yield from (pass_chunk(*at, chunk.rows, is_fresh=False) for chunk in passing)
+            yield from (pass_chunk(*at, chunk.rows, is_fresh=True) for chunk in new)
 
     def _sorted_out(self, name: str, chunk: Chunk) -> Chunk:
         """A chunk without the numbers of rusters, which mean nothing to another plan."""
@@ -255,7 +257,7 @@ class Shelf:
         dead = sum(info.rows - len(chunk.rows) for info, chunk in left.items())
         for info, chunk in left.items() if dead > _DEAD * sum(i.rows for i in infos) else ():
             if len(chunk.rows) < info.rows:
-                yield from self._keep(name, chunk.rows, tier=info.tier, replaces=[info])
+                yield from keep_chunk(*self._at(name), chunk.rows, tier=info.tier, replaces=[info])
 
     def _merged(self, name: str) -> Iterator[Packet]:
         """Several chunks as one, without what has expired."""
@@ -269,7 +271,7 @@ class Shelf:
         self.older[name] = self._with_ends(name, self._listed(name, skip)) + merged
         tier = 1 + max(info.tier for info in infos)
         written = merged[0].rows if merged else None
-        yield from self._keep(name, written, tier=tier, replaces=infos, is_fresh=False)
+        yield from keep_chunk(*self._at(name), written, tier=tier, replaces=infos, is_fresh=False)
 
     def _compacted(self, name: str, new: list[Chunk]) -> Iterator[Packet]:
         """All that is kept of an input folded into one chunk for each time at which it dies.
@@ -287,9 +289,9 @@ class Shelf:
         deaths = kept.column(UNTIL).to_numpy()
         for death in np.unique(deaths):
             chunk = _in_state_order(kept.filter(pa.array(deaths == death)), self.key)
-            yield from self._keep(name, chunk.rows, replaces=infos)
+            yield from keep_chunk(*self._at(name), chunk.rows, replaces=infos)
         if batch.is_reread(name):
-            yield from (self._pass(name, chunk.rows, is_fresh=True) for chunk in new)
+            yield from (pass_chunk(*self._at(name), chunk.rows, is_fresh=True) for chunk in new)
 
     def _alive(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
         alive = rows.column(TS).to_numpy() >= self.batch.floor(name)
@@ -302,30 +304,9 @@ class Shelf:
     def _module(self, name: str) -> Module:
         return Module.kept(name, self.space)
 
-    def _keep(
-        self,
-        name: str,
-        rows: pa.RecordBatch | None,
-        *,
-        replaces: Iterable[ChunkInfo] = (),
-        tier: int = 0,
-        is_fresh: bool | None = None,
-    ) -> Iterator[Packet]:
-        """Write rows for later batches, as `keep_chunk` does."""
-        return keep_chunk(
-            self.batch.root,
-            self._module(name),
-            self.pid,
-            rows,
-            replaces=replaces,
-            tier=tier,
-            is_fresh=is_fresh,
-        )
-
-    def _pass(self, name: str, rows: pa.RecordBatch, *, is_fresh: bool) -> Packet:
-        """Write rows for later rounds of this batch only."""
-        root, module = self.batch.root, self._module(name)
-        return pass_chunk(root, module, self.pid, rows, is_fresh=is_fresh)
+    def _at(self, name: str) -> tuple[Place, Module, int]:
+        """Where chunks of an input or inner join are written."""
+        return self.batch.root, self._module(name), self.pid
 
 
 def _in_state_order(rows: pa.RecordBatch, key: int | None) -> Chunk:
