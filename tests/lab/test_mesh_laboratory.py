@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.bench.mesh.joins import JoinFigures, contest
+from penstock.bench.mesh.joins import contest
 from penstock.bench.mesh.joins_data import STREAMS, skewed
 from penstock.errors import PlanError
 from penstock.lab.apparatus import execute, set_up, tally
@@ -251,7 +251,6 @@ def test_the_rivals_of_the_benchmark_join_the_same() -> None:
     assert found.runs["mesh"][0].compares < found.runs["single"][0].compares
     assert found.ratio("mesh") == 1.0
     assert 0.0 < found.classification < 1.0
-    assert JoinFigures(found, found).eddy_overhead > -1.0
 
 
 def test_each_stream_of_the_skewed_data_has_a_rare_sector() -> None:

@@ -104,18 +104,10 @@ class Contest:
 
 @dataclass(frozen=True)
 class JoinFigures:
-    """The two contests of the join.
-
-    `eddy_overhead` is how much longer than the single plan the eddy takes for uniform data: above
-    0.25 it is no fair rival and the comparison is void.
-    """
+    """The two contests of the join."""
 
     skewed: Contest
     uniform: Contest
-
-    @property
-    def eddy_overhead(self) -> float:
-        return self.uniform.rate("single") / self.uniform.rate("eddy") - 1.0
 
 
 def run_joins(size: JoinSize, progress: Progress) -> JoinFigures:
