@@ -38,7 +38,7 @@ class Services:
 
 @dataclass(frozen=True)
 class _Arrivals:
-    """What comes to a join, from one side or from both: when, and with which lifetimes and members.
+    """Rows that come to a join, from one side or both: when, and with which lifetimes and members.
 
     Tuples that can join nothing (not `passes`) take their time too. `members` has the kernel's row
     of each input, `places` turns the trace's numbers into numbers here.
@@ -68,7 +68,7 @@ class _Network:
         self.end = float(apparatus.ready.max()) if len(apparatus.ready) else 0.0
 
     def arrivals(self, node: Node) -> _Arrivals:
-        """What a node sends up."""
+        """The rows that a node sends up."""
         return self._tuples(node.alias) if isinstance(node, Leaf) else self._matches(node)
 
     def _tuples(self, alias: str) -> _Arrivals:

@@ -12,7 +12,7 @@ from penstock.plan.plan import Plan
 
 
 def kept_tuples(plan: Plan, tuples: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """What the drop boxes of a plan let through, by alias."""
+    """The tuples that the drop boxes of a plan let through, by alias."""
     return {alias: _kept(plan, alias, rows) for alias, rows in tuples.items()}
 
 

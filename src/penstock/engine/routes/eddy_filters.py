@@ -139,7 +139,7 @@ class _Hops:
         return self.passes
 
     def seen(self) -> Profile:
-        """What was seen of the tuples that were routed at random, and how long filters took."""
+        """The profile of the tuples that were routed at random, and how long filters took."""
         places = np.flatnonzero(self.sampled[self.batches])[-KEPT:]
         tuples = self.rows.select(self.eddying.attributes).take(pa.array(places))
         return Profile(tuples, self.passed[places], self.work[0], self.work[1])

@@ -68,7 +68,7 @@ class Route:
         return not self.legs[0].is_broadcast
 
     def tag(self, kind: str) -> str:
-        """What packets of its tuples are called: `drive:A`, or `drive#2:A` for one ruster."""
+        """The tag of packets with its tuples: `drive:A`, or `drive#2:A` for one ruster."""
         number = "" if self.ruster is None else f"#{self.ruster}"
         return f"{kind}{number}:{self.driver}"
 

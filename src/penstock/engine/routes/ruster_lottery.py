@@ -11,7 +11,7 @@ from penstock.engine.routes.screening import SECONDS_A_ROW, declared_seconds
 from penstock.plan.mesh import DriverMesh, MeshJoin, MeshRoute, Operator, Screen
 
 DECAY = 0.8
-"""What a batch's counts still weigh in the next: an order is settled in ten batches, and left again
+"""The weight of a batch's counts in the next: an order is settled in ten batches, and left again
 in as many when the data changes."""
 SHARPNESS = 8.0
 """An order that costs a tenth less gets twice the tickets, one that costs half 256 times as many.

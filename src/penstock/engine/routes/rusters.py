@@ -59,7 +59,7 @@ class Rusters:
         return Screened(passes, rusters, tuple(facts) if self.is_watched else ())
 
     def _decide(self, route: int, rows: pa.RecordBatch, left: Bools) -> Iterator[Packet]:
-        """What goes into each filter of a route and comes out; at the end that is all `left`."""
+        """Take `left` through the filters of a route; a fact with the counts of each."""
         for condition in self.leading[route]:
             before = int(left.sum())
             left[:] = passing((condition,), rows, plain_name, among=left)

@@ -40,7 +40,7 @@ def tree_routing(plan: TreeJoin, layout: Layout) -> Routing:
 
 
 def inner_name(layout: Layout, members: tuple[str, ...]) -> str:
-    """What the results of an inner join are called: by its inputs, whatever their order.
+    """The name of an inner join's results: its inputs, whatever their order.
 
     All joins of the same inputs have the same results, so a plan can use what another has kept.
     """

@@ -133,7 +133,7 @@ class PartWriter:
             self._flush()
 
     def close(self) -> Iterator[StagedPart]:
-        """What was written, if anything."""
+        """The files written, if any."""
         self._flush()
         size = 0
         with self._writing():

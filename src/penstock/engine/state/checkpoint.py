@@ -72,7 +72,7 @@ class Checkpoint:
         return kept
 
     def _marked(self) -> str:
-        """What the files that come from this checkpoint are signed with, wherever they lie."""
+        """The mark on all files that come from this checkpoint, wherever they lie."""
         if not self.store.exists(_MARK):
             self.store.publish(_MARK, new_mark().encode())
         mark = bytes(self.store.read(_MARK)).decode(errors="replace")
@@ -131,7 +131,7 @@ def _is_filter(condition: Condition) -> bool:
 
 
 def identity(query: Query, partitions: int) -> dict[str, Any]:
-    """What must be the same for a checkpoint to fit: all that decides what state means."""
+    """The facts of a query that decide what state means: those of a checkpoint must be the same."""
     conditions = (*query.filters, *query.thetas)
     parts = {} if query.view is None else {"view": _describe(query.view)}
     return parts | {

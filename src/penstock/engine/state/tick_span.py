@@ -35,7 +35,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Due:
-    """What decides which ticks are due, but for what is read: `open_tick` is the first of them.
+    """The facts that decide which ticks are due, but for what is read: `open_tick` is the first.
 
     `streams`, `silent` and `drains` are as in the sequencer.
     """

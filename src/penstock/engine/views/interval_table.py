@@ -39,7 +39,7 @@ class Changes:
 
 
 def remaining(calendar: pa.RecordBatch, first: int) -> pa.RecordBatch:
-    """What is seen at the tick `first` or later; what is past is all the same."""
+    """The rows that are seen at the tick `first` or later, as if they had begun there."""
     left = calendar.filter(pa.array(calendar.column(UNTIL).to_numpy() >= first))
     start = pa.array(np.maximum(left.column(TS).to_numpy(), first))
     return fold(left.set_column(left.schema.get_field_index(TS), TS, start))
@@ -52,7 +52,7 @@ def shown_name(output: str) -> str:
 
 @dataclass(frozen=True)
 class _Lines:
-    """What is shown of each group, then its points, in the order of groups and time.
+    """The row last shown of each group, then its points, in the order of groups and time.
 
     `places` are where the values of a line are; −1 if the group is not shown there.
     """
@@ -97,7 +97,7 @@ class Evaluation:
     sources: Sources = field(default_factory=dict)
 
     def changes(self) -> Changes:
-        """What each tick changes."""
+        """The changes of each tick."""
         visible, values = self._values()
         lines = self._lines(visible)
         codes = np.append(number_groups(values, len(self.shown) + len(visible))[0], -1)

@@ -105,7 +105,7 @@ class _Values:
 
 @dataclass(frozen=True)
 class _Members:
-    """What join results are made of: tuples or folded rows of inputs, sampled or whole."""
+    """The members of join results: tuples or folded rows of inputs, sampled or whole."""
 
     layout: Layout
     results: pa.RecordBatch

@@ -22,7 +22,7 @@ class Results(Protocol):
         """Take some results."""
 
     def close(self) -> Iterator[Packet]:
-        """What became of them."""
+        """Packets with the results, or with the facts of their files."""
 
 
 def results_at(batch: Batch, pid: int) -> Results:

@@ -58,7 +58,7 @@ class Tally:
             self._limit = 2 * self._rows + _HELD
 
     def close(self) -> Iterator[Packet]:
-        """What was collected, to where the groups are kept."""
+        """The rows collected, to where the groups are kept."""
         self._fold()
         batch = self._batch
         view = batch.layout.query.view

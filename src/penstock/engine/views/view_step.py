@@ -37,7 +37,7 @@ class ViewStep:
 
     @property
     def view(self) -> View:
-        """What is shown of the groups."""
+        """The view with all the columns that its results have."""
         view = self.batch.layout.shown.view
         assert view is not None, "only views are evaluated"
         return view
@@ -74,7 +74,7 @@ class ViewStep:
     # State
 
     def _calendar(self, pid: int) -> pa.RecordBatch:
-        """What is seen when; results from before an input was shed are certain."""
+        """The rows kept by group and ticks; results from before an input was shed are certain."""
         rows, names = self._state(CALENDAR, pid), self._empty_calendar.schema.names
         if rows is None:
             return self._empty_calendar
@@ -82,7 +82,7 @@ class ViewStep:
         return appended(rows, certain_lanes(rows, missing)).select(names) if missing else rows
 
     def _shown(self, pid: int) -> pa.RecordBatch:
-        """What was last shown of each group; nothing of a column that was not shown then."""
+        """The row last shown of each group; NULL in a column that was not shown then."""
         rows, schema = self._state(SHOWN, pid), self._nothing_shown.schema
         if rows is None:
             return self._nothing_shown

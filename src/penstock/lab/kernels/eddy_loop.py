@@ -38,7 +38,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Router(NamedTuple):
-    """What the router goes by; it is set anew at every refresh.
+    """The figures that the router goes by; they are set anew at every refresh.
 
     `codes[row, a]` is the bucket of a tuple's attribute a, `attributes[d, t]` the attribute by
     which driver d decides about input t (−1: none tells anything), and `expected[d, t, bucket]` the

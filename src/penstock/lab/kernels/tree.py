@@ -49,12 +49,12 @@ Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
 
 JOIN, SIDE, INPUT, NODE, LINK, TABLE, KEY_INPUT, KEY_COLUMN, FIRST, END = range(10)
-"""What is said of a level of a path."""
+"""The columns of a level of a path."""
 FACTS = 10
 
 _COMING, _OWN, _DEATH = range(3)
-"""What a climb knows by level: the next row to look at on the other side, the row that has come
-there (as in the trace), and its death."""
+"""The rows of a climb's stack, by level: the next row to look at on the other side, the row that
+has come there (as in the trace), and its death."""
 
 _NEVER = 2**31 - 1
 

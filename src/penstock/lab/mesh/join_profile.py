@@ -24,7 +24,7 @@ HISTORY = 500
 
 @dataclass
 class Profile:
-    """What the router knows of one driver.
+    """The figures that the router has of one driver.
 
     `values[a]` is attribute a of the driver's rows, of which the first is the kernel's `start`;
     `are_texts` says which are codes. `rows` were profiled, with `tried` and `matched` by input;
