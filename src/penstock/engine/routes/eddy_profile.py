@@ -148,7 +148,7 @@ def _counts(size: int, places: Int64s, passed: NDArray[np.int8]) -> Float64s:
 
 
 def gain_ratios(counts: Sequence[Float64s]) -> Float64s:
-    """The gain ratio of each attribute (Quinlan): what it tells of a filter by what it tells at all.
+    """The gain ratio of each attribute (Quinlan): what it tells of a filter by what it tells.
 
     An attribute that tells less than the average has no ratio: else one with hardly any parts wins.
     """
