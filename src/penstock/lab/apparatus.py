@@ -13,7 +13,15 @@ from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.lab.clock import Work
 from penstock.lab.kernels.inner_state import Inner, empty_inner
-from penstock.lab.kernels.nested import KINDS, Loops, Schedule, Windows, insert_all, run_blocks
+from penstock.lab.kernels.nested import (
+    KINDS,
+    Counts,
+    Loops,
+    Schedule,
+    Windows,
+    insert_all,
+    run_blocks,
+)
 from penstock.lab.kernels.tree import Paths, run_arrivals
 from penstock.lab.layout.columns import Columns
 from penstock.lab.layout.joinable import Joinable, comparisons_of, joinable
@@ -69,21 +77,6 @@ class Apparatus:
     shed: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class Tally:
-    """Counts of work, counted on in place; `ledger` has them after each block, if it has rows, and
-    `deciding` the seconds spent on deciding about routes."""
-
-    work: Int64s
-    peaks: Int64s
-    ledger: Int64s
-    deciding: Floats
-
-    @property
-    def total(self) -> Work:
-        return Work(*self.work.tolist())
-
-
 def set_up(
     plan: Plan,
     tuples: Mapping[str, pa.Table],
@@ -124,36 +117,38 @@ def set_up(
     )
 
 
-def tally(apparatus: Apparatus, with_ledger: bool) -> Tally:
-    """Counts at zero."""
+def no_counts(apparatus: Apparatus, with_ledger: bool) -> Counts:
+    """The counts of a run that has not begun."""
     blocks = len(apparatus.ready) if with_ledger else 0
     held = apparatus.windows.tail - apparatus.windows.head
     if isinstance(apparatus.machine, Climber):
         held = np.concatenate([held, apparatus.machine.inner.held])
-    return Tally(np.zeros(KINDS, np.int64), held, np.zeros((blocks, KINDS), np.int64), np.zeros(1))
+    return Counts(np.zeros(KINDS, np.int64), np.zeros((blocks, KINDS), np.int64), held, np.zeros(1))
 
 
-def execute(apparatus: Apparatus, counts: Tally, first: int = 0, last: int | None = None) -> Int32s:
+def total_work(counts: Counts) -> Work:
+    """All the work so far."""
+    return Work(*counts.work.tolist())
+
+
+def execute(
+    apparatus: Apparatus, counts: Counts, first: int = 0, last: int | None = None
+) -> Int32s:
     """The results of blocks `first` to before `last`: the kernel's row of each input."""
     end = len(apparatus.ready) if last is None else last
     room = np.empty((1024, len(apparatus.starts)), np.int32)
     windows, machine, schedule = apparatus.windows, apparatus.machine, apparatus.schedule
-    books = (counts.work, counts.ledger, counts.peaks)
     match machine:
         case Climber():
             machine.inner, found, count = run_arrivals(
-                windows, machine.paths, machine.inner, schedule, first, end, *books, room
+                windows, machine.paths, machine.inner, schedule, first, end, counts, room
             )
         case Mesh():
-            found, count = run_mesh(
-                windows, machine, schedule, first, end, *books, counts.deciding, room
-            )
+            found, count = run_mesh(windows, machine, schedule, first, end, counts, room)
         case Vortex():
-            found, count = run_vortex(
-                windows, machine, schedule, first, end, *books, counts.deciding, room
-            )
+            found, count = run_vortex(windows, machine, schedule, first, end, counts, room)
         case _:
-            found, count = run_blocks(windows, machine, schedule, first, end, *books, room)
+            found, count = run_blocks(windows, machine, schedule, first, end, counts, room)
     results: Int32s = found[:count]
     return results
 
@@ -228,9 +223,12 @@ def _climb_first(windows: Windows, climber: Climber, tables: Int64s) -> None:
         Schedule(tables, np.array([0, len(tables)]), np.zeros(1, np.bool_)),
         0,
         1,
-        np.zeros(KINDS, np.int64),
-        np.zeros((0, KINDS), np.int64),
-        np.zeros(inputs + joins, np.int64),
+        Counts(
+            np.zeros(KINDS, np.int64),
+            np.zeros((0, KINDS), np.int64),
+            np.zeros(inputs + joins, np.int64),
+            np.zeros(1),
+        ),
         np.empty((0, inputs), np.int32),
     )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from penstock.errors import PlanError
 from penstock.lab.kernels.eddy_loop import Hand, Router, empty_hand, run_eddy
-from penstock.lab.kernels.nested import Schedule, Windows, arriving
+from penstock.lab.kernels.nested import Counts, Schedule, Windows, arriving
 from penstock.lab.kernels.profile_loop import BUCKETS
 from penstock.lab.kernels.ways import Ways
 from penstock.lab.layout.columns import Columns
@@ -111,19 +111,16 @@ def run_vortex(
     schedule: Schedule,
     first: int,
     last: int,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
-    deciding: Floats,
+    counts: Counts,
     found: Int32s,
 ) -> tuple[Int32s, int]:
-    """As `run_blocks`, from refresh to refresh; `deciding` counts the seconds that these take."""
+    """As `run_blocks`, from refresh to refresh."""
     count, start = 0, first
     while start < last:
         if start == vortex.until:
             began = time.process_time()
             vortex.refresh(windows, schedule)
-            deciding[0] += time.process_time() - began
+            counts.deciding[0] += time.process_time() - began
         end = min(last, vortex.until)
         found, count = run_eddy(
             windows,
@@ -134,9 +131,7 @@ def run_vortex(
             schedule,
             start,
             end,
-            work,
-            ledger,
-            peaks,
+            counts,
             found,
             count,
         )
