@@ -1,4 +1,4 @@
-"""Everything laid out for a join before the first tuple arrives."""
+"""Apparatus: windows, loops and schedule of a run, laid out before the first tuple arrives."""
 
 from __future__ import annotations
 
@@ -58,23 +58,41 @@ Machine = Loops | Mesh | Vortex | Climber
 class Apparatus:
     """A plan with its input, as the kernel takes it; it can be run once.
 
-    `kept` says which of an input's rows can join at all: the kernel sees only these. `ready` is
-    when each block can be joined, `starts` where each input's rows start in the kernel's, `outside`
-    what it leaves to be checked, and `shed` how many tuples never arrive.
+    The kernel sees only rows that can join at all.
     """
 
     plan: Plan
+
     columns: Columns
+    """The columns of the kernel's rows."""
+
     lives: Mapping[str, Lifetimes]
+    """The lifetimes of each input's rows."""
+
     times: Int64s
+    """The event time at each position (µs)."""
+
     kept: Mapping[str, Int64s]
+    """The rows of each input that can join at all."""
+
     windows: Windows
+
     machine: Machine
+    """The routes of the plan, as one of the kernels takes them."""
+
     schedule: Schedule
+
     ready: Int64s
+    """When each block can be joined (µs)."""
+
     starts: Int64s
+    """Where each input's rows start in the kernel's."""
+
     outside: tuple[Condition, ...]
+    """The conditions that the kernel leaves to be checked."""
+
     shed: Mapping[str, int]
+    """How many tuples of each stream never arrive."""
 
 
 def set_up(

@@ -1,4 +1,4 @@
-"""The drop boxes of a plan, before its windows."""
+"""Shedding: the drop boxes of a plan, before its windows."""
 
 from __future__ import annotations
 

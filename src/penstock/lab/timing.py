@@ -1,4 +1,4 @@
-"""When results were produced and how long the work took, on any clock."""
+"""Timing: when results were produced and how long the work took, on any clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weigh: let rows stand for several tuples, and fold those that a view cannot tell apart.
+"""Fold: let rows stand for several tuples, and make one of those that a view cannot tell apart.
 
 This is aggregation before the join (T&L): a folded row has the number of its tuples, and of every
 aggregate's argument that reads this input alone what the aggregate needs. All else that the join or

@@ -67,12 +67,16 @@ class Loops(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """When what is done: arrivals in total order (−1: a tuple that nothing can join), the position
-    at which each block starts (and the end), and before which blocks the windows are cleaned."""
+    """The order of arrivals, and the blocks in which they are joined."""
 
     arrivals: Int64s
+    """The input of each tuple, in total order; −1 for one that nothing can join."""
+
     blocks: Int64s
+    """The position at which each block starts, and the end."""
+
     expires: NDArray[np.bool_]
+    """Whether the windows are cleaned before a block."""
 
 
 class Counts(NamedTuple):
