@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from penstock.kernels.drop import keeps
-from penstock.lab.apparatus import Climber, execute, no_counts, set_up, total_work
+from penstock.lab.apparatus import TreeState, execute, no_counts, set_up, total_work
 from penstock.lab.clock import Costs, SimulatedClock, Work
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy
@@ -156,7 +156,7 @@ def test_memory_is_bounded_by_what_is_alive():
     apparatus = set_up(plan, tables_of(case), Eager(), 0, {})
     counts = no_counts(apparatus, with_ledger=False)
     execute(apparatus, counts)
-    assert isinstance(apparatus.machine, Climber)
+    assert isinstance(apparatus.machine, TreeState)
     assert total_work(counts).inserts > 14_000
     assert len(apparatus.machine.inner.pool) < 100
 

@@ -28,7 +28,7 @@ from penstock.lab.layout.joinable import Joinable, comparisons_of, joinable
 from penstock.lab.layout.loops import Lowering, every_table
 from penstock.lab.layout.paths import TreeLowering
 from penstock.lab.layout.positions import Lifetimes, lifetimes_of
-from penstock.lab.mesh.join_eddy import Vortex, run_vortex, vortex_of
+from penstock.lab.mesh.join_eddy import JoinEddy, join_eddy_of, run_join_eddy
 from penstock.lab.mesh.mesh import Mesh, mesh_of, routes_of, run_mesh
 from penstock.lab.schedule import Mode, block_bounds, cleanings, ready_times
 from penstock.lab.shedding import kept_tuples
@@ -44,14 +44,14 @@ Floats = NDArray[np.float64]
 
 
 @dataclass
-class Climber:
+class TreeState:
     """The paths of a tree's rows, and the inner rows that there are now."""
 
     paths: Paths
     inner: Inner
 
 
-Machine = Loops | Mesh | Vortex | Climber
+Machine = Loops | Mesh | JoinEddy | TreeState
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def no_counts(apparatus: Apparatus, with_ledger: bool) -> Counts:
     """The counts of a run that has not begun."""
     blocks = len(apparatus.ready) if with_ledger else 0
     held = apparatus.windows.tail - apparatus.windows.head
-    if isinstance(apparatus.machine, Climber):
+    if isinstance(apparatus.machine, TreeState):
         held = np.concatenate([held, apparatus.machine.inner.held])
     return Counts(np.zeros(KINDS, np.int64), np.zeros((blocks, KINDS), np.int64), held, np.zeros(1))
 
@@ -157,14 +157,14 @@ def execute(
     room = np.empty((1024, len(apparatus.starts)), np.int32)
     windows, machine, schedule = apparatus.windows, apparatus.machine, apparatus.schedule
     match machine:
-        case Climber():
+        case TreeState():
             machine.inner, found, count = run_arrivals(
                 windows, machine.paths, machine.inner, schedule, first, end, counts, room
             )
         case Mesh():
             found, count = run_mesh(windows, machine, schedule, first, end, counts, room)
-        case Vortex():
-            found, count = run_vortex(windows, machine, schedule, first, end, counts, room)
+        case JoinEddy():
+            found, count = run_join_eddy(windows, machine, schedule, first, end, counts, room)
         case _:
             found, count = run_blocks(windows, machine, schedule, first, end, counts, room)
     results: Int32s = found[:count]
@@ -216,14 +216,14 @@ def _build(
         case Eddy():
             windows = columns.windows(every_table(columns), lives, codes, sizes)
             insert_all(windows, tables)
-            return windows, vortex_of(plan, columns, _able(lives, codes), starts)
+            return windows, join_eddy_of(plan, columns, _able(lives, codes), starts)
         case TreeJoin():
             tree = TreeLowering(plan, columns)
             windows = columns.windows(tree.tables(), lives, codes, sizes)
             inner = empty_inner(len(plan.query.inputs), positions, traced)
-            climber = Climber(tree.paths(), inner)
-            _climb_first(windows, climber, tables)
-            return windows, climber
+            state = TreeState(tree.paths(), inner)
+            _climb_first(windows, state, tables)
+            return windows, state
 
 
 def _able(lives: Mapping[str, Lifetimes], codes: Joinable) -> dict[str, pa.Table]:
@@ -231,13 +231,13 @@ def _able(lives: Mapping[str, Lifetimes], codes: Joinable) -> dict[str, pa.Table
     return {alias: life.rows.filter(codes.passes[alias]) for alias, life in lives.items()}
 
 
-def _climb_first(windows: Windows, climber: Climber, tables: Int64s) -> None:
+def _climb_first(windows: Windows, state: TreeState, tables: Int64s) -> None:
     """Let the rows of tables climb before any tuple: a join of two tables has inner rows too."""
-    inputs, joins = len(windows.head), len(climber.inner.held)
-    climber.inner, _, _ = run_arrivals(
+    inputs, joins = len(windows.head), len(state.inner.held)
+    state.inner, _, _ = run_arrivals(
         windows,
-        climber.paths,
-        climber.inner,
+        state.paths,
+        state.inner,
         Schedule(tables, np.array([0, len(tables)]), np.zeros(1, np.bool_)),
         0,
         1,

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.lab.apparatus import Apparatus, Climber, blocks_of
+from penstock.lab.apparatus import Apparatus, TreeState, blocks_of
 from penstock.lab.clock import Costs, Work, served
 from penstock.lab.kernels.inner_state import traced
 from penstock.lab.kernels.nested import COMPARES, EXPIRED, INSERTS, KINDS, PROBES, RESULTS, TUPLES
@@ -58,7 +58,7 @@ class _Network:
 
     def __init__(self, apparatus: Apparatus, costs: Costs):
         assert isinstance(apparatus.plan, TreeJoin), "only trees are traced"
-        assert isinstance(apparatus.machine, Climber)
+        assert isinstance(apparatus.machine, TreeState)
         self.root = apparatus.plan.root
         self.lowering = TreeLowering(apparatus.plan, apparatus.columns)
         self.apparatus = apparatus

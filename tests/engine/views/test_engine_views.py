@@ -242,8 +242,8 @@ def test_state_of_blocks_and_landmarks_is_groups_by_keys(anew, group, window, tm
     plan = replace(planned(query), early=("A", "B"), anew=anew)
     reports = run_local(query, Place(tmp_path), plan=plan, sink=noop(), drain=False)
     assert sum(sum(r.read.values()) for r in reports) == 40_000
-    calendar, view = (10 if anew is None else 0), 10
-    assert max(r.state_tuples for r in reports) <= 50 * 10 + 50 + calendar + view
+    table, view = (10 if anew is None else 0), 10
+    assert max(r.state_tuples for r in reports) <= 50 * 10 + 50 + table + view
 
 
 MADE = """

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.engine.folding.fold import weigh
+from penstock.engine.folding.fold import with_lanes
 from penstock.engine.places.place import Place
 from penstock.engine.routes.multiway_routes import Inner, Routing, module_name
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sinks.sink import Staging
 from penstock.engine.state.store import ChunkInfo, read_rows
-from penstock.engine.state.tick_span import Due
+from penstock.engine.state.tick_span import DueTicks
 from penstock.query import RowsWindow, TimeWindow
 from penstock.query.window import is_tumble
 
@@ -29,7 +29,7 @@ class Batch:
     are to become one, `floors` the event time below which tuples are dead, by input or inner join.
 
     In a batch that `rebuilds`, all that is in the inputs' windows counts as new and inner joins
-    have nothing yet; it makes inner state, and of a view the calendar, but no results. So it is in
+    have nothing yet; it makes inner state, and of a view the intervals, but no results. So it is in
     every batch of a view that is computed anew, but that these are evaluated. `due` decides which
     ticks of a view are; `open_tick` is the first that is still to come.
     """
@@ -44,7 +44,7 @@ class Batch:
     floors: Mapping[str, int]
     staging: Staging | None
     rebuilds: bool = False
-    due: Due | None = None
+    due: DueTicks | None = None
 
     @property
     def open_tick(self) -> int:
@@ -65,7 +65,7 @@ class Batch:
 
     def rows_of(self, name: str, info: ChunkInfo) -> pa.RecordBatch:
         """The rows of a chunk, with lanes if the input has been weighted since it was written."""
-        return weigh(self.layout, name, read_rows(self.root, info))
+        return with_lanes(self.layout, name, read_rows(self.root, info))
 
     def listed(self, name: str, pid: int) -> Infos:
         """The chunks of an input or inner join at a partition that have not expired."""

@@ -1,4 +1,4 @@
-"""Recall: send what the inputs' windows hold through the steps again, to rebuild inner state."""
+"""Rebuild: send the inputs' windows through the steps again, to make inner state anew."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from penstock.engine.wire.packets import Packet, pack_meta
 
 
 @dataclass(frozen=True)
-class Recall:
-    """What stands in the place of reading and numbering in a batch that rebuilds.
+class Rebuild:
+    """The tuples that stand in for reading and numbering in a batch that rebuilds.
 
     For the snapshot of a view it comes after them.
 
@@ -37,7 +37,7 @@ class Recall:
         yield from (pack_meta(pid, "recall") for pid in sorted({0, *woken}))
 
     def send(self, pid: int) -> Iterator[Packet]:
-        """What a partition has to send before the first round."""
+        """The tuples that a partition has to send before the first round."""
         yield pack_meta(pid, "recall")
         for alias in self.batch.layout.query.aliases:
             if self.batch.is_rows(alias):

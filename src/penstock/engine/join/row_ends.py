@@ -1,4 +1,4 @@
-"""Lives: the numbers at which the tuples of ROWS windows die, for results that have them in them.
+"""Row ends: the numbers at which tuples of ROWS windows die, for results that have them as members.
 
 When an inner result is made, nobody knows yet what will push its members out of their windows. So
 the sequencer tells with each batch the ends of all tuples that were in a ROWS window since the last
@@ -29,7 +29,7 @@ DEAD = -1
 """The end of what died in an earlier batch: before every number."""
 
 
-def tell_lives(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
+def tell_row_ends(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
     """The ends of an input's tuples, told to all partitions that keep results with it in them."""
     inners = [inner for inner in batch.routing.inners if alias in inner.members]
     if not inners:
@@ -42,15 +42,15 @@ def tell_lives(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packe
 
 
 @dataclass(frozen=True)
-class Lives:
-    """What the facts at a partition say about ends."""
+class KnownEnds:
+    """The ends that the facts at a partition tell."""
 
     root: Place
     infos: tuple[tuple[str, ChunkInfo], ...]
 
     @classmethod
-    def of(cls, root: Place, facts: Iterable[Mapping[str, Any]]) -> Lives:
-        """The lives that were told here."""
+    def of(cls, root: Place, facts: Iterable[Mapping[str, Any]]) -> KnownEnds:
+        """The ends that were told here."""
         known = [fact for fact in facts if fact["kind"] == "lives"]
         return cls(root, tuple((fact["alias"], ChunkInfo(**fact["chunk"])) for fact in known))
 

@@ -20,7 +20,7 @@ _Key = tuple[str, int, str]
 
 
 @dataclass
-class Lottery:
+class RusterLottery:
     """Draws orders, and learns from what went into the operators and came out."""
 
     went_in: dict[_Key, float] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from penstock.engine.routes.multiway_routes import Routing
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
-from penstock.engine.run.adaptive import Steering
+from penstock.engine.run.adaptive import AdaptiveRouting
 from penstock.engine.run.given_plan import Planned, plan_of
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.preflight import refuse_closed
@@ -51,9 +51,9 @@ from penstock.engine.state.frontier import (
 from penstock.engine.state.manifest import Manifest, StreamState
 from penstock.engine.state.merging import merges_of
 from penstock.engine.state.store import ChunkInfo
-from penstock.engine.state.tick_span import Due
+from penstock.engine.state.tick_span import DueTicks
 from penstock.engine.state.waiting import Waiting, waiting_for
-from penstock.engine.views.view_step import CALENDAR, ViewStep
+from penstock.engine.views.view_step import INTERVALS, ViewStep
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PlanError
 from penstock.plan.default_plan import default_plan
@@ -156,8 +156,8 @@ class Pipeline:
         plan = dataclasses.replace(plan, query=self.checkpoint.placed(plan.query))
         self.plan = plan
         self.layout = self._layout(plan)
-        self.steering = Steering(plan, self.layout)
-        self.routing = self.steering.routing(self.manifest.batch + 1)
+        self.adaptive = AdaptiveRouting(plan, self.layout)
+        self.routing = self.adaptive.routing(self.manifest.batch + 1)
 
     def _layout(self, plan: Plan) -> Layout:
         """Inputs that were once folded stay weighted: their tuples are not to be had again.
@@ -193,12 +193,12 @@ class Pipeline:
         plan, self._next_plan = self._next_plan, None
         if plan is not None:
             self._adopt(plan)
-        self.routing = self.steering.routing(number)
+        self.routing = self.adaptive.routing(number)
         silent = self._silent(number)
         before = self._with_inner_state(number, run)
         facts = run(self._job(number, before, silent, drains))
         raise_error(facts)
-        self.steering.learn(facts)
+        self.adaptive.learn(facts)
         made = self._advanced(number, before, facts, silent)
         made = dataclasses.replace(made, offsets=offsets or {})
         if drains:
@@ -232,7 +232,7 @@ class Pipeline:
             late,
             self.plan.drops,
             batch.open_tick,
-            self.steering.screeners(number, self.routing),
+            self.adaptive.screeners(number, self.routing),
             self.checkpoint.store.root,
         )
         sequencer = None
@@ -262,13 +262,13 @@ class Pipeline:
             due=self._due(before, silent, drains),
         )
 
-    def _due(self, before: Manifest, silent: frozenset[str], drains: bool) -> Due | None:
+    def _due(self, before: Manifest, silent: frozenset[str], drains: bool) -> DueTicks | None:
         """What decides which ticks of a view a batch evaluates, if there is one."""
         ticks, sources = self.layout.ticks, tuple(self._sources.values())
         if ticks is None:
             return None
         open_tick = ticks.next_after(frontier_of(sources, before.streams))
-        return Due(ticks, sources, before.streams, silent, drains, open_tick)
+        return DueTicks(ticks, sources, before.streams, silent, drains, open_tick)
 
     def _advanced(
         self, number: int, before: Manifest, facts: Facts, silent: frozenset[str]
@@ -349,42 +349,42 @@ class Pipeline:
 
     def _with_inner_state(self, number: int, run: Runner) -> Manifest:
         """The state before a batch, with exactly the inner state that the plan needs, and with the
-        calendar of a view that is not computed anew.
+        interval table of a view that is not computed anew.
 
         What is missing is rebuilt from the inputs' windows. It becomes final with the batch.
         """
         is_snapshot = self.plan.query.view is not None and self.plan.query.is_sequenced
         wanted = () if is_snapshot else tuple(inner.module for inner in self.routing.inners)
         there = set(self.manifest.inner)
-        lacks_calendar = self.manifest.is_anew and not self.routing.is_anew
+        lacks_intervals = self.manifest.is_anew and not self.routing.is_anew
         is_there = (
             there.issuperset(wanted)
             and self.layout.weighted == set(self.manifest.weighted)
             and self.layout.sampled == set(self.manifest.sampled)
-            and not lacks_calendar
+            and not lacks_intervals
         )
         useless = there.difference(wanted if is_there else ())
-        useless |= {CALENDAR} if self.routing.is_anew else set()
+        useless |= {INTERVALS} if self.routing.is_anew else set()
         modules = {m: p for m, p in self.manifest.modules.items() if m not in useless}
         before = dataclasses.replace(self.manifest, modules=modules, inner=wanted)
-        if is_there or not modules or not (wanted or lacks_calendar):
+        if is_there or not modules or not (wanted or lacks_intervals):
             return before
-        facts = run(self._rebuilding(number, before, lacks_calendar))
+        facts = run(self._rebuilding(number, before, lacks_intervals))
         raise_error(facts)
         self.checkpoint.store.remove(_passing(facts))
         return dataclasses.replace(before, modules=modules_after(modules, facts, {}))
 
-    def _rebuilding(self, number: int, before: Manifest, lacks_calendar: bool) -> Job:
-        """A job that makes inner state, with all results where the calendar is to be made too."""
+    def _rebuilding(self, number: int, before: Manifest, lacks_intervals: bool) -> Job:
+        """A job that makes inner state, with all results where intervals are to be made too."""
         plan = self.routing
         if plan.rusters:
             # What is kept has no rusters any more; whatever the route, the results are the same.
             plan = routing_of(default_plan(self.plan.query), self.layout)
-        routes = tuple(r for r in plan.routes if r.makes or lacks_calendar)
+        routes = tuple(r for r in plan.routes if r.makes or lacks_intervals)
         routing = Routing(routes, plan.inners)
         batch = self._batch(number, before)
         batch = dataclasses.replace(batch, routing=routing, merges={}, rebuilds=True)
-        if batch.due is None or not lacks_calendar:
+        if batch.due is None or not lacks_intervals:
             return Job(batch)
         return Job(batch, view=ViewStep(batch, batch.due))
 

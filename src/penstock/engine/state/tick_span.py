@@ -14,7 +14,7 @@ from penstock.query.source import Source
 
 
 @dataclass(frozen=True)
-class Span:
+class TickSpan:
     """The ticks to evaluate, `first` to `last`; the total is there from the tick `begin` on."""
 
     first: int
@@ -34,7 +34,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Due:
+class DueTicks:
     """The facts that decide which ticks are due, but for what is read: `open_tick` is the first.
 
     `streams`, `silent` and `drains` are as in the sequencer.
@@ -47,7 +47,7 @@ class Due:
     drains: bool = False
     open_tick: int = -FOREVER
 
-    def span(self, reads: Sequence[Mapping[str, Any]]) -> Span:
+    def span(self, reads: Sequence[Mapping[str, Any]]) -> TickSpan:
         """The ticks that the frontier passes by what was read."""
         first, every = self.open_tick, self.ticks.every
         after = after_reading(self.streams, reads)
@@ -55,6 +55,6 @@ class Due:
         known = [time for time in lowest if time is not None]
         begin = self.ticks.next_after(min(known)) if known else FOREVER
         if self.drains:
-            return Span(first, FOREVER if known else first - every, every, begin)
+            return TickSpan(first, FOREVER if known else first - every, every, begin)
         frontier = frontier_after(self.sources, self.streams, reads, self.silent)
-        return Span(first, self.ticks.next_after(frontier) - every, every, begin)
+        return TickSpan(first, self.ticks.next_after(frontier) - every, every, begin)

@@ -1,4 +1,4 @@
-"""Tally: join results as the rows of a view's calendar, which say what is seen of a group when."""
+"""Tally: join results as the rows of a view's interval table, by group and ticks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step of a view: results go into the calendar, and the ticks that are due are evaluated."""
+"""The step of a view: results go into its table, and the ticks that are due are evaluated."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from penstock.engine.rows.lanes import COUNT, LaneKind
 from penstock.engine.rows.sample_weights import appended, sources
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.state.store import Store, read_rows
-from penstock.engine.state.tick_span import Due, Span
+from penstock.engine.state.tick_span import DueTicks, TickSpan
 from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
 from penstock.engine.views.replicated import certain_lanes, result_lanes
 from penstock.engine.wire.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
 from penstock.query.view import View
 
-CALENDAR = "calendar"
+# The name of the interval table in checkpoints.
+INTERVALS = "calendar"
 SHOWN = "shown"
 
 
@@ -33,7 +34,7 @@ class ViewStep:
     """The groups of one batch."""
 
     batch: Batch
-    due: Due
+    due: DueTicks
 
     @property
     def view(self) -> View:
@@ -47,23 +48,23 @@ class ViewStep:
         facts, by_tag = sort_out(packets)
         yield from facts
         arrived = unpack_rows(by_tag.get("tally", ()))
-        calendar = self._calendar(pid)
+        table = self._table(pid)
         if arrived is not None:
-            calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])
+            table = pa.concat_batches([table, arrived.select(table.schema.names)])
         span = self.due.span([unpack_meta(packet) for packet in by_tag.get(READ, ())])
         if not span.is_empty:
-            yield from self._evaluated(pid, calendar, span)
+            yield from self._evaluated(pid, table, span)
         elif arrived is None:
             return
         if not self.batch.is_snapshot:
-            yield from self._kept(CALENDAR, pid, remaining(calendar, span.after))
+            yield from self._kept(INTERVALS, pid, remaining(table, span.after))
 
-    def _evaluated(self, pid: int, calendar: pa.RecordBatch, span: Span) -> Iterator[Packet]:
+    def _evaluated(self, pid: int, table: pa.RecordBatch, span: TickSpan) -> Iterator[Packet]:
         if not self.view.groups and pid % self.batch.partitions:
             return
         layout, shown = self.batch.layout, self._shown(pid)
         read = sources(layout.query, layout.sampled) if layout.is_estimate else {}
-        changes = Evaluation(self.view, calendar, shown, span, read).changes()
+        changes = Evaluation(self.view, table, shown, span, read).changes()
         writer = PartWriter(self.batch.staging, layout.shown)
         writer.write(changes.results)
         for part in writer.close():
@@ -73,11 +74,11 @@ class ViewStep:
 
     # State
 
-    def _calendar(self, pid: int) -> pa.RecordBatch:
+    def _table(self, pid: int) -> pa.RecordBatch:
         """The rows kept by group and ticks; results from before an input was shed are certain."""
-        rows, names = self._state(CALENDAR, pid), self._empty_calendar.schema.names
+        rows, names = self._state(INTERVALS, pid), self._empty_table.schema.names
         if rows is None:
-            return self._empty_calendar
+            return self._empty_table
         missing = [name for name in names if name not in rows.schema.names]
         return appended(rows, certain_lanes(rows, missing)).select(names) if missing else rows
 
@@ -107,7 +108,7 @@ class ViewStep:
             yield pack_meta(pid, "chunk", module=module, chunk=None, replaces=replaced)
 
     @cached_property
-    def _empty_calendar(self) -> pa.RecordBatch:
+    def _empty_table(self) -> pa.RecordBatch:
         outputs = {o.name: o.expression.type for o in self.batch.layout.query.outputs}
         kinds = {
             LaneKind.KNOWN: pa.int64(),

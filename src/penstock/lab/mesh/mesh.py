@@ -16,7 +16,7 @@ from penstock.lab.kernels.routing import classify_next
 from penstock.lab.layout.columns import Columns
 from penstock.lab.layout.loops import Lowering
 from penstock.lab.mesh.forest import Forest, forest_of
-from penstock.lab.mesh.join_lottery import Lottery, lottery_of, order_of
+from penstock.lab.mesh.join_lottery import JoinLottery, lottery_of, order_of
 from penstock.plan.mesh import MeshJoin
 
 Int32s = NDArray[np.int32]
@@ -34,7 +34,7 @@ class Mesh:
 
     loops: Loops
     forest: Forest
-    lottery: Lottery | None
+    lottery: JoinLottery | None
     window: int
 
     def decide(self, arrivals: Int64s, windows: Windows) -> None:
