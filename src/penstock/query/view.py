@@ -1,4 +1,4 @@
-"""Views: what a grouped query keeps of the rows that its join gives."""
+"""Views: the groups and aggregates of the rows that a join gives."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Aggregate:
 
     @property
     def column(self) -> Column:
-        """What the view's outputs read of it."""
+        """The column that the view's outputs read."""
         return Column("", self.name, self.type)
 
 

@@ -43,7 +43,7 @@ _READING = 0.5
 def analyze(
     query: Query, rows: int = 100_000, seconds: float = 10.0, progress: Progress | None = None
 ) -> Statistics:
-    """What samples of up to so many tuples a source tell within about so many seconds.
+    """Statistics from samples of up to so many tuples a source, within about so many seconds.
 
     How much is read in that time depends on the machine; without a limit (`inf`) it does not.
     `progress` is called with a source's name and how many of its tuples have been read.

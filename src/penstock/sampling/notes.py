@@ -1,4 +1,4 @@
-"""What a reader of sampled statistics should know about them."""
+"""Notes for readers of sampled statistics."""
 
 from __future__ import annotations
 

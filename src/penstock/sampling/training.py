@@ -90,7 +90,7 @@ def _train(
 
 
 def _yields(query: Query, driver: str, drawn: pa.Table, windows: Windows, seconds: float) -> Floats:
-    """What the operators make of the drawn tuples, of as many as there was time for."""
+    """The outcomes of operators on the drawn tuples, of as many as there was time for."""
     passed = [
         evaluate_for(condition, drawn, plain_name, seconds)[0].astype(np.float64)
         for condition in query.filters_of(driver)

@@ -38,14 +38,14 @@ class Calibration:
 
     @property
     def note(self) -> str | None:
-        """What to tell who plans with other costs because of the fault."""
+        """A warning for who plans with other costs because of the fault."""
         if self.fault is None:
             return None
         return f"the calibration is set aside: {self.fault}; {_AGAIN}"
 
 
 def calibration_of(engine: Engine) -> Calibration:
-    """What this machine was calibrated to for an engine.
+    """The costs that this machine was calibrated to for an engine.
 
     Costs that no machine can have are as good as none, and so is a file that cannot be read: plans
     can be made without, and a file may be from an earlier version.

@@ -17,7 +17,7 @@ import pytest
 from penstock.api import ContinuousQuery, sql
 from penstock.engine.sinks.sink import jsonl, parquet
 from penstock.engine.wire.packets import Packet, unpack_facts
-from penstock.engine.wire.task_errors import guarded, raise_error
+from penstock.engine.wire.task_errors import errors_as_facts, raise_error
 from penstock.errors import (
     CheckpointError,
     PenstockError,
@@ -510,7 +510,7 @@ def test_a_batch_that_does_not_fit_into_memory_is_an_error():
         yield from ()
         np.empty(1 << 55)
 
-    facts = unpack_facts(guarded(work()))
+    facts = unpack_facts(errors_as_facts(work()))
     with pytest.raises(StateError, match="does not fit into memory") as raised:
         raise_error(facts)
     assert "max_files" in (raised.value.hint or "")

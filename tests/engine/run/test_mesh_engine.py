@@ -18,10 +18,10 @@ import penstock as ps
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.routes.classifying import route_numbers
-from penstock.engine.routes.eddy_filters import REFRESH, Eddying
-from penstock.engine.routes.eddy_profile import Buckets, Profile, gain_ratios
+from penstock.engine.routes.eddy_filters import REFRESH, EddyFilters
+from penstock.engine.routes.eddy_profile import Buckets, EddyProfile, gain_ratios
 from penstock.engine.routes.routing import routing_of
-from penstock.engine.routes.ruster_lottery import Lottery
+from penstock.engine.routes.ruster_lottery import RusterLottery
 from penstock.engine.rows.layout import Layout
 from penstock.engine.wire.facts import decode, encode
 from penstock.errors import EvaluationError, PlanError
@@ -430,7 +430,7 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path):
         checkpoint=str(Place(tmp_path).checkpoint),
     )
     run.available_now()
-    lottery = run.pipeline.steering.lottery
+    lottery = run.pipeline.adaptive.lottery
     firsts: Counter[tuple[int, Operator]] = Counter()
     for batch in range(100):
         drawn = lottery.draw(plan, batch).mesh("a")
@@ -441,7 +441,9 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path):
 
 def test_the_lottery_draws_every_order_as_long_as_nothing_is_known(tmp_path):
     plan = uncertain(screened_query(tmp_path, TWO, Calls()))
-    drawn = [Lottery().draw(plan, batch).mesh("a").routes[0].operators for batch in range(400)]
+    drawn = [
+        RusterLottery().draw(plan, batch).mesh("a").routes[0].operators for batch in range(400)
+    ]
     assert len(set(drawn)) == 24
 
 
@@ -455,7 +457,7 @@ def test_flows_of_uncertain_routes_are_told(tmp_path):
         partitions=2,
     )
     run.available_now()
-    lottery = run.pipeline.steering.lottery
+    lottery = run.pipeline.adaptive.lottery
     names = {"b", *(str(condition) for condition in query.filters)}
     assert {(driver, operator) for driver, _, operator in lottery.went_in} == {
         ("a", name) for name in names
@@ -512,7 +514,7 @@ def test_an_eddy_goes_on_with_what_it_knows(tmp_path):
     rows = table.combine_chunks().to_batches()[0]
     calls = Calls()
     query = screened_query(tmp_path / "in", ONE, calls)
-    eddy = Eddying("a", query.filters, ("kind", "x"), 1)
+    eddy = EddyFilters("a", query.filters, ("kind", "x"), 1)
     screened = eddy.at(0).screen(rows.slice(0, 1_000))
     assert len(eddy.profile) == 0
     eddy.learn([decode(encode(fact)) for fact in screened.facts])
@@ -547,7 +549,7 @@ def test_buckets_hold_as_many_each_and_know_what_they_do_not_know():
 
 
 def test_nothing_is_known_of_an_empty_profile():
-    assert Profile.empty([1e-6, 1e-6]).tables() == ()
+    assert EddyProfile.empty([1e-6, 1e-6]).tables() == ()
 
 
 # ── refused ───────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.engine.places.place import Place
 from penstock.engine.state.manifest import Manifest, commit, latest, manifest_name
-from penstock.engine.state.modules import CALENDAR, SHOWN, Module
+from penstock.engine.state.modules import INTERVALS, SHOWN, Module
 from penstock.engine.state.store import ChunkInfo, Store
 
 TEXTS = {
@@ -20,7 +20,7 @@ TEXTS = {
     "pending:A": Module.pending("A"),
     "ring:A": Module.ring("A"),
     "ring:x@0": Module.ring("x@0"),
-    "calendar": CALENDAR,
+    "calendar": INTERVALS,
     "shown": SHOWN,
 }
 CHUNK = ChunkInfo("state/A@0/0/x.arrow", 3, 800, 17, -5, 9)
@@ -35,7 +35,7 @@ def test_a_module_is_its_text(text: str) -> None:
 def test_what_is_kept_in_a_space_has_a_place() -> None:
     assert Module("(A B)@12").place == ("(A B)", 12)
     assert Module("a@b@3").place == ("a@b", 3)
-    for module in (Module.pending("A"), Module.ring("a@b"), CALENDAR, SHOWN):
+    for module in (Module.pending("A"), Module.ring("a@b"), INTERVALS, SHOWN):
         assert module.place is None
 
 
@@ -43,7 +43,7 @@ def test_the_folders_of_chunks() -> None:
     assert Module.kept("A", 0).folders(3) == ("A@0", "3")
     assert Module.pending("A").folders(0) == ("pending", "A")
     assert Module.ring("a:b").folders(0) == ("ring", "a:b")
-    assert CALENDAR.folders(7) == ("calendar", "7")
+    assert INTERVALS.folders(7) == ("calendar", "7")
 
 
 def test_a_manifest_of_0_1_is_read(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ from penstock.engine.wire.packets import (
     unpack_facts,
 )
 from penstock.engine.wire.tags import META, READ
-from penstock.engine.wire.task_errors import guarded, raise_error
+from penstock.engine.wire.task_errors import errors_as_facts, raise_error
 from penstock.errors import Caret, SourceError
 
 CHUNK = ChunkInfo("state/A@0/1/x.arrow", 3, 800, 17, -5, 9, 1, 20)
@@ -122,7 +122,7 @@ def test_an_error_is_raised_as_it_was() -> None:
         raise SourceError("no such column", place=place, hint="there is y")
 
     with pytest.raises(SourceError) as raised:
-        raise_error([Drain(), *unpack_facts(guarded(work()))])
+        raise_error([Drain(), *unpack_facts(errors_as_facts(work()))])
     error = raised.value
     assert (error.message, error.place, error.hint) == ("no such column", place, "there is y")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.engine.places.place import Place
-from penstock.engine.wire.packet_files import Transit
+from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import Packet
 from penstock.engine.wire.tags import META, READ, SLICE, TALLY, TICK, Tag, TagKind
 
@@ -64,9 +64,9 @@ def test_other_texts_are_no_tags(text: str) -> None:
 
 
 def test_a_large_packet_keeps_its_tag_in_a_file(tmp_path: Path) -> None:
-    transit = Transit(Place.of(str(tmp_path / "transit")))
+    files = PacketFiles(Place.of(str(tmp_path / "transit")))
     sent = [Packet(3, Tag("drive", "A", 2), b"x" * 100_000), Packet(1, META, b"{}")]
-    left = list(transit.leave(sent))
+    left = list(files.leave(sent))
     assert [str(packet.tag) for packet in left] == ["@drive#2:A", "meta"]
-    found = [(p.pid, p.tag, bytes(p.data)) for p in transit.fetch(left)]
+    found = [(p.pid, p.tag, bytes(p.data)) for p in files.fetch(left)]
     assert found == [(p.pid, p.tag, p.data) for p in sent]

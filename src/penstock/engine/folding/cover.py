@@ -1,4 +1,4 @@
-"""Totals: the aggregates of all rows that cover each point of a view's calendar."""
+"""Cover: the aggregates of all rows that cover each point of a view's interval table."""
 
 from __future__ import annotations
 

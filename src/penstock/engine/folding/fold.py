@@ -1,4 +1,4 @@
-"""Weigh: let rows stand for several tuples, and fold those that a view cannot tell apart.
+"""Fold: let rows stand for several tuples, and make one of those that a view cannot tell apart.
 
 This is aggregation before the join (T&L): a folded row has the number of its tuples, and of every
 aggregate's argument that reads this input alone what the aggregate needs. All else that the join or
@@ -19,7 +19,7 @@ from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.rows.sample_weights import summed, with_samples
 
 
-def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+def with_lanes(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
     """Tuples with lanes in which each stands for itself, if the input is weighted.
 
     Those of a sampled input stand for others too, if they have come since it is shed.
@@ -58,7 +58,7 @@ def folded(layout: Layout, alias: str, rows: pa.RecordBatch, open_tick: int) -> 
         return rows
     ticks = layout.ticks
     assert ticks is not None, "only views are aggregated early"
-    rows = weigh(layout, alias, rows)
+    rows = with_lanes(layout, alias, rows)
     first = np.maximum(ticks.first(rows.column(TS).to_numpy()), open_tick)
     last = ticks.last(rows.column(UNTIL).to_numpy())
     columns = {n: rows.column(n) for n in rows.schema.names if n != ARRIVAL}

@@ -18,14 +18,14 @@ from penstock.engine.rows.accumulators import Columns, reduced
 from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.lanes import Lane, count_of, is_lane
 from penstock.engine.rows.ticks import Ticks
-from penstock.engine.state.tick_span import Span
+from penstock.engine.state.tick_span import TickSpan
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.sorting import counting_order
 
 Int64s = NDArray[np.int64]
 
 
-def segments(alias: str, rows: pa.RecordBatch, ticks: Ticks, span: Span) -> pa.RecordBatch:
+def segments(alias: str, rows: pa.RecordBatch, ticks: Ticks, span: TickSpan) -> pa.RecordBatch:
     """The segments of a weighted input's rows within a span, in the order of time."""
     first = np.maximum(ticks.first(rows.column(TS).to_numpy()), span.first)
     last = np.minimum(ticks.last(rows.column(UNTIL).to_numpy()), span.last)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.engine.folding.fold import weigh
+from penstock.engine.folding.fold import with_lanes
 from penstock.engine.places.place import Place
 from penstock.engine.routes.multiway_routes import Inner, Routing
 from penstock.engine.rows.layout import Layout
@@ -16,7 +16,7 @@ from penstock.engine.sinks.sink import Staging
 from penstock.engine.state.manifest import Modules
 from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo, read_rows
-from penstock.engine.state.tick_span import Due
+from penstock.engine.state.tick_span import DueTicks
 from penstock.query import RowsWindow, TimeWindow
 from penstock.query.window import is_tumble
 
@@ -55,13 +55,13 @@ class Batch:
     """Where results are written, if anywhere."""
 
     rebuilds: bool = False
-    """Whether the batch makes inner state, and of a view the calendar, but no results.
+    """Whether the batch makes inner state, and of a view the intervals, but no results.
 
     All that is in the inputs' windows then counts as new, and inner joins have nothing yet. So it
     is in every batch of a view that is recomputed, but that these are evaluated.
     """
 
-    due: Due | None = None
+    due: DueTicks | None = None
     """The ticks of a view that may be evaluated; which of them are, follows from what is read."""
 
     @property
@@ -84,7 +84,7 @@ class Batch:
 
     def rows_of(self, name: str, info: ChunkInfo) -> pa.RecordBatch:
         """The rows of a chunk, with lanes if the input has been weighted since it was written."""
-        return weigh(self.layout, name, read_rows(self.root, info))
+        return with_lanes(self.layout, name, read_rows(self.root, info))
 
     def listed(self, name: str, pid: int) -> Infos:
         """The chunks of an input or inner join at a partition that have not expired."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import evaluate, one_array, passing
-from penstock.engine.folding.fold import folded, weigh
+from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.places.place import Place
 from penstock.engine.routes.address import address
 from penstock.engine.routes.multiway_routes import Routing
@@ -139,7 +139,7 @@ class Packing:
             if len(rows):
                 yield pack_rows(0, Tag("new", item.alias), rows)
             return
-        rows = weigh(self.layout, item.alias, rows)
+        rows = with_lanes(self.layout, item.alias, rows)
         rows = folded(self.layout, item.alias, rows, self.open_tick)
         yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
 

@@ -1,4 +1,4 @@
-"""The shelf: the state that one partition has during one round of a batch."""
+"""Partition state: the chunks that one partition has during one round of a batch."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.folding.fold import folded, weigh
+from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.folding.segments import segments
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import by_time
-from penstock.engine.join.row_ends import DEAD, Lives
+from penstock.engine.join.row_ends import DEAD, KnownEnds
 from penstock.engine.places.place import Place
 from penstock.engine.routes.multiway_routes import Route, Visit
 from penstock.engine.rows.accumulators import fold
@@ -21,7 +21,7 @@ from penstock.engine.rows.columns import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTI
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
 from penstock.engine.state.modules import Module
 from penstock.engine.state.store import Chunk, ChunkInfo, open_chunk
-from penstock.engine.state.tick_span import Span
+from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.wire.chunks import keep_chunk, pass_chunk
 from penstock.engine.wire.facts import Fact, KeptChunk, PassingChunk
 from penstock.engine.wire.packets import Packet, unpack_rows
@@ -36,7 +36,7 @@ _DEAD = 1 / 16
 
 
 @dataclass
-class Shelf:
+class PartitionState:
     """Chunks by input or inner join: `fresh` ones are of this batch, `older` ones from before.
 
     `whole` inputs have both, where all is new. `rusters` has the numbers of new tuples' rusters, in
@@ -46,8 +46,8 @@ class Shelf:
 
     batch: Batch
     pid: int
-    lives: Lives
-    span: Span | None = None
+    known_ends: KnownEnds
+    span: TickSpan | None = None
     fresh: dict[str, list[Chunk]] = field(default_factory=dict)
     older: dict[str, list[Chunk]] = field(default_factory=dict)
     whole: dict[str, list[Chunk]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Shelf:
                 )
 
     def take(self, name: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
-        """Put new rows on the shelf, write what later rounds or batches will read, and say so."""
+        """Take new rows, write what later rounds or batches will read, and say so."""
         if rows is not None and name in self.batch.layout.early:
             rows = fold(rows)
         new = [] if rows is None else [self._sorted_out(name, _in_state_order(rows, self.key))]
@@ -193,7 +193,7 @@ class Shelf:
 
     def _open(self, name: str, info: ChunkInfo) -> Chunk:
         chunk = open_chunk(self.batch.root, info, self.key)
-        rows = weigh(self.batch.layout, name, chunk.rows)
+        rows = with_lanes(self.batch.layout, name, chunk.rows)
         return chunk if rows is chunk.rows else Chunk.of(rows, self.key)
 
     def _by_time(self, chunk: Chunk) -> Chunk:
@@ -206,7 +206,9 @@ class Shelf:
         members = self.batch.rows_members(name)
         if not members:
             return chunks
-        return [Chunk.of(self.lives.updated(chunk.rows, members), self.key) for chunk in chunks]
+        return [
+            Chunk.of(self.known_ends.updated(chunk.rows, members), self.key) for chunk in chunks
+        ]
 
     # Writing
 
@@ -297,7 +299,7 @@ class Shelf:
         alive = rows.column(TS).to_numpy() >= self.batch.floor(name)
         members = self.batch.rows_members(name)
         if members:
-            rows = self.lives.updated(rows, members)
+            rows = self.known_ends.updated(rows, members)
             alive &= rows.column(END).to_numpy() > DEAD
         return rows if alive.all() else rows.filter(pa.array(alive))
 

@@ -1,4 +1,4 @@
-"""Recall: send what the inputs' windows hold through the steps again, to rebuild inner state."""
+"""Rebuild: send the inputs' windows through the steps again, to make inner state anew."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from penstock.engine.join.sequencer import ring_of, travelling
 from penstock.engine.routes.address import address
 from penstock.engine.rows.columns import END, PASSES
 from penstock.engine.rows.lifetimes import FOREVER
-from penstock.engine.wire import facts
 from penstock.engine.wire.exchange import spread
+from penstock.engine.wire.facts import Recall
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.tags import Tag
 
 
 @dataclass(frozen=True)
-class Recall:
+class Rebuild:
     """The step that takes the place of reading and numbering in a batch that rebuilds.
 
     For the snapshot of a view it comes after them.
@@ -37,11 +37,11 @@ class Recall:
             pass
         states = self.batch.state.items()
         woken = {pid for module, chunks in states if module.place for pid in chunks}
-        yield from (pack_fact(pid, facts.Recall()) for pid in sorted({0, *woken}))
+        yield from (pack_fact(pid, Recall()) for pid in sorted({0, *woken}))
 
     def send(self, pid: int) -> Iterator[Packet]:
         """The tuples that a partition has to send before the first round."""
-        yield pack_fact(pid, facts.Recall())
+        yield pack_fact(pid, Recall())
         for alias in self.batch.layout.query.aliases:
             if self.batch.is_rows(alias):
                 # For a snapshot the sequencer has sent the ring.

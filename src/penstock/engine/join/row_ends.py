@@ -1,4 +1,4 @@
-"""Lives: the numbers at which the tuples of ROWS windows die, for results that have them in them.
+"""Row ends: the numbers at which tuples of ROWS windows die, for results that have them as members.
 
 When an inner result is made, nobody knows yet what will push its members out of their windows. So
 the sequencer tells with each batch the ends of all tuples that were in a ROWS window since the last
@@ -28,7 +28,7 @@ DEAD = -1
 """The end of what died in an earlier batch: before every number."""
 
 
-def tell_lives(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
+def tell_row_ends(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
     """The ends of an input's tuples, told to all partitions that keep results with it in them."""
     inners = [inner for inner in batch.routing.inners if alias in inner.members]
     if not inners:
@@ -41,15 +41,15 @@ def tell_lives(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packe
 
 
 @dataclass(frozen=True)
-class Lives:
+class KnownEnds:
     """The ends of ROWS tuples that facts have told a partition."""
 
     root: Place
     told: tuple[RowEnds, ...]
 
     @classmethod
-    def of(cls, root: Place, facts: Iterable[Fact]) -> Lives:
-        """The lives that were told here."""
+    def of(cls, root: Place, facts: Iterable[Fact]) -> KnownEnds:
+        """The ends that were told here."""
         return cls(root, tuple(fact for fact in facts if isinstance(fact, RowEnds)))
 
     @cached_property

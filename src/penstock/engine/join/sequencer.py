@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.engine.folding.fold import folded, weigh
+from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.row_ends import tell_lives
+from penstock.engine.join.row_ends import tell_row_ends
 from penstock.engine.routes.address import address
 from penstock.engine.rows.columns import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL
 from penstock.engine.rows.layout import partition_by
@@ -130,7 +130,7 @@ class Sequencer:
             everything = everything.append_column(UNTIL, pa.array(_deaths(everything, ends)))
             is_new = np.ones(len(sequence), np.bool_)
         else:
-            yield from tell_lives(self.batch, item.alias, everything)
+            yield from tell_row_ends(self.batch, item.alias, everything)
             is_new = sequence >= self.first_number
         passing = everything.column(PASSES).to_numpy(zero_copy_only=False)
         yield from self._ring(item.alias, travelling(everything, passing & ~is_new))
@@ -147,7 +147,7 @@ class Sequencer:
         batch = self.batch
         if batch.is_snapshot:
             # A view goes by times alone.
-            rows = weigh(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
+            rows = with_lanes(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
             rows = folded(batch.layout, alias, rows, batch.open_tick)
         yield from address(batch.layout, batch.routing, batch.partitions, alias, rows)
 

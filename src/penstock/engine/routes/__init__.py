@@ -1,1 +1,1 @@
-"""Routes of new tuples through the inputs: multi-way, tree, mesh, and filters on the way."""
+"""Routes: the visits of each new tuple in multi-way joins, trees and meshes, and its filters."""

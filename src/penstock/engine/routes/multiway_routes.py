@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from penstock.engine.routes.laboratory_hint import NESTED, laboratory_hint
+from penstock.engine.routes.laboratory_hint import NESTED_LOOPS, laboratory_hint
 from penstock.engine.routes.rusters import Rusters
 from penstock.engine.rows.columns import column_name, hash_name
 from penstock.engine.rows.layout import Layout
@@ -196,7 +196,7 @@ def legs_of(path: Path, layout: Layout) -> tuple[Leg, ...]:
         if key is not None and probe.method == "nested":
             raise PlanError(
                 f"{path.driver} probes {probe.target} by nested loops, but they are joined by key",
-                hint=laboratory_hint(layout.query, *NESTED),
+                hint=laboratory_hint(layout.query, *NESTED_LOOPS),
             )
         visit = _visit(layout, path, number, bound, key)
         space = layout.spaces[probe.target][0] if key is None else key

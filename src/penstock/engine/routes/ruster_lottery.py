@@ -11,7 +11,7 @@ from penstock.engine.wire.facts import Fact, Flow
 from penstock.plan.mesh import DriverMesh, MeshJoin, MeshRoute, Operator, Screen
 
 DECAY = 0.8
-"""Weight of a batch's counts in the next: an order is settled in ten batches, and left again
+"""The weight of a batch's counts in the next: an order is settled in ten batches, and left again
 in as many when the data changes."""
 SHARPNESS = 8.0
 """An order that costs a tenth less gets twice the tickets, one that costs half 256 times as many.
@@ -20,7 +20,7 @@ _Key = tuple[str, int, str]
 
 
 @dataclass
-class Lottery:
+class RusterLottery:
     """Draws orders, and learns from what went into the operators and came out."""
 
     went_in: dict[_Key, float] = field(default_factory=dict)

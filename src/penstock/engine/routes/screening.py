@@ -17,7 +17,7 @@ Bools = NDArray[np.bool_]
 Int64s = NDArray[np.int64]
 
 SECONDS_A_ROW = 1e-6
-"""Seconds of an operator beside the functions it calls: about the time of a probe."""
+"""The seconds of an operator beside the functions it calls: about the time of a probe."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,6 @@ class Screener(Protocol):
 
 
 def declared_seconds(condition: Condition) -> float:
-    """Seconds of a condition for a row, by the costs that its functions are declared with."""
+    """The seconds of a condition for a row, by the costs that its functions are declared with."""
     calls = (node for node in walk(condition.expression) if isinstance(node, Apply))
     return SECONDS_A_ROW + sum(call.function.cost for call in calls)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from penstock.engine.routes.laboratory_hint import NESTED, laboratory_hint
+from penstock.engine.routes.laboratory_hint import NESTED_LOOPS, laboratory_hint
 from penstock.engine.routes.multiway_routes import (
     Inner,
     Leg,
@@ -40,7 +40,7 @@ def tree_routing(plan: TreeJoin, layout: Layout) -> Routing:
 
 
 def inner_name(layout: Layout, members: tuple[str, ...]) -> str:
-    """The name of an inner join's results: its inputs, whatever their order in the plan.
+    """The name of an inner join's results: its inputs, whatever their order.
 
     All joins of the same inputs have the same results, so a plan can use what another has kept.
     """
@@ -98,7 +98,7 @@ class _Builder:
             sides = " and ".join(" ⋈ ".join(side.members) for side in (left, right))
             raise PlanError(
                 f"{sides} are joined by nested loops, but they have a key in common",
-                hint=laboratory_hint(self.layout.query, *NESTED),
+                hint=laboratory_hint(self.layout.query, *NESTED_LOOPS),
             )
         here = [side.space for side in (left, right) if side.space in shared]
         return next(iter((*here, *shared)), None)

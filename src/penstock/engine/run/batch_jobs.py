@@ -19,7 +19,7 @@ from penstock.engine.sinks.sink import Staging
 from penstock.engine.state.frontier import frontier_of, late_below
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.merging import merges_of
-from penstock.engine.state.tick_span import Due
+from penstock.engine.state.tick_span import DueTicks
 from penstock.engine.views.view_step import ViewStep
 from penstock.errors import PlanError
 from penstock.plan.default_plan import default_plan
@@ -93,17 +93,17 @@ class BatchJobs:
             return Job(batch, packing, sequencer)
         return Job(batch, packing, sequencer, ViewStep(batch, batch.due))
 
-    def rebuilding(self, before: Manifest, lacks_calendar: bool) -> Job:
-        """A job that makes inner state, with all results where the calendar is to be made too."""
+    def rebuilding(self, before: Manifest, lacks_intervals: bool) -> Job:
+        """A job that makes inner state, with all results where intervals are to be made too."""
         plan = self.routing
         if plan.rusters:
             # What is kept has no rusters any more; whatever the route, the results are the same.
             plan = routing_of(default_plan(self.plan.query), self.layout)
-        routes = tuple(r for r in plan.routes if r.makes or lacks_calendar)
+        routes = tuple(r for r in plan.routes if r.makes or lacks_intervals)
         batch = replace(
             self._batch(before), routing=Routing(routes, plan.inners), merges={}, rebuilds=True
         )
-        if batch.due is None or not lacks_calendar:
+        if batch.due is None or not lacks_intervals:
             return Job(batch)
         return Job(batch, view=ViewStep(batch, batch.due))
 
@@ -123,10 +123,10 @@ class BatchJobs:
             due=self._due(before, silent, drains),
         )
 
-    def _due(self, before: Manifest, silent: frozenset[str], drains: bool) -> Due | None:
+    def _due(self, before: Manifest, silent: frozenset[str], drains: bool) -> DueTicks | None:
         """The ticks of a view that the batch may evaluate, if there is one."""
         ticks, sources = self.layout.ticks, tuple(self.plan.query.stream_sources.values())
         if ticks is None:
             return None
         open_tick = ticks.next_after(frontier_of(sources, before.streams))
-        return Due(ticks, sources, before.streams, silent, drains, open_tick)
+        return DueTicks(ticks, sources, before.streams, silent, drains, open_tick)

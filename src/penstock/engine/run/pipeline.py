@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from penstock.engine.routes.routing import routing_of
-from penstock.engine.run.adaptive import Steering
+from penstock.engine.run.adaptive import AdaptiveRouting
 from penstock.engine.run.advance import advanced
 from penstock.engine.run.batch_jobs import BatchJobs, layout_of
 from penstock.engine.run.commit import Committer
@@ -99,7 +99,7 @@ class Pipeline:
         before = with_inner_state(jobs, self.manifest, run)
         facts = run(jobs.job(before, silent, drains))
         raise_error(facts)
-        self.steering.learn(facts)
+        self.adaptive.learn(facts)
         made = advanced(jobs, before, facts, silent, sink=self.sink, mark=self.checkpoint.mark)
         made = replace(made, offsets=offsets or {})
         if drains:
@@ -121,17 +121,17 @@ class Pipeline:
         """Follow a plan from now on; one that batches cannot follow is refused."""
         self.plan = replace(plan, query=self.checkpoint.placed(plan.query))
         self.layout = layout_of(self.plan, self.manifest)
-        self.steering = Steering(self.plan, self.layout)
-        self.steering.routing(self.manifest.batch + 1)
+        self.adaptive = AdaptiveRouting(self.plan, self.layout)
+        self.adaptive.routing(self.manifest.batch + 1)
 
     def _jobs(self, number: int) -> BatchJobs:
-        routing = self.steering.routing(number)
+        routing = self.adaptive.routing(number)
         return BatchJobs(
             number=number,
             plan=self.plan,
             layout=self.layout,
             routing=routing,
-            screeners=self.steering.screeners(number, routing),
+            screeners=self.adaptive.screeners(number, routing),
             partitions=self.checkpoint.partitions,
             root=self.checkpoint.store.root,
             staging=self.staging,

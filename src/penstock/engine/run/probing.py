@@ -1,4 +1,4 @@
-"""Travel: new tuples and partial results on their routes through one partition in one round."""
+"""Probing: new tuples and partial results on their routes through one partition in one round."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Join, Partial, gathered, start
-from penstock.engine.join.partition_state import Shelf
+from penstock.engine.join.partition_state import PartitionState
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Route
 from penstock.engine.views.results import Results
@@ -19,12 +19,12 @@ from penstock.engine.wire.tags import Tag
 
 
 @dataclass(frozen=True)
-class Travel:
-    """Travellers come from the shelf or by packet; complete results go where they belong."""
+class Probing:
+    """Tuples come from the state here or by packet; complete results go where they belong."""
 
     batch: Batch
     round: int
-    shelf: Shelf
+    state: PartitionState
     by_tag: Mapping[Tag, list[Packet]]
     results: Results
 
@@ -58,17 +58,17 @@ class Travel:
             yield from self._keep(inner, here)
 
     def _keep(self, inner: Inner, here: list[pa.RecordBatch]) -> Iterator[Packet]:
-        if inner.space == self.shelf.space:
-            yield from self.shelf.take(inner.name, pa.concat_batches(here) if here else None)
+        if inner.space == self.state.space:
+            yield from self.state.take(inner.name, pa.concat_batches(here) if here else None)
 
     # Probing
 
     def _found(self, route: Route, meter: Meter) -> Iterator[Partial]:
         """Combinations that a route's tuples find in the leg of this round, if that is here."""
         leg = route.leg(self.round)
-        if leg is None or leg.space != self.shelf.space:
+        if leg is None or leg.space != self.state.space:
             return iter(())
-        join = Join(leg.visits, self.shelf.chunks, meter)
+        join = Join(leg.visits, self.state.chunks, meter)
         found = (piece for partial in self._travellers(route) for piece in join.run(partial))
         is_written = route.makes is None and self.batch.layout.query.view is None
         return found if is_written else gathered(found)
@@ -77,14 +77,14 @@ class Travel:
         if self.round > route.first_round:
             return map(Partial.from_rows, self._arrived(route.tag("partial")))
         rows = (
-            self.shelf.starting(route)
+            self.state.starting(route)
             if route.starts_at_home
             else self._arrived(route.tag("drive"))
         )
         if self.batch.routing.inner(route.driver):
             return map(Partial.from_rows, rows)
-        if self.shelf.is_segmented(route.driver) and not route.starts_at_home:
-            rows = (self.shelf.segmented(route.driver, each) for each in rows)
+        if self.state.is_segmented(route.driver) and not route.starts_at_home:
+            rows = (self.state.segmented(route.driver, each) for each in rows)
         item = self.batch.layout.query.input(route.driver)
         return (start(tuples, item) for tuples in rows)
 

@@ -125,7 +125,7 @@ class PartWriter:
             self._flush()
 
     def close(self) -> Iterator[StagedPart]:
-        """The file that was written, if any."""
+        """The files written, if any."""
         self._flush()
         size = 0
         with self._writing():

@@ -72,7 +72,7 @@ class Checkpoint:
         return kept
 
     def _marked(self) -> str:
-        """The mark that signs the files from this checkpoint, wherever they lie."""
+        """The mark on all files that come from this checkpoint, wherever they lie."""
         if not self.store.exists(_MARK):
             self.store.publish(_MARK, new_mark().encode())
         mark = bytes(self.store.read(_MARK)).decode(errors="replace")
@@ -131,7 +131,7 @@ def _is_filter(condition: Condition) -> bool:
 
 
 def identity(query: Query, partitions: int) -> dict[str, Any]:
-    """The parts of a query that a checkpoint must share: all that decides what state means."""
+    """The facts of a query that decide what state means: those of a checkpoint must be the same."""
     conditions = (*query.filters, *query.thetas)
     parts = {} if query.view is None else {"view": _describe(query.view)}
     return parts | {

@@ -85,7 +85,7 @@ class Manifest:
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
     box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
     `sampled` those of a view whose tuples may stand for others that were shed. A view that
-    `is_recomputed` has no calendar. `screened` counts by input the tuples that came to its filters
+    `is_recomputed` has no intervals. `screened` counts by input the tuples that came to its filters
     and those that passed. `kept` are the files of malformed rows that runs have written to.
     """
 

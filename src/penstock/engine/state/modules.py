@@ -51,8 +51,8 @@ class Module:
         return self.text, str(pid)
 
 
-CALENDAR = Module("calendar")
-"""The sums of each group of a view by the ticks at which they are seen."""
+INTERVALS = Module("calendar")
+"""The interval table of a view: sums of each group by the ticks at which they are seen."""
 
 SHOWN = Module("shown")
 """The last results of each group of a view."""

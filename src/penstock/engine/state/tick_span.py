@@ -13,7 +13,7 @@ from penstock.query.source import Source
 
 
 @dataclass(frozen=True)
-class Span:
+class TickSpan:
     """The ticks to evaluate, `first` to `last`; the total is there from the tick `begin` on."""
 
     first: int
@@ -33,7 +33,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Due:
+class DueTicks:
     """The ticks that may be due, but for what is read: `open_tick` is the first of them.
 
     `streams`, `silent` and `drains` are as in the sequencer.
@@ -46,7 +46,7 @@ class Due:
     drains: bool = False
     open_tick: int = -FOREVER
 
-    def span(self, readings: Sequence[Reading]) -> Span:
+    def span(self, readings: Sequence[Reading]) -> TickSpan:
         """The ticks that the frontier passes by what was read."""
         first, every = self.open_tick, self.ticks.every
         after = after_reading(self.streams, readings)
@@ -54,6 +54,6 @@ class Due:
         known = [time for time in lowest if time is not None]
         begin = self.ticks.next_after(min(known)) if known else FOREVER
         if self.drains:
-            return Span(first, FOREVER if known else first - every, every, begin)
+            return TickSpan(first, FOREVER if known else first - every, every, begin)
         frontier = frontier_after(self.sources, self.streams, readings, self.silent)
-        return Span(first, self.ticks.next_after(frontier) - every, every, begin)
+        return TickSpan(first, self.ticks.next_after(frontier) - every, every, begin)

@@ -21,7 +21,7 @@ _DRAIN = "--drain answers what waits, if the streams end here"
 
 @dataclass(frozen=True)
 class Waiting:
-    """The reason why there are no results, for now or for ever, and what may be done about it."""
+    """The reason why a query has no results yet, or never will, and what may be done about it."""
 
     reason: str
     hint: str | None = None

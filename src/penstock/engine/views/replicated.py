@@ -1,7 +1,7 @@
 """Replicated: the sums over join results from which a view is estimated where streams are shed.
 
 Each result counts by the product of its members' weights (Horvitz-Thompson), in every replicate by
-the product of their weights there. Sums over results are lanes of the calendar, as exact ones are.
+the product of their weights there. Sums over results are lanes of the table, as exact ones are.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 def result_lanes(view: View, sampled: Iterable[str]) -> dict[str, pa.DataType]:
-    """The lanes of a calendar by name: a view's sums, and the marks of each sampled input."""
+    """The lanes of the table by name: a view's sums, and the marks of each sampled input."""
     marked = {str(marks_of(alias)): pa.int64() for alias in sorted(sampled)}
     if not marked:
         return {}
@@ -105,7 +105,7 @@ class _Values:
 
 @dataclass(frozen=True)
 class _Members:
-    """What join results are made of: tuples or folded rows of inputs, sampled or whole."""
+    """The members of join results: tuples or folded rows of inputs, sampled or whole."""
 
     layout: Layout
     results: pa.RecordBatch

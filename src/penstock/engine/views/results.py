@@ -21,7 +21,7 @@ class Results(Protocol):
         """Take some results."""
 
     def close(self) -> Iterator[Packet]:
-        """Packets and facts about all that was taken."""
+        """Packets with the results, or with the facts of their files."""
 
 
 def results_at(batch: Batch, pid: int) -> Results:

@@ -1,4 +1,4 @@
-"""Tally: join results as the rows of a view's calendar, which say what is seen of a group when."""
+"""Tally: join results as the rows of a view's interval table, by group and ticks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Tally:
             self._limit = 2 * self._rows + _HELD
 
     def close(self) -> Iterator[Packet]:
-        """Packets of what was collected, to where the groups are kept."""
+        """The rows collected, to where the groups are kept."""
         self._fold()
         batch = self._batch
         view = batch.layout.query.view

@@ -1,4 +1,4 @@
-"""The step of a view: results go into the calendar, and the ticks that are due are evaluated."""
+"""The step of a view: results go into its table, and the ticks that are due are evaluated."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.lanes import COUNT, LaneKind
 from penstock.engine.rows.sample_weights import appended, sources
 from penstock.engine.sinks.sink import PartWriter
-from penstock.engine.state.modules import CALENDAR, SHOWN, Module
+from penstock.engine.state.modules import INTERVALS, SHOWN, Module
 from penstock.engine.state.store import read_rows
-from penstock.engine.state.tick_span import Due, Span
+from penstock.engine.state.tick_span import DueTicks, TickSpan
 from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
 from penstock.engine.views.replicated import certain_lanes, result_lanes
 from penstock.engine.wire.chunks import keep_chunk
@@ -32,7 +32,7 @@ class ViewStep:
     """The groups of one batch."""
 
     batch: Batch
-    due: Due
+    due: DueTicks
 
     @property
     def view(self) -> View:
@@ -46,23 +46,23 @@ class ViewStep:
         facts, by_tag = sort_out(packets)
         yield from facts
         arrived = unpack_rows(by_tag.get(TALLY, ()))
-        calendar = self._calendar(pid)
+        table = self._table(pid)
         if arrived is not None:
-            calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])
+            table = pa.concat_batches([table, arrived.select(table.schema.names)])
         span = self.due.span(readings(unpack_facts(by_tag.get(READ, ()))))
         if not span.is_empty:
-            yield from self._evaluated(pid, calendar, span)
+            yield from self._evaluated(pid, table, span)
         elif arrived is None:
             return
         if not self.batch.is_snapshot:
-            yield from self._kept(CALENDAR, pid, remaining(calendar, span.after))
+            yield from self._kept(INTERVALS, pid, remaining(table, span.after))
 
-    def _evaluated(self, pid: int, calendar: pa.RecordBatch, span: Span) -> Iterator[Packet]:
+    def _evaluated(self, pid: int, table: pa.RecordBatch, span: TickSpan) -> Iterator[Packet]:
         if not self.view.groups and pid % self.batch.partitions:
             return
         layout, shown = self.batch.layout, self._shown(pid)
         read = sources(layout.query, layout.sampled) if layout.is_estimate else {}
-        changes = Evaluation(self.view, calendar, shown, span, read).changes()
+        changes = Evaluation(self.view, table, shown, span, read).changes()
         writer = PartWriter(self.batch.staging, layout.shown)
         writer.write(changes.results)
         for part in writer.close():
@@ -72,11 +72,11 @@ class ViewStep:
 
     # State
 
-    def _calendar(self, pid: int) -> pa.RecordBatch:
-        """The sums by ticks so far; results from before an input was shed are certain."""
-        rows, names = self._state(CALENDAR, pid), self._empty_calendar.schema.names
+    def _table(self, pid: int) -> pa.RecordBatch:
+        """The rows kept by group and ticks; results from before an input was shed are certain."""
+        rows, names = self._state(INTERVALS, pid), self._empty_table.schema.names
         if rows is None:
-            return self._empty_calendar
+            return self._empty_table
         missing = [name for name in names if name not in rows.schema.names]
         return appended(rows, certain_lanes(rows, missing)).select(names) if missing else rows
 
@@ -98,7 +98,7 @@ class ViewStep:
         return keep_chunk(self.batch.root, module, pid, rows, replaces=old)
 
     @cached_property
-    def _empty_calendar(self) -> pa.RecordBatch:
+    def _empty_table(self) -> pa.RecordBatch:
         outputs = {o.name: o.expression.type for o in self.batch.layout.query.outputs}
         kinds = {
             LaneKind.KNOWN: pa.int64(),

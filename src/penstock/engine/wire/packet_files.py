@@ -1,4 +1,4 @@
-"""Transit: large packets travel as files, and Spark's shuffle moves only their names.
+"""Packet files: large packets travel as files, and Spark's shuffle moves only their names.
 
 On the way through the JVM a packet is copied half a dozen times; a file that lives for a second is
 written once to the page cache and mapped. All tasks reach the checkpoint's folder anyway.
@@ -23,7 +23,7 @@ _LARGE = 1 << 15
 
 
 @dataclass(frozen=True)
-class Transit:
+class PacketFiles:
     """A local folder for the packets of one batch."""
 
     folder: Place

@@ -12,7 +12,7 @@ from penstock.errors import PenstockError, StateError
 _SMALLER = "nothing is lost: read less in a batch (max_files), or use more partitions or memory"
 
 
-def guarded(packets: Iterable[Packet]) -> Iterator[Packet]:
+def errors_as_facts(packets: Iterable[Packet]) -> Iterator[Packet]:
     """The packets, ending in an error's fact where making them failed for a known reason.
 
     A failed task would be tried again, to fail again, and would bury the reason in stack traces.

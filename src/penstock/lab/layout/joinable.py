@@ -1,4 +1,4 @@
-"""What can join: the rows of each input that no filter or NULL rules out, in integers."""
+"""Joinable rows: those of each input that no filter or NULL rules out, in integers."""
 
 from __future__ import annotations
 
