@@ -42,7 +42,7 @@ from penstock.stats.known import Known
 
 if TYPE_CHECKING:
     from penstock.engine.local import LocalRun
-    from penstock.engine.run.pipeline import Report
+    from penstock.engine.run.report import Report
     from penstock.engine.sinks.sink import Sink
     from penstock.engine.spark.handle import SparkRun
 

@@ -28,7 +28,7 @@ from penstock.optimize.ranking import Order
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
-from penstock.plan.plan import anew_by
+from penstock.plan.plan import recomputed_by
 from penstock.plan.text.parse import render_plan
 from penstock.query.goal import By, First, Goal, Steady
 from penstock.stats.costs import Costs
@@ -123,10 +123,10 @@ def _reason_as_decided(known: Known, options: PlanOptions, made: Decision, order
     reason = made.reason.partition("; the best within the budget")[0]
     ranked = order.sorted((made.chosen, *made.others))
     problem = Problem(made.plan.query, known)
-    if reason.startswith("the view is kept, as computing it anew is not"):
-        anew, kept = numbers(reason)[:2]
-        assert anew > CLEARLY * kept * (1 - 1e-2)
-        assert anew_by(made.plan) is None
+    if reason.startswith("the view is kept, as recomputing it is not"):
+        recomputed, kept = numbers(reason)[:2]
+        assert recomputed > CLEARLY * kept * (1 - 1e-2)
+        assert recomputed_by(made.plan) is None
     elif reason.startswith("the order of FROM"):
         own, best = numbers(reason)[:2]
         assert best > CLEARLY * own * (1 - 1e-2)

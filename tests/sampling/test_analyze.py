@@ -310,4 +310,4 @@ def test_the_command_writes_all_or_nothing(folder: Path) -> None:
     assert loads(output.read_text(encoding="utf-8"), parse(sound)).streams["A"].rate is not None
     done = command("-", "--output", str(folder), stdin=sound)
     assert (done.returncode, done.stderr.splitlines()[0][:19]) == (1, "error: cannot write")
-    assert not list(folder.parent.glob(".*.part"))
+    assert not list(folder.parent.glob(f".{folder.name}.*"))

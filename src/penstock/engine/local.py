@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from typing import Any
 
 from penstock.arguments import as_flag, as_seconds
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.job import Job, Runner
-from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed
 from penstock.engine.state.checkpoint import Checkpoint
-from penstock.engine.wire.packets import Packet, unpack_meta
+from penstock.engine.wire.facts import Drain, Fact
+from penstock.engine.wire.packets import Packet, pack_fact, unpack_facts
+from penstock.engine.wire.tags import META
 from penstock.errors import SinkError, SourceError
 from penstock.plan.plan import Plan
 
@@ -22,11 +24,11 @@ from penstock.plan.plan import Plan
 def in_process(slices: Iterable[Packet]) -> Runner:
     """A runner that takes a batch's slices through all stages, one partition after another."""
 
-    def run(job: Job) -> list[dict[str, Any]]:
+    def run(job: Job) -> list[Fact]:
         packets = list(job.pack(slices))
         for stage in job.stages:
             packets = stage.run(packets)
-        return [unpack_meta(packet) for packet in packets if packet.tag == "meta"]
+        return unpack_facts(packet for packet in packets if packet.tag == META)
 
     return run
 
@@ -42,7 +44,7 @@ def open_run(
 ) -> LocalRun:
     """A plan ready to run in this process."""
     query = plan.query
-    strange = next((i.source for i in query.inputs if i.source.format == "rate"), None)
+    strange = next((s for s in query.sources.values() if s.format == "rate"), None)
     if strange is not None:
         raise SourceError(
             f"stream {strange.name} is Spark's own rate source",
@@ -55,7 +57,7 @@ def open_run(
         checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
     )
     try:
-        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), held.store)
+        feed = Feed(query.sources.values(), held.store)
         pipeline = Pipeline(plan, held, sink, overwrite=overwrite)
     except BaseException:
         held.close()
@@ -92,7 +94,7 @@ class LocalRun:
             while not self._is_stopping and self._step():
                 pass
             if drain and not self._is_stopping:
-                self.pipeline.drain(in_process([_DRAIN]))
+                self.pipeline.drain(in_process([pack_fact(0, Drain())]))
 
     def every(self, seconds: float) -> None:
         """Look for new data at this interval, until stopped."""
@@ -113,6 +115,3 @@ class LocalRun:
         run = in_process([piece.packet(0) for piece in serving.slices])
         self.pipeline.process(number, run, offsets=serving.offsets)
         return True
-
-
-_DRAIN = Packet(0, "meta", b'{"kind": "drain", "pid": 0}')

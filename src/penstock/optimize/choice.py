@@ -16,11 +16,11 @@ from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import unfolded_seconds
 from penstock.optimize.ranking import Order
 from penstock.plan.decision import Alternative
-from penstock.plan.plan import Plan, anew_by
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.query.goal import Steady
 from penstock.stats.calibration import Engine
 
-Rule = Literal["kept", "guessed anew", "least state", "FROM order"]
+Rule = Literal["kept", "guessed folding", "least state", "FROM order"]
 
 ALIKE = 1.25
 """How many times the least work a plan may need and be as good as the best, going by guesses."""
@@ -28,7 +28,7 @@ CLEARLY = 0.9
 """What part of another plan's work a plan may need at the most to be clearly better."""
 HARMLESS = 0.1
 """What part of the capacity merging windows in which nothing folds may take at the most, for a view
-to be computed anew though it is only guessed that they fold: so much is lost if that is wrong."""
+to be recomputed though it is only guessed that they fold: so much is lost if that is wrong."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ def preferences(
 def _kept(
     ranked: Sequence[Alternative], best: Alternative, problem: Problem, order: Order
 ) -> Preference | None:
-    """The best plan that keeps its view, unless computing it anew is clearly better.
+    """The best plan that keeps its view, unless recomputing it is clearly better.
 
     How much better depends on how long batches are, which a plan does not know, and on how far the
     windows fold.
     """
-    kept = next((a for a in ranked if anew_by(a.plan) is None), None)
-    if anew_by(best.plan) is None or kept is None or not _needs_no_shedding(kept, order):
+    kept = next((a for a in ranked if recomputed_by(a.plan) is None), None)
+    if recomputed_by(best.plan) is None or kept is None or not _needs_no_shedding(kept, order):
         return None
     if not is_clearly_less(best, kept):
         return Preference("kept", kept, best)
-    return None if _is_sure(problem, best.plan) else Preference("guessed anew", kept, best)
+    return None if _is_sure(problem, best.plan) else Preference("guessed folding", kept, best)
 
 
 def is_clearly_less(one: Alternative, other: Alternative) -> bool:
@@ -132,4 +132,4 @@ def _needs_no_shedding(alternative: Alternative, order: Order) -> bool:
 
 def _aggregate_alike(one: Plan, other: Plan) -> bool:
     """Whether plans differ in the order of their joins only."""
-    return (one.early, anew_by(one)) == (other.early, anew_by(other))
+    return (one.early, recomputed_by(one)) == (other.early, recomputed_by(other))

@@ -35,11 +35,11 @@ from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.ranking import Order
 from penstock.optimize.reasons import budget_text, reason_for
 from penstock.optimize.switches import KINDS
-from penstock.optimize.views.early import anew_plan, anew_plans, early_plans
+from penstock.optimize.views.early import early_plans, recompute_plan, recompute_plans
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.mesh import MeshJoin
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.plan import Plan, anew_by
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.text.parse import forced_plan, is_flat, render_plan
 from penstock.query.goal import STEADY, First, Goal, Steady
 from penstock.stats.calibration import Engine
@@ -210,9 +210,9 @@ def _proposals(problem: Problem, options: PlanOptions) -> Iterable[Proposal]:
     if "early-aggregation" in options.off or not isinstance(options.goal, Steady):
         return _joins(problem, options)
     plans = early_plans(problem, lambda folded, thorough: _joins(folded, options, thorough))
-    if "anew" in options.off or "multiway" not in options.kinds:
+    if "recompute" in options.off or "multiway" not in options.kinds:
         return plans
-    return chain(plans, anew_plans(problem, options.off))
+    return chain(plans, recompute_plans(problem, options.off))
 
 
 def _joins(problem: Problem, options: PlanOptions, is_thorough: bool = True) -> Iterator[Proposal]:
@@ -254,8 +254,8 @@ def _forced(problem: Problem, text: str) -> Plan:
     forced = forced_plan(problem.query, text)
     if not is_flat(problem.query, text):
         return forced
-    if anew_by(forced) is not None:
-        return replace(anew_plan(problem, forced.early), anew=anew_by(forced))
+    if recomputed_by(forced) is not None:
+        return replace(recompute_plan(problem, forced.early), recompute=recomputed_by(forced))
     flat, _ = next(multiway_plans(with_early(problem, forced.early), frozenset(), False))
     return replace(flat, early=forced.early)
 

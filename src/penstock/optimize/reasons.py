@@ -9,7 +9,7 @@ from penstock.optimize.model.effort import Effort
 from penstock.optimize.ranking import Order
 from penstock.plan.decision import Alternative
 from penstock.plan.explain.quantity import number
-from penstock.plan.plan import anew_by
+from penstock.plan.plan import recomputed_by
 from penstock.plan.text.parse import render_plan
 from penstock.query.goal import First, Steady
 
@@ -57,12 +57,12 @@ def _preference(preference: Preference) -> str:
     match preference.rule:
         case "kept":
             return (
-                f"the view is kept, as computing it anew is not clearly better: it takes {its} "
+                f"the view is kept, as recomputing it is not clearly better: it takes {its} "
                 f"{unit} against {mine}, and not {percent_text(CLEARLY)} of it or less"
             )
-        case "guessed anew":
+        case "guessed folding":
             return (
-                "the view is kept, as only a guess says that computing it anew is better: "
+                "the view is kept, as only a guess says that recomputing it is better: "
                 f"{mine} {unit} against {its}"
             )
         case "FROM order":
@@ -84,9 +84,9 @@ def percent_text(fraction: float) -> str:
 
 
 def _best_kept(chosen: Alternative, others: Sequence[Alternative], order: Order) -> str:
-    """What keeping the view would come to, where it is computed anew and the next best is too."""
-    kept = next((other for other in others if anew_by(other.plan) is None), None)
-    if kept is None or kept is others[0] or anew_by(chosen.plan) is None:
+    """What keeping the view would come to, where it is recomputed and the next best is too."""
+    kept = next((other for other in others if recomputed_by(other.plan) is None), None)
+    if kept is None or kept is others[0] or recomputed_by(chosen.plan) is None:
         return ""
     if order.deciding(chosen, kept) == "lost" and order.keeps_up(kept):
         return f"; the best that is kept {kept.estimate.output_rate:,.4g} results/s"

@@ -19,16 +19,21 @@ SWITCHES = {
     "products": "consider trees that join inputs without a predicate between them",
     "probe-order": "search each stream's probe order instead of taking FROM's",
     "early-aggregation": "consider aggregating inputs of a view before they are joined",
-    "anew": "consider computing a view anew from its windows in each batch",
+    "recompute": "consider recomputing a view from its windows in each batch",
     "mesh": "consider different routes for tuples that differ",
     "methods": "choose between nested loops and search by key (laboratory)",
 }
 
 
+RENAMED = {"anew": "recompute"}
+"""Switches by their names in 0.1."""
+
+
 def checked(names: Iterable[str], known: Iterable[str], what: str) -> frozenset[str]:
-    """The names, all of which must be known."""
+    """The names, all of which must be known; a name of 0.1 gives that of today."""
     known = tuple(known)
-    found = frozenset(names)
+    renamed = {old: new for old, new in RENAMED.items() if new in known}
+    found = frozenset(renamed.get(name, name) for name in names)
     strange = sorted(found - set(known))
     if strange:
         raise PlanError(f"no {what} {strange[0]!r}", hint=f"there are {', '.join(known)}")

@@ -12,11 +12,11 @@ import pytest
 
 from penstock.engine.expressions.apply import apply
 from penstock.engine.expressions.evaluate import evaluate, holds, passing
+from penstock.engine.rows.columns import plain_name
 from penstock.errors import EvaluationError
 from penstock.query import (
     Apply,
     Call,
-    Column,
     Condition,
     DataType,
     Function,
@@ -156,10 +156,6 @@ def test_what_python_or_arrow_cannot_hold_is_an_error_too() -> None:
 
 BATCH = pa.record_batch({"price": [5.0, None, 500.0], "note": ["some", "text", "here"]})
 IS_NEAR = Apply(near, (column("price", T.DOUBLE), column("note", T.STRING)))
-
-
-def plain_name(each: Column) -> str:
-    return each.name
 
 
 def test_a_condition_that_is_null_does_not_hold() -> None:

@@ -17,12 +17,12 @@ import pytest
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.routes.classifying import route_numbers
-from penstock.engine.routes.eddy_filters import REFRESH, Eddying
-from penstock.engine.routes.eddy_profile import Buckets, Profile, gain_ratios
+from penstock.engine.routes.eddy_filters import REFRESH, EddyFilters
+from penstock.engine.routes.eddy_profile import Buckets, EddyProfile, gain_ratios
 from penstock.engine.routes.routing import routing_of
-from penstock.engine.routes.ruster_lottery import Lottery
+from penstock.engine.routes.ruster_lottery import RusterLottery
 from penstock.engine.rows.layout import Layout
-from penstock.engine.wire.packets import unpack_meta
+from penstock.engine.wire.facts import decode, encode
 from penstock.errors import EvaluationError, PlanError
 from penstock.plan.mesh import (
     DriverMesh,
@@ -47,6 +47,7 @@ from support.engines import (
     random_plan,
     random_tree,
     run_local,
+    run_replanning,
     run_spark,
 )
 from support.meshes import random_fork, random_mesh, timed, walk
@@ -189,14 +190,7 @@ def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
     case = drawn_case(seed, rng)
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
-    run = open_run(
-        any_plan(query, rng),
-        sink=place.sink,
-        checkpoint=str(place.checkpoint),
-        partitions=rng.randint(1, 3),
-        report=lambda report: run.replan(any_plan(query, rng)),
-    )
-    run.available_now(drain=True)
+    run_replanning(query, place, rng, any_plan)
     assert canonical(place.results(query)) == canonical(answer(query, case.batches))
     assert_only_what_counts_is_there(place)
 
@@ -352,7 +346,7 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path):
         checkpoint=str(Place(tmp_path).checkpoint),
     )
     run.available_now()
-    lottery = run.pipeline.steering.lottery
+    lottery = run.pipeline.adaptive.lottery
     firsts: Counter[tuple[int, Operator]] = Counter()
     for batch in range(100):
         drawn = lottery.draw(plan, batch).mesh("a")
@@ -363,7 +357,9 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path):
 
 def test_the_lottery_draws_every_order_as_long_as_nothing_is_known(tmp_path):
     plan = uncertain(screened_query(tmp_path, TWO, Calls()))
-    drawn = [Lottery().draw(plan, batch).mesh("a").routes[0].operators for batch in range(400)]
+    drawn = [
+        RusterLottery().draw(plan, batch).mesh("a").routes[0].operators for batch in range(400)
+    ]
     assert len(set(drawn)) == 24
 
 
@@ -377,7 +373,7 @@ def test_flows_of_uncertain_routes_are_told(tmp_path):
         partitions=2,
     )
     run.available_now()
-    lottery = run.pipeline.steering.lottery
+    lottery = run.pipeline.adaptive.lottery
     names = {"b", *(str(condition) for condition in query.filters)}
     assert {(driver, operator) for driver, _, operator in lottery.went_in} == {
         ("a", name) for name in names
@@ -434,10 +430,10 @@ def test_an_eddy_goes_on_with_what_it_knows(tmp_path):
     rows = table.combine_chunks().to_batches()[0]
     calls = Calls()
     query = screened_query(tmp_path / "in", ONE, calls)
-    eddy = Eddying("a", query.filters, ("kind", "x"), 1)
+    eddy = EddyFilters("a", query.filters, ("kind", "x"), 1)
     screened = eddy.at(0).screen(rows.slice(0, 1_000))
     assert len(eddy.profile) == 0
-    eddy.learn([unpack_meta(packet) for packet in screened.facts])
+    eddy.learn([decode(encode(fact)) for fact in screened.facts])
     assert len(eddy.profile) > 500
     assert {table.buckets.attribute for table in eddy.profile.tables()} <= {"kind", "x"}
     cold = calls.count.total()
@@ -469,7 +465,7 @@ def test_buckets_hold_as_many_each_and_know_what_they_do_not_know():
 
 
 def test_nothing_is_known_of_an_empty_profile():
-    assert Profile.empty([1e-6, 1e-6]).tables() == ()
+    assert EddyProfile.empty([1e-6, 1e-6]).tables() == ()
 
 
 # ── refused ───────────────────────────────────────────────────────────────────────────────────────

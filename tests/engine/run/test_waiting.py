@@ -15,11 +15,11 @@ from rich.console import Console
 from penstock.cli.show.progress import Progress
 from penstock.cql import parse
 from penstock.engine.rows.event_time import moment, span
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
 from penstock.engine.state.waiting import Waiting, waiting_for
 from penstock.query import Query
-from support.engines import Place, run_local, run_spark
+from support.engines import Place, run_local
 from support.waiting import PATIENCE
 
 PENSTOCK = Path(sys.executable).with_name("penstock")
@@ -172,14 +172,6 @@ def folder(tmp_path) -> Path:
             (tmp_path / name / f"{number}.csv").write_text(f"ts,k\n{at},1\n{at + 1},2\n")
     (tmp_path / "t").mkdir()
     return tmp_path
-
-
-@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
-def run(request) -> Any:
-    if request.param == "local":
-        return run_local
-    spark = request.getfixturevalue("spark")
-    return lambda *arguments, **named: run_spark(spark, *arguments, **named)
 
 
 def test_reports_say_it_on_both_engines(run, folder):

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from penstock.cql import parse
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.clock import Costs as ClockCosts
 from penstock.lab.clock import SimulatedClock
 from penstock.lab.laboratory import Outcome, run

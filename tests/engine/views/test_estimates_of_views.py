@@ -137,7 +137,7 @@ SETTINGS = {
 
 def some_plan(query: Query, number: int) -> Plan:
     """A late plan, one with all early, or any kind of plan with any inputs aggregated early; the
-    multi-way ones of these compute the view anew where they can."""
+    multi-way ones of these recompute the view where they can."""
     rng = Random(number)
     if number < 4:
         plan = random_tree(query, rng) if number % 2 else planned(query)
@@ -148,8 +148,8 @@ def some_plan(query: Query, number: int) -> Plan:
     plan = planned(query, random_plan(query, rng))
     assert isinstance(plan, MultiwayJoin)
     streams = [item.alias for item in query.streams]
-    may_be_anew = len(streams) > 1 and not query.is_sequenced
-    return replace(plan, early=early, anew=rng.choice(streams) if may_be_anew else None)
+    may_recompute = len(streams) > 1 and not query.is_sequenced
+    return replace(plan, early=early, recompute=rng.choice(streams) if may_recompute else None)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -522,10 +522,10 @@ def test_the_face_for_python_has_the_choice(tmp_path):
         assert query.plan.drops.estimates is not is_exact
 
 
-def test_explain_says_that_rows_windows_are_joined_anew() -> None:
+def test_explain_says_that_rows_windows_are_recomputed() -> None:
     declared = STREAM.format(name="a", folder="x")
     text = ps.sql(declared + "SELECT COUNT(*) AS n FROM a [ROWS 5]").explain()
-    assert "joins the whole windows anew at each evaluation" in text
+    assert "is recomputed from the whole windows at each evaluation" in text
 
 
 @pytest.mark.spark

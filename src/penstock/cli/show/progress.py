@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.engine.rows.event_time import moment, span
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 
 # Rates are over this many of the latest batches.
 _RECENT = 20

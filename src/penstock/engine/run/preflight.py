@@ -40,10 +40,10 @@ def check_start(
             refuse_closed(held, found)
     is_new = found is None or not found.sink or Sink.named(found.sink) != sink
     check_sink(sink, is_new=is_new, overwrite=overwrite)
-    sources = {item.source.name: absolute(item.source) for item in query.inputs}
+    sources = [absolute(source) for source in query.sources.values()]
     if available_now:
-        refuse_endless(sources.values())
-    for source in sources.values():
+        refuse_endless(sources)
+    for source in sources:
         if source.format in FILE_FORMATS and source.path is not None:
             list_files(source.path, source.places.get("path"))
 

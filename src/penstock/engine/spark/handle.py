@@ -14,11 +14,13 @@ from pyspark.sql.streaming import StreamingQuery
 
 from penstock.arguments import as_seconds
 from penstock.engine.run.given_plan import Planned
-from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.report import Report
 from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.runner import on_spark
-from penstock.engine.wire.packets import SPARK_SCHEMA
+from penstock.engine.wire.facts import Drain
+from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
 from penstock.errors import StateError
 from penstock.plan.plan import Plan
 
@@ -115,8 +117,9 @@ class SparkRun:
             self._join_helpers()
             if self._drains and not self._is_stopped:
                 self._drains = False
-                facts = [(0, "meta", b'{"kind": "drain", "pid": 0}')]
-                frame = self._spark.createDataFrame(facts, SPARK_SCHEMA)
+                fact = pack_fact(0, Drain())
+                row = (fact.pid, str(fact.tag), fact.data)
+                frame = self._spark.createDataFrame([row], SPARK_SCHEMA)
                 self.pipeline.drain(on_spark(frame, (), self._tasks))
         except (PySparkException, Py4JError, OSError) as error:
             self.pipeline.checkpoint.close()
@@ -137,7 +140,7 @@ class SparkRun:
             raise self._end_error
 
     def _explained(self, error: Exception) -> Exception:
-        """What really went wrong, without Spark's stack trace if it is known."""
+        """The error that really happened, without Spark's stack trace if it is known."""
         if is_lost(error):
             return lost_error()
         if self._error is not None and not isinstance(self._error, PySparkException | Py4JError):
@@ -154,7 +157,7 @@ class SparkRun:
         )
 
     def on_batch(self, frame: DataFrame, number: int) -> None:
-        """What Spark calls for each micro-batch."""
+        """Run a micro-batch; Spark calls this for each."""
         try:
             self._run_batch(frame, number)
         except Exception as error:
@@ -190,7 +193,7 @@ class SparkRun:
             self._end_error = error  # For whoever waits for the end: a thread has nobody to tell.
 
     def _serving(self, number: int) -> Serving | None:
-        """What the batch reads, as soon as there is something."""
+        """The input of the batch, as soon as there is some."""
         if number <= self.pipeline.manifest.batch:
             return Serving((), self.pipeline.manifest.offsets)
         while True:
@@ -202,5 +205,5 @@ class SparkRun:
 
 
 def _first_line(error: Exception) -> str:
-    """What Spark says first; the rest is stack traces."""
+    """The first line of an error of Spark; the rest is stack traces."""
     return str(error).strip().split("\n", 1)[0]

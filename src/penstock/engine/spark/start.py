@@ -13,7 +13,8 @@ from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.places.file_names import unique_name
-from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.publish import staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_endless
@@ -114,10 +115,10 @@ def _reported(run: SparkRun, made: Report, report: Callable[[Report], None] | No
 
 def _open_feed(query: Query, store: Store, available_now: bool) -> Feed:
     """The feed of all sources but Spark's own; unreadable ones are found here."""
-    sources = {item.source.name: item.source for item in query.inputs}
-    feed = Feed([s for s in sources.values() if s.format != "rate"], store)
+    sources = query.sources.values()
+    feed = Feed([s for s in sources if s.format != "rate"], store)
     if available_now:
-        refuse_endless(sources.values())
+        refuse_endless(sources)
         feed.freeze()
     feed.next(feed.start())
     return feed
@@ -125,8 +126,7 @@ def _open_feed(query: Query, store: Store, available_now: bool) -> Feed:
 
 def _rates(query: Query) -> list[Source]:
     """The sources that Spark itself provides."""
-    sources = {item.source.name: item.source for item in query.inputs}
-    return [source for source in sources.values() if source.format == "rate"]
+    return [source for source in query.sources.values() if source.format == "rate"]
 
 
 def _packets(spark: SparkSession, query: Query, tasks: int) -> DataFrame:

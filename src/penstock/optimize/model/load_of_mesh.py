@@ -14,7 +14,7 @@ from penstock.optimize.model.load import (
 )
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.recompute import anew_load
+from penstock.optimize.model.recompute import recompute_load
 from penstock.plan.mesh import DriverMesh, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
@@ -24,8 +24,8 @@ from penstock.query import Condition, Query
 
 def plan_load(problem: Problem, plan: Plan) -> Posynomial:
     """Seconds of work a second of any plan, by the fractions kept of the inputs."""
-    if isinstance(plan, MultiwayJoin) and plan.anew is not None:
-        return anew_load(problem, plan, plan.anew)
+    if isinstance(plan, MultiwayJoin) and plan.recompute is not None:
+        return recompute_load(problem, plan, plan.recompute)
     if not isinstance(plan, MeshJoin):
         return load_of(problem, plan)
     single = plan.single or stand_in(plan)

@@ -1,4 +1,4 @@
-"""Views computed anew: the work of batches that join all that is in the windows.
+"""Recomputed views: the work of batches that join all that is in the windows.
 
 What is seen of a cell of an input that is aggregated early, while nothing in it comes or goes, is
 one *segment*; of other inputs each row is. The segments of one stream visit those of the others
@@ -19,7 +19,7 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.query.window import MICROS, UNBOUNDED
 
 
-def anew_load(problem: Problem, plan: MultiwayJoin, driver: str) -> Posynomial:
+def recompute_load(problem: Problem, plan: MultiwayJoin, driver: str) -> Posynomial:
     """Seconds of work a second, by the fractions kept; the plan's early inputs are folded."""
     settling = settling_of(problem, plan, *plan.orders)
     each = as_posynomial(problem, (*settling, *handing_of(problem)), filters=True)
@@ -47,7 +47,7 @@ def unfolded_seconds(problem: Problem, early: tuple[str, ...]) -> float:
 def of_segments(problem: Problem) -> Problem:
     """The problem whose tuples are the segments, each stream's all new in every batch.
 
-    Its best probe orders are those of views computed anew, if a batch has one tick.
+    Its best probe orders are those of recomputed views, if a batch has one tick.
     """
     period = _period(problem)
     flows = tuple(

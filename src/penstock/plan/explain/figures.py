@@ -12,7 +12,7 @@ from penstock.plan.explain.notes import notes_of
 from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin
-from penstock.plan.plan import Plan, anew_by
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.representative import stand_in
 from penstock.plan.sampling import shown_query
 from penstock.plan.text.parse import render_plan
@@ -87,9 +87,9 @@ class Figures:
         return render_plan(self.decision.plan)
 
     @property
-    def anew(self) -> str | None:
-        """The stream that drives if the view is computed anew in each batch."""
-        return anew_by(self.decision.plan)
+    def recompute(self) -> str | None:
+        """The stream that drives if the view is recomputed in each batch."""
+        return recomputed_by(self.decision.plan)
 
     @property
     def estimate(self) -> Estimate:

@@ -13,7 +13,7 @@ from penstock.plan.explain.joins import JoinFigures
 from penstock.plan.explain.mesh import as_data
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.plan import Plan, anew_by
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.representative import stand_in
 from penstock.plan.text.parse import render_plan
 from penstock.plan.text.shape import kind_of, shape_of
@@ -84,7 +84,7 @@ def _routing(plan: Plan) -> dict[str, Any]:
 
 def _sets(figures: Figures) -> dict[str, Any]:
     """Of a view, what each input that is aggregated early is folded to, and who drives if it is
-    computed anew."""
+    recomputed."""
     if figures.view is None:
         return {}
     early = [item for item in figures.inputs if item.early_by is not None]
@@ -92,7 +92,7 @@ def _sets(figures: Figures) -> dict[str, Any]:
         "aggregation_sets": {
             item.alias: {"by": list(item.early_by or ()), "rows": item.state} for item in early
         },
-        "computed_anew": figures.anew,
+        "computed_anew": figures.recompute,
     }
 
 
@@ -148,7 +148,7 @@ def _alternatives(decision: Decision) -> list[dict[str, Any]]:
 def _aggregation(plan: Plan) -> dict[str, Any]:
     if plan.query.view is None:
         return {}
-    return {"early_aggregation": list(plan.early), "computed_anew": anew_by(plan)}
+    return {"early_aggregation": list(plan.early), "computed_anew": recomputed_by(plan)}
 
 
 def _input(item: InputFigures) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         if kept(decision.chosen.estimate):
             yield "over ROWS windows shed results are no subset of the exact: older tuples stay in"
         if query.view is not None:
-            yield "a view over ROWS windows joins the whole windows anew at each evaluation"
+            yield "a view over ROWS windows is recomputed from the whole windows at each evaluation"
     yield from cross_notes(query)
     yield from sample_notes(decision.plan)
     yield from _view_notes(query)

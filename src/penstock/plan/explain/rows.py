@@ -55,9 +55,9 @@ def early_text(item: InputFigures) -> str:
     return f"by ({', '.join(item.early_by or ())}): {state_text(item)} rows"
 
 
-def anew_text(driver: str) -> str:
-    """What is done in each batch where a view is computed anew."""
-    return f"the view is computed in each batch from all that is in the windows; {driver} drives"
+def recompute_text(driver: str) -> str:
+    """The work of each batch where a view is recomputed."""
+    return f"each recomputes the view from all that is in the windows; {driver} drives"
 
 
 def out_text(figures: Figures, rate: float) -> str:

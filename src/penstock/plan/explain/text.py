@@ -12,7 +12,7 @@ from penstock.plan.explain.figures import Figures
 from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_lines
 from penstock.plan.explain.quantity import fact_text, shortened
 from penstock.plan.explain.ranking import Column, ranking
-from penstock.plan.explain.rows import Row, anew_text, early_text, out_text, rows_of
+from penstock.plan.explain.rows import Row, early_text, out_text, recompute_text, rows_of
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
 from penstock.plan.mesh import MeshJoin
 from penstock.query.goal import Steady
@@ -70,8 +70,8 @@ def _foot(figures: Figures) -> Iterator[str]:
     for item in figures.inputs:
         if item.early_by is not None:
             yield from _line("early", f"{item.alias} {early_text(item)}")
-    if figures.anew is not None:
-        yield from _line("anew", anew_text(figures.anew))
+    if figures.recompute is not None:
+        yield from _line("batch", recompute_text(figures.recompute))
     yield from _meshes(figures)
     if figures.view is not None:
         joined = out_text(figures, figures.estimate.output_rate)

@@ -190,7 +190,7 @@ def _syntax_error(text: str, file: str, complaint: str) -> StatsError:
 
 
 def _misfit(file: str, kind: type[Table], error: Mapping[str, Any]) -> StatsError:
-    """What pydantic found wrong, in our words."""
+    """The mistake that pydantic found, in our words."""
     where = f"{file}: {_dotted(error['loc'])}"
     match error["type"]:
         case "value_error":

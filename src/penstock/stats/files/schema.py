@@ -108,7 +108,7 @@ class StreamTable(Table):
 
 
 class ConditionTable(Table):
-    """What stands after a predicate in `[joins]` and `[filters]`."""
+    """The figures after a predicate in `[joins]` and `[filters]`."""
 
     selectivity: Fraction | None = None
     cost: AtLeast0 | None = None

@@ -15,11 +15,11 @@ from penstock.plan.explain.pictures.svg import hue
 from penstock.plan.explain.quantity import fact_text, percent
 from penstock.plan.explain.ranking import Column, ranking
 from penstock.plan.explain.rows import (
-    anew_text,
     head_rate,
     out_text,
     probe_text,
     rate_text,
+    recompute_text,
     share_text,
     state_text,
     total_text,
@@ -103,8 +103,8 @@ def _summary(figures: Figures) -> Iterator[str]:
         said = goal_text(decision.goal, figures.estimate.measure)
         yield f'<p class="why"><b>goal</b> {escape(said)}</p>'
     yield f'<p class="why"><b>why</b> {escape(decision.reason)}</p>'
-    if figures.anew is not None:
-        yield f'<p class="why"><b>anew</b> {escape(anew_text(figures.anew))}</p>'
+    if figures.recompute is not None:
+        yield f'<p class="why"><b>batch</b> {escape(recompute_text(figures.recompute))}</p>'
     if physical := physical_text(decision.physical):
         yield f'<p class="why"><b>tuning</b> {escape(physical)}</p>'
 

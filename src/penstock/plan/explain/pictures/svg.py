@@ -155,7 +155,7 @@ def _ends(figures: Figures) -> list[tuple[str, Lines, str, int]]:
         ", ".join(view.aggregates),
         f"having {view.having}" if view.having else "",
         view.when,
-        "kept from batch to batch" if figures.anew is None else "computed anew in each batch",
+        "kept from batch to batch" if figures.recompute is None else "recomputed in each batch",
         f"join results {out_text(figures, figures.estimate.output_rate)}",
     )
     return [("box view", lines, str(view), VIEW), results]
