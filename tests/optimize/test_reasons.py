@@ -19,12 +19,12 @@ from penstock import optimize
 from penstock.bench.planning import SHAPES, Asked, known_of, plan
 from penstock.errors import PlanError
 from penstock.figure import Figure
-from penstock.optimize.choice import ALIKE, CLEARLY, preferences
 from penstock.optimize.mesh.plans import TREES, stop_for
 from penstock.optimize.model.effort import EVALUATIONS
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.planner import PlanOptions, decide
-from penstock.optimize.ranking import Order
+from penstock.optimize.preferences.choice import ALIKE, CLEARLY, preferences
+from penstock.optimize.preferences.ranking import Order
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain

@@ -8,12 +8,12 @@ from dataclasses import replace
 from penstock.errors import PlanError
 from penstock.optimize.model.curve import NOTHING, Curve, curve_of, last_arrival
 from penstock.optimize.model.folding import weighed, with_early
-from penstock.optimize.model.load import combinations_of, output_of, state_of
 from penstock.optimize.model.load_of_mesh import as_kept, plan_load
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.model.view_changes import view_changes
+from penstock.optimize.model.work import combinations_of, output_of, state_of
 from penstock.optimize.shedding.keeping import best_fractions, by_alias
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes

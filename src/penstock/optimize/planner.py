@@ -9,7 +9,6 @@ from math import inf, prod
 
 from penstock.errors import PlanError
 from penstock.figure import Figure
-from penstock.optimize.choice import preferences
 from penstock.optimize.estimate import (
     check_reachable,
     endless,
@@ -32,9 +31,10 @@ from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.facts import facts_of, guesses, inputs_of
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
-from penstock.optimize.ranking import Order
-from penstock.optimize.reasons import budget_text, reason_for
-from penstock.optimize.switches import KINDS
+from penstock.optimize.options import KINDS
+from penstock.optimize.preferences.choice import preferences
+from penstock.optimize.preferences.comparison import budget_text, reason_for
+from penstock.optimize.preferences.ranking import Order
 from penstock.optimize.views.early import early_plans, recompute_plan, recompute_plans
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.mesh import MeshJoin

@@ -6,9 +6,9 @@ from dataclasses import replace
 from math import prod
 
 from penstock.optimize.mesh.problem import MeshFigures
-from penstock.optimize.model.load import visit_seconds
 from penstock.optimize.model.load_of_mesh import waiting
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import visit_seconds
 from penstock.plan.mesh import Operator, Screen
 from penstock.plan.multiway import Probe
 from penstock.query import Condition

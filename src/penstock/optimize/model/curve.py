@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.integrate import cumulative_simpson
 
-from penstock.optimize.model.load import Terms, delivery_of, results_of, work_of
 from penstock.optimize.model.problem import Floats, Flow, Problem
+from penstock.optimize.model.work import Terms, delivery_of, results_of, work_of
 from penstock.plan.plan import Plan
 from penstock.query import TimeWindow
 from penstock.query.query import Input

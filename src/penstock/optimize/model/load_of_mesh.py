@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from penstock.optimize.model.load import (
+from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.recompute import recompute_load
+from penstock.optimize.model.work import (
     as_posynomial,
     delivery_of,
     load_of,
     settling_of,
     visits_of,
 )
-from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
-from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.recompute import recompute_load
 from penstock.plan.mesh import DriverMesh, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 
 from penstock.optimize.model.folding import weighed, with_early
-from penstock.optimize.model.load import output_of
 from penstock.optimize.model.load_of_mesh import plan_load
 from penstock.optimize.model.posynomial import Posynomial, value
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.fractions import best_drops
 from penstock.optimize.shedding.search import Array
 from penstock.plan.plan import Plan

@@ -14,7 +14,7 @@ from penstock.optimize.model.distinct import is_folding_guessed
 from penstock.optimize.model.facts import guesses
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import unfolded_seconds
-from penstock.optimize.ranking import Order
+from penstock.optimize.preferences.ranking import Order
 from penstock.plan.decision import Alternative
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.query.goal import Steady

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.optimize.choice import CLEARLY, Preference
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.ranking import Order
+from penstock.optimize.preferences.choice import CLEARLY, Preference
+from penstock.optimize.preferences.ranking import Order
 from penstock.plan.decision import Alternative
 from penstock.plan.explain.quantity import number
 from penstock.plan.plan import recomputed_by
