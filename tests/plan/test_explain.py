@@ -12,7 +12,8 @@ from html.parser import HTMLParser
 import pytest
 
 from penstock.errors import PlanError
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision, Fact
 from penstock.plan.drops import NO_DROPS
 from penstock.plan.explain import Format, explain

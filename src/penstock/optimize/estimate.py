@@ -1,11 +1,10 @@
-"""What a plan is expected to do: its work, its results, its state, and what it must shed."""
+"""Estimates of plans: their work, results and state, and what they must shed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from penstock.errors import PlanError
 from penstock.optimize.model.curve import NOTHING, Curve, curve_of, last_arrival
 from penstock.optimize.model.folding import weighed, with_early
 from penstock.optimize.model.load_of_mesh import as_kept, plan_load
@@ -106,11 +105,11 @@ def _measure(problem: Problem, plan: Plan, goal: Goal) -> float | None:
         case By(seconds=seconds):
             return curve_of(problem, plan, seconds).by(seconds)
         case First(results=results):
-            return _long_enough(problem, plan, results).when(results)
+            return long_enough(problem, plan, results).when(results)
     return None
 
 
-def _long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
+def long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
     """A curve up to the wanted results, or to the end of the streams."""
     end = last_arrival(problem)
     if end == 0.0:
@@ -121,17 +120,3 @@ def _long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
         if end is not None or curve.results[-1] >= results or until > _PATIENCE:
             return curve
         until *= 4.0
-
-
-def check_reachable(problem: Problem, plan: Plan, goal: Goal) -> None:
-    """Refuse a goal that no plan can meet."""
-    if isinstance(goal, First):
-        most = float(_long_enough(problem, plan, goal.results).results[-1])
-        if most < goal.results:
-            span = "in a century" if last_arrival(problem) is None else "in all"
-            raise PlanError(
-                f"{goal}: there will be only about {most:,.0f} results {span}",
-                hint=f"ask for fewer: first:{int(most)}"
-                if most >= 1
-                else "look at windows and selectivities: hardly anything meets",
-            )

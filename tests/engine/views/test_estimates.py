@@ -27,7 +27,8 @@ from penstock.optimize.joins.enumerate import all_trees
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.model.curve import curve_of
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves

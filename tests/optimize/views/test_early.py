@@ -18,7 +18,8 @@ from penstock.optimize.model.distinct import cells_of, combinations, distinct_va
 from penstock.optimize.model.facts import facts_of
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.optimize.views.early import LATE, early_sets
 from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Decision

@@ -22,8 +22,8 @@ from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import meetings, recompute_load
 from penstock.optimize.model.rounds import rounds_of
-from penstock.optimize.options import KINDS, SWITCHES, checked
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import KINDS, SWITCHES, PlanOptions, checked
+from penstock.optimize.planner import decide
 from penstock.optimize.views.early import RECOMPUTED, early_sets, recompute_plan, recompute_plans
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan

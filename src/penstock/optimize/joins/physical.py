@@ -42,7 +42,7 @@ def with_methods(problem: Problem, plan: Plan) -> Plan:
             return plan
 
 
-def settle(problem: Problem, plan: Plan, found: Estimate, engine: Engine) -> Physical:
+def physical_choices(problem: Problem, plan: Plan, found: Estimate, engine: Engine) -> Physical:
     """The choices for a plan with its estimate; only the laboratory hashes and cleans windows."""
     interval = _interval(problem, plan, found)
     if engine != "laboratory":
