@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from penstock.optimize.model.curve import NOTHING, Curve, curve_of, last_arrival
 from penstock.optimize.model.folding import weighed, with_early
-from penstock.optimize.model.load_of_mesh import as_kept, plan_load
+from penstock.optimize.model.load import load_of
+from penstock.optimize.model.load_of_mesh import as_kept
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
@@ -32,7 +33,7 @@ _PATIENCE = 3.2e9
 def needed_by(problem: Problem, plan: Plan) -> float:
     """Seconds of work a second of a plan without drop boxes."""
     problem.effort.evaluations += 1
-    return value(plan_load(with_early(problem, plan.early), plan), [1.0] * problem.size)
+    return value(load_of(with_early(problem, plan.early), plan), [1.0] * problem.size)
 
 
 def estimate(
@@ -52,7 +53,7 @@ def estimate(
     folded = with_early(shed, plan.early, by_alias(problem, x))
     sizes = zip(folded.inputs, x, strict=True)
     return Estimate(
-        utilization=value(plan_load(folded, plan), x),
+        utilization=value(load_of(folded, plan), x),
         needed=needed,
         output_rate=value(output, x),
         full_rate=value(output, [1.0] * problem.size),

@@ -18,9 +18,9 @@ from penstock.optimize.joins.ordering import (
     hashed_innermost,
 )
 from penstock.optimize.joins.probe_search import best_orders
+from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.work import load_of
 from penstock.papers.multi_join import common_attribute, driver_cost, multiway_cost, time_window
 from penstock.plan.multiway import MultiwayJoin, ProbeOrder
 from penstock.stats.costs import Costs

@@ -11,9 +11,9 @@ from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.joins.rate_search import fastest_rate, soonest
 from penstock.optimize.joins.tree_search import TreeSearch
+from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.work import load_of
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Node, TreeJoin, branches, is_left_deep, leaves

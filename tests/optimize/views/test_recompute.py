@@ -17,7 +17,7 @@ from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import is_folding_guessed, occupied
 from penstock.optimize.model.facts import guesses
 from penstock.optimize.model.folding import weighed, with_early
-from penstock.optimize.model.load_of_mesh import plan_load
+from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import meetings, recompute_load
@@ -251,7 +251,7 @@ def test_nothing_else_that_is_kept_gives_more(recompute: str | None) -> None:
 
     def fits(x: tuple[float, float]) -> bool:
         folded = with_early(shed, plan.early, dict(zip("AB", x, strict=True)))
-        return value(plan_load(folded, plan), x) <= capacity
+        return value(load_of(folded, plan), x) <= capacity
 
     grid = np.geomspace(1e-3, 1.0, 60).tolist()
     best = max(a * b for a, b in product(grid, grid) if fits((a, b)))

@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from penstock.optimize.joins.sequence import descending, match, moved_up
+from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.work import load_of
 from penstock.papers.multi_join import Window, driver_cost
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 

@@ -1,4 +1,4 @@
-"""What a plan has to do: its work as a sum of terms, whatever kind of plan it is.
+"""The work, results and state of joins as sums of terms.
 
 One unit for all: seconds of work a second. A tree pays for every tuple that arrives at a join,
 inner results included; a multi-way plan for every arriving tuple and every partial result at each
@@ -33,8 +33,8 @@ class Term:
 Terms = tuple[Term, ...]
 
 
-def load_of(problem: Problem, plan: Plan) -> Posynomial:
-    """Seconds of work a second, by the fractions kept of the inputs."""
+def join_load(problem: Problem, plan: Plan) -> Posynomial:
+    """The load of a plan that keeps what it has found, by the fractions kept of the inputs."""
     return as_posynomial(problem, (*work_of(problem, plan), *delivery_of(problem)), filters=True)
 
 
@@ -134,7 +134,7 @@ def _branch_work(problem: Problem, branch: Branch) -> Iterator[Term]:
 
 
 def settling_of(problem: Problem, plan: MultiwayJoin, *orders: ProbeOrder) -> Terms:
-    """What new tuples of drivers of a multi-way join take before they visit others, as terms."""
+    """The work of new tuples of drivers of a multi-way join before they visit others, as terms."""
     costs = problem.known.costs
     if costs.join is not None:
         return ()
@@ -151,7 +151,7 @@ def settling_of(problem: Problem, plan: MultiwayJoin, *orders: ProbeOrder) -> Te
 
 
 def visits_of(problem: Problem, order: ProbeOrder) -> Iterator[Term]:
-    """What the visits of a probe order take, as terms."""
+    """The work of the visits of a probe order, as terms."""
     costs = problem.known.costs
     driver = problem.query.aliases.index(order.driver)
     bound, here = 1 << driver, None

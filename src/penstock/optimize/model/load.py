@@ -1,0 +1,22 @@
+"""The load of a plan of any kind: seconds of work a second, by the fractions kept of the inputs."""
+
+from __future__ import annotations
+
+from penstock.optimize.model.load_of_mesh import mesh_load
+from penstock.optimize.model.posynomial import Posynomial
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.recompute import recompute_load
+from penstock.optimize.model.work import join_load
+from penstock.plan.mesh import MeshJoin
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
+
+
+def load_of(problem: Problem, plan: Plan) -> Posynomial:
+    """The load of a plan; the problem's inputs are folded as the plan's early ones are."""
+    match plan:
+        case MultiwayJoin(recompute=str() as driver):
+            return recompute_load(problem, plan, driver)
+        case MeshJoin():
+            return mesh_load(problem, plan)
+    return join_load(problem, plan)
