@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from penstock.optimize.model.curve import NOTHING, Curve, curve_of, last_arrival
+from penstock.optimize.model.curve import NOTHING, PlanCurve, curve_of, last_arrival
 from penstock.optimize.model.folding import weighed, with_early
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.load_of_mesh import as_kept
@@ -104,13 +104,13 @@ def endless(problem: Problem) -> tuple[str, ...]:
 def _measure(problem: Problem, plan: Plan, goal: Goal) -> float | None:
     match goal:
         case By(seconds=seconds):
-            return curve_of(problem, plan, seconds).by(seconds)
+            return curve_of(problem, plan, seconds).results(seconds)
         case First(results=results):
-            return long_enough(problem, plan, results).when(results)
+            return long_enough(problem, plan, results).time_of(results)
     return None
 
 
-def long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
+def long_enough(problem: Problem, plan: Plan, results: int) -> PlanCurve:
     """A curve up to the wanted results, or to the end of the streams."""
     end = last_arrival(problem)
     if end == 0.0:
@@ -118,6 +118,6 @@ def long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
     until = 1.0 if end is None else min(end, _PATIENCE)
     while True:
         curve = curve_of(problem, plan, until)
-        if end is not None or curve.results[-1] >= results or until > _PATIENCE:
+        if end is not None or curve.counts[-1] >= results or until > _PATIENCE:
             return curve
         until *= 4.0

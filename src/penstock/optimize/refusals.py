@@ -37,7 +37,7 @@ def refuse_unreachable(
     if not isinstance(options.goal, First):
         return
     goal, ranking = options.goal, Ranking(options.goal, problem.known.capacity.value)
-    most = float(long_enough(problem, ranking.best(plans).plan, goal.results).results[-1])
+    most = long_enough(problem, ranking.best(plans).plan, goal.results).total
     if most >= goal.results:
         return
     span = "in a century" if last_arrival(problem) is None else "in all"

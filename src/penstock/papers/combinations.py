@@ -12,7 +12,8 @@ import math
 import numpy as np
 from scipy.special import roots_legendre
 
-from penstock.papers.network import Floats, Source
+from penstock.papers.curve import Floats
+from penstock.papers.network import Source
 
 _EXACT = roots_legendre(4)
 """Exact up to seventh powers of time, so for eight streams between two knots."""
