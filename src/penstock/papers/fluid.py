@@ -1,4 +1,6 @@
-"""The exact curve of a plan: its results over time, the plan taken as a fluid network (V&N).
+"""Reference: the exact results over time of a tree, taken as a fluid network (V&N).
+
+No plan is costed by it; tests compare it with the laboratory and with discrete queues.
 
 V&N integrate `dN/dt = f·(λl·R(t) + λr·L(t))`. With the same meaning, each operator is solved at
 once here. It serves its arrivals in the order in which they are ready, so a pair of arrivals is
@@ -50,7 +52,7 @@ def total_results(network: Node) -> float:
 
 @dataclass(frozen=True)
 class _Flow:
-    """What an operator has given by each of some times.
+    """The output of an operator by each of some times.
 
     `reached` has a row for each stream: the event time up to which it has come through. `work` is
     the seconds of work so far that were left to a server further on.
@@ -69,7 +71,7 @@ class _Solver:
     servers: Servers
 
     def solve(self, node: Node) -> _Flow:
-        """What comes out of a node over time."""
+        """The output of a node over time."""
         nothing = np.zeros_like(self.knots)
         match node:
             case Source():

@@ -1,4 +1,4 @@
-"""A plan as a network through which tuples flow: sources, tables, filters and joins."""
+"""Reference: a tree as a network through which tuples flow, which `fluid` gives the curve of."""
 
 from __future__ import annotations
 
