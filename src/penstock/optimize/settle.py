@@ -10,8 +10,8 @@ from penstock.optimize.joins.ordering import lazier
 from penstock.optimize.joins.physical import physical_choices, with_methods
 from penstock.optimize.mesh.plans import fallback_notes
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.model.facts import facts_of, guesses, inputs_of
 from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
+from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.preferred import Context, Plans, Reason
 from penstock.optimize.refusals import refuse_shedding
@@ -34,7 +34,7 @@ def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decisio
         chosen=chosen,
         others=tuple(others),
         reason=_told(reasons, exact) + _budget_text(problem.effort),
-        facts=facts_of(known),
+        statistics=statistics_used(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
         physical=physical_choices(problem, chosen.plan, chosen.estimate, options.engine),

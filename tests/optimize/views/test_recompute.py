@@ -15,13 +15,13 @@ import pytest
 from penstock.errors import PlanError
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import is_folding_guessed, occupied
-from penstock.optimize.model.facts import guesses
 from penstock.optimize.model.folding import weighed, with_early
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import meetings, recompute_load
 from penstock.optimize.model.rounds import rounds_of
+from penstock.optimize.model.statistics_used import guesses
 from penstock.optimize.options import KINDS, SWITCHES, PlanOptions, checked
 from penstock.optimize.planner import decide
 from penstock.optimize.views.early import RECOMPUTED, early_sets, recompute_plan, recompute_plans

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.optimize.model.facts import guesses
+from penstock.optimize.model.statistics_used import guesses
 from penstock.optimize.preferences.comparison import told_apart
 from penstock.optimize.preferences.preferred import (
     Context,

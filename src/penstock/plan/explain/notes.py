@@ -45,8 +45,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
 
 def _guess_note(decision: Decision) -> str:
     """Where the figures that were guessed can be had from: the data, or else the machine."""
-    guessed = [fact for fact in decision.facts if fact.origin == "guessed" and not fact.is_minor]
-    if all(fact.unit == "s" for fact in guessed):
+    if all(each.unit == "s" for each in decision.statistics if each.is_guess):
         return "~ rests on guessed costs; penstock doctor --calibrate measures them"
     return "~ rests on guessed figures; penstock analyze finds them from the data"
 

@@ -42,7 +42,7 @@ def rate_text(item: InputFigures) -> str:
     """The rate as `50/s`, `~50/s` if it was guessed, `?` where there is none."""
     if item.rate is None:
         return "?"
-    return roughly(f"{number(item.rate)}/s", item.rate_origin == "guessed")
+    return roughly(f"{number(item.rate.value)}/s", item.rate.is_guess)
 
 
 def state_text(item: InputFigures) -> str:
