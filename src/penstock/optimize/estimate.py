@@ -51,7 +51,6 @@ def estimate(
         x = best_fractions(problem, plan, tolerance)
     shed = weighed(problem) if min(x) < 1.0 else problem
     folded = with_early(shed, plan.early, by_alias(problem, x))
-    sizes = zip(folded.inputs, x, strict=True)
     return Estimate(
         utilization=value(load_of(folded, plan), x),
         needed=needed,
@@ -61,14 +60,19 @@ def estimate(
         keep=by_alias(problem, x),
         inner=tuple(_inner(folded, plan, x)),
         measure=_measure(problem, plan, goal),
-        sets={
-            flow.alias: flow.window * (fraction if flow.shrinks else 1.0)
-            for flow, fraction in sizes
-            if flow.alias in plan.early
-        },
+        sets=_sets(folded, plan, x),
         changes=view_changes(problem, by_alias(problem, x)),
         starting=batch_seconds(problem, plan) / TRIGGER,
     )
+
+
+def _sets(problem: Problem, plan: Plan, x: Sequence[float]) -> dict[str, float]:
+    """The rows that the inputs aggregated early are folded to."""
+    return {
+        flow.alias: flow.window * (fraction if flow.shrinks else 1.0)
+        for flow, fraction in zip(problem.inputs, x, strict=True)
+        if flow.alias in plan.early
+    }
 
 
 def _inner(problem: Problem, plan: Plan, x: Sequence[float]) -> Iterator[InnerEstimate]:

@@ -1,4 +1,4 @@
-"""What is wanted of a plan: its goal, the kinds to choose among, and what is switched off."""
+"""Options of planning: the goal, the kinds to choose among, and what is switched off."""
 
 from __future__ import annotations
 

@@ -20,14 +20,14 @@ from penstock.stats.known import Known
 
 
 def refined(known: Known, options: PlanOptions, effort: Effort) -> Known:
-    """What is known, with expensive filters where they cost least and predicates by rank."""
+    """The same query with expensive filters where they cost least, and predicates by rank."""
     if "late-filters" not in options.off:
         known = with_late_filters(known, lambda late: _least_work(late, options, effort))
     return known if "filter-order" in options.off else _by_rank(known)
 
 
 def _least_work(known: Known, options: PlanOptions, effort: Effort) -> float:
-    """What the plan of least work needs, as if there were time for all: that is found fastest.
+    """The work of the plan of least work, as if there were time for all: that is found fastest.
 
     A multi-way join stands for all plans where a search over trees takes long.
     """

@@ -87,7 +87,7 @@ def _told(reasons: Sequence[Reason], chosen: Alternative) -> str:
 
 
 def _budget_text(effort: Effort) -> str:
-    """What is said where there was more to weigh than planning may take; else nothing."""
+    """How many plans were left out for the budget of evaluations; nothing if none was."""
     if not effort.left_out:
         return ""
     spent = f"within the budget of {effort.most:,} evaluations"

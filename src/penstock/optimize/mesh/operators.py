@@ -30,7 +30,7 @@ def operators_for(problem: Problem, training: Training) -> tuple[Operator, ...]:
 
 
 def figures_for(problem: Problem, training: Training, ruster: float) -> MeshFigures:
-    """What the operators and the classifier take; `ruster` is seconds a second for every route."""
+    """The costs of operators and classifier; `ruster` is seconds a second for every route."""
     operators = operators_for(problem, training)
     rate = problem.known.rates[training.driver].value
     return MeshFigures(

@@ -66,7 +66,7 @@ def _tally(problem: Problem) -> Term:
 
 
 def _joined(problem: Problem, term: Term) -> Monomial:
-    """What is done for each combination of a term's inputs, of segments instead of tuples."""
+    """The work for each combination of a term's inputs, of segments instead of tuples."""
     members = {term.driver, *term.others}
     met = meetings(problem, sum(1 << i for i in members))
     return Monomial(term.weight * met, _shrinking(problem, members))

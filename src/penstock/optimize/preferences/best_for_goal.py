@@ -36,7 +36,7 @@ def _merit(chosen: Alternative, ranking: Ranking) -> str:
 
 
 def _kept(chosen: Alternative, others: Plans, ranking: Ranking) -> str:
-    """What keeping the view would come to, where it is recomputed and the next best is too."""
+    """The figure of keeping the view, where it is recomputed and the next best is too."""
     kept = best_kept(others)
     if kept is None or kept is others[0] or recomputed_by(chosen.plan) is None:
         return ""

@@ -10,10 +10,10 @@ from penstock.optimize.preferences.preferred import (
     Context,
     Plans,
     Preferred,
-    best_kept,
+    kept_instead,
     put_first,
 )
-from penstock.plan.plan import Plan, recomputed_by
+from penstock.plan.plan import Plan
 
 HARMLESS = 0.1
 """What part of the capacity merging windows in which nothing folds may take at the most, for a view
@@ -22,10 +22,8 @@ to be recomputed though it is only guessed that they fold: so much is lost if th
 
 def folding_known(plans: Plans, context: Context) -> Preferred:
     """The best plan that keeps its view, if only a guess says that recomputing it is better."""
-    best, kept = plans[0], best_kept(plans)
-    if not context.may_give_way or recomputed_by(best.plan) is None or kept is None:
-        return Preferred(plans)
-    if not context.ranking.needs_no_shedding(kept) or _is_sure(context.problem, best.plan):
+    best, kept = plans[0], kept_instead(plans, context)
+    if kept is None or _is_sure(context.problem, best.plan):
         return Preferred(plans)
     mine, its = told_apart(kept.estimate.work, best.estimate.work)
     return put_first(

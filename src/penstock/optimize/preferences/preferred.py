@@ -71,3 +71,11 @@ def aggregate_alike(one: Plan, other: Plan) -> bool:
 def best_kept(plans: Plans) -> Alternative | None:
     """The best plan that keeps its view from batch to batch."""
     return next((each for each in plans if recomputed_by(each.plan) is None), None)
+
+
+def kept_instead(plans: Plans, context: Context) -> Alternative | None:
+    """The plan that could keep the view where the first recomputes it, without shedding."""
+    kept = best_kept(plans)
+    if not context.may_give_way or kept is None or kept is plans[0]:
+        return None
+    return kept if context.ranking.needs_no_shedding(kept) else None

@@ -8,12 +8,11 @@ from penstock.optimize.preferences.preferred import (
     Context,
     Plans,
     Preferred,
-    best_kept,
     is_clearly_less,
+    kept_instead,
     put_first,
 )
 from penstock.plan.explain.quantity import percent
-from penstock.plan.plan import recomputed_by
 
 
 def view_kept(plans: Plans, context: Context) -> Preferred:
@@ -21,10 +20,8 @@ def view_kept(plans: Plans, context: Context) -> Preferred:
 
     How much better that is depends on how long batches are, which a plan does not know.
     """
-    best, kept = plans[0], best_kept(plans)
-    if not context.may_give_way or recomputed_by(best.plan) is None or kept is None:
-        return Preferred(plans)
-    if not context.ranking.needs_no_shedding(kept) or is_clearly_less(best, kept):
+    best, kept = plans[0], kept_instead(plans, context)
+    if kept is None or is_clearly_less(best, kept):
         return Preferred(plans)
     mine, its = told_apart(kept.estimate.work, best.estimate.work)
     return put_first(

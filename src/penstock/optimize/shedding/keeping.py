@@ -1,4 +1,4 @@
-"""What is kept of the inputs of a plan that cannot keep up: the fractions of the most output."""
+"""Fractions to keep of the inputs of a plan that cannot keep up, for the most output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What explain says of a decision, whatever the format."""
+"""The figures of a decision that explain shows, whatever the format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of a plan should know beside its figures."""
+"""Notes on a plan that its reader should know beside the figures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _guess_note(decision: Decision) -> str:
 
 
 def sample_notes(plan: Plan) -> Iterator[str]:
-    """What the values of a view are that is shed."""
+    """Notes on the values of a view that is shed."""
     view, sampled = plan.query.view, sampled_by(plan)
     if view is None or not plan.drops.kept:
         return

@@ -66,7 +66,7 @@ def out_text(figures: Figures, rate: float) -> str:
 
 
 def head_rate(figures: Figures) -> tuple[str, str]:
-    """What comes out in the end and how much of it: `results`, `50/s`; of a view, its changes."""
+    """The name and the rate of the output: `results`, `50/s`; of a view, its changes."""
     changes = figures.estimate.changes
     if changes is None:
         return "results", out_text(figures, figures.estimate.output_rate)
