@@ -28,9 +28,9 @@ from penstock.cql.script_file import read_script
 from penstock.duration import parse_duration
 from penstock.errors import PenstockError, UsageError
 from penstock.figure import Figure
-from penstock.optimize.planner import DEFAULT_OPTIONS, PlanOptions, decide
+from penstock.optimize.options import DEFAULT_OPTIONS, KINDS, SWITCHES, PlanOptions, checked
+from penstock.optimize.planner import decide
 from penstock.optimize.shedding.feasible import refuse_infeasible
-from penstock.optimize.switches import KINDS, SWITCHES, checked
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.plan import Plan

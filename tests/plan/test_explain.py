@@ -11,12 +11,14 @@ from html.parser import HTMLParser
 import pytest
 
 from penstock.errors import PlanError
-from penstock.optimize.planner import PlanOptions, decide
-from penstock.plan.decision import Fact
+from penstock.figure import Figure
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.plan.decision import Statistic
 from penstock.plan.drops import NO_DROPS
 from penstock.plan.explain import Format, explain
 from penstock.plan.explain.figures import figures_of
-from penstock.plan.explain.quantity import fact_text, number, percent, seconds
+from penstock.plan.explain.quantity import number, percent, seconds, statistic_text
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.physical import Physical
@@ -182,28 +184,30 @@ def test_where_rates_come_from_is_told() -> None:
 
 def test_what_follows_from_given_figures_is_not_marked_as_a_guess() -> None:
     assert "~" not in explain(decided("left_deep"))
-    guess = Fact("cost of join", 5e-4, "s", "guessed")
-    facts = (*(f for f in decided("left_deep").facts if f.what != guess.what), guess)
-    said = explain(replace(decided("left_deep"), facts=facts, rests_on_guesses=True))
+    guess = Statistic("cost of join", Figure(5e-4, "guessed"), "s")
+    used = (*(s for s in decided("left_deep").statistics if s.what != guess.what), guess)
+    said = explain(replace(decided("left_deep"), statistics=used, rests_on_guesses=True))
     head = said.splitlines()[0]
     assert "out 1,000/s   util ~0.14 of 1   state 50 tuples" in head
 
 
 def test_a_figure_with_its_error_or_rule() -> None:
-    facts = (
-        Fact("rate of A", 12.0, "tuples/s", "sampled", "± 0.3"),
-        Fact("A.x > 5", 0.1, "passes", "guessed", "range 1/3"),
-        Fact("cost of A.x > 5", 5e-8, "s", "guessed", "50 ns", is_minor=True),
+    cost = Figure(5e-8, "guessed", rule="50 ns")
+    used = (
+        Statistic("rate of A", Figure(12.0, "sampled", error=0.3), "tuples/s"),
+        Statistic("A.x > 5", Figure(0.1, "guessed", rule="range 1/3"), "passes"),
+        Statistic("cost of A.x > 5", cost, "s", is_minor=True),
     )
-    said = explain(replace(decided("left_deep"), facts=facts))
+    said = explain(replace(decided("left_deep"), statistics=used))
     assert re.search(r"^  rate of A  12 tuples/s  sampled  ± 0.3$", said, re.M)
     assert re.search(r"^  A.x > 5    10 % pass    guessed  range 1/3$", said, re.M)
     assert "cost of A.x > 5" not in said
 
 
 def test_many_equal_figures_are_one_line() -> None:
-    facts = tuple(Fact(f"rate of S{i}", 1.0, "tuples/s", "declared") for i in range(9))
-    said = explain(replace(decided("left_deep"), facts=facts))
+    one = Figure(1.0, "declared")
+    used = tuple(Statistic(f"rate of S{i}", one, "tuples/s") for i in range(9))
+    said = explain(replace(decided("left_deep"), statistics=used))
     assert "rate of S0 and 8 more  1 tuples/s  declared" in said
     assert "S1" not in said
 
@@ -393,7 +397,7 @@ def test_numbers_are_short(value: float | None, shown: str) -> None:
 )
 def test_times_have_the_unit_that_suits_them(value: float, shown: str) -> None:
     assert seconds(value) == shown
-    assert fact_text(Fact("cost of join", value, "s", "declared")) == shown
+    assert statistic_text(Statistic("cost of join", Figure(value, "declared"), "s")) == shown
 
 
 def test_fractions_are_percentages() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.optimize.estimate import estimate, with_drops
-from penstock.optimize.model.facts import facts_of, guesses, inputs_of
 from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
+from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.default_plan import default_plan
 from penstock.plan.physical import Physical
@@ -161,7 +161,7 @@ def decision(
         chosen=chosen,
         others=tuple(weighed(text, "FROM order") for text in others),
         reason="least work of all",
-        facts=facts_of(known),
+        statistics=statistics_used(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
         physical=Physical({}, 0.0, 0.0),

@@ -11,7 +11,8 @@ import pytest
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.default_plan import default_plan
 from penstock.query import Query
 from penstock.stats.costs import Costs

@@ -15,15 +15,15 @@ import pytest
 from penstock.errors import PlanError
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import is_folding_guessed, occupied
-from penstock.optimize.model.facts import guesses
 from penstock.optimize.model.folding import weighed, with_early
-from penstock.optimize.model.load_of_mesh import plan_load
+from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import meetings, recompute_load
 from penstock.optimize.model.rounds import rounds_of
-from penstock.optimize.planner import PlanOptions, decide
-from penstock.optimize.switches import KINDS, SWITCHES, checked
+from penstock.optimize.model.statistics_used import guesses
+from penstock.optimize.options import KINDS, SWITCHES, PlanOptions, checked
+from penstock.optimize.planner import decide
 from penstock.optimize.views.early import RECOMPUTED, early_sets, recompute_plan, recompute_plans
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan
@@ -251,7 +251,7 @@ def test_nothing_else_that_is_kept_gives_more(recompute: str | None) -> None:
 
     def fits(x: tuple[float, float]) -> bool:
         folded = with_early(shed, plan.early, dict(zip("AB", x, strict=True)))
-        return value(plan_load(folded, plan), x) <= capacity
+        return value(load_of(folded, plan), x) <= capacity
 
     grid = np.geomspace(1e-3, 1.0, 60).tolist()
     best = max(a * b for a, b in product(grid, grid) if fits((a, b)))

@@ -25,7 +25,8 @@ from penstock.errors import PenstockError
 from penstock.lab.apparatus import execute, no_counts, set_up, total_work
 from penstock.lab.experiment import contents_of, read_all
 from penstock.lab.schedule import Eager
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.query import Query

@@ -31,7 +31,8 @@ from penstock.engine.local import open_run
 from penstock.engine.routes.classifying import route_numbers
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PenstockError
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.sampling.analyze import analyze

@@ -12,9 +12,9 @@ from dataclasses import replace
 from math import prod
 
 from penstock.optimize.model.folding import BATCH, fold_seconds, tally_seconds, tick_seconds
-from penstock.optimize.model.load import Term, as_posynomial, handing_of, settling_of, visits_of
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Flow, Problem
+from penstock.optimize.model.work import Term, as_posynomial, handing_of, settling_of, visits_of
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query.window import MICROS, UNBOUNDED
 
@@ -66,7 +66,7 @@ def _tally(problem: Problem) -> Term:
 
 
 def _joined(problem: Problem, term: Term) -> Monomial:
-    """What is done for each combination of a term's inputs, of segments instead of tuples."""
+    """The work for each combination of a term's inputs, of segments instead of tuples."""
     members = {term.driver, *term.others}
     met = meetings(problem, sum(1 << i for i in members))
     return Monomial(term.weight * met, _shrinking(problem, members))

@@ -1,9 +1,10 @@
-"""What explain says of a decision, whatever the format."""
+"""The figures of a decision that explain shows, whatever the format."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.figure import Figure
 from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Decision, Estimate
 from penstock.plan.explain.checks import Check, Visit, checks_of, visits_of
@@ -36,8 +37,7 @@ class InputFigures:
     window: str
     is_table: bool
     visits: tuple[Visit, ...]
-    rate: float | None
-    rate_origin: str | None
+    rate: Figure | None
     state: float
     is_state_guess: bool
     lateness: float
@@ -98,10 +98,7 @@ class Figures:
     @property
     def are_results_guessed(self) -> bool:
         """Whether how many results there are rests on guesses; how much work is another thing."""
-        return any(
-            fact.origin == "guessed" and not fact.is_minor and fact.unit != "s"
-            for fact in self.decision.facts
-        )
+        return any(each.is_guess and each.unit != "s" for each in self.decision.statistics)
 
     @property
     def is_state_guessed(self) -> bool:
@@ -146,7 +143,6 @@ def _input(decision: Decision, item: Input) -> InputFigures:
         is_table=item.is_table,
         visits=_visits(plan, item),
         rate=found.rate,
-        rate_origin=found.origin,
         state=decision.chosen.estimate.sets.get(
             item.alias, found.state * (keep if isinstance(item.window, TimeWindow) else 1.0)
         ),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from penstock.plan.decision import Alternative, Decision, Fact
+from penstock.plan.decision import Alternative, Decision, Statistic
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.joins import JoinFigures
 from penstock.plan.explain.mesh import as_data
@@ -42,7 +42,7 @@ def as_json(figures: Figures) -> str:
         "inputs": [_input(item) for item in figures.inputs],
         "view": None if figures.view is None else asdict(figures.view),
         "outputs": [name for name, _ in figures.outputs],
-        "figures": [_fact(fact) for fact in decision.facts],
+        "figures": [_statistic(each) for each in decision.statistics],
         "notes": list(figures.notes),
         "alternatives": _alternatives(decision) if figures.alternatives else [],
     }
@@ -157,8 +157,8 @@ def _input(item: InputFigures) -> dict[str, Any]:
         "source": item.source,
         "kind": "table" if item.is_table else "stream",
         "window": None if item.is_table else item.window,
-        "rate": item.rate,
-        "rate_origin": item.rate_origin,
+        "rate": None if item.rate is None else item.rate.value,
+        "rate_origin": None if item.rate is None else item.rate.origin,
         "lateness": item.lateness,
         "idle": item.idle,
         "filters": list(item.filters),
@@ -166,13 +166,13 @@ def _input(item: InputFigures) -> dict[str, Any]:
     }
 
 
-def _fact(fact: Fact) -> dict[str, Any]:
+def _statistic(each: Statistic) -> dict[str, Any]:
     return {
-        "what": fact.what,
-        "value": fact.value,
-        "unit": fact.unit,
-        "origin": fact.origin,
-        "note": fact.note,
+        "what": each.what,
+        "value": each.figure.value,
+        "unit": each.unit,
+        "origin": each.figure.origin,
+        "note": each.figure.note,
     }
 
 

@@ -42,7 +42,7 @@ def rate_text(item: InputFigures) -> str:
     """The rate as `50/s`, `~50/s` if it was guessed, `?` where there is none."""
     if item.rate is None:
         return "?"
-    return roughly(f"{number(item.rate)}/s", item.rate_origin == "guessed")
+    return roughly(f"{number(item.rate.value)}/s", item.rate.is_guess)
 
 
 def state_text(item: InputFigures) -> str:
@@ -66,7 +66,7 @@ def out_text(figures: Figures, rate: float) -> str:
 
 
 def head_rate(figures: Figures) -> tuple[str, str]:
-    """What comes out in the end and how much of it: `results`, `50/s`; of a view, its changes."""
+    """The name and the rate of the output: `results`, `50/s`; of a view, its changes."""
     changes = figures.estimate.changes
     if changes is None:
         return "results", out_text(figures, figures.estimate.output_rate)

@@ -37,7 +37,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """What Mermaid and DOT draw."""
+    """The nodes and edges that Mermaid and DOT draw."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]

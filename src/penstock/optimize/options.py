@@ -1,10 +1,13 @@
-"""The optimisations that can be switched off, by name."""
+"""Options of planning: the goal, the kinds to choose among, and what is switched off."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from penstock.errors import PlanError
+from penstock.query.goal import STEADY, Goal
+from penstock.stats.calibration import Engine
 
 KINDS = {
     "tree": "binary joins with inner results as state",
@@ -38,3 +41,27 @@ def checked(names: Iterable[str], known: Iterable[str], what: str) -> frozenset[
     if strange:
         raise PlanError(f"no {what} {strange[0]!r}", hint=f"there are {', '.join(known)}")
     return found
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """The user's wishes for a plan.
+
+    `plan` forces one. `sheds` lets tuples be dropped where no plan keeps up; `exact_of_kept` then
+    wants the plain values of a view, not estimates. `alternatives` are to be listed, so that a mesh
+    is searched even beside a forced plan. In the laboratory batches start every `interval` seconds,
+    or, without one, each tuple is taken as it comes.
+    """
+
+    goal: Goal = STEADY
+    plan: str | None = None
+    kinds: frozenset[str] = frozenset(KINDS)
+    off: frozenset[str] = frozenset()
+    sheds: bool = False
+    exact_of_kept: bool = False
+    alternatives: bool = False
+    engine: Engine = "spark"
+    interval: float | None = None
+
+
+DEFAULT_OPTIONS = PlanOptions()
