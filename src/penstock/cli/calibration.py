@@ -5,21 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from penstock.cli.show.bars import bar
-from penstock.stats.calibration import Engine, calibrated, calibration_file, calibration_of, keep
+from penstock.engines import ENGINES, EngineName
+from penstock.stats.calibration import calibrated, calibration_file, calibration_of, keep
 
 if TYPE_CHECKING:
     from penstock.calibration.fit import Fit
     from penstock.stats.costs import Costs
 
-_ORDER: tuple[Engine, ...] = ("local", "spark", "laboratory")
+_ORDER: tuple[EngineName, ...] = ("local", "spark", "laboratory")
 """Spark's costs rest on those of one process."""
 
 
-def costs_of(engine: Engine) -> Costs:
-    """What this machine was calibrated to; where it never was, what a quick look at it tells."""
+def costs_of(engine: EngineName) -> Costs:
+    """The costs this machine was calibrated to, or else those that a quick look at it tells."""
     known = calibration_of(engine)
     if known.costs is not None:
         return known.costs
@@ -31,7 +32,7 @@ def costs_of(engine: Engine) -> Costs:
     return fits[engine].costs
 
 
-def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
+def measure(engines: Iterable[EngineName], quick: bool) -> dict[EngineName, Fit]:
     """The costs of some engines, with progress on stderr; for Spark those of `local` too."""
     from penstock.calibration.calibrate import (
         QUICK,
@@ -43,7 +44,7 @@ def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
 
     effort = QUICK if quick else THOROUGH
     wanted = set(engines)
-    fits: dict[Engine, Fit] = {}
+    fits: dict[EngineName, Fit] = {}
     if wanted & {"local", "spark"}:
         with bar("calibrating local") as progress:
             fits["local"] = calibrate_local(progress, effort)
@@ -56,7 +57,7 @@ def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
     return fits
 
 
-def refused(fits: dict[Engine, Fit]) -> dict[Engine, list[str]]:
+def refused(fits: dict[EngineName, Fit]) -> dict[EngineName, list[str]]:
     """The engines whose costs may not be planned with, and why."""
     from penstock.calibration.verdict import reasons_against
 
@@ -66,7 +67,7 @@ def refused(fits: dict[Engine, Fit]) -> dict[Engine, list[str]]:
     return {engine: reasons for engine, reasons in found.items() if reasons}
 
 
-def calibrate_engines(engines: Iterable[Engine], quick: bool) -> dict[str, Any]:
+def calibrate_engines(engines: Iterable[EngineName], quick: bool) -> dict[str, Any]:
     """Measure the costs of some engines and keep them beside those of the others.
 
     What no machine can have is not kept: the earlier costs of such an engine stay.
@@ -76,7 +77,7 @@ def calibrate_engines(engines: Iterable[Engine], quick: bool) -> dict[str, Any]:
     against = refused(fits)
     good = {e: fits[e].costs for e in _ORDER if e in wanted and e not in against}
     if good:
-        known = {engine: calibrated(engine) for engine in get_args(Engine)}
+        known = {engine: calibrated(engine) for engine in ENGINES}
         keep({**{engine: costs for engine, costs in known.items() if costs is not None}, **good})
     return {
         "version": 1,
@@ -125,7 +126,7 @@ def refusal_text(made: dict[str, Any], quick: bool) -> str:
 
 
 def _table(engines: dict[str, Any]) -> list[str]:
-    from penstock.bench.text import table
+    from penstock.table import table
 
     # Engines do different kinds of work: each has its own.
     kinds = dict.fromkeys(kind for found in engines.values() for kind in found["costs"])
