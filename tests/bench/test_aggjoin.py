@@ -31,6 +31,7 @@ from penstock.bench.measurement import Measurement
 from penstock.cli.main import app
 from penstock.cql import parse
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PenstockError
 from penstock.optimize.planner import PlanOptions, decide
@@ -140,7 +141,9 @@ def test_the_chosen_plan_and_the_late_one_give_the_expected_answer(
         plan = decide(known, PlanOptions(off=off)).plan
         assert bool(plan.early) == (not off)
         place = tmp_path / ("late" if off else "early")
-        run = open_run(plan, sink=parquet(place / "results"), checkpoint=str(place / "state"))
+        run = open_run(
+            plan, RunOptions(sink=parquet(place / "results"), checkpoint=str(place / "state"))
+        )
         run.available_now()
         assert answer_in(str(place / "results")) == wanted
 

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Report
 from penstock.engine.sinks.sink import Sink, jsonl, parquet
 from penstock.engine.state.manifest import Manifest, latest
@@ -80,11 +81,13 @@ def run_local(
     reports: list[Report] = []
     started = open_run(
         planned(query, plan),
-        sink=more.pop("sink", place.sink),
-        checkpoint=str(more.pop("checkpoint", place.checkpoint)),
-        partitions=partitions,
-        report=reports.append,
-        **more,
+        RunOptions(
+            sink=more.pop("sink", place.sink),
+            checkpoint=str(more.pop("checkpoint", place.checkpoint)),
+            partitions=partitions,
+            report=reports.append,
+            **more,
+        ),
     )
     started.available_now(drain=drain)
     return reports
@@ -106,12 +109,14 @@ def run_spark(
     started = start(
         planned(query, plan),
         spark,
-        sink=more.pop("sink", place.sink),
-        checkpoint=str(more.pop("checkpoint", place.checkpoint)),
-        available_now=True,
-        drain=drain,
-        partitions=partitions,
-        **more,
+        RunOptions(
+            sink=more.pop("sink", place.sink),
+            checkpoint=str(more.pop("checkpoint", place.checkpoint)),
+            available_now=True,
+            drain=drain,
+            partitions=partitions,
+            **more,
+        ),
     )
     started.await_termination()
     return list(started.reports)

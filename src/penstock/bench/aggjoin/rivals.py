@@ -19,6 +19,7 @@ from penstock.bench.aggjoin.data import Answer
 from penstock.bench.aggjoin.workload import NUMBERS, WINDOW, AggJoin, Kind
 from penstock.bench.measurement import Measurement
 from penstock.cql import parse
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.engine.spark.start import start
 from penstock.optimize.planner import PlanOptions, decide
@@ -66,7 +67,9 @@ def _run_penstock(entry: Entry, spark: SparkSession, results: str, checkpoint: s
     off = frozenset({"early-aggregation"} if entry.rival == "late" else ())
     started = time.perf_counter()
     plan = decide(known, PlanOptions(off=off)).plan
-    run = start(plan, spark, sink=parquet(results), checkpoint=checkpoint, available_now=True)
+    run = start(
+        plan, spark, RunOptions(sink=parquet(results), checkpoint=checkpoint, available_now=True)
+    )
     run.await_termination()
     return ours.measured(run, time.perf_counter() - started)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from penstock.bench.text import table
+from penstock.table import table
 
 
 def decisions_text(made: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from penstock.bench.early.settings import SETTINGS, Setting, plans_of
 from penstock.calibration.batch_runs import run_in_process
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PenstockError
 from penstock.optimize.estimate import needed_by
@@ -93,7 +94,7 @@ def answer_of(plan: Plan) -> pa.Table:
     """All that a plan tells of its view, in the order of its columns."""
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
         sink = parquet(f"{folder}/results")
-        open_run(plan, sink=sink, checkpoint=f"{folder}/run").available_now()
+        open_run(plan, RunOptions(sink=sink, checkpoint=f"{folder}/run")).available_now()
         rows = ds.dataset(f"{folder}/results", format="parquet").to_table()
         return rows.sort_by([(name, "ascending") for name in rows.column_names])
 

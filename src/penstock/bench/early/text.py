@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from penstock.bench.early.settings import Join
-from penstock.bench.text import table
+from penstock.table import table
 
 _PLANS = ("LAP", "EAP10", "EAP01", "EAP11")
 

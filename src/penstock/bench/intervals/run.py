@@ -28,6 +28,7 @@ from penstock.bench.intervals.settings import (
     block_of,
 )
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import DropBoxes
@@ -162,7 +163,7 @@ def shed_setting(setting: Setting, size: Size) -> Finding:
 
 def _shown(plan: Plan, folder: Path) -> pa.Table:
     sink = parquet(f"{folder}/results")
-    open_run(plan, sink=sink, checkpoint=f"{folder}/run").available_now(drain=True)
+    open_run(plan, RunOptions(sink=sink, checkpoint=f"{folder}/run")).available_now(drain=True)
     rows = ds.dataset(f"{folder}/results", format="parquet").to_table()
     return rows.filter(pa.compute.equal(rows["_change"], "upsert"))
 

@@ -1,9 +1,11 @@
-"""The benchmarks' figures as text for people: a table, and what it comes to."""
+"""The figures of the join benchmarks as text: a table, and the ratios that it comes to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
+
+from penstock.table import table
 
 
 def comparison_text(made: Mapping[str, Any]) -> str:
@@ -87,18 +89,6 @@ def kernel_text(made: Mapping[str, Any]) -> str:
         for row in made["growth"]
     ]
     return "\n".join([title, "", *table(heading, rows)]) + "\n"
-
-
-def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines with aligned columns: names to the left, figures to the right."""
-    widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
-    lines = [heading, ["─" * width for width in widths], *rows]
-    return ["  ".join(_aligned(line, widths)) for line in lines]
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    first, *rest = zip(cells, widths, strict=True)
-    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
 
 
 def _title(setting: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from penstock.bench.mesh.figures import BATCHED, EDDY, FAIR, MESH
-from penstock.bench.text import table
+from penstock.table import table
 
 _HEADING = ("query, data, rival", "tuples", "results", "results/s", "the mesh is")
 _PARTS = {
