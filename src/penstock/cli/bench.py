@@ -24,7 +24,7 @@ Progress = Callable[[str], None]
 
 
 class Benchmark(StrEnum):
-    """What is measured."""
+    """The benchmarks, each of which measures one thing."""
 
     JOIN3 = "join3"
     SPARSE3 = "sparse3"
@@ -255,7 +255,7 @@ def _size(quick: bool, repeat: int | None, seconds: int | None) -> Size:
 
 
 def _text(name: Benchmark, made: dict[str, Any]) -> str:
-    from penstock.bench import text
+    from penstock.bench.joins import text
 
     match name:
         case Benchmark.KERNEL:
