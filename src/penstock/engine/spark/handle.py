@@ -22,6 +22,8 @@ from penstock.engine.wire.packets import SPARK_SCHEMA
 from penstock.errors import StateError
 
 _LONGEST_NAP = 0.1
+_SHORTEST_WAIT = 0.001
+"""Seconds; Spark refuses to wait for none."""
 _IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
 
 
@@ -113,7 +115,7 @@ class SparkRun(Handle):
         True if it has ended, False after `timeout` seconds. The error that ended it is raised.
         """
         if timeout is not None:
-            timeout = as_seconds(timeout, "timeout", may_be_zero=True)
+            timeout = max(as_seconds(timeout, "timeout", may_be_zero=True), _SHORTEST_WAIT)
         try:
             ended = self.streaming.awaitTermination(timeout)
             if timeout is not None and not ended:
