@@ -1,4 +1,4 @@
-"""The needs of Penstock of a machine, and whether they are met."""
+"""The checkup of a machine: what Penstock needs, and whether it is there."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Rival = Literal["penstock", "late", "spark_native"]
 
 @dataclass(frozen=True)
 class Entry:
-    """What a rival is to run: a workload, the kind of its windows, and the folder of its files."""
+    """A task for a rival: a workload, the kind of its windows, and the folder of its files."""
 
     rival: Rival
     workload: AggJoin
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Finish:
-    """What a run took, and the answer that it gave."""
+    """The measurement of a run, and the answer that it gave."""
 
     measurement: Measurement
     answer: Answer
@@ -104,7 +104,7 @@ def _blocks(spark: SparkSession, workload: AggJoin, folder: Path, alias: str) ->
 
 
 def answer_in(results: str) -> Answer:
-    """What the rows in a folder of parquet files come to."""
+    """The answer that the rows in a folder of parquet files come to."""
     rows = ds.dataset(results, format="parquet").to_table()
     if CHANGE in rows.column_names:
         rows = rows.filter(pc.equal(rows[CHANGE], "upsert"))

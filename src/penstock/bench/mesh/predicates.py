@@ -81,7 +81,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Finish:
-    """What a run took, in seconds, and what it gave."""
+    """The seconds that a run took, and the answer that it gave."""
 
     seconds: float
     answer: Answer
@@ -134,7 +134,7 @@ def run_once(plan: Plan) -> Finish:
 
 
 def answer_in(folder: str) -> Answer:
-    """What the results in a folder of parquet files come to."""
+    """The answer that the results in a folder of parquet files come to."""
     return answer_of(ds.dataset(folder, format="parquet").to_table())
 
 

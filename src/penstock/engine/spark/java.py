@@ -97,7 +97,7 @@ def _candidates() -> Iterator[tuple[Origin, Path]]:
 
 
 def _ask(path: Path, origin: Origin) -> Java | None:
-    """What Java says about itself, or None where it does not run."""
+    """The text that Java says about itself, or None where it does not run."""
     said = _run(path, _VECTOR)
     is_trimmed = said is None
     said = _run(path) if said is None else said

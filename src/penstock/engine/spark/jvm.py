@@ -47,7 +47,7 @@ def is_lost(error: BaseException) -> bool:
 
 
 def lost_error() -> EngineError:
-    """What is said to somebody whose query has lost its Java process."""
+    """The error of a query that has lost its Java process."""
     return EngineError(
         "Spark's Java process has ended in the middle of the run",
         hint="nothing is lost: run again on this checkpoint; it was killed, or ran out of memory "
