@@ -236,8 +236,8 @@ class ContinuousQuery:
     ) -> LocalRun:
         """The same query in this process, with the same options.
 
-        It runs while somebody waits for it, by `await_termination()`, and in that thread. Without
-        `trigger` and `available_now` it can be told by `available_now()` or `every(seconds)` too.
+        It runs while somebody waits for it, by `await_termination()`, and in that thread. Its own
+        `available_now()` and `every(seconds)` run it too, whatever the options say.
         """
         from penstock.engine.local import open_run
         from penstock.engine.run.options import RunOptions
