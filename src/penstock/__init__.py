@@ -6,17 +6,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.api import ContinuousQuery
+    from penstock.api import ContinuousQuery, sql
     from penstock.cql.declare.registration import function
+    from penstock.engine.local import LocalRun
+    from penstock.engine.run.handle import Run
+    from penstock.engine.run.report import Report
     from penstock.engine.sinks.sink import Sink, console, foreach_batch, jsonl, noop, parquet
+    from penstock.engine.spark.handle import SparkRun
     from penstock.errors import PenstockError
+    from penstock.plan.decision import Decision
+    from penstock.plan.plan import Plan
     from penstock.query import Function
+
+_ROOMS = {
+    "ContinuousQuery": "api",
+    "Decision": "plan.decision",
+    "Function": "query",
+    "LocalRun": "engine.local",
+    "PenstockError": "errors",
+    "Plan": "plan.plan",
+    "Report": "engine.run.report",
+    "Run": "engine.run.handle",
+    "Sink": "engine.sinks.sink",
+    "SparkRun": "engine.spark.handle",
+    "console": "engine.sinks.sink",
+    "foreach_batch": "engine.sinks.sink",
+    "function": "cql.declare.registration",
+    "jsonl": "engine.sinks.sink",
+    "noop": "engine.sinks.sink",
+    "parquet": "engine.sinks.sink",
+    "sql": "api",
+}
 
 __all__ = [
     "ContinuousQuery",
+    "Decision",
     "Function",
+    "LocalRun",
     "PenstockError",
+    "Plan",
+    "Report",
+    "Run",
     "Sink",
+    "SparkRun",
     "console",
     "foreach_batch",
     "function",
@@ -26,23 +58,14 @@ __all__ = [
     "sql",
 ]
 
-_ROOMS = {
-    "ContinuousQuery": "api",
-    "Function": "query",
-    "PenstockError": "errors",
-    "function": "cql.declare.registration",
-}
-
-
-def sql(text: str, **options: Any) -> ContinuousQuery:
-    """The query of a script, planned; see `penstock.api.sql` for the options. Needs no Java."""
-    from penstock import api
-
-    return api.sql(text, **options)
-
 
 def __getattr__(name: str) -> Any:
     """Load a face when it is first used: Spark's workers need none of them, and start sooner."""
-    if name not in __all__:
+    if name not in _ROOMS:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
-    return getattr(import_module(f"penstock.{_ROOMS.get(name, 'engine.sinks.sink')}"), name)
+    found = globals()[name] = getattr(import_module(f"penstock.{_ROOMS[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -8,24 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
-from penstock.arguments import (
-    as_callback,
-    as_count,
-    as_flag,
-    as_names,
-    as_number,
-    as_path,
-    as_seconds,
-    as_text,
-)
+from penstock.arguments import as_flag, as_names, as_number, as_path, as_text
 from penstock.cql import parse
 from penstock.cql.declare.function_file import load_functions
 from penstock.cql.goal import parse_goal
-from penstock.cql.script_file import read_script
-from penstock.duration import parse_duration
+from penstock.cql.script_file import decoded
+from penstock.engines import BATCH_ENGINES, ENGINES, BatchEngine, EngineName, as_engine
 from penstock.errors import PenstockError, UsageError
 from penstock.figure import Figure
 from penstock.optimize.options import DEFAULT_OPTIONS, KINDS, SWITCHES, PlanOptions, checked
@@ -35,18 +27,23 @@ from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.plan import Plan
 from penstock.query import Function, Query
-from penstock.stats.calibration import Engine, calibration_of
+from penstock.stats.calibration import calibration_of
 from penstock.stats.files.load import load
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 
 if TYPE_CHECKING:
+    from penstock.duration import Duration
     from penstock.engine.local import LocalRun
     from penstock.engine.run.report import Report
     from penstock.engine.sinks.sink import Sink
     from penstock.engine.spark.handle import SparkRun
 
     SinkLike = Sink | str | Callable[[Any, int], None]
+    DurationLike = Duration | timedelta | float | str
+
+# A notebook gives a frame no height of its own.
+_FRAME = "width: 100%; height: 640px; border: 0"
 
 
 def sql(
@@ -61,8 +58,8 @@ def sql(
     shed: bool = False,
     exact_of_kept: bool = False,
     functions: Sequence[Function] | Function | str | Path = (),
-    engine: Engine = "spark",
-    file: str = "query",
+    engine: EngineName = "spark",
+    file: str | None = None,
 ) -> ContinuousQuery:
     """The query of a script, planned by what `stats` (a TOML file) says of its streams.
 
@@ -71,19 +68,24 @@ def sql(
     `plan` forces a plan by the text that explain prints; `kinds` restricts the search to some of
     `tree`, `multiway` and `mesh`; `off` switches optimisations off by name; `shed` lets tuples be
     dropped where no plan keeps up, and views are then estimates, or with `exact_of_kept` the plain
-    values of what is left. Needs no Java.
+    values of what is left; `functions` are those that the query calls, or their Python file;
+    `engine` is the one whose costs count, `spark`, `local` or `laboratory`; `file` is how messages
+    call the script. Needs no Java.
     """
-    script, name = _script(text, as_text(file, "file", "is how messages call the query"))
+    script, name = _script(text, file)
     query = parse(script, file=name, functions=_functions(functions))
     options = plan_options(goal, plan, kinds, off, shed, engine, exact_of_kept)
     return ContinuousQuery(query, know(query, stats, capacity, engine), options)
 
 
-def _script(text: object, file: str) -> tuple[str, str]:
+def _script(text: object, file: object) -> tuple[str, str]:
     """The text of a script, and how messages call it."""
+    given = None if file is None else as_text(file, "file", "is how messages call the query")
     if isinstance(text, Path):
-        return read_script(text), str(text)
-    return as_text(text, "text", "is a query, or the Path of its file"), file
+        name = str(text) if given is None else given
+        return decoded(text.read_bytes, name), name
+    name = "query" if given is None else given
+    return as_text(text, "text", "is a query, or the Path of its file"), name
 
 
 def _functions(given: object) -> Iterable[Function]:
@@ -102,9 +104,9 @@ def _functions(given: object) -> Iterable[Function]:
 
 
 def know(
-    query: Query, stats: str | Path | None, capacity: float | None, engine: Engine = "spark"
+    query: Query, stats: str | Path | None, capacity: float | None, engine: EngineName = "spark"
 ) -> Known:
-    """What is known of a query: from a stats file, this machine's calibration, or guessed."""
+    """The figures of a query: from a stats file, this machine's calibration, or guessed."""
     given = None if stats is None else load(as_path(stats, "stats"), query)
     calibration = calibration_of(engine)
     known = complete(query, given, calibration.costs)
@@ -127,12 +129,11 @@ def plan_options(
     kinds: str | Iterable[str],
     off: str | Iterable[str],
     shed: bool,
-    engine: Engine,
+    engine: EngineName,
     exact_of_kept: bool = False,
 ) -> PlanOptions:
-    """What is wanted of a plan, from the names that users write."""
-    if engine not in get_args(Engine):
-        raise UsageError(f"no engine {engine!r}", hint=f"there are {', '.join(get_args(Engine))}")
+    """The options of a plan, from the names that users write."""
+    engine = as_engine(engine, ENGINES)
     return PlanOptions(
         goal=parse_goal(as_text(goal, "goal", "is a text: steady, first:N or by:T")),
         plan=None if plan is None else as_text(plan, "plan", "is a text as explain prints it"),
@@ -168,13 +169,28 @@ class ContinuousQuery:
             decision = decide(self.known, replace(self.options, alternatives=True))
         return explain(decision, format, alternatives)
 
+    def __repr__(self) -> str:
+        """The plan as explain shows it, or why there is none."""
+        try:
+            return self.explain().rstrip()
+        except Exception as error:
+            return f"<{type(self).__name__} that cannot be planned: {_in_short(error)}>"
+
+    def _repr_html_(self) -> str | None:
+        """The page of explain in a frame, for notebooks; None where there is no plan."""
+        try:
+            page = self.explain("html")
+        except Exception:
+            return None
+        return f'<iframe srcdoc="{escape(page)}" style="{_FRAME}" sandbox></iframe>'
+
     def start(
         self,
         spark: Any,
         *,
         sink: SinkLike,
         checkpoint: str | Path,
-        trigger: str | float | timedelta = "1 second",
+        trigger: DurationLike = "1 second",
         available_now: bool = False,
         drain: bool = False,
         partitions: int | None = None,
@@ -187,82 +203,87 @@ class ContinuousQuery:
         `parquet:out`; a function is one too. `trigger` is a length of time or seconds.
         `available_now` reads all there is and ends; `drain` then also answers what waits for the
         frontier and closes the checkpoint. Otherwise the query runs at every `trigger` until it
-        is stopped. `report` is called after each batch. A query that is known not to keep up is
-        refused unless it may shed.
+        is stopped, which the end of a `with` block does. `report` is called after each batch. A
+        query that is known not to keep up is refused unless it may shed.
         """
-        from penstock.engine.sinks.sink_text import sink_of
+        from penstock.engine.run.options import RunOptions
         from penstock.engine.spark.start import start
 
-        order: dict[str, Any] = {
-            "sink": sink_of(sink),
-            **_placed(checkpoint, partitions, overwrite, report),
-            "trigger": as_seconds(trigger, "trigger", parse_duration, may_be_zero=True),
-            "available_now": as_flag(available_now, "available_now"),
-            "drain": as_flag(drain, "drain"),
-        }
-        if drain and not available_now:
-            hint = "give both, or leave drain out: a query that goes on has no end to be drained at"
-            raise UsageError("drain goes with available_now", hint=hint)
+        options = RunOptions.of(
+            sink=sink,
+            checkpoint=checkpoint,
+            trigger=trigger,
+            available_now=available_now,
+            drain=drain,
+            partitions=partitions,
+            overwrite=overwrite,
+            report=report,
+        )
         refuse_infeasible(self.decision)
-        return start(self.plan, spark, **order)
+        return start(self.plan, spark, options)
 
     def local(
         self,
         *,
         sink: SinkLike,
         checkpoint: str | Path,
+        trigger: DurationLike = "1 second",
+        available_now: bool = False,
+        drain: bool = False,
         partitions: int | None = None,
         overwrite: bool = False,
         report: Callable[[Report], None] | None = None,
     ) -> LocalRun:
-        """The same query in this process; call `available_now()` or `every(seconds)` on it."""
-        from penstock.engine.local import open_run
-        from penstock.engine.sinks.sink_text import sink_of
+        """The same query in this process, with the same options.
 
-        order = {
-            "sink": sink_of(sink),
-            **_placed(checkpoint, partitions, overwrite, report),
-        }
+        It runs while somebody waits for it, by `await_termination()`, and in that thread. Its own
+        `available_now()` and `every(seconds)` run it too, whatever the options say.
+        """
+        from penstock.engine.local import open_run
+        from penstock.engine.run.options import RunOptions
+
+        options = RunOptions.of(
+            sink=sink,
+            checkpoint=checkpoint,
+            trigger=trigger,
+            available_now=available_now,
+            drain=drain,
+            partitions=partitions,
+            overwrite=overwrite,
+            report=report,
+        )
         refuse_infeasible(self.decision)
-        return open_run(self.plan, **order)
+        return open_run(self.plan, options)
 
     def check(
         self,
         *,
         sink: SinkLike,
         checkpoint: str | Path,
-        engine: Literal["spark", "local"] = "spark",
+        engine: BatchEngine = "spark",
         available_now: bool = False,
         partitions: int | None = None,
         overwrite: bool = False,
     ) -> None:
         """Refuse now what a start would refuse: no session is needed for that, and little time."""
+        from penstock.engine.run.options import RunOptions
         from penstock.engine.run.preflight import check_start
-        from penstock.engine.sinks.sink_text import sink_of
 
-        place = _placed(checkpoint, partitions, overwrite)
-        refuse_infeasible(self.decision)
-        check_start(
-            self.query,
-            sink=sink_of(sink),
-            checkpoint=place["checkpoint"],
-            engine=engine,
-            partitions=place["partitions"],
-            overwrite=place["overwrite"],
-            available_now=as_flag(available_now, "available_now"),
+        options = RunOptions.of(
+            sink=sink,
+            checkpoint=checkpoint,
+            available_now=available_now,
+            partitions=partitions,
+            overwrite=overwrite,
         )
+        engine = as_engine(engine, BATCH_ENGINES)
+        refuse_infeasible(self.decision)
+        check_start(self.query, options, engine)
 
 
-def _placed(
-    checkpoint: object, partitions: object, overwrite: object, report: object = None
-) -> dict[str, Any]:
-    """What both engines are given, checked."""
-    return {
-        "checkpoint": as_path(checkpoint, "checkpoint"),
-        "partitions": None if partitions is None else as_count(partitions, "partitions"),
-        "overwrite": as_flag(overwrite, "overwrite"),
-        "report": None if report is None else as_callback(report, "report", "one Report"),
-    }
+def _in_short(error: Exception) -> str:
+    """The first line of an error's message."""
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__
 
 
 class TemporaryCheckpoint:

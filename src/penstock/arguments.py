@@ -1,4 +1,4 @@
-"""What callers give: taken in every spelling that is clear, else an error that says what is asked.
+"""Arguments of callers: taken in every clear spelling, else an error that says what is asked.
 
 Python checks no types, and a wrong one would show up deep inside, or be taken for something else.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any
 
+from penstock.duration import Duration
 from penstock.errors import UsageError
 
 
@@ -61,27 +62,41 @@ def as_number(value: object, name: str, hint: str) -> float:
         raise _misfit(value, name, hint) from None
 
 
-def as_seconds(
-    value: object,
-    name: str,
-    parse: Callable[[str], int] | None = None,
-    *,
-    may_be_zero: bool = False,
-) -> float:
-    """Seconds above zero: a number of them, a timedelta, or a text for `parse` (microseconds)."""
-    hint = "is a number of seconds" + ("" if parse is None else ", or a text such as '1 second'")
-    if isinstance(value, str) and parse is not None:
-        try:
-            seconds = parse(value) / 1e6
-        except ValueError as error:
-            raise UsageError(f"{name}: {error.args[0]}", hint=f"{name} {hint}") from None
-    elif isinstance(value, timedelta):
-        seconds = value.total_seconds()
-    else:
-        seconds = as_number(value, name, hint)
+def as_seconds(value: object, name: str, *, may_be_zero: bool = False) -> float:
+    """Seconds above zero: a number of them, or a timedelta."""
+    hint = "is a number of seconds"
+    seconds = _seconds(value, name, hint)
+    _refuse_below_zero(seconds, value, name, hint, may_be_zero)
+    return seconds
+
+
+def as_duration(value: object, name: str, *, may_be_zero: bool = False) -> Duration:
+    """A length of time above zero: a text, a number of seconds, or a timedelta."""
+    hint = "is a number of seconds, or a text such as '1 second'"
+    given = _parsed(value, name, hint) if isinstance(value, str) else value
+    seconds = given.seconds if isinstance(given, Duration) else _seconds(given, name, hint)
+    _refuse_below_zero(seconds, value, name, hint, may_be_zero)
+    return given if isinstance(given, Duration) else Duration.of_seconds(seconds)
+
+
+def _parsed(text: str, name: str, hint: str) -> Duration:
+    try:
+        return Duration.parse(text)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error.args[0]}", hint=f"{name} {hint}") from None
+
+
+def _seconds(value: object, name: str, hint: str) -> float:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return as_number(value, name, hint)
+
+
+def _refuse_below_zero(
+    seconds: float, value: object, name: str, hint: str, may_be_zero: bool
+) -> None:
     if not 0 <= seconds < math.inf or not (seconds or may_be_zero):
         raise UsageError(f"{name}: {value!r} is not above zero", hint=f"{name} {hint}")
-    return seconds
 
 
 def as_names(value: object, name: str) -> tuple[str, ...]:

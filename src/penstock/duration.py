@@ -1,18 +1,23 @@
-"""Lengths of time as they are written: `10 SECONDS`, `'1.5 h'`."""
+"""Lengths of time: read as they are written (`10 SECONDS`, `'1.5 h'`), kept, and shown."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 
+MICROS = 1_000_000
+"""Microseconds in a second."""
+
 _SIZES = {
-    ("microsecond", "us"): 1,
+    ("day", "d"): 86_400 * MICROS,
+    ("hour", "h"): 3_600 * MICROS,
+    ("minute", "min"): 60 * MICROS,
+    ("second", "sec", "s"): MICROS,
     ("millisecond", "ms"): 1_000,
-    ("second", "sec", "s"): 1_000_000,
-    ("minute", "min"): 60_000_000,
-    ("hour", "h"): 3_600_000_000,
-    ("day", "d"): 86_400_000_000,
+    ("microsecond", "us"): 1,
 }
+_NAMES = {name: size for (name, *_), size in _SIZES.items()}
 UNITS = {
     spelling: size
     for (name, *short), size in _SIZES.items()
@@ -26,23 +31,58 @@ _DURATION = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*([a-zA-Z]+)\s*")
 LONGEST = 2**57
 
 _LONGEST_TEXT = 40
+# Fewer of a unit are shown with a tenth.
+_FEW = 10
 
 
-def parse_duration(text: str) -> int:
-    """The microseconds of a text such as `5 seconds`; a ValueError of message and hint if none."""
-    micros = _micros(text)
-    if micros != int(micros):
-        message = f"'{_shortened(text)}' is not a whole number of microseconds"
-        raise ValueError(message, "make it longer")
-    if abs(micros) > LONGEST:
-        message = f"'{_shortened(text)}' is too long"
-        raise ValueError(message, "write UNBOUNDED for a window without end")
-    return int(micros)
+@dataclass(frozen=True, order=True)
+class Duration:
+    """A length of time in whole microseconds; as text, `90 SECONDS`."""
+
+    micros: int
+
+    @classmethod
+    def parse(cls, text: str) -> Duration:
+        """That of a text such as `5 seconds`; a ValueError of message and hint if it has none."""
+        micros = _micros(text)
+        if micros != int(micros):
+            message = f"'{_shortened(text)}' is not a whole number of microseconds"
+            raise ValueError(message, "make it longer")
+        if abs(micros) > LONGEST:
+            message = f"'{_shortened(text)}' is too long"
+            raise ValueError(message, "write UNBOUNDED for a window without end")
+        return cls(int(micros))
+
+    @classmethod
+    def of_seconds(cls, seconds: float) -> Duration:
+        """That of a number of seconds, to the nearest microsecond."""
+        return cls(round(seconds * MICROS))
+
+    @property
+    def seconds(self) -> float:
+        return self.micros / MICROS
+
+    def __str__(self) -> str:
+        """The length in the largest unit that divides it: `90 SECONDS`, `1 HOUR`."""
+        for name, size in _NAMES.items():
+            if self.micros >= size and self.micros % size == 0:
+                count = self.micros // size
+                return f"{count} {name.upper()}{'' if count == 1 else 'S'}"
+        return "0 SECONDS"
+
+    @property
+    def about(self) -> str:
+        """The length as people say it: `4 days`, `1.5 hours`, `40 minutes`."""
+        sizes = ((name, size) for name, size in _NAMES.items() if self.micros >= size)
+        unit, size = next(sizes, ("second", MICROS))
+        count = self.micros / size
+        shown = f"{count:,.0f}" if count >= _FEW else f"{count:.1f}".removesuffix(".0")
+        return f"{shown} {unit}{'' if shown == '1' else 's'}"
 
 
 def parse_seconds(text: str) -> float:
     """The seconds of a text such as `0.2 us`, however short; a ValueError as above if none."""
-    return float(_micros(text) / 1_000_000)
+    return float(_micros(text) / MICROS)
 
 
 def _micros(text: str) -> Decimal:

@@ -13,7 +13,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 import penstock as ps
-from penstock import api
 from penstock.engine.run.report import Report
 from penstock.stats.calibration import calibration_file
 from penstock.stats.files.save import training_file
@@ -59,9 +58,9 @@ def test_the_code_runs_on_spark(
 @pytest.mark.parametrize(
     ("heading", "function"),
     [
-        ("`ps.sql(text", api.sql),
-        ("In this process", ps.ContinuousQuery.local),
-        ("On Spark", ps.ContinuousQuery.start),
+        ("`ps.sql(text", ps.sql),
+        ("Run it", ps.ContinuousQuery.local),
+        ("Run it", ps.ContinuousQuery.start),
     ],
 )
 def test_every_option_is_on_the_page(heading: str, function: Any) -> None:
@@ -81,8 +80,15 @@ def test_every_field_of_a_report_is_on_the_page() -> None:
 
 
 def test_every_face_is_on_the_page() -> None:
-    for name in set(ps.__all__) - {"Function", "Sink"}:
-        assert f"`{name}`" in PAGE or f"ps.{name}" in PAGE, name
+    for name in ps.__all__:
+        assert f"`{name}`" in PAGE or f"`ps.{name}" in PAGE, name
+
+
+def test_everything_of_a_run_is_on_the_page() -> None:
+    rows = "".join(re.findall(r"^\| (`.*?) \|", section("Run it"), re.M))
+    for name in vars(ps.Run):
+        if not name.startswith("_"):
+            assert f"`{name}" in rows, name
 
 
 def test_files_lie_where_the_page_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

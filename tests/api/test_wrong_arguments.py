@@ -12,9 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 import penstock as ps
-from penstock.arguments import as_seconds
+from penstock.arguments import as_duration
 from penstock.cli.main import app
-from penstock.duration import parse_duration
 from penstock.engine.local import LocalRun
 from penstock.engine.sinks.sink_text import sink_of
 from penstock.errors import PenstockError, PlanError, UsageError
@@ -123,7 +122,7 @@ def test_a_run_takes_a_sink_as_text_and_a_checkpoint_as_path(text, tmp_path):
     ("given", "seconds"), [("1 second", 1.0), ("1s", 1.0), (2, 2.0), (timedelta(minutes=1), 60.0)]
 )
 def test_lengths_of_time(given, seconds):
-    assert as_seconds(given, "trigger", parse_duration) == seconds
+    assert as_duration(given, "trigger").seconds == seconds
 
 
 @pytest.mark.parametrize("spelling", ["text", "query", "plan", "decision"])

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.bench.aggjoin.data import Answer, ensure_streams, expected, link_seconds
-from penstock.bench.aggjoin.figures import document
+from penstock.bench.aggjoin.figures import figures_of
 from penstock.bench.aggjoin.rivals import Entry, Finish, Rival, answer_in, native_view, run_entries
 from penstock.bench.aggjoin.run import (
     QUICK,
@@ -31,6 +31,7 @@ from penstock.bench.measurement import Measurement
 from penstock.cli.main import app
 from penstock.cql import parse
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PenstockError
 from penstock.optimize.options import PlanOptions
@@ -141,7 +142,9 @@ def test_the_chosen_plan_and_the_late_one_give_the_expected_answer(
         plan = decide(known, PlanOptions(off=off)).plan
         assert bool(plan.early) == (not off)
         place = tmp_path / ("late" if off else "early")
-        run = open_run(plan, sink=parquet(place / "results"), checkpoint=str(place / "state"))
+        run = open_run(
+            plan, RunOptions(sink=parquet(place / "results"), checkpoint=str(place / "state"))
+        )
         run.available_now()
         assert answer_in(str(place / "results")) == wanted
 
@@ -180,7 +183,7 @@ SPENT = {"penstock": 1.0, "late": 20.0, "hdfs-v2": 10.0, "rocksdb-v4": 8.0}
 
 
 def test_figures_have_the_names_that_were_agreed_and_the_worse_of_both_windows() -> None:
-    made = json.loads(json.dumps(document(outcome(SPENT))))
+    made = json.loads(json.dumps(figures_of(outcome(SPENT)).document()))
     assert list(made) == ["keys_1000", "keys_100", "setting"]
     found = made["keys_100"]
     assert list(found)[:4] == ["ratio_vs_spark_native", "ratio_vs_late", "tuples_per_s", "state"]
@@ -194,7 +197,7 @@ def test_figures_have_the_names_that_were_agreed_and_the_worse_of_both_windows()
 
 
 def test_the_text_has_a_row_for_each_rival_and_says_what_is_compared() -> None:
-    text = aggjoin_text(document(outcome(SPENT)))
+    text = aggjoin_text(figures_of(outcome(SPENT)))
     rows = [line.rsplit("  ", 1) for line in text.splitlines() if line.startswith("keys_100,")]
     assert [row[0].split("  ")[0] for row in rows] == [
         "keys_100, tumbling, penstock",
@@ -227,7 +230,7 @@ def test_all_rivals_run_and_their_answers_are_checked(spark: Any, tmp_path: Path
     def here(slots: Sequence[Slot]) -> list[Finish]:
         return run_entries([slot.entry for slot in slots], spark, next(places))
 
-    made = document(run_aggjoin(size, tmp_path, ignore, here))["keys_100"]
+    made = figures_of(run_aggjoin(size, tmp_path, ignore, here)).two_streams["keys_100"]
     assert made["tuples_per_s"] > 0
     assert made["tumbling"]["penstock"]["tuples"] == 2 * (150 * 12 + 1)
     assert made["tumbling"]["spark_native"]["event_seconds"] == 2

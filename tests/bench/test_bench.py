@@ -20,8 +20,8 @@ from penstock.bench.joins.flink_job import insert
 from penstock.bench.joins.kernel import kernel_benchmark
 from penstock.bench.joins.latency import times
 from penstock.bench.joins.long_window import long_window_benchmark
+from penstock.bench.joins.text import comparison_text, kernel_text, latency_text, long_window_text
 from penstock.bench.measurement import WARM_UP, BatchTime, Measurement
-from penstock.bench.text import comparison_text, kernel_text, latency_text, long_window_text
 from penstock.bench.workload import ALIASES, CHAIN3, JOIN3, SPARSE3, Workload
 from penstock.cli.main import app
 from penstock.engine.sinks.sink import parquet

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from penstock.bench.mesh.checks import CHECKS, hide, tell
-from penstock.bench.mesh.figures import BATCHED, EDDY, MESH, SINGLE, Half, Runs, document
+from penstock.bench.mesh.figures import BATCHED, EDDY, MESH, SINGLE, Half, MeshFigures, Runs
 from penstock.bench.mesh.joins import Contest as JoinContest
 from penstock.bench.mesh.joins import JoinFigures, JoinRun, JoinSize
 from penstock.bench.mesh.predicates import (
@@ -216,7 +216,8 @@ def test_figures_have_the_names_that_were_agreed_and_the_worse_of_both_halves() 
         Runs(1_000, 60, {SINGLE: [2.0], MESH: [2.0]}),
         {"repeat": 1},
     )
-    made = json.loads(json.dumps(document({"joins": JOINS, "predicates": PREDICATES}, spark)))
+    figures = MeshFigures(JOINS, PREDICATES, spark)
+    made = json.loads(json.dumps(figures.document()))
     assert made["skewed"] == {
         "ratio_vs_single": 2.0,
         "ratio_vs_eddy": 2.5,
@@ -234,7 +235,7 @@ def test_figures_have_the_names_that_were_agreed_and_the_worse_of_both_halves() 
     assert made["joins"]["uniform"]["overhead_vs_single"] == {"eddy": 0.2, "eddy_batched": 0.1}
     assert made["predicates"]["one_attribute"]["ratio_vs_eddy"] == 1.0
     assert made["spark"]["skewed"]["ratio_vs_single"] == 1.5
-    text = mesh_text(made)
+    text = mesh_text(figures)
     assert text.count("\n") > 20
     assert "six predicates, one attribute, eddy batched" in text
     assert "six predicates on Spark, skewed, single" in text
@@ -244,11 +245,12 @@ def test_figures_have_the_names_that_were_agreed_and_the_worse_of_both_halves() 
 def test_an_eddy_that_loses_too_much_on_uniform_data_makes_the_comparison_void() -> None:
     slow = Half(runs_of(4, 2, 6, 4), runs_of(2, 2, 2.6, 2), {"repeat": 3})
     assert slow.is_void
-    made = document({"joins": JOINS, "predicates": slow}, None)
+    figures = MeshFigures(JOINS, slow, None)
+    made: Any = figures.document()
     assert made["comparison"] == made["predicates"]["comparison"] == "void"
     assert made["joins"]["comparison"] == "fair"
     assert made["spark"] is None
-    assert "over 25%: the comparison is void" in mesh_text(made)
+    assert "over 25%: the comparison is void" in mesh_text(figures)
 
 
 def test_the_joins_are_one_half() -> None:

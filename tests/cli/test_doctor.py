@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from penstock.cli import checkup as checkup_module
 from penstock.cli.checkup import Finding, Status, checkup, disk, java, memory, package
 from penstock.cli.checkup import numba_cache as find_numba_cache
 from penstock.cli.checkup import python as find_python
@@ -205,6 +206,18 @@ def test_the_numba_cache_must_be_writable(monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
     assert find_numba_cache().status is Status.WARNING
+
+
+def test_numba_keeps_what_it_compiled_beside_the_kernels_of_both_rooms(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    room = Path(checkup_module.__file__).parents[1]
+    folders = [str(room / name / "__pycache__") for name in ("kernels", "lab/kernels")]
+    assert find_numba_cache().found == ", ".join(folders)
+    monkeypatch.setattr(checkup_module, "_is_writable", lambda path: "lab" not in path.parts)
+    assert find_numba_cache().status is Status.WARNING
+    assert find_numba_cache().found == f"{folders[1]} is not writable"
 
 
 def test_too_little_room_is_a_warning(tmp_path: Path) -> None:

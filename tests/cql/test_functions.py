@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import penstock as ps
-from penstock.cli.script import read_query
+from penstock.api import sql
 from penstock.cql import parse
 from penstock.cql.declare.function_file import load_functions
 from penstock.errors import FunctionError, SqlError
@@ -275,10 +275,10 @@ def test_a_file_gives_the_functions_that_it_registers(tmp_path: Path) -> None:
 def test_a_script_is_read_with_its_functions(tmp_path: Path) -> None:
     script = tmp_path / "query.cql"
     script.write_text("SELECT ts FROM bid [NOW] WHERE dear(price, 2)" + DECLARATION)
-    (condition,) = read_query(str(script), written(tmp_path, FILE)).filters
+    (condition,) = sql(script, functions=written(tmp_path, FILE)).query.filters
     assert str(condition) == "dear(bid.price, 2.0)"
     with pytest.raises(SqlError, match="there is no function dear"):
-        read_query(str(script))
+        sql(script)
 
 
 RUNS = "hint: the file must run by itself: try it with python"

@@ -18,6 +18,7 @@ from penstock.cql import parse
 from penstock.engine.join import pack, rebuild
 from penstock.engine.local import open_run
 from penstock.engine.run import commit, pipeline
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks import publish, sink
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources import feed
@@ -86,9 +87,11 @@ def perform(run: Run) -> None:
     try:
         started = open_run(
             run.plan(0),
-            sink=Sink.named(run.sink),
-            checkpoint=run.checkpoint,
-            report=lambda report: started.replan(run.plan(report.batch + 1)),
+            RunOptions(
+                sink=Sink.named(run.sink),
+                checkpoint=run.checkpoint,
+                report=lambda report: started.replan(run.plan(report.batch + 1)),
+            ),
         )
     except CheckpointError as error:
         if "is closed" not in error.message:

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink, jsonl, parquet
 from penstock.engine.state.manifest import Manifest, latest
@@ -84,11 +85,13 @@ def run_local(
     reports: list[Report] = []
     started = open_run(
         planned(query, plan),
-        sink=more.pop("sink", place.sink),
-        checkpoint=str(more.pop("checkpoint", place.checkpoint)),
-        partitions=partitions,
-        report=reports.append,
-        **more,
+        RunOptions(
+            sink=more.pop("sink", place.sink),
+            checkpoint=str(more.pop("checkpoint", place.checkpoint)),
+            partitions=partitions,
+            report=reports.append,
+            **more,
+        ),
     )
     started.available_now(drain=drain)
     return reports
@@ -98,10 +101,12 @@ def run_replanning(query: Query, place: Place, rng: Random, draw: Draw) -> None:
     """Run in this process over all there is, with another plan after each batch."""
     run = open_run(
         draw(query, rng),
-        sink=place.sink,
-        checkpoint=str(place.checkpoint),
-        partitions=rng.randint(1, 3),
-        report=lambda report: run.replan(draw(query, rng)),
+        RunOptions(
+            sink=place.sink,
+            checkpoint=str(place.checkpoint),
+            partitions=rng.randint(1, 3),
+            report=lambda report: run.replan(draw(query, rng)),
+        ),
     )
     run.available_now(drain=True)
 
@@ -122,12 +127,14 @@ def run_spark(
     started = start(
         planned(query, plan),
         spark,
-        sink=more.pop("sink", place.sink),
-        checkpoint=str(more.pop("checkpoint", place.checkpoint)),
-        available_now=True,
-        drain=drain,
-        partitions=partitions,
-        **more,
+        RunOptions(
+            sink=more.pop("sink", place.sink),
+            checkpoint=str(more.pop("checkpoint", place.checkpoint)),
+            available_now=True,
+            drain=drain,
+            partitions=partitions,
+            **more,
+        ),
     )
     started.await_termination()
     return list(started.reports)

@@ -50,7 +50,7 @@ def run_apart(contest: Contest) -> Measurement:
 
 
 def apart(name: str, settings: Mapping[str, str], work: Callable[[SparkSession, str], T]) -> T:
-    """What `work` makes of a fresh Spark session and a scratch folder, in a process of its own.
+    """The result of `work` on a fresh Spark session and a scratch folder, in its own process.
 
     `work` is a function of a module, or a `partial` of one.
     """

@@ -61,7 +61,7 @@ def native_join(spark: SparkSession, workload: Workload, folder: Path) -> DataFr
 
 
 def measured(progress: list[Any], seconds: float) -> Measurement:
-    """What Spark reports; the batch without input at the end counts in the whole run only."""
+    """The measurement by Spark; its last batch, without input, counts in the whole run only."""
     batches = tuple(
         BatchTime(p["numInputRows"], p["durationMs"]["triggerExecution"] / 1000)
         for p in progress

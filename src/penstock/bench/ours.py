@@ -27,7 +27,7 @@ def run_penstock(
 
 
 def measured(run: SparkRun, seconds: float) -> Measurement:
-    """What a run that has ended reports of its batches."""
+    """The measurement of a run that has ended, by the reports of its batches."""
     # Spark sees slices, not tuples: those are counted by the engine's own reports.
     triggers = {
         p["batchId"]: p["durationMs"]["triggerExecution"] / 1000

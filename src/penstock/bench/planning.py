@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from penstock.cql import parse
 from penstock.figure import Figure
@@ -116,7 +116,7 @@ def plan(asked: Asked) -> Planned:
 
 
 def known_of(asked: Asked) -> Known:
-    """What is known of a query; where no plan is to keep up, after one is planned that does."""
+    """The figures of a query; where no plan is to keep up, after one is planned that does."""
     text, data = _script(asked)
     query = parse(text)
     known = complete(query, from_data(data, query))
@@ -130,7 +130,33 @@ def known_of(asked: Asked) -> Known:
     return known
 
 
-def document(done: list[Planned]) -> dict[str, Any]:
+class QueryFigures(TypedDict):
+    """The effort of planning one query."""
+
+    query: str
+    inputs: int
+    plans: int
+    left_out: int
+    parts: int
+    evaluations: int
+    cpu_seconds: float
+
+
+class MostSeconds(TypedDict):
+    """The most CPU-seconds that a query of a size took."""
+
+    up_to_10_inputs: float | None
+    beyond: float | None
+
+
+class PlanningDocument(TypedDict):
+    """The figures for programs."""
+
+    queries: list[QueryFigures]
+    most_cpu_seconds: MostSeconds
+
+
+def document(done: list[Planned]) -> PlanningDocument:
     """The figures for programs."""
     return {
         "queries": [
@@ -152,7 +178,7 @@ def document(done: list[Planned]) -> dict[str, Any]:
     }
 
 
-def planning_text(made: dict[str, Any]) -> str:
+def planning_text(made: PlanningDocument) -> str:
     """The figures as a table."""
     lines = [f"{'inputs':>6}  {'plans':>5}  {'parts':>9}  {'evaluations':>11}  {'CPU':>7}  query"]
     lines += [
@@ -161,9 +187,8 @@ def planning_text(made: dict[str, Any]) -> str:
         for q in made["queries"]
     ]
     most = made["most_cpu_seconds"]
-    for name, seconds in most.items():
-        if seconds is not None:
-            lines.append(f"most, {name.replace('_', ' ')}: {seconds:.2f} s")
+    sizes = {"up to 10 inputs": most["up_to_10_inputs"], "beyond": most["beyond"]}
+    lines += [f"most, {name}: {spent:.2f} s" for name, spent in sizes.items() if spent is not None]
     return "\n".join(lines) + "\n"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from penstock.engine.local import open_run
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.rows.layout import Layout
+from penstock.engine.run.options import RunOptions
 from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import noop
 from penstock.plan.plan import Plan
@@ -33,7 +34,9 @@ def run_in_process(plan: Plan) -> BatchRun:
     """One run over all there is; in CPU-seconds, so that other processes do not count."""
     reports: list[Report] = []
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
-        run = open_run(plan, sink=noop(), checkpoint=f"{folder}/run", report=reports.append)
+        run = open_run(
+            plan, RunOptions(sink=noop(), checkpoint=f"{folder}/run", report=reports.append)
+        )
         started = time.process_time()
         run.available_now()
         return _summed(plan, reports, time.process_time() - started)
@@ -49,7 +52,9 @@ def spark_runs() -> Iterator[RunPlan]:
 
     def run(plan: Plan) -> BatchRun:
         with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
-            handle = start(plan, spark, sink=noop(), checkpoint=f"{folder}/run", available_now=True)
+            handle = start(
+                plan, spark, RunOptions(sink=noop(), checkpoint=f"{folder}/run", available_now=True)
+            )
             handle.await_termination()
             reports = list(handle.reports)
             return _summed(plan, reports, sum(report.seconds for report in reports))

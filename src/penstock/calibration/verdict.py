@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.calibration.fit import Fit
-from penstock.stats.calibration import Engine
+from penstock.engines import EngineName
 from penstock.stats.plausible import faults_of
 
 # On an idle machine the median is below a tenth. Costs that are a third off choose wrong plans.
@@ -14,7 +14,7 @@ MOST_ERROR = 0.3
 LEAST_EXPLAINED = 0.5
 
 
-def reasons_against(engine: Engine, fit: Fit) -> Iterator[str]:
+def reasons_against(engine: EngineName, fit: Fit) -> Iterator[str]:
     """Why not, each a short sentence; nothing speaks against a good fit."""
     yield from faults_of(engine, fit.costs)
     if not fit.median_error <= MOST_ERROR:

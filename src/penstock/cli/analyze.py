@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.script import read_query
+from penstock.cli.planning import Planning, planned_query
 from penstock.errors import SinkError
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def analyze(
     """Sample the sources and write a stats file: rates, distinct counts, selectivities, costs."""
     from penstock.stats.files.dump import dump
 
-    found = _with_progress(read_query(file, functions), rows, seconds)
+    query = planned_query(file, Planning(functions=functions)).query
+    found = _with_progress(query, rows, seconds)
     if output is None:
         sys.stdout.write(dump(found))
     else:

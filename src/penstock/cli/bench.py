@@ -8,23 +8,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from penstock.errors import SinkError
 
-if TYPE_CHECKING:
-    from penstock.bench.joins.comparison import Size
-
 Progress = Callable[[str], None]
 
 
 class Benchmark(StrEnum):
-    """What is measured."""
+    """The benchmarks, each of which measures one thing."""
 
     JOIN3 = "join3"
     SPARSE3 = "sparse3"
@@ -96,192 +93,206 @@ def bench(
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
-    has_own_data = name in _OWN_DATA
-    if has_own_data and (seconds is not None or data is not None):
-        raise typer.BadParameter(f"{name} has data of its own", param_hint="--seconds, --data")
-    if name is Benchmark.DECISIONS:
-        _decisions(quick, repeat, queries, seed, spark, format)
-        return
-    if seeds is not None and name is not Benchmark.INTERVALS:
-        raise typer.BadParameter("goes with intervals alone", param_hint="--seeds")
-    if queries is not None or spark:
-        raise typer.BadParameter("goes with decisions alone", param_hint="--queries, --spark")
-    if seconds is not None and name is Benchmark.MESH:
-        raise typer.BadParameter("mesh has two sizes: its own and --quick", param_hint="--seconds")
-    if repeat is not None and name is Benchmark.PLANNING:
-        raise typer.BadParameter("planning is the same every time", param_hint="--repeat")
-    if name is Benchmark.INTERVALS:
-        _intervals(quick, repeat, seeds, seed, format)
-        return
-    if repeat is not None and name in (Benchmark.LATENCY, Benchmark.LONG_WINDOW):
-        raise typer.BadParameter(f"{name} is one run of many batches", param_hint="--repeat")
-    with _folder(data) as folder:
-        made = _measure(name, quick, repeat, seconds, folder, _progress())
+    asked = _Asked(name, quick, repeat, seconds, data, queries, seed, seeds, spark)
+    asked.check()
+    found = _measure(asked, _progress())
     is_json = format is BenchFormat.JSON
-    shown = json.dumps(made, indent=2) + "\n" if is_json else _text(name, made)
-    sys.stdout.write(shown)
-
-
-def _measure(
-    name: Benchmark,
-    quick: bool,
-    repeat: int | None,
-    seconds: int | None,
-    folder: Path,
-    progress: Progress,
-) -> dict[str, Any]:
-    match name:
-        case Benchmark.KERNEL:
-            from penstock.bench.joins.kernel import kernel_benchmark
-
-            progress("one core, tuple by tuple")
-            repeats = repeat or (1 if quick else 3)
-            return dict(kernel_benchmark(seconds or (20 if quick else 60), repeats=repeats))
-        case Benchmark.LATENCY:
-            from penstock.bench.joins.latency import latency_benchmark
-
-            return latency_benchmark(seconds or (20 if quick else 25), folder, progress)
-        case Benchmark.LONG_WINDOW:
-            from penstock.bench.joins.long_window import long_window_benchmark
-
-            return long_window_benchmark(seconds or (600 if quick else 3600), folder, progress)
-        case Benchmark.AGGJOIN:
-            return _aggjoin(quick, repeat, seconds, folder, progress)
-        case Benchmark.EARLY:
-            return _early(quick, repeat, progress)
-        case Benchmark.MESH:
-            return _mesh(quick, repeat, folder, progress)
-        case Benchmark.PLANNING:
-            return _planning(quick, progress)
-        case _:
-            from penstock.bench import workload
-            from penstock.bench.joins.comparison import compare
-            from penstock.bench.joins.figures import document
-
-            chosen = {w.name: w for w in (workload.JOIN3, workload.SPARSE3, workload.CHAIN3)}
-            size = _size(quick, repeat, seconds)
-            return document(compare(chosen[name], size, folder, progress))
-
-
-def _aggjoin(
-    quick: bool, repeat: int | None, seconds: int | None, folder: Path, progress: Progress
-) -> dict[str, Any]:
-    from penstock.bench.aggjoin.figures import document
-    from penstock.bench.aggjoin.run import QUICK, Size, run_aggjoin
-
-    base = QUICK if quick else Size()
-    size = replace(base, seconds=seconds or base.seconds, repeat=repeat or base.repeat)
-    return document(run_aggjoin(size, folder, progress))
-
-
-def _early(quick: bool, repeat: int | None, progress: Progress) -> dict[str, Any]:
-    from penstock.bench.early.run import QUICK, Size, document, find_winners
-    from penstock.cli.calibration import costs_of
-
-    base = QUICK if quick else Size()
-    size = replace(base, repeat=repeat or base.repeat)
-    return document(find_winners(size, costs_of("local"), progress), size)
-
-
-def _mesh(quick: bool, repeat: int | None, folder: Path, progress: Progress) -> dict[str, Any]:
-    from penstock.bench.mesh.run import QUICK, Sizes, run_mesh
-
-    sizes = QUICK if quick else Sizes()
-    return run_mesh(sizes if repeat is None else sizes.repeated(repeat), folder, progress)
-
-
-def _planning(quick: bool, progress: Progress) -> dict[str, Any]:
-    from penstock.bench.planning import asked_for, document, run_planning
-
-    sizes, large = ((3, 5), (15,)) if quick else ((3, 5, 8, 10), (15, 20, 25))
-    return document(run_planning(asked_for(sizes, large), progress))
-
-
-def _intervals(
-    quick: bool, repeat: int | None, seeds: int | None, seed: int, format: BenchFormat
-) -> None:
-    from penstock.bench.intervals.run import QUICK, Size, document, find_intervals
-    from penstock.bench.intervals.text import intervals_text
-
-    if repeat is not None:
-        raise typer.BadParameter("intervals are shed by --seeds", param_hint="--repeat")
-    base = QUICK if quick else Size()
-    size = replace(base, seeds=seeds or base.seeds, seed=seed)
-    made = document(find_intervals(size, _progress()), size)
-    is_json = format is BenchFormat.JSON
-    sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else intervals_text(made))
-    if made["missed"]:
+    sys.stdout.write(json.dumps(found.document, indent=2) + "\n" if is_json else found.text)
+    if not found.is_kept:
         raise typer.Exit(1)
 
 
-def _decisions(
-    quick: bool,
-    repeat: int | None,
-    queries: int | None,
-    seed: int,
-    spark: bool,
-    format: BenchFormat,
-) -> None:
+@dataclass(frozen=True)
+class _Asked:
+    """A benchmark with the options that were given."""
+
+    name: Benchmark
+    quick: bool
+    repeat: int | None
+    seconds: int | None
+    data: Path | None
+    queries: int | None
+    seed: int
+    seeds: int | None
+    spark: bool
+
+    def check(self) -> None:
+        """Refuse options that the benchmark does not have."""
+        for message, option in self._faults():
+            raise typer.BadParameter(message, param_hint=option)
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        name, is_decisions = self.name, self.name is Benchmark.DECISIONS
+        has_data = self.seconds is not None or self.data is not None
+        if name in _OWN_DATA and has_data:
+            yield f"{name} has data of its own", "--seconds, --data"
+        if self.seeds is not None and name is not Benchmark.INTERVALS and not is_decisions:
+            yield "goes with intervals alone", "--seeds"
+        if (self.queries is not None or self.spark) and not is_decisions:
+            yield "goes with decisions alone", "--queries, --spark"
+        if self.seconds is not None and name is Benchmark.MESH:
+            yield "mesh has two sizes: its own and --quick", "--seconds"
+        if self.repeat is not None and name in _ONE_RUN:
+            yield _ONE_RUN[name], "--repeat"
+
+
+_ONE_RUN = {
+    Benchmark.PLANNING: "planning is the same every time",
+    Benchmark.INTERVALS: "intervals are shed by --seeds",
+    Benchmark.LATENCY: "latency is one run of many batches",
+    Benchmark.LONG_WINDOW: "long-window is one run of many batches",
+}
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The figures of a benchmark for programs and for people, and whether promises are kept."""
+
+    document: object
+    text: str
+    is_kept: bool = True
+
+
+def _measure(asked: _Asked, progress: Progress) -> _Found:
+    match asked.name:
+        case Benchmark.DECISIONS:
+            return _decisions(asked)
+        case Benchmark.INTERVALS:
+            return _intervals(asked, progress)
+        case Benchmark.EARLY:
+            return _early(asked, progress)
+        case Benchmark.PLANNING:
+            return _planning(asked, progress)
+    with _folder(asked.data) as folder:
+        match asked.name:
+            case Benchmark.KERNEL:
+                return _kernel(asked, progress)
+            case Benchmark.LATENCY:
+                return _latency(asked, folder, progress)
+            case Benchmark.LONG_WINDOW:
+                return _long_window(asked, folder, progress)
+            case Benchmark.AGGJOIN:
+                return _aggjoin(asked, folder, progress)
+            case Benchmark.MESH:
+                return _mesh(asked, folder, progress)
+            case _:
+                return _joins(asked, folder, progress)
+
+
+def _joins(asked: _Asked, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench import workload
+    from penstock.bench.joins.comparison import QUICK, Size, compare
+    from penstock.bench.joins.figures import document
+    from penstock.bench.joins.text import comparison_text
+
+    base = QUICK if asked.quick else Size()
+    whole = asked.seconds or base.seconds
+    rivals = min(whole, base.rival_seconds) if asked.quick else whole
+    size = Size(whole, rivals, asked.repeat or base.repeat, base.with_flink)
+    chosen = {w.name: w for w in (workload.JOIN3, workload.SPARSE3, workload.CHAIN3)}
+    made = document(compare(chosen[asked.name], size, folder, progress))
+    return _Found(made, comparison_text(made))
+
+
+def _kernel(asked: _Asked, progress: Progress) -> _Found:
+    from penstock.bench.joins.kernel import kernel_benchmark
+    from penstock.bench.joins.text import kernel_text
+
+    progress("one core, tuple by tuple")
+    repeats = asked.repeat or (1 if asked.quick else 3)
+    made = kernel_benchmark(asked.seconds or (20 if asked.quick else 60), repeats=repeats)
+    return _Found(made, kernel_text(made))
+
+
+def _latency(asked: _Asked, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.joins.latency import latency_benchmark
+    from penstock.bench.joins.text import latency_text
+
+    made = latency_benchmark(asked.seconds or (20 if asked.quick else 25), folder, progress)
+    return _Found(made, latency_text(made))
+
+
+def _long_window(asked: _Asked, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.joins.long_window import long_window_benchmark
+    from penstock.bench.joins.text import long_window_text
+
+    seconds = asked.seconds or (600 if asked.quick else 3600)
+    made = long_window_benchmark(seconds, folder, progress)
+    return _Found(made, long_window_text(made))
+
+
+def _aggjoin(asked: _Asked, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.aggjoin.figures import figures_of
+    from penstock.bench.aggjoin.run import QUICK, Size, run_aggjoin
+    from penstock.bench.aggjoin.text import aggjoin_text
+
+    base = QUICK if asked.quick else Size()
+    seconds, repeat = asked.seconds or base.seconds, asked.repeat or base.repeat
+    size = replace(base, seconds=seconds, repeat=repeat)
+    made = figures_of(run_aggjoin(size, folder, progress))
+    return _Found(made.document(), aggjoin_text(made))
+
+
+def _early(asked: _Asked, progress: Progress) -> _Found:
+    from penstock.bench.early.run import QUICK, Size, document, find_winners
+    from penstock.bench.early.text import early_text
+    from penstock.cli.calibration import costs_of
+
+    base = QUICK if asked.quick else Size()
+    size = replace(base, repeat=asked.repeat or base.repeat)
+    made = document(find_winners(size, costs_of("local"), progress), size)
+    return _Found(made, early_text(made))
+
+
+def _mesh(asked: _Asked, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.mesh.run import QUICK, Sizes, run_mesh
+    from penstock.bench.mesh.text import mesh_text
+
+    base = QUICK if asked.quick else Sizes()
+    sizes = base if asked.repeat is None else base.repeated(asked.repeat)
+    made = run_mesh(sizes, folder, progress)
+    return _Found(made.document(), mesh_text(made))
+
+
+def _planning(asked: _Asked, progress: Progress) -> _Found:
+    from penstock.bench.planning import asked_for, document, planning_text, run_planning
+
+    sizes, large = ((3, 5), (15,)) if asked.quick else ((3, 5, 8, 10), (15, 20, 25))
+    made = document(run_planning(asked_for(sizes, large), progress))
+    return _Found(made, planning_text(made))
+
+
+def _intervals(asked: _Asked, progress: Progress) -> _Found:
+    from penstock.bench.intervals.run import QUICK, Size, document, find_intervals
+    from penstock.bench.intervals.text import intervals_text
+
+    base = QUICK if asked.quick else Size()
+    size = replace(base, seeds=asked.seeds or base.seeds, seed=asked.seed)
+    made = document(find_intervals(size, progress), size)
+    return _Found(made, intervals_text(made), is_kept=not made["missed"])
+
+
+def _decisions(asked: _Asked) -> _Found:
     from penstock.bench.decisions.run import QUICK, Size, document, feasible_cases, judge
     from penstock.bench.decisions.text import decisions_text
     from penstock.cli.calibration import costs_of
     from penstock.cli.show.bars import bar
 
-    base = QUICK if quick else Size()
-    size = Size(queries or base.queries, repeat or base.repeats)
+    base = QUICK if asked.quick else Size()
+    size = Size(asked.queries or base.queries, asked.repeat or base.repeats)
     costs = costs_of("laboratory")
     with bar("queries") as progress:
-        outcome = judge(size, seed, costs, progress)
+        outcome = judge(size, asked.seed, costs, progress)
     on_spark = None
-    if spark:
+    if asked.spark:
         from penstock.bench.decisions.spark import compare_on_spark
 
         cases = list(feasible_cases(outcome))
         spark_costs = costs_of("spark")
         with bar("queries on Spark") as progress:
             on_spark = compare_on_spark(cases, spark_costs, progress)
-    made = document(outcome, seed, on_spark)
-    is_json = format is BenchFormat.JSON
-    sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else decisions_text(made))
-
-
-def _size(quick: bool, repeat: int | None, seconds: int | None) -> Size:
-    from penstock.bench.joins.comparison import QUICK, Size
-
-    base = QUICK if quick else Size()
-    whole = seconds or base.seconds
-    rivals = min(whole, base.rival_seconds) if quick else whole
-    return Size(whole, rivals, repeat or base.repeat, base.with_flink)
-
-
-def _text(name: Benchmark, made: dict[str, Any]) -> str:
-    from penstock.bench import text
-
-    match name:
-        case Benchmark.KERNEL:
-            return text.kernel_text(made)
-        case Benchmark.LATENCY:
-            return text.latency_text(made)
-        case Benchmark.LONG_WINDOW:
-            return text.long_window_text(made)
-        case Benchmark.AGGJOIN:
-            from penstock.bench.aggjoin.text import aggjoin_text
-
-            return aggjoin_text(made)
-        case Benchmark.EARLY:
-            from penstock.bench.early.text import early_text
-
-            return early_text(made)
-        case Benchmark.MESH:
-            from penstock.bench.mesh.text import mesh_text
-
-            return mesh_text(made)
-        case Benchmark.PLANNING:
-            from penstock.bench.planning import planning_text
-
-            return planning_text(made)
-        case _:
-            return text.comparison_text(made)
+    made = document(outcome, asked.seed, on_spark)
+    return _Found(made, decisions_text(made))
 
 
 @contextmanager

@@ -5,21 +5,48 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, TypedDict
 
 from penstock.cli.show.bars import bar
-from penstock.stats.calibration import Engine, calibrated, calibration_file, calibration_of, keep
+from penstock.engines import ENGINES, EngineName
+from penstock.stats.calibration import calibrated, calibration_file, calibration_of, keep
 
 if TYPE_CHECKING:
     from penstock.calibration.fit import Fit
     from penstock.stats.costs import Costs
 
-_ORDER: tuple[Engine, ...] = ("local", "spark", "laboratory")
+
+class FitFigures(TypedDict):
+    """The costs of an engine, in seconds, and how well they explain the runs."""
+
+    costs: dict[str, float]
+    median_error: float
+    explained: float
+    floored: list[str]
+    runs: int
+
+
+class RefusedFigures(FitFigures):
+    """Costs that were not kept, and why."""
+
+    reasons: list[str]
+
+
+class CalibrationDocument(TypedDict):
+    """The costs that were measured, for programs: version 1."""
+
+    version: int
+    file: str
+    engines: dict[EngineName, FitFigures]
+    refused: dict[EngineName, RefusedFigures]
+
+
+_ORDER: tuple[EngineName, ...] = ("local", "spark", "laboratory")
 """Spark's costs rest on those of one process."""
 
 
-def costs_of(engine: Engine) -> Costs:
-    """What this machine was calibrated to; where it never was, what a quick look at it tells."""
+def costs_of(engine: EngineName) -> Costs:
+    """The costs this machine was calibrated to, or else those that a quick look at it tells."""
     known = calibration_of(engine)
     if known.costs is not None:
         return known.costs
@@ -31,7 +58,7 @@ def costs_of(engine: Engine) -> Costs:
     return fits[engine].costs
 
 
-def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
+def measure(engines: Iterable[EngineName], quick: bool) -> dict[EngineName, Fit]:
     """The costs of some engines, with progress on stderr; for Spark those of `local` too."""
     from penstock.calibration.calibrate import (
         QUICK,
@@ -43,7 +70,7 @@ def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
 
     effort = QUICK if quick else THOROUGH
     wanted = set(engines)
-    fits: dict[Engine, Fit] = {}
+    fits: dict[EngineName, Fit] = {}
     if wanted & {"local", "spark"}:
         with bar("calibrating local") as progress:
             fits["local"] = calibrate_local(progress, effort)
@@ -56,7 +83,7 @@ def measure(engines: Iterable[Engine], quick: bool) -> dict[Engine, Fit]:
     return fits
 
 
-def refused(fits: dict[Engine, Fit]) -> dict[Engine, list[str]]:
+def refused(fits: dict[EngineName, Fit]) -> dict[EngineName, list[str]]:
     """The engines whose costs may not be planned with, and why."""
     from penstock.calibration.verdict import reasons_against
 
@@ -66,7 +93,7 @@ def refused(fits: dict[Engine, Fit]) -> dict[Engine, list[str]]:
     return {engine: reasons for engine, reasons in found.items() if reasons}
 
 
-def calibrate_engines(engines: Iterable[Engine], quick: bool) -> dict[str, Any]:
+def calibrate_engines(engines: Iterable[EngineName], quick: bool) -> CalibrationDocument:
     """Measure the costs of some engines and keep them beside those of the others.
 
     What no machine can have is not kept: the earlier costs of such an engine stay.
@@ -76,21 +103,21 @@ def calibrate_engines(engines: Iterable[Engine], quick: bool) -> dict[str, Any]:
     against = refused(fits)
     good = {e: fits[e].costs for e in _ORDER if e in wanted and e not in against}
     if good:
-        known = {engine: calibrated(engine) for engine in get_args(Engine)}
+        known = {engine: calibrated(engine) for engine in ENGINES}
         keep({**{engine: costs for engine, costs in known.items() if costs is not None}, **good})
     return {
         "version": 1,
         "file": str(calibration_file()),
-        "engines": {engine: _as_dict(fits[engine]) for engine in _ORDER if engine in good},
+        "engines": {engine: _figures(fits[engine]) for engine in _ORDER if engine in good},
         "refused": {
-            engine: {**_as_dict(fits[engine]), "reasons": against[engine]}
+            engine: {**_figures(fits[engine]), "reasons": against[engine]}
             for engine in _ORDER
             if engine in wanted and engine in against
         },
     }
 
 
-def _as_dict(fit: Fit) -> dict[str, Any]:
+def _figures(fit: Fit) -> FitFigures:
     return {
         "costs": {k: v for k, v in asdict(fit.costs).items() if isinstance(v, float)},
         "median_error": fit.median_error,
@@ -100,9 +127,9 @@ def _as_dict(fit: Fit) -> dict[str, Any]:
     }
 
 
-def calibration_text(made: dict[str, Any]) -> str:
+def calibration_text(made: CalibrationDocument) -> str:
     """A column for each engine, and how well the costs explain the runs."""
-    engines = {**made["engines"], **made["refused"]}
+    engines: dict[EngineName, FitFigures] = {**made["engines"], **made["refused"]}
     lines = _table(engines)
     if any(found["floored"] for found in engines.values()):
         lines.append("≤ the runs show no more of it: it counts as the least that is plausible")
@@ -111,7 +138,7 @@ def calibration_text(made: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def refusal_text(made: dict[str, Any], quick: bool) -> str:
+def refusal_text(made: CalibrationDocument, quick: bool) -> str:
     """Which costs were not kept, why, and what to do; empty if all were."""
     if not made["refused"]:
         return ""
@@ -124,8 +151,8 @@ def refusal_text(made: dict[str, Any], quick: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(engines: dict[str, Any]) -> list[str]:
-    from penstock.bench.text import table
+def _table(engines: dict[EngineName, FitFigures]) -> list[str]:
+    from penstock.table import table
 
     # Engines do different kinds of work: each has its own.
     kinds = dict.fromkeys(kind for found in engines.values() for kind in found["costs"])
@@ -136,7 +163,7 @@ def _table(engines: dict[str, Any]) -> list[str]:
     return table(("seconds for one", *engines), rows)
 
 
-def _cost(found: dict[str, Any], kind: str) -> str:
+def _cost(found: FitFigures, kind: str) -> str:
     seconds = found["costs"].get(kind)
     if not seconds:
         return "–"

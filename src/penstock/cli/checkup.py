@@ -1,4 +1,4 @@
-"""What Penstock needs of a machine, and whether it is there."""
+"""The checkup of a machine: what Penstock needs, and whether it is there."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from types import ModuleType
 
 from penstock import kernels
 from penstock.engine.spark.java import INSTALL_HINT, OLDEST, all_javas, find_java
+from penstock.lab import kernels as lab_kernels
 
 GIB = 1 << 30
 LEAST_DISK = 1 * GIB
@@ -116,11 +118,17 @@ def worker() -> Finding:
 def numba_cache() -> Finding:
     """A place where compiled kernels can be kept between runs."""
     configured = os.environ.get("NUMBA_CACHE_DIR")
-    path = Path(configured) if configured else Path(kernels.__file__).parent / "__pycache__"
-    if _is_writable(path):
-        return Finding("Numba cache", Status.OK, str(path))
+    paths = [Path(configured)] if configured else [*map(_cache_of, (kernels, lab_kernels))]
+    locked = ", ".join(str(path) for path in paths if not _is_writable(path))
+    if not locked:
+        return Finding("Numba cache", Status.OK, ", ".join(map(str, paths)))
     mend = "set NUMBA_CACHE_DIR to a writable directory; without it every start compiles again"
-    return Finding("Numba cache", Status.WARNING, f"{path} is not writable", mend)
+    return Finding("Numba cache", Status.WARNING, f"{locked} is not writable", mend)
+
+
+def _cache_of(room: ModuleType) -> Path:
+    """The folder in which Numba keeps what it compiled of a room, beside its modules."""
+    return Path(str(room.__file__)).parent / "__pycache__"
 
 
 def disk(name: str, path: Path, least: int = LEAST_DISK) -> Finding:

@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.planning import Target
-from penstock.stats.calibration import Engine, calibration_file, calibration_of
+from penstock.engines import ENGINES, EngineName, as_engine
+from penstock.errors import UsageError
+from penstock.stats.calibration import calibration_file, calibration_of
 
 if TYPE_CHECKING:
     from penstock.cli.checkup import Finding
@@ -36,8 +37,10 @@ def doctor(
         bool, typer.Option("--calibrate", help="Measure this machine's costs for planning.")
     ] = False,
     engine: Annotated[
-        list[Target] | None,
-        typer.Option(help="(calibrate) Only this engine; can be repeated."),
+        list[str] | None,
+        typer.Option(
+            metavar=f"<{'|'.join(ENGINES)}>", help="(calibrate) Only this engine; can be repeated."
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="(calibrate) Roughly, in about a minute.")
@@ -49,7 +52,7 @@ def doctor(
     file, by which plans are then reckoned. Nothing else should run meanwhile.
     """
     if calibrate:
-        _calibrate(engine, quick, format)
+        _calibrate([_engine(name) for name in engine or ()], quick, format)
         return
     if engine or quick:
         raise typer.BadParameter("goes with --calibrate", param_hint="--engine and --quick")
@@ -61,13 +64,12 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _calibrate(engines: list[Target] | None, quick: bool, format: DoctorFormat) -> None:
+def _calibrate(engines: list[EngineName], quick: bool, format: DoctorFormat) -> None:
     from penstock.cli.calibration import calibrate_engines, calibration_text, refusal_text
     from penstock.engine.spark.java import find_java
 
     # All engines that this machine can run, unless some are named.
-    named = engines or [e for e in Target if e is not Target.SPARK or find_java() is not None]
-    wanted: list[Engine] = [e.value for e in named]
+    wanted = engines or [e for e in ENGINES if e != "spark" or find_java() is not None]
     made = calibrate_engines(wanted, quick)
     is_json = format is DoctorFormat.JSON
     sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else calibration_text(made))
@@ -76,13 +78,21 @@ def _calibrate(engines: list[Target] | None, quick: bool, format: DoctorFormat) 
         raise typer.Exit(1)
 
 
+def _engine(name: str) -> EngineName:
+    try:
+        return as_engine(name, ENGINES)
+    except UsageError as error:
+        message = f"{error.message}; {error.hint}"
+        raise typer.BadParameter(message, param_hint="--engine") from None
+
+
 def calibration() -> Finding:
     """Whether this machine's costs are known, and since when."""
     from penstock.cli.checkup import Finding, Status
 
     path = calibration_file()
     mend = "penstock doctor --calibrate; without it plans are reckoned with guessed costs"
-    found = {engine: calibration_of(engine) for engine in get_args(Engine)}
+    found = {engine: calibration_of(engine) for engine in ENGINES}
     faults = {each.fault: None for each in found.values() if each.fault is not None}
     if faults:
         return Finding("calibration", Status.WARNING, "; ".join(faults), mend)

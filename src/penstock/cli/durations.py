@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import typer
 
+from penstock.duration import Duration
 
-def micros_of(text: str, option: str) -> int:
-    """The microseconds of `1s`, `500 ms` and the like; a usage error if it is no positive time."""
-    from penstock.duration import parse_duration
 
+def positive_duration(text: str, option: str) -> Duration:
+    """That of `1s`, `500 ms` and the like; a usage error if it is no positive time."""
     try:
-        micros = parse_duration(text)
+        found = Duration.parse(text)
     except ValueError as error:
         raise typer.BadParameter("; ".join(error.args), param_hint=option) from None
-    if micros <= 0:
+    if found.micros <= 0:
         raise typer.BadParameter(f"{text!r} is not above zero", param_hint=option)
-    return micros
+    return found

@@ -15,12 +15,13 @@ from penstock.cli.planning import (
     GoalText,
     Kinds,
     Off,
+    Planning,
     PlanText,
     Shed,
     Stats,
-    Target,
     planned_query,
 )
+from penstock.engines import EngineName
 from penstock.errors import SinkError
 from penstock.plan.explain import Format
 
@@ -41,27 +42,15 @@ def explain(
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
     engine: Annotated[
-        Target, typer.Option(help="Whose measured costs to reckon with.")
-    ] = Target.SPARK,
+        EngineName, typer.Option(help="Whose measured costs to reckon with.")
+    ] = "spark",
     output: Annotated[
         Path | None, typer.Option(help="Write to this file instead of stdout.")
     ] = None,
 ) -> None:
     """Show the plan of a query, its rates, work and state; needs no Java and no data."""
-    query = planned_query(
-        file,
-        stats=stats,
-        goal=goal,
-        capacity=capacity,
-        plan=plan,
-        kinds=kinds,
-        off=off,
-        shed=shed,
-        exact_of_kept=exact_of_kept,
-        functions=functions,
-        engine=engine.value,
-    )
-    text = query.explain(format, alternatives)
+    wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions)
+    text = planned_query(file, wanted, engine).explain(format, alternatives)
     if output is None:
         sys.stdout.write(text)
     else:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from penstock.cli.durations import micros_of
-from penstock.query.window import MICROS
+from penstock.cli.durations import positive_duration
+from penstock.duration import Duration
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
@@ -30,16 +30,20 @@ def run_in_laboratory(
     from penstock.lab.experiment import run_experiment
     from penstock.lab.schedule import Eager, Lazy
 
-    mode = Eager() if every is None else Lazy(micros_of(every, "--every"))
-    if isinstance(mode, Lazy):
-        query = replace(query, options=replace(query.options, interval=mode.every / MICROS))
+    mode: Eager | Lazy = Eager()
+    if every is not None:
+        interval = positive_duration(every, "--every")
+        mode = Lazy(interval.micros)
+        query = replace(query, options=replace(query.options, interval=interval.seconds))
     physical = query.decision.physical
-    expiration = round(physical.expiration * MICROS)
+    expiration = Duration.of_seconds(physical.expiration)
+    if expire is not None:
+        expiration = positive_duration(expire, "--expire")
     outcome = run_experiment(
         query.plan,
         sink,
         mode,
-        expiration=expiration if expire is None else micros_of(expire, "--expire"),
+        expiration=expiration.micros,
         clock=_clock(costs),
         buckets=physical.buckets,
         overwrite=overwrite,

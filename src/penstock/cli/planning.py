@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, cast
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.script import read_query
-
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
-    from penstock.stats.calibration import Engine
-
-
-class Target(StrEnum):
-    """The engines whose costs a plan can be reckoned with."""
-
-    SPARK = "spark"
-    LOCAL = "local"
-    LABORATORY = "laboratory"
-
+    from penstock.engines import EngineName
 
 Stats = Annotated[
     str | None, typer.Option(help="What is known of the streams: a TOML file, as analyze writes.")
@@ -54,31 +45,38 @@ Functions = Annotated[
 ]
 
 
-def planned_query(
-    file: str,
-    *,
-    stats: str | None,
-    goal: str,
-    capacity: float | None,
-    plan: str | None,
-    kinds: str,
-    off: str | None,
-    shed: bool,
-    exact_of_kept: bool,
-    functions: str | None,
-    engine: str = "spark",
-) -> ContinuousQuery:
-    """The query of a script with what is known of it and wanted of its plan."""
-    from penstock.api import ContinuousQuery, know, plan_options
+@dataclass(frozen=True)
+class Planning:
+    """The planning options of a command line."""
 
-    query = read_query(file, functions)
-    target = cast("Engine", engine)
-    options = plan_options(
-        goal, plan, _names(kinds), _names(off or ""), shed, target, exact_of_kept
+    stats: str | None = None
+    goal: str = "steady"
+    capacity: float | None = None
+    plan: str | None = None
+    kinds: str = "tree,multiway,mesh"
+    off: str | None = None
+    shed: bool = False
+    exact_of_kept: bool = False
+    functions: str | None = None
+
+
+def planned_query(file: str, wanted: Planning, engine: EngineName = "spark") -> ContinuousQuery:
+    """The query of a script's file, `-` being stdin, to be planned as is wanted."""
+    from penstock.api import sql
+    from penstock.cql.script_file import decoded
+
+    is_piped = file == "-"
+    return sql(
+        decoded(sys.stdin.buffer.read, "stdin") if is_piped else Path(file),
+        stats=wanted.stats,
+        goal=wanted.goal,
+        capacity=wanted.capacity,
+        plan=wanted.plan,
+        kinds=wanted.kinds,
+        off=wanted.off or "",
+        shed=wanted.shed,
+        exact_of_kept=wanted.exact_of_kept,
+        functions=wanted.functions or (),
+        engine=engine,
+        file="stdin" if is_piped else file,
     )
-    known = know(query, stats, capacity, target)
-    return ContinuousQuery(query, known, options)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from enum import StrEnum
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.durations import micros_of
+from penstock.cli.durations import positive_duration
 from penstock.cli.laboratory import run_in_laboratory
 from penstock.cli.planning import (
     Capacity,
@@ -21,17 +20,20 @@ from penstock.cli.planning import (
     GoalText,
     Kinds,
     Off,
+    Planning,
     PlanText,
     Shed,
     Stats,
     planned_query,
 )
 from penstock.cli.signals import Signals
+from penstock.engines import BatchEngine
 from penstock.errors import SinkError
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
     from penstock.cli.show.progress import Progress
+    from penstock.duration import Duration
     from penstock.engine.sinks.sink import Sink
 
 
@@ -39,16 +41,9 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 
 
-class Engine(StrEnum):
-    """Where a query runs."""
-
-    SPARK = "spark"
-    LOCAL = "local"
-
-
 def run(
     file: Annotated[str, typer.Argument(help="The query; - for stdin.")],
-    engine: Annotated[Engine, typer.Option(help="Where to run.")] = Engine.SPARK,
+    engine: Annotated[BatchEngine, typer.Option(help="Where to run.")] = "spark",
     sink: Annotated[
         str, typer.Option(help="console, table (of a view), jsonl:PATH, parquet:DIR or noop.")
     ] = "console",
@@ -103,47 +98,37 @@ def run(
         raise typer.BadParameter("--drain goes with --available-now", param_hint="--drain")
     if trigger is not None and available_now:
         raise typer.BadParameter("either --trigger or --available-now", param_hint="--trigger")
-    seconds = micros_of(trigger or "1s", "--trigger") / 1e6
-    target = _sink(sink)
-    settings = dict(_setting(text) for text in conf or [])
-    is_laboratory = eager or every is not None
-    query = planned_query(
-        file,
-        stats=stats,
-        goal=goal,
-        capacity=capacity,
-        plan=plan,
-        kinds=kinds,
-        off=off,
-        shed=shed,
-        exact_of_kept=exact_of_kept,
-        functions=functions,
-        engine="laboratory" if is_laboratory else engine.value,
+    order = _Order(
+        sink=_sink(sink),
+        trigger=positive_duration(trigger or "1s", "--trigger"),
+        available_now=available_now,
+        drain=drain,
+        partitions=partitions,
+        overwrite=overwrite,
     )
-    from penstock.api import TemporaryCheckpoint
-    from penstock.cli.show.live_table import check_table, live_table
-    from penstock.cli.show.progress import Progress
-
+    session = _Session(master, dict(_setting(text) for text in conf or []))
+    is_laboratory = eager or every is not None
+    wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions)
+    query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
     if sink == "table":
+        from penstock.cli.show.live_table import check_table
+
         check_table(query.query)
     if is_laboratory:
-        if engine is not Engine.LOCAL or checkpoint is not None or trigger is not None:
+        if engine != "local" or checkpoint is not None or trigger is not None:
             hint = "the laboratory needs --engine local, and takes no --checkpoint or --trigger"
             raise typer.BadParameter(hint, param_hint="--eager" if eager else "--every")
-        run_in_laboratory(query, target, None if eager else every, expire, cost, overwrite)
+        run_in_laboratory(query, order.sink, None if eager else every, expire, cost, overwrite)
         return
-    for note in _notes(query, target, sink, checkpoint):
+    for note in _notes(query, order.sink, sink, checkpoint):
         print(f"note: {note}", file=sys.stderr)
-    is_live = sink == "table" and sys.stdout.isatty()
-    folder = TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
-    progress = live_table(query.query) if is_live else Progress()
+    shown = _progress(query, is_live=sink == "table" and sys.stdout.isatty())
     try:
-        with Signals() as signals, folder as place, progress as shown:
-            order = _Order(query, target, place, partitions, overwrite, shown, signals)
-            if engine is Engine.LOCAL:
-                _run_here(order, None if available_now else seconds, drain)
+        with Signals() as signals, _folder(checkpoint) as place, shown as progress:
+            if engine == "local":
+                _run_here(query, order, place, progress, signals)
             else:
-                _run_on_spark(order, None if available_now else seconds, drain, master, settings)
+                _run_on_spark(query, order, place, progress, signals, session)
     except KeyboardInterrupt:
         print("stopped at once", file=sys.stderr)
         raise typer.Exit(_INTERRUPTED) from None
@@ -151,60 +136,89 @@ def run(
 
 @dataclass(frozen=True)
 class _Order:
-    """What to run, and where its state and results go."""
+    """Where results go, and when the run looks for data and ends."""
 
-    query: ContinuousQuery
     sink: Sink
-    checkpoint: str
+    trigger: Duration
+    available_now: bool
+    drain: bool
     partitions: int | None
     overwrite: bool
-    progress: Progress
-    signals: Signals
 
 
-def _run_here(order: _Order, every: float | None, drain: bool) -> None:
-    run = order.query.local(
+@dataclass(frozen=True)
+class _Session:
+    """The Spark session of the run, by its master and its settings."""
+
+    master: str
+    settings: dict[str, str]
+
+
+def _folder(checkpoint: str | None) -> AbstractContextManager[str]:
+    """The checkpoint, or one that is gone after the run."""
+    from penstock.api import TemporaryCheckpoint
+
+    return TemporaryCheckpoint() if checkpoint is None else nullcontext(checkpoint)
+
+
+def _progress(query: ContinuousQuery, *, is_live: bool) -> AbstractContextManager[Progress]:
+    """The progress of a run on stderr, or with the view above it on the terminal."""
+    from penstock.cli.show.live_table import live_table
+    from penstock.cli.show.progress import Progress
+
+    return live_table(query.query) if is_live else Progress()
+
+
+def _run_here(
+    query: ContinuousQuery, order: _Order, checkpoint: str, progress: Progress, signals: Signals
+) -> None:
+    with query.local(
         sink=order.sink,
-        checkpoint=order.checkpoint,
+        checkpoint=checkpoint,
+        trigger=order.trigger,
+        available_now=order.available_now,
+        drain=order.drain,
         partitions=order.partitions,
         overwrite=order.overwrite,
-        report=order.progress,
-    )
-    order.signals.stop_with(run.stop)
-    if every is None:
-        run.available_now(drain=drain)
-    else:
-        run.every(every)
+        report=progress,
+    ) as run:
+        signals.stop_with(run.stop)
+        run.await_termination()
 
 
 def _run_on_spark(
-    order: _Order, every: float | None, drain: bool, master: str, settings: dict[str, str]
+    query: ContinuousQuery,
+    order: _Order,
+    checkpoint: str,
+    progress: Progress,
+    signals: Signals,
+    session: _Session,
 ) -> None:
-    order.query.check(
+    query.check(
         sink=order.sink,
-        checkpoint=order.checkpoint,
-        available_now=every is None,
+        checkpoint=checkpoint,
+        available_now=order.available_now,
         partitions=order.partitions,
         overwrite=order.overwrite,
     )
     from penstock.engine.spark.session import own_session
 
     print("starting Spark …", file=sys.stderr)
-    with own_session(master, settings) as spark:
-        run = order.query.start(
+    with own_session(session.master, session.settings) as spark:
+        run = query.start(
             spark,
             sink=order.sink,
-            checkpoint=order.checkpoint,
-            trigger=every or 1.0,
-            available_now=every is None,
-            drain=drain,
+            checkpoint=checkpoint,
+            trigger=order.trigger,
+            available_now=order.available_now,
+            drain=order.drain,
             partitions=order.partitions,
             overwrite=order.overwrite,
-            report=order.progress,
+            report=progress,
         )
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
-        order.signals.stop_with(stopping.set)
+        signals.stop_with(stopping.set)
         while not stopping.is_set() and not run.await_termination(0.2):
             pass
         if stopping.is_set():
@@ -215,7 +229,7 @@ def _run_on_spark(
 def _notes(
     query: ContinuousQuery, sink: Sink, written: str, checkpoint: str | None
 ) -> Iterator[str]:
-    """What somebody who starts a query should know before it runs."""
+    """The things to know before a query runs, a sentence each."""
     from penstock.optimize.shedding.feasible import doubts
     from penstock.plan.explain.notes import cross_notes, sample_notes
 

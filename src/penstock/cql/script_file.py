@@ -1,16 +1,10 @@
-"""Scripts in files."""
+"""Scripts as bytes, from a file or from stdin."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from penstock.errors import PenstockError
-
-
-def read_script(path: str | Path) -> str:
-    """The text of a script's file."""
-    return decoded(Path(path).read_bytes, str(path))
 
 
 def decoded(read: Callable[[], bytes], name: str) -> str:

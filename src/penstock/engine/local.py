@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from threading import RLock
 
 from penstock.arguments import as_flag, as_seconds
-from penstock.engine.run.given_plan import Planned
+from penstock.engine.run.handle import Handle
 from penstock.engine.run.job import Job, Runner
+from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
-from penstock.engine.run.report import Report
-from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.wire.facts import Drain, Fact
@@ -33,17 +33,9 @@ def in_process(slices: Iterable[Packet]) -> Runner:
     return run
 
 
-def open_run(
-    plan: Plan,
-    *,
-    sink: Sink,
-    checkpoint: str,
-    partitions: int | None = None,
-    overwrite: bool = False,
-    report: Callable[[Report], None] | None = None,
-) -> LocalRun:
+def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     """A plan ready to run in this process."""
-    query = plan.query
+    query, sink, partitions = plan.query, options.sink, options.partitions
     strange = next((s for s in query.sources.values() if s.format == "rate"), None)
     if strange is not None:
         raise SourceError(
@@ -54,60 +46,117 @@ def open_run(
     if sink.kind == "foreach_batch":
         raise SinkError("a foreach_batch sink gets Spark DataFrames", hint="start it on Spark")
     held = Checkpoint(
-        checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
+        options.checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
     )
     try:
         feed = Feed(query.sources.values(), held.store)
-        pipeline = Pipeline(plan, held, sink, overwrite=overwrite)
+        pipeline = Pipeline(plan, held, sink, overwrite=options.overwrite)
     except BaseException:
         held.close()
         raise
-    if report is not None:
-        pipeline.on_report(report)
-    return LocalRun(pipeline, feed)
+    return LocalRun(pipeline, feed, options)
 
 
-class LocalRun:
-    """A query running in this process."""
+class LocalRun(Handle):
+    """A query in this process: it runs in the thread that waits for it, and only while it does.
 
-    def __init__(self, pipeline: Pipeline, feed: Feed):
-        self.pipeline = pipeline
+    `await_termination` runs it by its options; `available_now` and `every` by their own.
+    """
+
+    def __init__(self, pipeline: Pipeline, feed: Feed, options: RunOptions):
+        super().__init__(pipeline, options.report)
         self._feed = feed
+        self._options = options
+        # Whoever stops it from another thread waits for the batch under way; the thread that runs
+        # the batches may stop it too, in a report or a signal, and need not.
+        self._busy = RLock()
+        self._is_running = False
         self._is_stopping = False
+        self._is_frozen = False
+        self._has_ended = False
+        self._next_look = 0.0
 
-    def replan(self, plan: Plan | Planned | str) -> None:
-        """Follow another plan for the same query from the next batch on.
-
-        It may be given as a text as explain prints it, or as a query that has been planned.
-        """
-        self.pipeline.replan(plan)
+    @property
+    def is_active(self) -> bool:
+        return not self._has_ended
 
     def stop(self) -> None:
-        """End after the batch under way."""
         self._is_stopping = True
+        with self._busy:
+            if not self._is_running:
+                self._end()
+
+    def await_termination(self, timeout: float | None = None) -> bool:
+        """Run until all there is has been read, or until stopped, as the options say.
+
+        True once it has ended, False after `timeout` seconds; the batch under way then is done.
+        """
+        seconds = math.inf if timeout is None else as_seconds(timeout, "timeout", may_be_zero=True)
+        until = time.monotonic() + seconds
+        with self._busy:
+            if self._failure is not None:
+                raise self._failed(self._failure)
+            if not self._has_ended and self._options.available_now:
+                self._run(lambda: self._read_all(self._options.drain, until))
+            elif not self._has_ended:
+                self._run(lambda: self._follow(self._options.trigger.seconds, until))
+        return self._has_ended
 
     def available_now(self, *, drain: bool = False) -> None:
         """Read all there is, then return."""
         drain = as_flag(drain, "drain")
-        with closing(self.pipeline.checkpoint):
-            self._feed.freeze()
-            while not self._is_stopping and self._step():
-                pass
-            if drain and not self._is_stopping:
-                self.pipeline.drain(in_process([pack_fact(0, Drain())]))
+        self._run(lambda: self._read_all(drain))
 
     def every(self, seconds: float) -> None:
         """Look for new data at this interval, until stopped."""
         seconds = as_seconds(seconds, "seconds")
-        with closing(self.pipeline.checkpoint):
-            while not self._is_stopping:
-                started = time.monotonic()
-                self._step()
-                while not self._is_stopping and time.monotonic() - started < seconds:
-                    time.sleep(min(0.05, seconds))
+        self._run(lambda: self._follow(seconds))
+
+    def _run(self, work: Callable[[], bool]) -> None:
+        """Run batches; the checkpoint is let go of when there will be no more."""
+        with self._busy:
+            self._is_running, is_over = True, True
+            try:
+                is_over = work()
+            except Exception as error:
+                self._failed(error)
+                raise
+            finally:
+                self._is_running = False
+                if is_over:
+                    self._end()
+
+    def _end(self) -> None:
+        self._has_ended, self._is_frozen = True, False
+        self.pipeline.checkpoint.close()
+
+    def _read_all(self, drain: bool, until: float = math.inf) -> bool:
+        """Run batches while there is something to read; False if time was up before the end."""
+        if not self._is_frozen:
+            self._feed.freeze()
+            self._is_frozen = True
+        while not self._is_stopping and self._step():
+            if time.monotonic() >= until:
+                return False
+        if drain and not self._is_stopping:
+            self.pipeline.drain(in_process([pack_fact(0, Drain())]))
+        return True
+
+    def _follow(self, seconds: float, until: float = math.inf) -> bool:
+        """Run a batch every so many seconds; False if time was up before it was stopped."""
+        while not self._is_stopping:
+            now = time.monotonic()
+            if now < self._next_look:
+                time.sleep(max(0.0, min(_NAP, self._next_look - now, until - now)))
+            else:
+                is_new = self._step()
+                self._next_look = now + (seconds if is_new else seconds or _NAP)
+            if time.monotonic() >= until:
+                return self._is_stopping
+        return True
 
     def _step(self) -> bool:
-        """One batch, if there is something new."""
+        """Run one batch, if there is something new."""
         number = self.pipeline.manifest.batch + 1
         serving = self._feed.serve(number, self.pipeline.manifest.offsets)
         if serving is None:
@@ -115,3 +164,7 @@ class LocalRun:
         run = in_process([piece.packet(0) for piece in serving.slices])
         self.pipeline.process(number, run, offsets=serving.offsets)
         return True
+
+
+_NAP = 0.05
+"""Seconds between two looks at whether to go on, and between two at sources with nothing new."""

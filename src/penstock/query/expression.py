@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
+from penstock.duration import Duration
 from penstock.query.function import Function
 from penstock.query.types import DataType
-from penstock.query.window import render_duration
 
 Value = bool | int | float | str | date | datetime | None
 
@@ -140,7 +140,7 @@ def _render_call(call: Call) -> str:
     first, *others = map(_wrap, call.arguments, arguments)
     match call.function:
         case "add" | "subtract" if call.type is DataType.TIMESTAMP:
-            interval = render_duration(int(arguments[1]))
+            interval = Duration(int(arguments[1]))
             return f"{first} {_INFIX[call.function]} INTERVAL '{interval}'"
         case infix if infix in _INFIX:
             return f"{first} {_INFIX[infix]} {others[0]}"

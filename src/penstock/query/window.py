@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MICROS = 1_000_000
+from penstock.duration import MICROS as MICROS
+from penstock.duration import Duration
 
 
 @dataclass(frozen=True)
@@ -57,28 +58,9 @@ def render_window(window: Window | None) -> str:
         case TimeWindow(extent=0, slide=1):
             return "NOW"
         case TimeWindow(extent=0, slide=slide):
-            return f"TUMBLE {render_duration(slide)}"
+            return f"TUMBLE {Duration(slide)}"
         case TimeWindow(extent=int() as extent, slide=1):
-            return f"RANGE {render_duration(extent)}"
+            return f"RANGE {Duration(extent)}"
         case TimeWindow(extent=int() as extent, slide=slide):
-            return f"RANGE {render_duration(extent)} SLIDE {render_duration(slide)}"
+            return f"RANGE {Duration(extent)} SLIDE {Duration(slide)}"
     raise AssertionError(window)
-
-
-_UNITS = (
-    ("DAY", 86_400 * MICROS),
-    ("HOUR", 3_600 * MICROS),
-    ("MINUTE", 60 * MICROS),
-    ("SECOND", MICROS),
-    ("MILLISECOND", 1_000),
-    ("MICROSECOND", 1),
-)
-
-
-def render_duration(micros: int) -> str:
-    """A duration in the largest unit that divides it: `90 SECONDS`, `1 HOUR`."""
-    for name, size in _UNITS:
-        if micros >= size and micros % size == 0:
-            count = micros // size
-            return f"{count} {name}{'' if count == 1 else 'S'}"
-    return "0 SECONDS"

@@ -7,15 +7,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
 from penstock.atomic import write_text
+from penstock.engines import EngineName
 from penstock.errors import StatsError
 from penstock.stats.costs import Costs
 from penstock.stats.plausible import NEEDED, faults_of
 
-Engine = Literal["spark", "local", "laboratory"]
-"""Where a plan runs: in Spark's batches, in the same batches in one process, or tuple by tuple."""
+Engine = EngineName
 
 _AGAIN = "measure again with penstock doctor --calibrate"
 
@@ -44,7 +43,7 @@ class Calibration:
         return f"the calibration is set aside: {self.fault}; {_AGAIN}"
 
 
-def calibration_of(engine: Engine) -> Calibration:
+def calibration_of(engine: EngineName) -> Calibration:
     """The costs that this machine was calibrated to for an engine.
 
     Costs that no machine can have are as good as none, and so is a file that cannot be read: plans
@@ -67,12 +66,12 @@ def calibration_of(engine: Engine) -> Calibration:
     return Calibration(costs) if fault is None else Calibration(fault=f"{path}: {engine}.{fault}")
 
 
-def calibrated(engine: Engine) -> Costs | None:
+def calibrated(engine: EngineName) -> Costs | None:
     """The measured costs of an engine; None if there are none that can be planned with."""
     return calibration_of(engine).costs
 
 
-def keep(measured: Mapping[Engine, Costs]) -> Path:
+def keep(measured: Mapping[EngineName, Costs]) -> Path:
     """Write the costs to the user's file, as a whole or not at all."""
     path = calibration_file()
     lines = ["# Seconds for one tuple, as measured by penstock doctor --calibrate.\n"]
@@ -89,7 +88,7 @@ def keep(measured: Mapping[Engine, Costs]) -> Path:
     return path
 
 
-def _costs(engine: str, table: object) -> Costs | str:
+def _costs(engine: EngineName, table: object) -> Costs | str:
     """The costs of a table, or what is wrong with it."""
     if not isinstance(table, dict):
         return f"[{engine}] is not a table of costs"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from penstock.engines import EngineName
 from penstock.stats.costs import Costs
 
 _TUPLE = ("insert", "expire", "probe", "compare", "arrive", "result", "keep")
 
-NEEDED: Mapping[str, tuple[str, ...]] = {
+NEEDED: Mapping[EngineName, tuple[str, ...]] = {
     "laboratory": (*_TUPLE, "hash", "search"),
     "local": (*_TUPLE, "move", "fold", "tally", "batch", "round"),
     "spark": (*_TUPLE, "move", "fold", "tally", "batch", "round"),
@@ -33,7 +34,7 @@ def bounds_of(kind: str) -> tuple[float, float]:
     return LEAST_FOR_A_TUPLE, MOST_FOR_A_TUPLE
 
 
-def faults_of(engine: str, costs: Costs) -> Iterator[str]:
+def faults_of(engine: EngineName, costs: Costs) -> Iterator[str]:
     """The costs that no machine can have or that are missing; none if they can be planned with."""
     for kind in NEEDED[engine]:
         seconds = getattr(costs, kind)

@@ -14,6 +14,7 @@ import pytest
 from penstock.cql import parse
 from penstock.engine.join import legs
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.errors import PlanError
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.expression import columns_of
@@ -251,7 +252,8 @@ def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(window, tmp_pa
     place = Place(tmp_path)
     reports = []
     run = open_run(
-        planned(query), sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
+        planned(query),
+        RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append),
     )
     run._step()
     let_hours_pass(run)
@@ -272,7 +274,8 @@ def test_a_stream_that_speaks_again_is_not_passed(tmp_path):
     place = Place(tmp_path)
     reports = []
     run = open_run(
-        planned(query), sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append
+        planned(query),
+        RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append),
     )
     run._step()
     let_hours_pass(run)

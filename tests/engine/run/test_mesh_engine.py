@@ -22,6 +22,7 @@ from penstock.engine.routes.eddy_profile import Buckets, EddyProfile, gain_ratio
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.routes.ruster_lottery import RusterLottery
 from penstock.engine.rows.layout import Layout
+from penstock.engine.run.options import RunOptions
 from penstock.engine.wire.facts import decode, encode
 from penstock.errors import EvaluationError, PlanError
 from penstock.plan.mesh import (
@@ -219,9 +220,11 @@ def test_meshes_leave_nothing_of_their_own_in_the_state(where, tmp_path):
     rng = Random(where)
     run = open_run(
         random_mesh(query, rng),
-        sink=place.sink,
-        checkpoint=str(place.checkpoint),
-        report=lambda report: run.replan(any_plan(query, rng)),
+        RunOptions(
+            sink=place.sink,
+            checkpoint=str(place.checkpoint),
+            report=lambda report: run.replan(any_plan(query, rng)),
+        ),
     )
     run.available_now(drain=True)
     assert canonical(place.results(query)) == canonical(plain.results(query))
@@ -253,9 +256,11 @@ def test_views_may_change_between_early_aggregation_and_a_mesh(seed, tmp_path):
 
     run = open_run(
         drawn(),
-        sink=place.sink,
-        checkpoint=str(place.checkpoint),
-        report=lambda report: run.replan(drawn()),
+        RunOptions(
+            sink=place.sink,
+            checkpoint=str(place.checkpoint),
+            report=lambda report: run.replan(drawn()),
+        ),
     )
     run.available_now(drain=True)
     assert told(place, query) == expected_view(case, query)
@@ -342,8 +347,7 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path):
     plan = replace(plan, meshes=(replace(plan.meshes[0], routes=routes),))
     run = open_run(
         plan,
-        sink=Place(tmp_path).sink,
-        checkpoint=str(Place(tmp_path).checkpoint),
+        RunOptions(sink=Place(tmp_path).sink, checkpoint=str(Place(tmp_path).checkpoint)),
     )
     run.available_now()
     lottery = run.pipeline.adaptive.lottery
@@ -368,9 +372,9 @@ def test_flows_of_uncertain_routes_are_told(tmp_path):
     query = screened_query(tmp_path / "in", TWO, Calls())
     run = open_run(
         uncertain(query),
-        sink=Place(tmp_path).sink,
-        checkpoint=str(Place(tmp_path).checkpoint),
-        partitions=2,
+        RunOptions(
+            sink=Place(tmp_path).sink, checkpoint=str(Place(tmp_path).checkpoint), partitions=2
+        ),
     )
     run.available_now()
     lottery = run.pipeline.adaptive.lottery

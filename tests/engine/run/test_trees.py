@@ -15,6 +15,7 @@ from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.rows.layout import Layout
+from penstock.engine.run.options import RunOptions
 from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.plan.plan import Plan
@@ -144,7 +145,7 @@ def test_a_plan_may_put_filters_in_another_order(tmp_path):
     run_local(query, plain)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
-    run = open_run(planned(query), sink=place.sink, checkpoint=str(place.checkpoint))
+    run = open_run(planned(query), RunOptions(sink=place.sink, checkpoint=str(place.checkpoint)))
     run.replan(tree(other, SHAPES[CHAIN][0]))
     run.available_now(drain=True)
     assert canonical(place.results(query)) == canonical(plain.results(query))
@@ -153,7 +154,7 @@ def test_a_plan_may_put_filters_in_another_order(tmp_path):
 def test_a_plan_of_another_query_is_refused(tmp_path):
     query = long_query(tmp_path / "in", TIMES, CHAIN, batches=1)
     place = Place(tmp_path)
-    run = open_run(planned(query), sink=place.sink, checkpoint=str(place.checkpoint))
+    run = open_run(planned(query), RunOptions(sink=place.sink, checkpoint=str(place.checkpoint)))
     other = parse(LONG.format(folder=tmp_path / "in", windows=TIMES, where=COMMON))
     with pytest.raises(PlanError, match="for another query"):
         run.replan(planned(other))
@@ -234,11 +235,13 @@ def test_plans_may_change_on_spark(spark, tmp_path):
         run = start(
             plans[0],
             spark,
-            sink=place.sink,
-            checkpoint=str(place.checkpoint),
-            partitions=2,
-            available_now=True,
-            report=follow,
+            RunOptions(
+                sink=place.sink,
+                checkpoint=str(place.checkpoint),
+                partitions=2,
+                available_now=True,
+                report=follow,
+            ),
         )
         begun.set()
         run.await_termination()

@@ -14,7 +14,8 @@ from rich.console import Console
 
 from penstock.cli.show.progress import Progress
 from penstock.cql import parse
-from penstock.engine.rows.event_time import moment, span
+from penstock.duration import Duration
+from penstock.engine.rows.event_time import moment
 from penstock.engine.run.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
 from penstock.engine.state.waiting import Waiting, waiting_for
@@ -144,7 +145,7 @@ def test_what_may_be_done_is_said():
     ],
 )
 def test_spans_for_people(micros, wanted):
-    assert span(micros) == wanted
+    assert Duration(micros).about == wanted
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from penstock.cli.main import app
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.places.place import open_new
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import Sink
 from penstock.errors import PenstockError, SinkError
 from penstock.query import Query
@@ -179,7 +180,7 @@ def test_what_others_put_beside_staged_results_stays(
 ) -> None:
     place = Place(tmp_path, kind)
     sink = ps.console() if kind == "console" else place.sink
-    run = open_run(planned(query), sink=sink, checkpoint=str(place.checkpoint))
+    run = open_run(planned(query), RunOptions(sink=sink, checkpoint=str(place.checkpoint)))
     assert run.pipeline.staging is not None
     staging = Path(run.pipeline.staging.folder)
     staging.mkdir(parents=True)
@@ -197,7 +198,8 @@ def test_two_runs_into_one_folder_spare_each_other(query: Query, tmp_path: Path)
     place = Place(tmp_path)
     plan = planned(query)
     one, two = (
-        open_run(plan, sink=place.sink, checkpoint=str(tmp_path / name)) for name in ("one", "two")
+        open_run(plan, RunOptions(sink=place.sink, checkpoint=str(tmp_path / name)))
+        for name in ("one", "two")
     )
     assert one.pipeline.staging is not None
     staged = Path(one.pipeline.staging.folder) / f"{UNIQUE}.parquet"

@@ -20,6 +20,7 @@ import pytest
 
 from penstock.cql import parse
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import console, foreach_batch, noop
 from penstock.engine.state.store import Store
 from penstock.errors import EvaluationError, PlanError
@@ -293,7 +294,7 @@ def test_what_has_left_the_windows_leaves_the_state(recompute, every, tmp_path):
         most.append(sum(chunk.rows for chunks in inputs for chunk in chunks))
 
     plan = replace(planned(query), early=("A", "B"), recompute=recompute)
-    run = open_run(plan, sink=noop(), checkpoint=str(place.checkpoint), report=look)
+    run = open_run(plan, RunOptions(sink=noop(), checkpoint=str(place.checkpoint), report=look))
     run.available_now()
     assert len(most) == 40
     # A sixteenth may be dead, and what died while chunks were merged.
@@ -436,7 +437,9 @@ def test_a_view_goes_on_without_a_silent_stream(early, recompute, tmp_path):
     bring(tmp_path, "b", 0, 100)
     query, place, reports = parse(SILENT.format(tmp_path)), Place(tmp_path), []
     plan = replace(planned(query), early=early, recompute=recompute)
-    run = open_run(plan, sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append)
+    run = open_run(
+        plan, RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append)
+    )
     run._step()
     let_hours_pass(run)
     bring(tmp_path, "a", 1, 500, 501)
@@ -464,7 +467,7 @@ def test_a_stream_that_speaks_again_is_silent_no_more(early, tmp_path):
     text = text.replace("b [RANGE 10 SECONDS]", "b [ROWS 2]").replace("EVERY 1 ", "EVERY 10 ")
     query, place = parse(text.replace("a [RANGE 10 SECONDS]", "a [UNBOUNDED]")), Place(tmp_path)
     plan = replace(planned(query), early=early)
-    run = open_run(plan, sink=place.sink, checkpoint=str(place.checkpoint))
+    run = open_run(plan, RunOptions(sink=place.sink, checkpoint=str(place.checkpoint)))
     run._step()
     bring(tmp_path, "a", 1, 450)
     run._step()

@@ -23,6 +23,7 @@ from penstock.cli.main import app
 from penstock.cli.show.live_table import LiveView
 from penstock.cql import parse
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.state.store import Store
 from penstock.kernels.drop import keeps
 from penstock.plan.drops import NO_DROPS, DropBoxes
@@ -336,9 +337,11 @@ def test_tuples_keep_the_weight_of_their_arrival(early, tmp_path):
     later = iter([*plans[1:], plans[-1]])
     run = open_run(
         plans[0],
-        sink=place.sink,
-        checkpoint=str(place.checkpoint),
-        report=lambda report: run.replan(next(later, plans[-1])),
+        RunOptions(
+            sink=place.sink,
+            checkpoint=str(place.checkpoint),
+            report=lambda report: run.replan(next(later, plans[-1])),
+        ),
     )
     run.available_now()
     assert_as_by_hand(place, tmp_path / "in")

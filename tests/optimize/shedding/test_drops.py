@@ -14,6 +14,7 @@ import pytest
 
 from penstock.cql import parse
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import Sink
 from penstock.kernels.drop import keeps
 from penstock.plan.drops import DropBoxes
@@ -140,9 +141,11 @@ def test_boxes_may_change_while_running(tmp_path):
     plans = [planned(query), replace(planned(query), drops=BOXES)]
     run = open_run(
         plans[0],
-        sink=place.sink,
-        checkpoint=str(place.checkpoint),
-        report=lambda report: (reports.append(report), run.replan(plans[1])),
+        RunOptions(
+            sink=place.sink,
+            checkpoint=str(place.checkpoint),
+            report=lambda report: (reports.append(report), run.replan(plans[1])),
+        ),
     )
     run.available_now()
     assert reports[0].shed == {}

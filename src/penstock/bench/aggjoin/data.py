@@ -49,7 +49,7 @@ def link_seconds(workload: AggJoin, folder: Path, target: Path) -> Path:
 
 
 def expected(workload: AggJoin, folder: Path, kind: Kind) -> Answer:
-    """What the query must answer, counted key by key at every evaluation."""
+    """The answer that the query must give, counted key by key at every evaluation."""
     streams = [_Stream.read(folder, alias, workload.keys) for alias in workload.streams]
     counts, totals = zip(*_views(streams, _windows(workload, kind)), strict=True)
     return Answer(sum(counts), sum(totals))

@@ -19,6 +19,7 @@ from penstock.bench.aggjoin.data import Answer
 from penstock.bench.aggjoin.workload import NUMBERS, WINDOW, AggJoin, Kind
 from penstock.bench.measurement import Measurement
 from penstock.cql import parse
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.engine.spark.start import start
 from penstock.optimize.options import PlanOptions
@@ -32,7 +33,7 @@ Rival = Literal["penstock", "late", "spark_native"]
 
 @dataclass(frozen=True)
 class Entry:
-    """What a rival is to run: a workload, the kind of its windows, and the folder of its files."""
+    """A task for a rival: a workload, the kind of its windows, and the folder of its files."""
 
     rival: Rival
     workload: AggJoin
@@ -42,7 +43,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Finish:
-    """What a run took, and the answer that it gave."""
+    """The measurement of a run, and the answer that it gave."""
 
     measurement: Measurement
     answer: Answer
@@ -67,7 +68,9 @@ def _run_penstock(entry: Entry, spark: SparkSession, results: str, checkpoint: s
     off = frozenset({"early-aggregation"} if entry.rival == "late" else ())
     started = time.perf_counter()
     plan = decide(known, PlanOptions(off=off)).plan
-    run = start(plan, spark, sink=parquet(results), checkpoint=checkpoint, available_now=True)
+    run = start(
+        plan, spark, RunOptions(sink=parquet(results), checkpoint=checkpoint, available_now=True)
+    )
     run.await_termination()
     return ours.measured(run, time.perf_counter() - started)
 
@@ -102,7 +105,7 @@ def _blocks(spark: SparkSession, workload: AggJoin, folder: Path, alias: str) ->
 
 
 def answer_in(results: str) -> Answer:
-    """What the rows in a folder of parquet files come to."""
+    """The answer that the rows in a folder of parquet files come to."""
     rows = ds.dataset(results, format="parquet").to_table()
     if CHANGE in rows.column_names:
         rows = rows.filter(pc.equal(rows[CHANGE], "upsert"))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from penstock.bench.text import table
+from penstock.bench.aggjoin.figures import AggjoinFigures, CaseFigures, RivalFigures
+from penstock.table import table
 
 _HEADING = (
     "case, windows, rival",
@@ -18,11 +18,11 @@ _HEADING = (
 )
 
 
-def aggjoin_text(made: Mapping[str, Any]) -> str:
+def aggjoin_text(made: AggjoinFigures) -> str:
     """A row for each rival on each case, then what the columns mean."""
-    setting = made["setting"]
-    cases = {name: found for name, found in made.items() if name.startswith("keys_")}
-    cases |= {f"3 × {name}": found for name, found in made.get("three_streams", {}).items()}
+    setting = made.setting
+    three = {f"3 × {name}": found for name, found in made.three_streams.items()}
+    cases = {**made.two_streams, **three}
     rows = [row for name, found in cases.items() for row in _case(name, found)]
     runs = f"median of {setting['repeat']} runs" if setting["repeat"] > 1 else "one run"
     lines = [
@@ -39,18 +39,18 @@ def aggjoin_text(made: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _case(name: str, found: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    for kind in ("tumbling", "sliding"):
-        window, label = found[kind], f"{name}, {kind}, "
+def _case(name: str, found: CaseFigures) -> Iterator[tuple[str, ...]]:
+    for kind, window in (("tumbling", found["tumbling"]), ("sliding", found["sliding"])):
+        label = f"{name}, {kind}, "
         yield _row(label + "penstock", window["penstock"], None)
         yield _row(label + "late plan", window["late"], window["ratio_vs_late"])
-        native = window.get("spark_native", {"formats": {}})
-        for state_format, figures in native["formats"].items():
+        formats = window["spark_native"]["formats"] if "spark_native" in window else {}
+        for state_format, figures in formats.items():
             ratio = window["penstock"]["tuples_per_s"] / figures["tuples_per_s"]
             yield _row(label + f"Spark's own, {state_format}", figures, ratio)
 
 
-def _row(label: str, figures: Mapping[str, Any], ratio: float | None) -> tuple[str, ...]:
+def _row(label: str, figures: RivalFigures, ratio: float | None) -> tuple[str, ...]:
     results = figures["join_results_per_s"]
     return (
         label,

@@ -93,7 +93,7 @@ class AggJoin:
         )
 
     def statistics(self, query: Query) -> Statistics:
-        """What is true of the streams."""
+        """The true figures of the streams."""
         distinct = {"k": _declared(self.keys), "g": _declared(self.groups)}
         figures = StreamFigures(_declared(self.rate), distinct=distinct)
         return Statistics(query, dict.fromkeys(self.streams, figures))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from penstock.bench.decisions.case import Case, prepare
+from penstock.bench.decisions.spark import SparkFigures
 from penstock.bench.decisions.trial import Shedding, Trial, shed, weigh
 from penstock.stats.costs import Costs
 
@@ -59,7 +60,41 @@ def judge(size: Size, seed: int, costs: Costs, progress: Progress) -> Outcome:
     return Outcome(tuple(trials), tuple(sheddings))
 
 
-def document(outcome: Outcome, seed: int, spark: dict[str, Any] | None = None) -> dict[str, Any]:
+class InfeasibleFigures(TypedDict):
+    """The results kept, against the best plan's, and the capacity used where tuples are shed."""
+
+    queries: int
+    median_kept_vs_best: float | None
+    p10_kept_vs_best: float | None
+    median_capacity_used: float | None
+    p90_capacity_used: float | None
+
+
+class TrialFigures(TypedDict):
+    """A query whose plans were all run."""
+
+    streams: int
+    plans: int
+    chosen: str
+    fastest: str
+    regret: float
+    rank_correlation: float
+
+
+class DecisionsDocument(TypedDict):
+    """The figures for programs."""
+
+    queries: int
+    median_regret: float | None
+    p90_regret: float | None
+    mean_rank_correlation: float | None
+    infeasible: InfeasibleFigures
+    spark: SparkFigures | None
+    seed: int
+    trials: list[TrialFigures]
+
+
+def document(outcome: Outcome, seed: int, spark: SparkFigures | None = None) -> DecisionsDocument:
     """The figures for programs."""
     regrets = [trial.regret for trial in outcome.trials]
     return {
@@ -74,7 +109,7 @@ def document(outcome: Outcome, seed: int, spark: dict[str, Any] | None = None) -
     }
 
 
-def _infeasible(sheddings: Sequence[Shedding]) -> dict[str, Any]:
+def _infeasible(sheddings: Sequence[Shedding]) -> InfeasibleFigures:
     kept = [each.kept_vs_best for each in sheddings]
     used = [each.used for each in sheddings]
     return {
@@ -86,7 +121,7 @@ def _infeasible(sheddings: Sequence[Shedding]) -> dict[str, Any]:
     }
 
 
-def _trials(trials: Sequence[Trial]) -> Iterator[dict[str, Any]]:
+def _trials(trials: Sequence[Trial]) -> Iterator[TrialFigures]:
     for trial in trials:
         yield {
             "streams": len(trial.case.workload.streams),

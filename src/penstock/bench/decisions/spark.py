@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -46,6 +46,26 @@ class Comparison:
     measured: float
 
 
+class ComparisonFigures(TypedDict):
+    """How many times faster the chosen plan is than the order of FROM."""
+
+    chosen: str
+    predicted_speedup: float
+    speedup: float
+
+
+class SparkFigures(TypedDict):
+    """The figures on Spark for programs: how much faster the chosen plans are."""
+
+    queries: int
+    least_speedup: float
+    median_speedup: float
+    predicted_2x: int
+    median_speedup_where_2x: float | None
+    comparisons: list[ComparisonFigures]
+    not_run: NotRequired[int]
+
+
 @dataclass(frozen=True)
 class Contest:
     """A query with the plan chosen for it, the order of FROM, and how much faster it should be."""
@@ -55,7 +75,7 @@ class Contest:
     predicted: float
 
 
-def compare_on_spark(cases: Sequence[Case], costs: Costs, progress: Progress) -> dict[str, Any]:
+def compare_on_spark(cases: Sequence[Case], costs: Costs, progress: Progress) -> SparkFigures:
     """Ten of the queries with faster streams: each tuple still finds as many partners."""
     contests = [contest_of(larger(case), costs) for case in cases]
     some = _worth_running(contests)
@@ -115,7 +135,7 @@ def _expected(problem: Problem, plan: Plan, workload: Workload) -> float:
     return needed_by(problem, plan) * workload.seconds + starting
 
 
-def figures(found: Sequence[Comparison]) -> dict[str, Any]:
+def figures(found: Sequence[Comparison]) -> SparkFigures:
     """The figures for programs: how much faster the chosen plans are."""
     ratios = [each.measured for each in found]
     large = [each.measured for each in found if each.predicted >= _LARGE]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from penstock.bench.text import table
+from penstock.bench.decisions.run import DecisionsDocument
+from penstock.bench.decisions.spark import SparkFigures
+from penstock.table import table
 
 
-def decisions_text(made: Mapping[str, Any]) -> str:
+def decisions_text(made: DecisionsDocument) -> str:
     """A row for each query that need not shed, then what it comes to."""
     heading = ("streams", "plans", "regret", "rank corr.", "chosen")
     rows = [
@@ -25,7 +26,7 @@ def decisions_text(made: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", *_summary(made)]) + "\n"
 
 
-def _summary(made: Mapping[str, Any]) -> Iterator[str]:
+def _summary(made: DecisionsDocument) -> Iterator[str]:
     yield (
         f"regret: median {_figure(made['median_regret'])}, "
         f"90th percentile {_figure(made['p90_regret'])}; "
@@ -44,7 +45,7 @@ def _summary(made: Mapping[str, Any]) -> Iterator[str]:
         yield from _spark(made["spark"])
 
 
-def _spark(made: Mapping[str, Any]) -> Iterator[str]:
+def _spark(made: SparkFigures) -> Iterator[str]:
     yield (
         f"on Spark, {made['queries']} queries, FROM order / chosen plan: "
         f"least {_figure(made['least_speedup'])}, median {_figure(made['median_speedup'])}; "

@@ -38,7 +38,7 @@ class Trial:
 
     @property
     def regret(self) -> float:
-        """What the chosen plan takes, over what the fastest takes."""
+        """The time of the chosen plan over that of the fastest."""
         return self.measured[self.chosen] / min(self.measured.values())
 
     @property

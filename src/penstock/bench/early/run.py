@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from penstock.bench.early.settings import SETTINGS, Setting, plans_of
+from penstock.bench.early.settings import SETTINGS, Join, Setting, plans_of
 from penstock.calibration.batch_runs import run_in_process
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PenstockError
 from penstock.optimize.estimate import needed_by
@@ -93,7 +94,7 @@ def answer_of(plan: Plan) -> pa.Table:
     """All that a plan tells of its view, in the order of its columns."""
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
         sink = parquet(f"{folder}/results")
-        open_run(plan, sink=sink, checkpoint=f"{folder}/run").available_now()
+        open_run(plan, RunOptions(sink=sink, checkpoint=f"{folder}/run")).available_now()
         rows = ds.dataset(f"{folder}/results", format="parquet").to_table()
         return rows.sort_by([(name, "ascending") for name in rows.column_names])
 
@@ -109,24 +110,61 @@ def check_equal(answers: Mapping[str, pa.Table]) -> None:
             )
 
 
-def document(found: Sequence[Finding], size: Size) -> dict[str, Any]:
+class SettingFigures(TypedDict):
+    """A setting, and the CPU-seconds of its plans, as predicted and as measured."""
+
+    why: str
+    event_seconds: float
+    window_s: float
+    every_s: float | None
+    rates: list[float]
+    keys: list[int]
+    groups: list[int]
+    predicted_s: dict[str, float]
+    measured_s: dict[str, float]
+    predicted_winner: str
+    measured_winner: str
+
+
+class EarlySetting(TypedDict):
+    """The size of the benchmark."""
+
+    repeat: int
+
+
+class EarlyDocument(TypedDict):
     """The figures for programs: by kind of join, the settings by the plan that should win."""
-    joins: dict[str, dict[str, Any]] = {}
-    for each in found:
-        joins.setdefault(each.setting.join, {})[each.setting.winner] = dict(_figures(each))
-    return {**joins, "setting": {"repeat": size.repeat}}
+
+    hash: dict[str, SettingFigures]
+    nested: dict[str, SettingFigures]
+    setting: EarlySetting
 
 
-def _figures(found: Finding) -> Iterator[tuple[str, Any]]:
+def document(found: Sequence[Finding], size: Size) -> EarlyDocument:
+    """The figures of all settings."""
+    return {
+        "hash": _by_winner(found, "hash"),
+        "nested": _by_winner(found, "nested"),
+        "setting": {"repeat": size.repeat},
+    }
+
+
+def _by_winner(found: Sequence[Finding], join: Join) -> dict[str, SettingFigures]:
+    return {each.setting.winner: _figures(each) for each in found if each.setting.join == join}
+
+
+def _figures(found: Finding) -> SettingFigures:
     made = found.setting.workload
-    yield "why", found.setting.why
-    yield "event_seconds", made.seconds
-    yield "window_s", made.streams[0].extent
-    yield "every_s", made.every
-    yield "rates", [stream.rate for stream in made.streams]
-    yield "keys", [count for stream in made.streams for count in stream.keys.values()]
-    yield "groups", [stream.groups for stream in made.streams]
-    yield "predicted_s", {name: round(spent, 4) for name, spent in found.predicted.items()}
-    yield "measured_s", {name: round(spent, 4) for name, spent in found.measured.items()}
-    yield "predicted_winner", winner(found.predicted)
-    yield "measured_winner", winner(found.measured)
+    return {
+        "why": found.setting.why,
+        "event_seconds": made.seconds,
+        "window_s": made.streams[0].extent,
+        "every_s": made.every,
+        "rates": [stream.rate for stream in made.streams],
+        "keys": [count for stream in made.streams for count in stream.keys.values()],
+        "groups": [stream.groups for stream in made.streams],
+        "predicted_s": {name: round(spent, 4) for name, spent in found.predicted.items()},
+        "measured_s": {name: round(spent, 4) for name, spent in found.measured.items()},
+        "predicted_winner": winner(found.predicted),
+        "measured_winner": winner(found.measured),
+    }

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterator
 
-from penstock.bench.early.settings import Join
-from penstock.bench.text import table
+from penstock.bench.early.run import EarlyDocument, SettingFigures
+from penstock.table import table
 
 _PLANS = ("LAP", "EAP10", "EAP01", "EAP11")
 
 
-def early_text(made: Mapping[str, Any]) -> str:
+def early_text(made: EarlyDocument) -> str:
     """Two rows for each setting, as predicted and as measured, then why its plan should win."""
     heading = ("join, best plan", "", *_PLANS, "winner")
-    settings = [(join, *each) for join in get_args(Join) for each in made.get(join, {}).items()]
+    joins = {"hash": made["hash"], "nested": made["nested"]}
+    settings = [(join, *each) for join, found in joins.items() for each in found.items()]
     rows = [row for each in settings for row in _rows(*each)]
     repeat = made["setting"]["repeat"]
     runs = f"median of {repeat} runs" if repeat > 1 else "one run, which tells no close plans apart"
@@ -29,8 +29,10 @@ def early_text(made: Mapping[str, Any]) -> str:
     ) + "\n"  # fmt: skip
 
 
-def _rows(join: str, best: str, found: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    for title, kind in ((f"{join}, {best}", "predicted"), ("", "measured")):
-        seconds = found[f"{kind}_s"]
-        cells = (f"{seconds[name]:.3f}" for name in _PLANS)
-        yield (title, kind, *cells, found[f"{kind}_winner"])
+def _rows(join: str, best: str, found: SettingFigures) -> Iterator[tuple[str, ...]]:
+    yield _row(f"{join}, {best}", "predicted", found["predicted_s"], found["predicted_winner"])
+    yield _row("", "measured", found["measured_s"], found["measured_winner"])
+
+
+def _row(title: str, kind: str, seconds: dict[str, float], winner: str) -> tuple[str, ...]:
+    return (title, kind, *(f"{seconds[name]:.3f}" for name in _PLANS), winner)

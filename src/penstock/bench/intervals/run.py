@@ -6,13 +6,13 @@ other arrival numbers. What is true is computed apart from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,7 @@ from penstock.bench.intervals.settings import (
     block_of,
 )
 from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import DropBoxes
@@ -91,7 +92,7 @@ class Tally:
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """What was promised and is not so."""
+        """The promises that were not kept."""
         wrong = {
             f"holds the truth in {self.coverage:.1%}": self.coverage < LEAST_COVERAGE,
             f"is given in {self.share:.1%} of where it could be": self.share < LEAST_GIVEN,
@@ -115,7 +116,7 @@ class Finding:
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """What was promised and is not so."""
+        """The promises that were not kept."""
         return tuple(
             f"{self.setting.name}: the interval of {AGGREGATES[name]} {what}"
             for name, tally in self.pooled.items()
@@ -162,7 +163,7 @@ def shed_setting(setting: Setting, size: Size) -> Finding:
 
 def _shown(plan: Plan, folder: Path) -> pa.Table:
     sink = parquet(f"{folder}/results")
-    open_run(plan, sink=sink, checkpoint=f"{folder}/run").available_now(drain=True)
+    open_run(plan, RunOptions(sink=sink, checkpoint=f"{folder}/run")).available_now(drain=True)
     rows = ds.dataset(f"{folder}/results", format="parquet").to_table()
     return rows.filter(pa.compute.equal(rows["_change"], "upsert"))
 
@@ -205,13 +206,52 @@ def _tally(setting: Setting, name: str, true: float, own: dict[str, Floats]) -> 
     )
 
 
-def document(found: Sequence[Finding], size: Size) -> dict[str, Any]:
+class TallyFigures(TypedDict):
+    """How often intervals were given, and how often they held the truth."""
+
+    coverage: float
+    given_where_tellable: float
+    given: int
+    tellable: int
+    all: int
+    without_width: int
+    below_zero: int
+
+
+class AggregateFigures(TallyFigures):
+    """The tally of an aggregate in all, and that of each fraction kept."""
+
+    kept: list[TallyFigures]
+
+
+class IntervalsSetting(TypedDict):
+    """The size of the benchmark, and what is promised."""
+
+    seeds: int
+    seed: int
+    kept: list[list[float]]
+    aggregates: Mapping[str, str]
+    least_coverage: float
+    least_given: float
+
+
+class IntervalsDocument(TypedDict):
+    """The figures for programs: by setting and aggregate."""
+
+    settings: dict[str, dict[str, AggregateFigures]]
+    missed: list[str]
+    setting: IntervalsSetting
+
+
+def document(found: Sequence[Finding], size: Size) -> IntervalsDocument:
     """The figures for programs: by setting and aggregate, in all and for what was kept."""
     return {
         "settings": {
             each.setting.name: {
-                name: _figures(each.pooled[name])
-                | {"kept": [_figures(tally[name]) for tally in each.tallies]}
+                name: {
+                    **_figures(each.pooled[name]),
+                    "kept": [_figures(tally[name]) for tally in each.tallies],
+                }
                 for name in AGGREGATES
             }
             for each in found
@@ -228,7 +268,7 @@ def document(found: Sequence[Finding], size: Size) -> dict[str, Any]:
     }
 
 
-def _figures(of: Tally) -> dict[str, Any]:
+def _figures(of: Tally) -> TallyFigures:
     return {
         "coverage": round(of.coverage, 4),
         "given_where_tellable": round(of.share, 4),

@@ -1,4 +1,4 @@
-"""What `bench intervals` sheds: streams whose values, keys and joins are hard on intervals."""
+"""The streams that `bench intervals` sheds, whose values, keys and joins are hard on intervals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """What it is called in tables."""
+        """The name in tables."""
         keys = ", skewed keys" if self.skew else ""
         return f"{self.values}, {self.ways} ways{keys}, {'groups' if self.has_groups else 'total'}"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from penstock.bench.text import table
+from penstock.bench.intervals.run import AggregateFigures, IntervalsDocument
+from penstock.table import table
 
 
-def intervals_text(made: Mapping[str, Any]) -> str:
+def intervals_text(made: IntervalsDocument) -> str:
     """A row for each setting, two columns for each aggregate, then what was missed."""
     setting = made["setting"]
     names = setting["aggregates"]
@@ -31,14 +31,15 @@ def intervals_text(made: Mapping[str, Any]) -> str:
     ) + "\n"  # fmt: skip
 
 
-def _cell(found: Mapping[str, Any]) -> str:
+def _cell(found: AggregateFigures) -> str:
     if not found["given"]:
         return "none"
     told = f"{found['given_where_tellable']:.0%}" if found["tellable"] else "-"
     return f"{found['coverage']:.1%}, {told}"
 
 
-def _sums(found: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, str]:
-    kinds = ("without_width", "below_zero")
-    one, other = (str(sum(found[name][kind] for name in names)) for kind in kinds)
-    return one, other
+def _sums(found: Mapping[str, AggregateFigures], names: Mapping[str, str]) -> tuple[str, str]:
+    return (
+        str(sum(found[name]["without_width"] for name in names)),
+        str(sum(found[name]["below_zero"] for name in names)),
+    )

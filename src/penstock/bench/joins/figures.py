@@ -6,31 +6,90 @@ import os
 import statistics
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from penstock.bench.contest import MASTER
 from penstock.bench.joins.comparison import Outcome, Runs
 from penstock.bench.measurement import WARM_UP, Measurement
 
 
-def document(outcome: Outcome) -> dict[str, Any]:
+class RunFigures(TypedDict):
+    """One run."""
+
+    seconds: float
+    tuples_per_s: int
+    trigger_s: list[float]
+
+
+class RivalRates(TypedDict):
+    """The medians of a rival's runs."""
+
+    tuples_per_s: int | None
+    steady_tuples_per_s: int | None
+    state_tuples: int | None
+    results: int | None
+    tuples: int
+
+
+class RivalFigures(RivalRates):
+    """The medians of a rival's runs, and these."""
+
+    runs: list[RunFigures]
+
+
+class NativeFigures(RivalRates):
+    """Spark's own joins with their better state format, and both formats by themselves."""
+
+    state_format: str
+    formats: dict[str, RivalFigures]
+
+
+class ComparisonSetting(TypedDict):
+    """The workload, and what it ran on."""
+
+    workload: str
+    seconds: int
+    rival_seconds: int
+    repeat: int
+    warm_up_batches: int
+    master: str
+    cores: int | None
+    versions: dict[str, str]
+
+
+class ComparisonDocument(TypedDict):
+    """The figures for programs."""
+
+    penstock: RivalFigures
+    spark_native: NativeFigures
+    ratio_vs_spark_native: float | None
+    steady_ratio_vs_spark_native: float | None
+    flink: NotRequired[RivalFigures]
+    ratio_vs_flink: NotRequired[float | None]
+    absent: dict[str, str]
+    setting: ComparisonSetting
+
+
+def document(outcome: Outcome) -> ComparisonDocument:
     """All figures; Spark's own joins are credited with the better format for each by itself."""
-    penstock = _figures(outcome.penstock)
-    native = _better(outcome.native)
-    whole, steady = "tuples_per_s", "steady_tuples_per_s"
-    made: dict[str, Any] = {
+    penstock, native = _figures(outcome.penstock), _better(outcome.native)
+    made: ComparisonDocument = {
         "penstock": penstock,
         "spark_native": native,
-        "ratio_vs_spark_native": _ratio(penstock[whole], native[whole]),
-        "steady_ratio_vs_spark_native": _ratio(penstock[steady], native[steady]),
+        "ratio_vs_spark_native": _ratio(penstock["tuples_per_s"], native["tuples_per_s"]),
+        "steady_ratio_vs_spark_native": _ratio(
+            penstock["steady_tuples_per_s"], native["steady_tuples_per_s"]
+        ),
+        "absent": dict(outcome.absent),
+        "setting": _setting(outcome),
     }
     if outcome.flink:
         made["flink"] = _figures(outcome.flink)
-        made["ratio_vs_flink"] = _ratio(penstock[whole], made["flink"][whole])
-    return {**made, "absent": dict(outcome.absent), "setting": _setting(outcome)}
+        made["ratio_vs_flink"] = _ratio(penstock["tuples_per_s"], made["flink"]["tuples_per_s"])
+    return made
 
 
-def _figures(runs: Sequence[Measurement]) -> dict[str, Any]:
+def _figures(runs: Sequence[Measurement]) -> RivalFigures:
     return {
         "tuples_per_s": _median(run.tuples_per_s for run in runs),
         "steady_tuples_per_s": _median(run.steady_tuples_per_s for run in runs),
@@ -41,7 +100,7 @@ def _figures(runs: Sequence[Measurement]) -> dict[str, Any]:
     }
 
 
-def _run(run: Measurement) -> dict[str, Any]:
+def _run(run: Measurement) -> RunFigures:
     return {
         "seconds": round(run.seconds, 3),
         "tuples_per_s": round(run.tuples_per_s),
@@ -49,17 +108,19 @@ def _run(run: Measurement) -> dict[str, Any]:
     }
 
 
-def _better(by_format: Runs) -> dict[str, Any]:
+def _better(by_format: Runs) -> NativeFigures:
     figures = {name: _figures(runs) for name, runs in by_format.items()}
-    best = max(figures, key=lambda name: float(figures[name]["tuples_per_s"]))
+    name, best = max(figures.items(), key=lambda item: item[1]["tuples_per_s"] or 0)
     steady = max(figures.values(), key=lambda found: found["steady_tuples_per_s"] or 0)
-    credited = {
-        **figures[best],
+    return {
+        "tuples_per_s": best["tuples_per_s"],
         "steady_tuples_per_s": steady["steady_tuples_per_s"],
-        "state_format": best,
+        "state_tuples": best["state_tuples"],
+        "results": best["results"],
+        "tuples": best["tuples"],
+        "state_format": name,
+        "formats": figures,
     }
-    del credited["runs"]
-    return {**credited, "formats": figures}
 
 
 def _median(values: Iterable[float | None]) -> int | None:
@@ -71,7 +132,7 @@ def _ratio(one: int | None, other: int | None) -> float | None:
     return round(one / other, 2) if one and other else None
 
 
-def _setting(outcome: Outcome) -> dict[str, Any]:
+def _setting(outcome: Outcome) -> ComparisonSetting:
     workload = outcome.workload
     return {
         "workload": workload.name,

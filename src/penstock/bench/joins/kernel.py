@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -55,9 +56,31 @@ class Measured:
     state_tuples: int
 
 
+class GrowthRow(TypedDict):
+    """Time and state where the rate or the window is so many times that of the base."""
+
+    grows: str
+    factor: int
+    tuples: int
+    tuples_per_s: int
+    seconds: float
+    results: int
+    state_tuples: int
+
+
+class KernelDocument(TypedDict):
+    """The figures for programs."""
+
+    tuples: int
+    tuples_per_s: int
+    results: int
+    state_tuples: int
+    growth: list[GrowthRow]
+
+
 def kernel_benchmark(
     seconds: int = 60, rate: int = 20_000, window: int = 10, keys: int = 100_000, repeats: int = 3
-) -> dict[str, object]:
+) -> KernelDocument:
     """Tuples/s of one core, the median of some runs, and how time and state grow.
 
     `growth` has rows for ×1, ×2, ×4 and ×8 of the rate and of the window, in a smaller size. There
@@ -75,7 +98,7 @@ def kernel_benchmark(
     }
 
 
-def growth(base: Load) -> list[dict[str, object]]:
+def growth(base: Load) -> list[GrowthRow]:
     """Time and state when the rate or the window of a load doubles, three times over."""
     return [
         *(_growth_row("rate", f, base, rate=base.rate * f) for f in _FACTORS),
@@ -85,7 +108,7 @@ def growth(base: Load) -> list[dict[str, object]]:
 
 def _growth_row(
     what: str, factor: int, base: Load, rate: int | None = None, window: int | None = None
-) -> dict[str, object]:
+) -> GrowthRow:
     load = Load(base.seconds, rate or base.rate, window or base.window, base.keys * factor)
     run = _measure(load)
     return {

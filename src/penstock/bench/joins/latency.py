@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -20,12 +20,24 @@ from penstock.query.window import MICROS
 STEP = MICROS // 2
 
 
+class LatencyFigures(TypedDict):
+    """Seconds of the batches of a workload: medians and 90th percentiles."""
+
+    batch_tuples: int
+    batches: int
+    warm_up_batches: int
+    inside_median_s: float
+    inside_p90_s: float
+    trigger_median_s: float
+    trigger_p90_s: float
+
+
 def latency_benchmark(
     seconds: int,
     data: Path,
     progress: Callable[[str], None],
     workloads: Iterable[Workload] = (JOIN3, CHAIN3),
-) -> dict[str, Any]:
+) -> dict[str, LatencyFigures]:
     """Times of the batches after the first window, by workload."""
     made = {}
     for workload in workloads:
@@ -40,7 +52,7 @@ def latency_benchmark(
     return made
 
 
-def times(batches: tuple[BatchTime, ...], warm_up: int) -> dict[str, Any]:
+def times(batches: tuple[BatchTime, ...], warm_up: int) -> LatencyFigures:
     """Median and 90th percentile, in seconds, inside `foreachBatch` and of `triggerExecution`."""
     inside = [batch.inside for batch in batches if batch.inside is not None]
     trigger = [batch.trigger for batch in batches]

@@ -1,4 +1,4 @@
-"""What a long window costs when it came in many small batches, beside the same in ten chunks."""
+"""The cost of a long window that came in many small batches, beside the same in ten chunks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from penstock.api import sql
 from penstock.bench.data import ensure_data, rechunk
@@ -36,9 +36,23 @@ class Tail:
     results: int
 
 
+class LongWindowDocument(TypedDict):
+    """The figures for programs; `many` and `ten` are the two arrangements of the same window."""
+
+    window_s: int
+    batch_tuples: int
+    batches: dict[str, int]
+    measured_batches: int
+    state_tuples: dict[str, int]
+    chunks: dict[str, int]
+    results: dict[str, int]
+    median_s: dict[str, float]
+    ratio: float
+
+
 def long_window_benchmark(
     seconds: int, data: Path, progress: Callable[[str], None], tail: int = 100
-) -> dict[str, Any]:
+) -> LongWindowDocument:
     """The last batches of a window of so many seconds, a second a batch, in one process.
 
     `many` read a file a second all along; `ten` had all before the last `tail` seconds in ten big

@@ -33,7 +33,7 @@ class Check:
 
     @property
     def seconds(self) -> float:
-        """What it is declared to take for a tuple."""
+        """The seconds that it is declared to take for a tuple."""
         return self.turns * _A_TURN
 
     @property
@@ -68,7 +68,7 @@ def hide(verdicts: Bools, noise: NDArray[np.uint64]) -> Int64s:
 
 
 def tell(place: int, turns: int, numbers: pa.Array) -> pa.Array:
-    """What is hidden in numbers at one place; every number takes its turns."""
+    """The verdict that is hidden in numbers at one place; every number takes its turns."""
     return pa.array(_told(numbers.to_numpy(), place, turns))
 
 

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from statistics import median
-from typing import Any
 
 SINGLE, MESH, EDDY, BATCHED = "single", "mesh", "eddy", "eddy_batched"
 """The rivals: the best single plan, the mesh, an eddy without and with batches of 100."""
 BATCH = 100
 
 FAIR = 0.25
-"""What an eddy may take longer than the single plan on uniform data, and still be a fair rival."""
+"""The part by which an eddy may be slower than the single plan on uniform data, as a fair rival."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,10 @@ class Runs:
     results: int
     seconds: Mapping[str, Sequence[float]]
     classifying: float = 0.0
+
+    def rate(self, rival: str) -> float:
+        """Results a second of a rival's runs."""
+        return self.results / median(self.seconds[rival])
 
     def ratio(self, rival: str) -> float:
         """The mesh's output rate over that of a rival."""
@@ -49,7 +52,7 @@ class Half:
 
     skewed: Runs
     uniform: Runs
-    setting: Mapping[str, Any]
+    setting: Mapping[str, object]
     others: Mapping[str, Runs] = field(default_factory=dict)
 
     @property
@@ -63,47 +66,58 @@ class Half:
         return any(self.uniform.overhead(rival) > FAIR for rival in eddies)
 
 
-def document(halves: Mapping[str, Half], on_spark: Half | None) -> dict[str, Any]:
-    """Above all the worse of the halves, figure by figure; below, each by itself."""
-    shown = {name: _half(half) for name, half in halves.items()}
-    return {
-        "skewed": _worst(half["skewed"] for half in shown.values()),
-        "uniform": _worst(half["uniform"] for half in shown.values()),
-        "classification_share": max(half["classification_share"] for half in shown.values()),
-        "comparison": "void" if any(half.is_void for half in halves.values()) else "fair",
-        **shown,
-        "spark": None if on_spark is None else _half(on_spark),
-        "setting": {
-            "workload": "mesh",
-            "eddy_batch": BATCH,
-            "cores": os.cpu_count(),
-            "versions": {
-                name: version(name) for name in ("penstock", "pyspark", "pyarrow", "numpy")
+@dataclass(frozen=True)
+class MeshFigures:
+    """The halves of the benchmark, and the predicates on Spark."""
+
+    joins: Half
+    predicates: Half
+    spark: Half | None
+
+    def document(self) -> dict[str, object]:
+        """For programs: above all the worse of the halves, figure by figure; below, each."""
+        halves = (self.joins, self.predicates)
+        shares = [round(half.classification_share, 5) for half in halves]
+        return {
+            "skewed": _worst(half.skewed for half in halves),
+            "uniform": _worst(half.uniform for half in halves),
+            "classification_share": max(shares),
+            "comparison": "void" if any(half.is_void for half in halves) else "fair",
+            "joins": _half(self.joins),
+            "predicates": _half(self.predicates),
+            "spark": None if self.spark is None else _half(self.spark),
+            "setting": {
+                "workload": "mesh",
+                "eddy_batch": BATCH,
+                "cores": os.cpu_count(),
+                "versions": {
+                    name: version(name) for name in ("penstock", "pyspark", "pyarrow", "numpy")
+                },
             },
-        },
-    }
+        }
 
 
-def _half(half: Half) -> dict[str, Any]:
-    made: dict[str, Any] = {"skewed": _runs(half.skewed), "uniform": _runs(half.uniform)}
-    made["uniform"]["overhead_vs_single"] = {
+def _half(half: Half) -> dict[str, object]:
+    overhead = {
         rival: round(half.uniform.overhead(rival), 3)
         for rival in (EDDY, BATCHED)
         if rival in half.uniform.seconds
     }
-    made |= {name: _runs(runs) for name, runs in half.others.items()}
-    made["classification_share"] = round(half.classification_share, 5)
-    made["comparison"] = "void" if half.is_void else "fair"
-    return {**made, "setting": dict(half.setting)}
+    return {
+        "skewed": _runs(half.skewed),
+        "uniform": {**_runs(half.uniform), "overhead_vs_single": overhead},
+        **{name: _runs(runs) for name, runs in half.others.items()},
+        "classification_share": round(half.classification_share, 5),
+        "comparison": "void" if half.is_void else "fair",
+        "setting": dict(half.setting),
+    }
 
 
-def _runs(runs: Runs) -> dict[str, Any]:
+def _runs(runs: Runs) -> dict[str, object]:
     rivals = [rival for rival in runs.seconds if rival != MESH]
     return {
         **{_ratio_name(rival): round(runs.ratio(rival), 3) for rival in rivals},
-        "results_per_s": {
-            rival: round(runs.results / median(spent), 1) for rival, spent in runs.seconds.items()
-        },
+        "results_per_s": {rival: round(runs.rate(rival), 1) for rival in runs.seconds},
         "tuples": runs.tuples,
         "results": runs.results,
         "seconds": {
@@ -112,10 +126,12 @@ def _runs(runs: Runs) -> dict[str, Any]:
     }
 
 
-def _worst(found: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    figures = list(found)
-    names = [_ratio_name(rival) for rival in (SINGLE, EDDY, BATCHED)]
-    return {name: min(each[name] for each in figures) for name in names}
+def _worst(found: Iterable[Runs]) -> dict[str, float]:
+    every = list(found)
+    return {
+        _ratio_name(rival): min(round(runs.ratio(rival), 3) for runs in every)
+        for rival in (SINGLE, EDDY, BATCHED)
+    }
 
 
 def _ratio_name(rival: str) -> str:

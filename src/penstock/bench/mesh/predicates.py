@@ -29,14 +29,16 @@ from penstock.bench.mesh.predicates_data import (
 )
 from penstock.engine.local import open_run
 from penstock.engine.routes.classifying import route_numbers
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
+from penstock.engines import EngineName
 from penstock.errors import PenstockError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.sampling.analyze import analyze
-from penstock.stats.calibration import Engine, calibrated
+from penstock.stats.calibration import calibrated
 from penstock.stats.guess import complete
 
 Progress = Callable[[str], None]
@@ -80,7 +82,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Finish:
-    """What a run took, in seconds, and what it gave."""
+    """The seconds that a run took, and the answer that it gave."""
 
     seconds: float
     answer: Answer
@@ -103,7 +105,7 @@ def run_predicates(size: Size, data: Path, progress: Progress) -> Half:
 
 
 def contest_of(
-    size: Size, mixture: Mixture, data: Path, engine: Engine, progress: Progress
+    size: Size, mixture: Mixture, data: Path, engine: EngineName, progress: Progress
 ) -> Contest:
     """Make the data, and plan for every rival by what `analyze` finds in a sample of it."""
     checked = size.checked(mixture)
@@ -125,7 +127,7 @@ def run_once(plan: Plan) -> Finish:
     """One run over all there is. CPU-seconds: what other processes take is not the plan's."""
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
         sink = parquet(f"{scratch}/results")
-        run = open_run(plan, sink=sink, checkpoint=f"{scratch}/state")
+        run = open_run(plan, RunOptions(sink=sink, checkpoint=f"{scratch}/state"))
         started = time.process_time()
         run.available_now()
         seconds = time.process_time() - started
@@ -133,7 +135,7 @@ def run_once(plan: Plan) -> Finish:
 
 
 def answer_in(folder: str) -> Answer:
-    """What the results in a folder of parquet files come to."""
+    """The answer that the results in a folder of parquet files come to."""
     return answer_of(ds.dataset(folder, format="parquet").to_table())
 
 

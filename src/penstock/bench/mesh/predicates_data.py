@@ -35,7 +35,7 @@ PASS = np.array(
 
 @dataclass(frozen=True)
 class Mixture:
-    """What tuples are made of: `parts[kind][hour]` is the partition of a tuple.
+    """The mixture that tuples are drawn from: `parts[kind][hour]` is the partition of a tuple.
 
     `number` makes the seed. All kinds and all hours are equally frequent. Without parts, tuples
     pass each check as often as those of the three partitions do together.
@@ -56,7 +56,7 @@ ONE_ATTRIBUTE = Mixture("one_attribute", 2, ((0, 1, 2), (0, 1, 2)))
 
 @dataclass(frozen=True)
 class Answer:
-    """What a query gives: how many tuples, and the sum of their numbers."""
+    """The results of a query: how many tuples, and the sum of their numbers."""
 
     count: int
     total: int
@@ -96,7 +96,7 @@ def ensure_tuples(checked: Checked, root: Path) -> Path:
 
 
 def expected(folder: Path) -> Answer:
-    """What the query must give."""
+    """The answer that the query must give."""
     rows = pa.concat_tables(map(pq.read_table, stream_files(folder, ".")))
     numbers = rows["x"].combine_chunks()
     passing = reduce(pc.and_, (tell(check.place, 0, numbers) for check in CHECKS))
@@ -104,7 +104,7 @@ def expected(folder: Path) -> Answer:
 
 
 def answer_of(results: pa.Table) -> Answer:
-    """What results come to."""
+    """The answer that results come to."""
     return Answer(len(results), pc.sum(results["id"], min_count=0).as_py())
 
 

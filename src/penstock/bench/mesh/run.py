@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from penstock.bench.mesh import (
     joins,
     predicates,
     spark,
 )
-from penstock.bench.mesh.figures import MESH, Half, Runs, document
+from penstock.bench.mesh.figures import MESH, Half, MeshFigures, Runs
 from penstock.bench.mesh.joins import Contest, JoinFigures, JoinSize, run_joins
 from penstock.bench.mesh.predicates import Size, run_predicates
 from penstock.bench.mesh.spark import run_on_spark
@@ -41,12 +40,12 @@ class Sizes:
 QUICK = Sizes(joins.QUICK, predicates.QUICK, spark.QUICK_ON_SPARK)
 
 
-def run_mesh(sizes: Sizes, data: Path, progress: Progress) -> dict[str, Any]:
-    """All parts one after another, as figures for programs."""
+def run_mesh(sizes: Sizes, data: Path, progress: Progress) -> MeshFigures:
+    """All parts one after another."""
     joins = joins_half(run_joins(sizes.joins, progress), sizes.joins)
     predicates = run_predicates(sizes.predicates, data, progress)
     on_spark = run_on_spark(sizes.spark, data, progress)
-    return document({"joins": joins, "predicates": predicates}, on_spark)
+    return MeshFigures(joins, predicates, on_spark)
 
 
 def joins_half(figures: JoinFigures, size: JoinSize) -> Half:

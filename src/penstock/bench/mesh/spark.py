@@ -21,6 +21,7 @@ from penstock.bench.mesh.predicates import (
     half_of,
 )
 from penstock.bench.mesh.predicates_data import SKEWED, UNIFORM
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.engine.spark.start import start
 from penstock.plan.plan import Plan
@@ -62,6 +63,6 @@ def _run(plan: Plan, spark: SparkSession, place: str) -> Finish:
     """One run over all there is, in seconds of wall time on all cores."""
     sink = parquet(f"{place}/results")
     started = time.perf_counter()
-    run = start(plan, spark, sink=sink, checkpoint=f"{place}/state", available_now=True)
+    run = start(plan, spark, RunOptions(sink=sink, checkpoint=f"{place}/state", available_now=True))
     run.await_termination()
     return Finish(time.perf_counter() - started, answer_in(sink.place.path))

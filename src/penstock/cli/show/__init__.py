@@ -1,1 +1,1 @@
-"""What the terminal shows while something runs."""
+"""The terminal's progress bars and tables while something runs."""

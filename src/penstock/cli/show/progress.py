@@ -13,7 +13,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from penstock.engine.rows.event_time import moment, span
+from penstock.duration import Duration
+from penstock.engine.rows.event_time import moment
 from penstock.engine.run.report import Report
 
 # Rates are over this many of the latest batches.
@@ -155,7 +156,7 @@ def _frontier(report: Report) -> list[str]:
     """Up to when all has been seen, and how far that is behind the newest tuple."""
     if report.frontier is None:
         return ["no frontier yet"]
-    return [f"frontier {moment(report.frontier)}  lag {span(report.lag or 0)}"]
+    return [f"frontier {moment(report.frontier)}  lag {Duration(report.lag or 0).about}"]
 
 
 def _wrapped(parts: list[str]) -> str:
@@ -176,7 +177,7 @@ def _is_told(empty: int) -> bool:
 
 
 def _drops(late: int, malformed: int, unreadable: int, shed: int) -> str:
-    """What became of the tuples read that did not go on: `, of which 2 late, 3 malformed`."""
+    """The tuples read that did not go on, and why: `, of which 2 late, 3 malformed`."""
     counts = {"late": late, "malformed": malformed, "shed": shed}
     gone = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     return (f", of which {gone}" if gone else "") + (

@@ -12,7 +12,7 @@ from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import TokenType, token_span
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
-from penstock.duration import parse_duration
+from penstock.duration import Duration
 from penstock.query.source import FILE_FORMATS, KEEP, Format
 
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -165,7 +165,7 @@ def _at_least(least: int) -> Callable[[Value], int]:
 def _duration(least: int) -> Callable[[Value], int]:
     def read(value: Value) -> int:
         try:
-            micros = parse_duration(str(value))
+            micros = Duration.parse(str(value)).micros
         except ValueError:
             raise ValueError("a length of time") from None
         if micros < least:

@@ -12,7 +12,7 @@ from penstock.cql.expressions.functions import NUMBERS
 from penstock.cql.expressions.literals import parse_number, parse_temporal
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.text import Span, Text
-from penstock.duration import UNITS_HINT, parse_duration
+from penstock.duration import UNITS_HINT, Duration
 from penstock.query.expression import ARITHMETIC, Call, Expression, Literal
 from penstock.query.types import DataType
 
@@ -57,7 +57,7 @@ def parse_interval(text: Text, node: exp.Interval) -> int:
     number, unit = node.this, node.args.get("unit")
     written = f"{number.name} {unit.name if unit else ''}" if number else ""
     try:
-        micros = parse_duration(written)
+        micros = Duration.parse(written).micros
     except ValueError:
         hint = f"write it like INTERVAL '5' SECONDS; {UNITS_HINT}"
         raise text.error(span, "this interval cannot be read", hint) from None

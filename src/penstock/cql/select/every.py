@@ -11,9 +11,10 @@ from penstock.cql.reading.cursor import Cursor, is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.text import Span, Text
 from penstock.cql.select.windows import take_duration
+from penstock.duration import Duration
 from penstock.query.query import Input
 from penstock.query.view import EAGER
-from penstock.query.window import TimeWindow, is_tumble, render_duration
+from penstock.query.window import TimeWindow, is_tumble
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,6 @@ def period(text: Text, inputs: Sequence[Input], every: Every | None, place: Span
         return EAGER
     if gcd(*lengths) != lengths[0]:
         message = "the windows tumble at times that do not fit together"
-        hint = f"say when to evaluate: EVERY {render_duration(gcd(*lengths))}"
+        hint = f"say when to evaluate: EVERY {Duration(gcd(*lengths))}"
         raise text.error(place, message, hint)
     return lengths[0]

@@ -9,7 +9,7 @@ from penstock.cql.expressions.literals import whole_number
 from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.text import Span, Text
-from penstock.duration import UNITS_HINT, parse_duration
+from penstock.duration import UNITS_HINT, Duration
 from penstock.query.window import NOW, UNBOUNDED, RowsWindow, TimeWindow, Window, tumble
 
 WINDOWS_HINT = (
@@ -137,7 +137,7 @@ def take_duration(cursor: Cursor, what: str = "a window") -> int:
 
 def _positive(text: Text, written: str, span: Span, what: str) -> int:
     try:
-        micros = parse_duration(written)
+        micros = Duration.parse(written).micros
     except ValueError as error:
         raise text.error(span, *error.args) from None
     if micros <= 0:

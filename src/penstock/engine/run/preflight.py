@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from penstock.engine.places.place import Place
+from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import check_sink, clean, is_unpublished, publish, staging_of
 from penstock.engine.sinks.sink import Sink
@@ -14,34 +15,26 @@ from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, check_folder, is_claimed
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
+from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
 from penstock.query import Query
 from penstock.query.source import FILE_FORMATS
 
 
-def check_start(
-    query: Query,
-    *,
-    sink: Sink,
-    checkpoint: str,
-    engine: str,
-    partitions: int | None,
-    overwrite: bool,
-    available_now: bool,
-) -> None:
-    """Nothing, if a run may start by what can be seen without starting it."""
-    found, store = None, Store(Place.of(checkpoint))
+def check_start(query: Query, options: RunOptions, engine: BatchEngine) -> None:
+    """Refuse a run that may not start, by what can be seen without starting it."""
+    found, store = None, Store(Place.of(options.checkpoint))
     check_folder(store)
     if is_claimed(store):
-        is_given = partitions is not None
-        held = Checkpoint(checkpoint, query, partitions or 1, engine=engine, is_given=is_given)
+        count, is_given = options.partitions or 1, options.partitions is not None
+        held = Checkpoint(options.checkpoint, query, count, engine=engine, is_given=is_given)
         with closing(held):
             found = manifests.latest(held.store)
             refuse_closed(held, found)
-    is_new = found is None or not found.sink or Sink.named(found.sink) != sink
-    check_sink(sink, is_new=is_new, overwrite=overwrite)
+    is_new = found is None or not found.sink or Sink.named(found.sink) != options.sink
+    check_sink(options.sink, is_new=is_new, overwrite=options.overwrite)
     sources = [absolute(source) for source in query.sources.values()]
-    if available_now:
+    if options.available_now:
         refuse_endless(sources)
     for source in sources:
         if source.format in FILE_FORMATS and source.path is not None:

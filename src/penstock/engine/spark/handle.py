@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections import deque
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, get_ident
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -13,25 +12,24 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from penstock.arguments import as_seconds
-from penstock.engine.run.given_plan import Planned
+from penstock.engine.run.handle import Handle
+from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
-from penstock.engine.run.report import Report
 from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.runner import on_spark
 from penstock.engine.wire.facts import Drain
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
 from penstock.errors import StateError
-from penstock.plan.plan import Plan
 
-# Enough reports for a day at a batch every ten seconds; older ones are forgotten.
-_REPORTS = 8_640
 _LONGEST_NAP = 0.1
+_SHORTEST_WAIT = 0.001
+"""Seconds; Spark refuses to wait for none."""
 _IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
 
 
-class SparkRun:
-    """A query running on Spark; `reports` has one for each batch."""
+class SparkRun(Handle):
+    """A query running on Spark."""
 
     def __init__(
         self,
@@ -40,24 +38,22 @@ class SparkRun:
         feed: Feed,
         *,
         tasks: int,
-        nap: float,
-        ends: bool,
-        drains: bool,
+        options: RunOptions,
         has_rates: bool,
     ):
-        self.reports: deque[Report] = deque(maxlen=_REPORTS)
-        self.pipeline = pipeline
+        super().__init__(pipeline, options.report)
         self._streaming: StreamingQuery | None = None
         self._spark = spark
         self._feed = feed
         self._tasks = tasks
-        self._nap = min(nap, _LONGEST_NAP)
-        self._ends = ends
-        self._drains = drains
+        self._nap = min(options.trigger.seconds, _LONGEST_NAP)
+        self._ends = options.available_now
+        self._drains = options.drain and options.available_now
         self._has_rates = has_rates
         self._error: Exception | None = None
         self._is_stopped = False
         self._busy = Lock()
+        self._batch_thread: int | None = None
         self._has_begun = Event()
         self._is_ending = False
         self._end_error: Exception | None = None
@@ -82,16 +78,27 @@ class SparkRun:
     def is_active(self) -> bool:
         return self._streaming is None or bool(self._streaming.isActive)
 
-    def replan(self, plan: Plan | Planned | str) -> None:
-        """Follow another plan for the same query from the next batch on.
+    @property
+    def exception(self) -> Exception | None:
+        if self._failure is None and self._streaming is not None:
+            try:
+                error = None if self._streaming.isActive else self._streaming.exception()
+            except (Py4JError, OSError) as lost:
+                error = lost
+            if error is not None and not self._is_interrupted:
+                self._failure = self._explained(error)
+        return self._failure
 
-        It may be given as a text as explain prints it, or as a query that has been planned.
-        """
-        self.pipeline.replan(plan)
+    @property
+    def _is_interrupted(self) -> bool:
+        """Whether its last batch was left undone because it is being stopped."""
+        return self._is_stopped and isinstance(self._error, InterruptedError)
 
     def stop(self) -> None:
-        """Stop once the batch under way is done."""
         self._is_stopped = True
+        if self._batch_thread == get_ident():
+            self._end_soon()
+            return
         with self._busy:
             pass  # The batch under way is done; one that begins now finds out that it need not.
         try:
@@ -106,10 +113,10 @@ class SparkRun:
     def await_termination(self, timeout: float | None = None) -> bool:
         """Wait until the query has ended, then drain it if that was asked for.
 
-        True if it has ended, False after `timeout` seconds. What made it fail is raised.
+        True if it has ended, False after `timeout` seconds. The error that ended it is raised.
         """
         if timeout is not None:
-            timeout = as_seconds(timeout, "timeout", may_be_zero=True)
+            timeout = max(as_seconds(timeout, "timeout", may_be_zero=True), _SHORTEST_WAIT)
         try:
             ended = self.streaming.awaitTermination(timeout)
             if timeout is not None and not ended:
@@ -123,11 +130,12 @@ class SparkRun:
                 self.pipeline.drain(on_spark(frame, (), self._tasks))
         except (PySparkException, Py4JError, OSError) as error:
             self.pipeline.checkpoint.close()
-            if self._is_stopped and isinstance(self._error, InterruptedError):
+            if self._is_interrupted:
                 return True
-            raise self._explained(error) from None
-        except Exception:
+            raise self._failed(self._explained(error)) from None
+        except Exception as error:
             self.pipeline.checkpoint.close()
+            self._failed(error)
             raise
         self.pipeline.checkpoint.close()
         return True
@@ -177,9 +185,17 @@ class SparkRun:
                 session.conf.set("spark.sql.codegen.wholeStage", "false")
                 served = serving or Serving((), self.pipeline.manifest.offsets)
                 run = on_spark(frame, served.slices, self._tasks)
-                self.pipeline.process(number, run, offsets=served.offsets)
-        if self._ends and serving is None and not self._is_ending:
-            # In a thread, since Spark waits for this very call before it stops.
+                self._batch_thread = get_ident()
+                try:
+                    self.pipeline.process(number, run, offsets=served.offsets)
+                finally:
+                    self._batch_thread = None
+        if self._ends and serving is None:
+            self._end_soon()
+
+    def _end_soon(self) -> None:
+        """Stop in a thread, since Spark waits for the batch under way before it stops."""
+        if not self._is_ending:
             self._is_ending = True
             thread = Thread(target=self._end, daemon=True)
             thread.start()

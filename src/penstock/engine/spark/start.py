@@ -13,8 +13,8 @@ from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.places.file_names import unique_name
+from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
-from penstock.engine.run.report import Report
 from penstock.engine.sinks.publish import staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_endless
@@ -31,55 +31,46 @@ from penstock.query import Query
 from penstock.query.source import Source
 
 
-def start(
-    plan: Plan,
-    spark: SparkSession,
-    *,
-    sink: Sink,
-    checkpoint: str,
-    trigger: float = 1.0,
-    available_now: bool = False,
-    drain: bool = False,
-    partitions: int | None = None,
-    overwrite: bool = False,
-    report: Callable[[Report], None] | None = None,
-) -> SparkRun:
-    """Start a plan: it reads all there is and ends, or looks for more every `trigger` seconds."""
-    query = plan.query
+def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
+    """Start a plan: it reads all there is and ends, or looks for more at every `trigger`."""
+    query, partitions = plan.query, options.partitions
     cores = _cores(spark)
     warming = Thread(target=_try_to_warm_up, args=(spark,), daemon=True)
     warming.start()
+    is_given = partitions is not None
     held = Checkpoint(
-        checkpoint, query, partitions or cores, engine="spark", is_given=partitions is not None
+        options.checkpoint, query, partitions or cores, engine="spark", is_given=is_given
     )
     try:
         _remove_drafts(held.store)
         _check_reach(spark, held)
-        feed = _open_feed(query, held.store, available_now)
-        deliver = _deliverer(spark, sink, held)
-        pipeline = Pipeline(plan, held, sink, overwrite=overwrite, deliver=deliver)
+        feed = _open_feed(query, held.store, options.available_now)
+        deliver = _deliverer(spark, options.sink, held)
+        pipeline = Pipeline(plan, held, options.sink, overwrite=options.overwrite, deliver=deliver)
         run = SparkRun(
             spark,
             pipeline,
             feed,
             tasks=cores,
-            nap=trigger,
-            ends=available_now,
-            drains=drain and available_now,
+            options=options,
             has_rates=bool(_rates(query)),
         )
         run.wait_also_for(warming)
-        pipeline.on_report(lambda made: _reported(run, made, report))
         writer = _packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
-        pace = "0 seconds" if available_now else f"{round(trigger * 1000)} milliseconds"
-        run.begin(writer.trigger(processingTime=pace).start())
+        run.begin(writer.trigger(processingTime=_pace(options)).start())
     except BaseException as error:
         held.close()
         if is_lost(error):
             raise lost_error() from None
         raise
     return run
+
+
+def _pace(options: RunOptions) -> str:
+    """Spark's trigger; where all there is gets read, one batch follows the other."""
+    wanted = 0.0 if options.available_now else options.trigger.seconds
+    return f"{round(wanted * 1000)} milliseconds"
 
 
 def _try_to_warm_up(spark: SparkSession) -> None:
@@ -105,12 +96,6 @@ def _cores(spark: SparkSession) -> int:
     if context._jsc is None:
         raise UsageError("this Spark session has been stopped", hint="start with a new one")
     return int(context.defaultParallelism)
-
-
-def _reported(run: SparkRun, made: Report, report: Callable[[Report], None] | None) -> None:
-    run.reports.append(made)
-    if report is not None:
-        report(made)
 
 
 def _open_feed(query: Query, store: Store, available_now: bool) -> Feed:

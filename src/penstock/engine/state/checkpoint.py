@@ -11,6 +11,7 @@ from typing import Any
 from penstock.engine.places.file_names import is_mark, new_mark
 from penstock.engine.places.place import Place
 from penstock.engine.state.store import RESTORE, Store
+from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
 from penstock.query.expression import render
@@ -27,7 +28,13 @@ class Checkpoint:
     """A folder with the state of one query. Closing it lets another run use it."""
 
     def __init__(
-        self, root: str, query: Query, partitions: int, *, engine: str, is_given: bool = False
+        self,
+        root: str,
+        query: Query,
+        partitions: int,
+        *,
+        engine: BatchEngine,
+        is_given: bool = False,
     ):
         self.store = Store(Place.of(root))
         self.late = late_filters(query)
@@ -45,7 +52,7 @@ class Checkpoint:
             os.close(self._lock)
             self._lock = None
 
-    def _claim(self, query: Query, partitions: int, engine: str, is_given: bool) -> int:
+    def _claim(self, query: Query, partitions: int, engine: BatchEngine, is_given: bool) -> int:
         """The partition count to use: the checkpoint's own if it has one."""
         mine = {"engine": engine, **identity(query, partitions), _LATE: list(self.late)}
         if not is_claimed(self.store):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import permutations
 
-from penstock.engine.rows.event_time import moment, span
+from penstock.duration import Duration
+from penstock.engine.rows.event_time import moment
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
 from penstock.engine.rows.ticks import Ticks
 from penstock.engine.state.frontier import frontier_of, late_below
@@ -89,7 +90,7 @@ def _lies_apart(query: Query, standing: Manifest) -> Waiting | None:
         return None
     gap, ahead, behind = max(gaps)
     hint = f"the window of {behind} does not reach so far; have both times the same unit and zone?"
-    return Waiting(f"joins nothing: {ahead} is {span(gap)} ahead of {behind}", hint)
+    return Waiting(f"joins nothing: {ahead} is {Duration(gap).about} ahead of {behind}", hint)
 
 
 def _waits_for_frontier(query: Query, standing: Manifest) -> Waiting | None:
@@ -107,7 +108,7 @@ def _waits_for_frontier(query: Query, standing: Manifest) -> Waiting | None:
     ends = {i.alias: _state(standing, i).highest or -FOREVER for i in query.streams}
     slowest, leader = min(bounds, key=bounds.__getitem__), max(ends, key=ends.__getitem__)
     if slowest != leader and due <= ends[leader]:
-        behind = span(ends[leader] - frontier)
+        behind = Duration(ends[leader] - frontier).about
         return Waiting(f"{asker} for {slowest}: {behind} behind {leader}", _DRAIN)
     if query.view is None:
         return Waiting(f"{asker} for a tuple of {slowest} after {moment(frontier)}", _DRAIN)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from penstock.duration import Duration
 from penstock.plan.decision import Decision
 from penstock.plan.explain.quantity import kept, percent
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by, shown_query
 from penstock.query import Input, Query, TimeWindow
-from penstock.query.window import MICROS, UNBOUNDED, render_duration
+from penstock.query.window import UNBOUNDED
 
 
 def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
@@ -97,12 +98,12 @@ def _input_notes(item: Input, horizon: float) -> Iterator[str]:
     if item.is_table:
         yield f"{item.alias} is a table: it is probed and never drives"
     if item.window == UNBOUNDED:
-        after = render_duration(round(horizon * MICROS)).lower()
+        after = str(Duration.of_seconds(horizon)).lower()
         yield f"{item.alias} keeps every tuple for ever: the figures are those after {after}"
     if item.source.lateness:
-        yield f"{item.alias}: lateness {render_duration(item.source.lateness)}"
+        yield f"{item.alias}: lateness {Duration(item.source.lateness)}"
     if item.source.idle is not None:
-        yield f"{item.alias}: passed when silent for {render_duration(item.source.idle)}"
+        yield f"{item.alias}: passed when silent for {Duration(item.source.idle)}"
 
 
 def _step_notes(query: Query) -> Iterator[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.duration import Duration
 from penstock.query import Aggregate, Column, Expression, Query, View
 from penstock.query.expression import render, substitute
 from penstock.query.intervals import ENDS, end_name
 from penstock.query.types import DataType
 from penstock.query.view import EAGER
-from penstock.query.window import render_duration
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def view_of(query: Query) -> ViewFigures | None:
         groups=tuple(render(meanings[group]) for group in view.groups),
         aggregates=tuple(render(meanings[each.column]) for each in view.aggregates),
         having=None if view.having is None else render(substitute(view.having, meanings)),
-        every=None if view.every == EAGER else render_duration(view.every),
+        every=None if view.every == EAGER else str(Duration(view.every)),
     )
 
 

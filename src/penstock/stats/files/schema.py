@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from penstock.duration import parse_duration
+from penstock.duration import Duration
 from penstock.figure import Figure
-from penstock.query.window import MICROS
 
 Given = Literal["declared", "sampled", "measured"]
 Check = Callable[[Any], float]
@@ -79,10 +78,10 @@ def _horizon(given: Any) -> float:
     if not isinstance(given, str):
         return _positive(given)
     try:
-        micros = parse_duration(given)
+        seconds = Duration.parse(given).seconds
     except ValueError as error:
         raise ValueError(f"is wrong: {error.args[0]}") from None
-    return _positive(micros / MICROS)
+    return _positive(seconds)
 
 
 Positive = Annotated[Figure, _figure(_positive)]

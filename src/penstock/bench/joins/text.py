@@ -1,12 +1,17 @@
-"""The benchmarks' figures as text for people: a table, and what it comes to."""
+"""The figures of the join benchmarks as text: a table, and the ratios that it comes to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+
+from penstock.bench.joins.figures import ComparisonDocument, ComparisonSetting, RivalFigures
+from penstock.bench.joins.kernel import KernelDocument
+from penstock.bench.joins.latency import LatencyFigures
+from penstock.bench.joins.long_window import LongWindowDocument
+from penstock.table import table
 
 
-def comparison_text(made: Mapping[str, Any]) -> str:
+def comparison_text(made: ComparisonDocument) -> str:
     """A row for each rival, both state formats shown, then the ratios."""
     native, setting = made["spark_native"], made["setting"]
     formats = native["formats"]
@@ -26,7 +31,7 @@ def comparison_text(made: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latency_text(made: Mapping[str, Mapping[str, Any]]) -> str:
+def latency_text(made: Mapping[str, LatencyFigures]) -> str:
     """A row for each workload; seconds."""
     heading = ("workload", "tuples/batch", "batches", "inside foreachBatch", "triggerExecution")
     rows = [
@@ -44,7 +49,7 @@ def latency_text(made: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join([title, "", *table(heading, rows)]) + "\n"
 
 
-def long_window_text(made: Mapping[str, Any]) -> str:
+def long_window_text(made: LongWindowDocument) -> str:
     """A row for each arrangement of the same window."""
     heading = ("window came in", "median per batch", "chunks", "state tuples", "results")
     names = {"many": f"{made['batches']['many']:,} batches", "ten": "ten chunks"}
@@ -66,7 +71,7 @@ def long_window_text(made: Mapping[str, Any]) -> str:
     return "\n".join([title, "", *table(heading, rows), "", ratio]) + "\n"
 
 
-def kernel_text(made: Mapping[str, Any]) -> str:
+def kernel_text(made: KernelDocument) -> str:
     """The rate of one core, and how time and state grow with rate and window."""
     title = (
         f"One core, tuple by tuple: {made['tuples_per_s']:,} tuples/s "
@@ -89,19 +94,7 @@ def kernel_text(made: Mapping[str, Any]) -> str:
     return "\n".join([title, "", *table(heading, rows)]) + "\n"
 
 
-def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines with aligned columns: names to the left, figures to the right."""
-    widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
-    lines = [heading, ["─" * width for width in widths], *rows]
-    return ["  ".join(_aligned(line, widths)) for line in lines]
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    first, *rest = zip(cells, widths, strict=True)
-    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
-
-
-def _title(setting: Mapping[str, Any]) -> str:
+def _title(setting: ComparisonSetting) -> str:
     rivals = setting["rival_seconds"]
     prefix = f", rivals on its first {rivals} s" if rivals != setting["seconds"] else ""
     runs = f"median of {setting['repeat']} runs" if setting["repeat"] > 1 else "one run"
@@ -112,9 +105,10 @@ def _title(setting: Mapping[str, Any]) -> str:
     )
 
 
-def _rival(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
-    figures = ("tuples", "tuples_per_s", "steady_tuples_per_s", "state_tuples", "results")
-    return (name, *("–" if found[key] is None else f"{found[key]:,}" for key in figures))
+def _rival(name: str, found: RivalFigures) -> tuple[str, ...]:
+    rates = found["tuples_per_s"], found["steady_tuples_per_s"]
+    figures = (found["tuples"], *rates, found["state_tuples"], found["results"])
+    return (name, *("–" if figure is None else f"{figure:,}" for figure in figures))
 
 
 def _times(ratio: float | None) -> str:

@@ -1,0 +1,111 @@
+"""The handle over a running query, alike on both engines."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self, runtime_checkable
+
+from penstock.engine.run.given_plan import Planned
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.report import Report
+from penstock.plan.plan import Plan
+
+_MOST_REPORTS = 8_640
+"""Enough for a day at a batch every ten seconds; older ones are forgotten."""
+
+
+@runtime_checkable
+class Run(Protocol):
+    """A query that runs, on either engine; a `with` block over it stops it at its end."""
+
+    @property
+    @abstractmethod
+    def is_active(self) -> bool:
+        """Whether it has not ended yet."""
+
+    @property
+    @abstractmethod
+    def exception(self) -> Exception | None:
+        """The error that ended it; None while it goes on, and if it ended well."""
+
+    @property
+    @abstractmethod
+    def reports(self) -> Sequence[Report]:
+        """The reports of the latest batches, one for each."""
+
+    @property
+    @abstractmethod
+    def last_report(self) -> Report | None:
+        """The report of the latest batch; None before the first."""
+
+    @abstractmethod
+    def replan(self, plan: Plan | Planned | str) -> None:
+        """Follow another plan for the same query from the next batch on.
+
+        It may be given as a text as explain prints it, or as a query that has been planned.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop once the batch under way is done; the report of that batch may do so too."""
+
+    @abstractmethod
+    def await_termination(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended: True, or False after `timeout` seconds.
+
+        The error that ended it is raised.
+        """
+
+    @abstractmethod
+    def __enter__(self) -> Self: ...
+
+    @abstractmethod
+    def __exit__(self, *error: object) -> None: ...
+
+
+class Handle(Run):
+    """The part of a run that is the same on both engines."""
+
+    def __init__(self, pipeline: Pipeline, report: Callable[[Report], None] | None):
+        self.pipeline = pipeline
+        self._reports: deque[Report] = deque(maxlen=_MOST_REPORTS)
+        self._report = report
+        self._failure: Exception | None = None
+        self._is_raised = False
+        pipeline.on_report(self._tell)
+
+    def _tell(self, made: Report) -> None:
+        self._reports.append(made)
+        if self._report is not None:
+            self._report(made)
+
+    def _failed(self, error: Exception) -> Exception:
+        """An error that ended the run and is about to be raised."""
+        self._failure, self._is_raised = error, True
+        return error
+
+    @property
+    def exception(self) -> Exception | None:
+        return self._failure
+
+    @property
+    def reports(self) -> Sequence[Report]:
+        return self._reports
+
+    @property
+    def last_report(self) -> Report | None:
+        return self._reports[-1] if self._reports else None
+
+    def replan(self, plan: Plan | Planned | str) -> None:
+        self.pipeline.replan(plan)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object = None, *_: object) -> None:
+        """Stop it; the error that ended it is raised, unless somebody was told of one."""
+        self.stop()
+        if kind is None and not self._is_raised and self.exception is not None:
+            raise self._failed(self.exception)

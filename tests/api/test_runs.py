@@ -1,0 +1,197 @@
+"""Runs: the same names on both engines, and a `with` block that stops what it was given."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import penstock as ps
+from penstock.errors import CheckpointError, SourceError, UsageError
+from support.waiting import wait_until
+
+SCRIPT = """
+CREATE STREAM a (ts BIGINT, k INT)
+  WITH (format='csv', path='{folder}/a', timestamp='ts', unit='s', max_files=1);
+CREATE STREAM b (ts BIGINT, k INT)
+  WITH (format='csv', path='{folder}/b', timestamp='ts', unit='s', max_files=1);
+SELECT a.ts AS a, b.ts AS b FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS] WHERE a.k = b.k
+"""
+RESULTS = 3 * 3
+
+Start = Callable[..., ps.Run]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        for number in (1, 2, 3):
+            (tmp_path / name / f"{number}.csv").write_text(f"ts,k\n{number},1\n")
+    return SCRIPT.format(folder=tmp_path)
+
+
+@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
+def start(request: pytest.FixtureRequest, text: str, tmp_path: Path) -> Start:
+    """A run of the script on either engine, with more options."""
+    query = ps.sql(text, engine=request.param)
+    common: dict[str, Any] = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
+    if request.param == "local":
+        return lambda **more: query.local(**common | more)
+    spark: SparkSession = request.getfixturevalue("spark")
+    return lambda **more: query.start(spark, **common | more)
+
+
+def is_free(run: Any) -> bool:
+    """Whether another run may have the checkpoint."""
+    return run.pipeline.checkpoint._lock is None
+
+
+def test_a_run_reads_all_there_is_and_ends(start: Start) -> None:
+    seen: list[ps.Report] = []
+    with start(available_now=True, report=seen.append) as run:
+        assert isinstance(run, ps.Run)
+        assert run.await_termination() is True
+        assert not run.is_active
+        assert run.await_termination(0) is True
+    assert run.exception is None
+    assert [*run.reports] == seen
+    assert run.last_report is not None
+    assert run.last_report.total_results == RESULTS
+    assert is_free(run)
+
+
+def test_a_run_goes_on_until_its_block_ends(start: Start) -> None:
+    with start(trigger="10 ms") as run:
+        assert run.last_report is None or run.last_report.batch >= 0
+        deadline = time.monotonic() + 600
+        while run.last_report is None or run.last_report.total_results < RESULTS:
+            assert run.await_termination(0.2) is False
+            assert time.monotonic() < deadline
+        assert run.is_active
+    assert not run.is_active
+    assert run.await_termination() is True
+    assert is_free(run)
+
+
+def test_a_report_may_stop_its_run(start: Start) -> None:
+    run: ps.Run
+    seen: list[ps.Report] = []
+
+    def stop(report: ps.Report) -> None:
+        seen.append(report)
+        run.stop()
+
+    with start(trigger="10 ms", report=stop) as run:
+        assert run.await_termination() is True
+    assert [report.batch for report in seen] == [0]
+    assert run.exception is None
+    assert is_free(run)
+
+
+def test_drain_closes_the_checkpoint(start: Start) -> None:
+    with start(available_now=True, drain=True) as run:
+        run.await_termination()
+    with pytest.raises(CheckpointError, match="is closed"):
+        start(available_now=True)
+
+
+def test_the_error_that_ends_a_run_is_kept_and_raised_once(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "b" / "2.csv").write_text("ts,k\n2,many\n")
+    with start(available_now=True) as run:
+        with pytest.raises(SourceError, match="many") as caught:
+            run.await_termination()
+        assert run.exception is caught.value
+        assert not run.is_active
+        assert is_free(run)
+
+
+def test_an_error_of_the_block_goes_before_that_of_the_run(start: Start) -> None:
+    run = start(trigger="10 ms")
+    with pytest.raises(ZeroDivisionError), run:
+        raise ZeroDivisionError
+    assert is_free(run)
+
+
+def test_drain_goes_with_available_now(start: Start, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="drain goes with available_now"):
+        start(drain=True)
+    assert not (tmp_path / "checkpoint").exists()
+
+
+# ── on Spark ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.spark
+def test_a_block_raises_an_error_that_nobody_waited_for(
+    text: str, tmp_path: Path, spark: SparkSession
+) -> None:
+    (tmp_path / "b" / "2.csv").write_text("ts,k\n2,many\n")
+    run = ps.sql(text).start(spark, sink="noop", checkpoint=tmp_path / "checkpoint")
+    wait_until(lambda: not run.is_active)
+    with pytest.raises(SourceError, match="many"), run:
+        pass
+
+
+# ── in this process ───────────────────────────────────────────────────────────────────────────────
+
+
+def local(text: str, folder: Path, **more: Any) -> ps.LocalRun:
+    return ps.sql(text).local(sink="noop", checkpoint=folder / "checkpoint", **more)
+
+
+def test_a_local_run_can_be_waited_for_in_pieces(text: str, tmp_path: Path) -> None:
+    with local(text, tmp_path, available_now=True) as run:
+        pieces = 0
+        while not run.await_termination(0):
+            pieces += 1
+    assert pieces == len(run.reports) == 3
+
+
+def test_a_local_run_is_told_as_before(text: str, tmp_path: Path) -> None:
+    run = local(text, tmp_path)
+    assert run.is_active
+    run.available_now(drain=True)
+    assert not run.is_active
+    assert run.last_report is not None
+    assert run.last_report.total_results == RESULTS
+
+
+def test_a_local_run_may_be_told_in_a_block(text: str, tmp_path: Path) -> None:
+    with local(text, tmp_path) as run:
+        run.available_now()
+    assert len(run.reports) == 3
+
+
+def test_another_thread_waits_for_the_batch_that_it_stops(text: str, tmp_path: Path) -> None:
+    begun, may_go_on, stopped = threading.Event(), threading.Event(), threading.Event()
+
+    def report(_: ps.Report) -> None:
+        begun.set()
+        may_go_on.wait()
+
+    def stop() -> None:
+        begun.wait()
+        threading.Timer(0.1, may_go_on.set).start()
+        run.stop()
+        assert is_free(run)
+        stopped.set()
+
+    run = local(text, tmp_path, trigger=0, report=report)
+    thread = threading.Thread(target=stop)
+    thread.start()
+    assert run.await_termination() is True
+    thread.join()
+    assert stopped.is_set()
+    assert len(run.reports) == 1
+
+
+def test_a_local_run_that_never_ran_lets_go_of_its_checkpoint(text: str, tmp_path: Path) -> None:
+    with local(text, tmp_path), pytest.raises(CheckpointError, match="in use"):
+        local(text, tmp_path)
+    local(text, tmp_path).available_now()
