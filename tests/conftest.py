@@ -1,9 +1,9 @@
-"""What all tests share: one Spark session, started when the first test asks for it."""
+"""Fixtures of all tests: one Spark session, started when the first test asks for it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +12,25 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from penstock.engine.run.report import Report
+
 # A busy machine is slow, and that is no fault.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 # What this machine has been measured to cost must not decide which plans tests get to see.
 os.environ["PENSTOCK_CALIBRATION"] = os.devnull + ".none"
+
+
+@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
+def run(request: pytest.FixtureRequest) -> Callable[..., list[Report]]:
+    """A run over all there is, on either engine."""
+    from support.engines import run_local, run_spark
+
+    if request.param == "local":
+        return run_local
+    spark = request.getfixturevalue("spark")
+    return lambda *arguments, **named: run_spark(spark, *arguments, **named)
 
 
 @pytest.fixture(scope="session")

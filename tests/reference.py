@@ -1,7 +1,7 @@
 """The meaning of windowed joins and of views, in plain loops: what every engine must give.
 
-Read it beside DESIGN §1. Nothing here is clever; a combination of tuples is only given up early
-when a predicate over the tuples it has so far is already false.
+Read it beside docs/language.md. Nothing here is clever; a combination of tuples is only given up
+early when a predicate over the tuples it has so far is already false.
 """
 
 from __future__ import annotations

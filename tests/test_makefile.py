@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -60,3 +61,13 @@ def test_ci_runs_the_tests_though_the_style_is_bad(clone: Path) -> None:
     done = make_test(clone, ".ci/run")
     assert done.returncode == 1
     assert (clone / "asked").read_text().splitlines()[-2:] == HALVES
+
+
+def test_every_test_with_golden_files_rewrites_them_when_asked() -> None:
+    """`make golden` names all tests that know the variable by which it asks."""
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").split("\ngolden:")[1].split("\n\n")[0]
+    asked = {word for word in recipe.split() if word.startswith("tests/")}
+    asks = re.compile(r"PENSTOCK_GOLDEN\"|import as_reviewed")
+    found = [path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+    knows = {path.relative_to(ROOT).as_posix() for path in found if asks.search(path.read_text())}
+    assert asked == knows

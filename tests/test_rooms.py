@@ -16,7 +16,7 @@ SOURCE = Path(penstock.__file__).parent
 MOST_MODULES = 15
 
 # Small modules that every room may import; they import each other in this order only.
-COMMON = ("errors", "figure", "duration", "engines", "table", "arguments")
+COMMON = ("errors", "figure", "duration", "engines", "table", "arguments", "atomic")
 
 ALL = frozenset(
     [
@@ -70,17 +70,20 @@ ORDER = {
     "penstock.plan": ("*", "text", "explain"),
     "penstock.plan.explain": ("*", "pictures"),
     "penstock.optimize": (
-        "switches",
+        "options",
         "model",
         "filters",
         "shedding",
         "joins",
         "estimate",
-        "ranking",
-        "choice",
-        "reasons",
         "views",
         "mesh",
+        "propose",
+        "weigh",
+        "refine",
+        "preferences",
+        "refusals",
+        "settle",
         "planner",
     ),
     "penstock.engine": (

@@ -20,9 +20,9 @@ from penstock.cql.script_file import decoded
 from penstock.engines import BATCH_ENGINES, ENGINES, BatchEngine, EngineName, as_engine
 from penstock.errors import PenstockError, UsageError
 from penstock.figure import Figure
-from penstock.optimize.planner import DEFAULT_OPTIONS, PlanOptions, decide
+from penstock.optimize.options import DEFAULT_OPTIONS, KINDS, SWITCHES, PlanOptions, checked
+from penstock.optimize.planner import decide
 from penstock.optimize.shedding.feasible import refuse_infeasible
-from penstock.optimize.switches import KINDS, SWITCHES, checked
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.plan import Plan
@@ -35,7 +35,7 @@ from penstock.stats.known import Known
 if TYPE_CHECKING:
     from penstock.duration import Duration
     from penstock.engine.local import LocalRun
-    from penstock.engine.run.pipeline import Report
+    from penstock.engine.run.report import Report
     from penstock.engine.sinks.sink import Sink
     from penstock.engine.spark.handle import SparkRun
 

@@ -106,7 +106,7 @@ class SinkError(PenstockError):
 
 
 class EngineError(PenstockError):
-    """What runs the query has come to an end before the query did."""
+    """The engine that runs a query has come to an end before the query did."""
 
 
 class UsageError(PenstockError):

@@ -16,3 +16,12 @@ class Figure:
     origin: Origin
     error: float | None = None
     rule: str | None = None
+
+    @property
+    def is_guess(self) -> bool:
+        return self.origin == "guessed"
+
+    @property
+    def note(self) -> str:
+        """The rule of a guess, or the error of a sample: `± 0.3`."""
+        return self.rule or ("" if self.error is None else f"± {self.error:.2g}")

@@ -34,7 +34,8 @@ from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PenstockError
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.query import TimeWindow
 from penstock.query.window import MICROS, is_tumble
 from penstock.stats.guess import complete

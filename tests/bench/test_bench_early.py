@@ -24,7 +24,8 @@ from penstock.bench.early.text import early_text
 from penstock.cli.main import app
 from penstock.errors import PenstockError
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.stats.costs import Costs
 from penstock.stats.guess import complete
 

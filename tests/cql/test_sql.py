@@ -17,6 +17,7 @@ from penstock.query import Column, DataType, Equality, Literal, Query, RowsWindo
 from penstock.query.expression import Call, Expression, render, walk
 from penstock.query.window import NOW, UNBOUNDED, tumble
 from support import paths
+from support.golden import golden_cases
 
 GOLDEN = paths.GOLDEN / "errors.yaml"
 
@@ -276,12 +277,7 @@ def test_keywords_may_name_columns() -> None:
     assert [out.name for out in query.outputs] == ["timestamp", "limit", "date", "group"]
 
 
-def golden_cases() -> list[dict[str, str]]:
-    cases: list[dict[str, str]] = yaml.safe_load(GOLDEN.read_text(encoding="utf-8"))
-    return cases
-
-
-@pytest.mark.parametrize("case", golden_cases(), ids=lambda case: case["says"])
+@pytest.mark.parametrize("case", golden_cases(GOLDEN), ids=lambda case: case["says"])
 def test_every_mistake_is_answered_with_its_place_and_a_hint(case: dict[str, str]) -> None:
     answer = complaint(case["query"])
     assert "hint: " in answer
@@ -290,7 +286,9 @@ def test_every_mistake_is_answered_with_its_place_and_a_hint(case: dict[str, str
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in golden_cases() if "followed" in case], ids=lambda case: case["says"]
+    "case",
+    [case for case in golden_cases(GOLDEN) if "followed" in case],
+    ids=lambda case: case["says"],
 )
 def test_a_hint_that_is_followed_leads_to_a_query(case: dict[str, str]) -> None:
     followed = case["followed"]
@@ -299,7 +297,7 @@ def test_a_hint_that_is_followed_leads_to_a_query(case: dict[str, str]) -> None:
 
 
 def test_golden_errors_are_written_anew_when_asked() -> None:
-    cases = [{**case, "error": complaint(case["query"])} for case in golden_cases()]
+    cases = [{**case, "error": complaint(case["query"])} for case in golden_cases(GOLDEN)]
     text = "# Queries without CREATE are over the streams that test_sql.py declares.\n"
     text += "# `followed` is the query once the hint has been followed; it must be one.\n"
     text += yaml.dump(cases, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)

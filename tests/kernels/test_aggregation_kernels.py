@@ -11,7 +11,7 @@ import pytest
 
 from penstock.engine.folding.segments import segments
 from penstock.engine.rows.ticks import Ticks
-from penstock.engine.state.tick_span import Span
+from penstock.engine.state.tick_span import TickSpan
 from penstock.kernels.covering import counts_over, least_over, sums_over
 from penstock.kernels.exact_sum import as_pairs, scaled, sums_by
 from penstock.kernels.grouping import counts_by, least_by, number_groups, order_keys
@@ -128,7 +128,7 @@ def test_segments_are_what_is_seen_of_each_cell_and_change_where_it_does(seed):
         "=max:x": pa.array(rng.integers(0, 99, size)),
     }
     rows = pa.RecordBatch.from_pydict(columns)
-    span = Span(first=3 * every, last=17 * every, every=every, begin=0)
+    span = TickSpan(first=3 * every, last=17 * every, every=every, begin=0)
     found = segments("A", rows, Ticks(every, 0), span).to_pylist()
     assert [row["#ts"] for row in found] == sorted(row["#ts"] for row in found)
     for tick in range(0, 25 * every, every):

@@ -10,7 +10,8 @@ import yaml
 
 from penstock.errors import PlanError
 from penstock.figure import Figure
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan

@@ -19,16 +19,19 @@ from penstock import optimize
 from penstock.bench.planning import SHAPES, Asked, known_of, plan
 from penstock.errors import PlanError
 from penstock.figure import Figure
-from penstock.optimize.choice import ALIKE, CLEARLY, preferences
 from penstock.optimize.mesh.plans import TREES, stop_for
 from penstock.optimize.model.effort import EVALUATIONS
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import PlanOptions, decide
-from penstock.optimize.ranking import Order
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.optimize.preferences.least_state import ALIKE
+from penstock.optimize.preferences.order import PREFERENCES
+from penstock.optimize.preferences.preferred import CLEARLY, Context, Plans, Reason
+from penstock.optimize.preferences.ranking import Ranking
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
-from penstock.plan.plan import anew_by
+from penstock.plan.plan import recomputed_by
 from penstock.plan.text.parse import render_plan
 from penstock.query.goal import By, First, Goal, Steady
 from penstock.stats.costs import Costs
@@ -80,7 +83,7 @@ def numbers(text: str) -> list[float]:
 
 
 def check(known: Known, options: PlanOptions, made: Decision) -> None:
-    order = Order(made.goal, made.capacity)
+    order = Ranking(made.goal, made.capacity)
     text = explain(made, alternatives=True)
     said = json.loads(explain(made, "json", alternatives=True))
     assert not re.search(r"\b(nan|inf)\b", text.lower())
@@ -97,7 +100,7 @@ def check(known: Known, options: PlanOptions, made: Decision) -> None:
         _refused_as_explained(made, text)
 
 
-def _ranked_as_shown(made: Decision, order: Order, said: dict) -> None:  # type: ignore[type-arg]
+def _ranked_as_shown(made: Decision, order: Ranking, said: dict) -> None:  # type: ignore[type-arg]
     merits = [order.merit(other) for other in made.others]
     assert merits == sorted(merits)
     lost_nothing = [
@@ -119,14 +122,14 @@ def _ranked_as_shown(made: Decision, order: Order, said: dict) -> None:  # type:
     assert len(lost_nothing) <= len(made.others)
 
 
-def _reason_as_decided(known: Known, options: PlanOptions, made: Decision, order: Order) -> None:
+def _reason_as_decided(known: Known, options: PlanOptions, made: Decision, order: Ranking) -> None:
     reason = made.reason.partition("; the best within the budget")[0]
     ranked = order.sorted((made.chosen, *made.others))
-    problem = Problem(made.plan.query, known)
-    if reason.startswith("the view is kept, as computing it anew is not"):
-        anew, kept = numbers(reason)[:2]
-        assert anew > CLEARLY * kept * (1 - 1e-2)
-        assert anew_by(made.plan) is None
+    context = Context(Problem(made.plan.query, known), options)
+    if reason.startswith("the view is kept, as recomputing it is not"):
+        recomputed, kept = numbers(reason)[:2]
+        assert recomputed > CLEARLY * kept * (1 - 1e-2)
+        assert recomputed_by(made.plan) is None
     elif reason.startswith("the order of FROM"):
         own, best = numbers(reason)[:2]
         assert best > CLEARLY * own * (1 - 1e-2)
@@ -142,9 +145,7 @@ def _reason_as_decided(known: Known, options: PlanOptions, made: Decision, order
         is_over = "which is more than there is" in reason
         assert mine == pytest.approx(shown.utilization if is_over else shown.work, rel=6e-3)
         assert not its or mine <= its[0]
-        assert ranked[0] is made.chosen or not [
-            *preferences(ranked, problem, order, options.engine)
-        ]
+        assert ranked[0] is made.chosen or len(reasons_for(ranked, context)) == 1
     elif reason.startswith("fewest results lost"):
         _, mine, *its = numbers(reason)[:3]
         if "results/s" in reason:
@@ -156,6 +157,16 @@ def _reason_as_decided(known: Known, options: PlanOptions, made: Decision, order
             assert mine <= its[0] if reason.startswith("soonest") else mine >= its[0]
     else:
         assert reason.startswith(("the only plan", "the view is kept, as only a guess"))
+
+
+def reasons_for(plans: Plans, context: Context) -> list[Reason]:
+    """The reasons of all preferences that have one."""
+    found = []
+    for prefer in PREFERENCES:
+        preferred = prefer(plans, context)
+        plans = preferred.plans
+        found += [] if preferred.reason is None else [preferred.reason]
+    return found
 
 
 def _refused_as_explained(made: Decision, text: str) -> None:
@@ -215,7 +226,7 @@ def test_planning_stays_within_its_budget(asked: Asked) -> None:
 
 EXPLAINS = """
 from penstock.bench.planning import Asked, plan
-from penstock.optimize.planner import PlanOptions
+from penstock.optimize.options import PlanOptions
 from penstock.plan.explain import explain
 for asked in (
     Asked("one key", 3, is_trained=True),

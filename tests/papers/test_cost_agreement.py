@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.clock import Costs, SimulatedClock
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import replace
 from functools import reduce
@@ -12,83 +11,49 @@ from html.parser import HTMLParser
 import pytest
 
 from penstock.errors import PlanError
-from penstock.optimize.planner import PlanOptions, decide
-from penstock.plan.decision import Decision, Fact
+from penstock.figure import Figure
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.plan.decision import Statistic
 from penstock.plan.drops import NO_DROPS
 from penstock.plan.explain import Format, explain
 from penstock.plan.explain.figures import figures_of
-from penstock.plan.explain.quantity import fact_text, number, percent, seconds
+from penstock.plan.explain.quantity import number, percent, seconds, statistic_text
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.physical import Physical
+from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.query import Query
-from penstock.query.goal import By, First
 from support import paths
+from support.explained import DECISIONS, PICTURED, SOLVED, cheap, decided, shed_rows
+from support.golden import as_reviewed
 from support.plan_queries import (
     above,
-    auction,
-    chain3,
     decision,
     equal,
     guessed,
-    hostile,
     mixed,
     outputs,
-    star3,
     stream,
     table,
 )
-from support.planning import example_1
 
 GOLDEN = paths.GOLDEN / "explain"
 ENDINGS = {"text": "txt", "json": "json", "mermaid": "mmd", "dot": "dot", "html": "html"}
 
-CHEAP = example_1(0.0005).known
-DEAR = example_1(0.0045).known
-DEAR_BY_TIME = example_1(0.0045, "RANGE 1 SECOND").known
-OTHERS = ("A: B C; B: C A; C: B A", "((A B) C)")
-
-MULTIWAY = {
-    "star3": decision(guessed(star3())),
-    "auction": decision(guessed(auction())),
-    "mixed": decision(guessed(mixed())),
-    "general_lazy": decision(guessed(chain3()), "A: B A C; C: B/hash A/nested"),
-    "hostile": decision(guessed(hostile())),
-}
-TREES = {
-    "left_deep": decision(CHEAP, "((B C) A)", OTHERS),
-    "bushy": decision(guessed(mixed()), "((A B) (C D))"),
-    "tree_methods": decision(guessed(chain3()), "((A B)/hash C)/nested"),
-    "tree_table": decision(guessed(auction()), "((auction person) bid)"),
-    "tree_hostile": decision(guessed(hostile()), '(("c;d:/e\\" f#&`[) "a ""b"" <i>")'),
-    "forced": decision(CHEAP, "((A B) C)", ("((B C) A)",), is_forced=True),
-}
-# Solvers differ in the last digits, so that no golden file has these decisions as JSON.
-SOLVED = {
-    "infeasible": decision(DEAR, "((A C) B)", OTHERS),
-    "shed": decision(DEAR_BY_TIME, "((A C) B)", OTHERS, sheds=True),
-    "shed_multiway": decision(DEAR, "A: B C; B: C A; C: B A", sheds=True),
-    "first": decision(CHEAP, "((B C) A)", OTHERS, goal=First(1000)),
-    "by": decision(DEAR, "((B C) A)", OTHERS, goal=By(5.0)),
-}
-SHED_ROWS = decision(DEAR, "((A C) B)", OTHERS, sheds=True)
-DECISIONS = MULTIWAY | TREES | SOLVED
-PICTURED = (*MULTIWAY, "left_deep", "bushy", "tree_table", "tree_hostile", "shed")
 CASES = [
     *((name, "text") for name in DECISIONS),
-    *((name, "json") for name in MULTIWAY | TREES),
+    *((name, "json") for name in DECISIONS if name not in SOLVED),
     *((name, format) for name in PICTURED for format in ("mermaid", "dot", "html")),
 ]
-EVERYTHING = pytest.mark.parametrize("made", DECISIONS.values(), ids=DECISIONS)
+EVERYTHING = pytest.mark.parametrize("name", DECISIONS)
 
 
 @pytest.mark.parametrize(("name", "format"), CASES)
 def test_explain_is_as_reviewed(name: str, format: str) -> None:
-    path = GOLDEN / f"{name}.{ENDINGS[format]}"
-    said = explain(DECISIONS[name], format, alternatives=bool(DECISIONS[name].others))
-    if os.environ.get("PENSTOCK_GOLDEN") == "1":
-        path.write_text(said, encoding="utf-8")
-    assert said == path.read_text(encoding="utf-8")
+    said = explain(decided(name), format, alternatives=bool(decided(name).others))
+    assert as_reviewed(GOLDEN / f"{name}.{ENDINGS[format]}", said)
 
 
 def test_no_golden_file_is_left_over() -> None:
@@ -97,15 +62,23 @@ def test_no_golden_file_is_left_over() -> None:
 
 
 @EVERYTHING
-def test_the_plan_that_json_and_text_show_can_be_forced(made: Decision) -> None:
+def test_the_plan_that_json_and_text_show_can_be_forced(name: str) -> None:
+    made = decided(name)
     chosen = json.loads(explain(made, "json"))["chosen"]
+    if isinstance(made.plan, MeshJoin):
+        with pytest.raises(PlanError, match="a mesh cannot be forced"):
+            forced_plan(made.plan.query, chosen["plan"])
+        return
     assert forced_plan(made.plan.query, chosen["plan"]) == replace(made.plan, drops=NO_DROPS)
     if isinstance(made.plan, MultiwayJoin):
-        assert chosen["probe_orders"] == {o.driver: list(o.targets) for o in made.plan.orders}
+        orders = {order.driver: list(order.targets) for order in made.plan.orders}
+        alone = chosen.get("computed_anew")
+        assert chosen["probe_orders"] == ({alone: orders[alone]} if alone else orders)
 
 
 @EVERYTHING
-def test_no_line_of_text_is_wider_than_a_page_but_for_plans(made: Decision) -> None:
+def test_no_line_of_text_is_wider_than_a_page_but_for_plans(name: str) -> None:
+    made = decided(name)
     plans = {render_plan(each.plan) for each in (made.chosen, *made.others)}
     lines = explain(made, alternatives=True).splitlines()
     wide = [line for line in lines if len(line) > 100]
@@ -127,18 +100,38 @@ ALTERNATIVE = [
 ]  # fmt: skip
 
 
+OF_VIEWS = frozenset({"aggregation_sets", "computed_anew", "changes_rate", "early_aggregation"})
+
+
+def names_beside(plan: Plan) -> frozenset[str]:
+    """The names that JSON has for plans of some kinds alone."""
+    view = frozenset[str]() if plan.query.view is None else OF_VIEWS
+    match plan:
+        case MeshJoin():
+            return view | {"mesh"}
+        case Eddy():
+            return view | {"batch"}
+    return view
+
+
 @EVERYTHING
-def test_json_has_the_same_names_for_every_decision(made: Decision) -> None:
+def test_json_has_the_same_names_for_every_decision(name: str) -> None:
+    made = decided(name)
     said = json.loads(explain(made, "json", alternatives=True))
     assert list(said) == KEYS
-    assert list(said["chosen"]) == CHOSEN
+    chosen = list(said["chosen"])
+    assert [key for key in chosen if key in CHOSEN] == CHOSEN
+    assert set(chosen) == names_beside(made.plan).union(CHOSEN)
     assert len(said["alternatives"]) == len(made.others)
-    assert all(list(other) == ALTERNATIVE for other in said["alternatives"])
+    more = (OF_VIEWS if made.plan.query.view else frozenset[str]()) - {"aggregation_sets"}
+    for other in said["alternatives"]:
+        assert [key for key in other if key in ALTERNATIVE] == ALTERNATIVE
+        assert set(other) == more.union(ALTERNATIVE)
     assert json.loads(explain(made, "json"))["alternatives"] == []
 
 
 def test_json_has_what_the_contract_promises() -> None:
-    said = json.loads(explain(TREES["left_deep"], "json", alternatives=True))
+    said = json.loads(explain(decided("left_deep"), "json", alternatives=True))
     assert (said["version"], said["goal"], said["feasible"]) == (1, "steady", True)
     chosen = said["chosen"]
     assert (chosen["kind"], chosen["shape"]) == ("tree", "((B C) A)")
@@ -156,14 +149,14 @@ def test_json_has_what_the_contract_promises() -> None:
 
 
 def test_without_shedding_nothing_is_left_out() -> None:
-    said = json.loads(explain(SOLVED["infeasible"], "json"))
+    said = json.loads(explain(decided("infeasible"), "json"))
     assert (said["feasible"], said["shed"]) == (False, False)
     assert said["chosen"]["needed"] == said["chosen"]["utilization"] == 1.8
     assert set(said["chosen"]["keep"].values()) == {1.0}
 
 
 def test_json_tells_what_shedding_leaves() -> None:
-    said = json.loads(explain(SHED_ROWS, "json"))
+    said = json.loads(explain(shed_rows(), "json"))
     assert (said["feasible"], said["shed"]) == (False, True)
     assert said["chosen"]["needed"] == 1.8
     assert said["chosen"]["output_rate"] == pytest.approx(838.38, abs=0.01)
@@ -172,7 +165,7 @@ def test_json_tells_what_shedding_leaves() -> None:
 
 
 def test_json_numbers_are_short_and_finite() -> None:
-    made = TREES["left_deep"]
+    made = decided("left_deep")
     endless = replace(made.chosen.estimate, state=float("inf"), utilization=1 / 3)
     said = explain(replace(made, chosen=replace(made.chosen, estimate=endless)), "json")
     assert json.loads(said)["chosen"]["state_tuples"] is None
@@ -180,45 +173,47 @@ def test_json_numbers_are_short_and_finite() -> None:
 
 
 def test_where_rates_come_from_is_told() -> None:
-    inputs = json.loads(explain(MULTIWAY["mixed"], "json"))["inputs"]
+    inputs = json.loads(explain(decided("mixed"), "json"))["inputs"]
     assert [item["rate_origin"] for item in inputs] == [
         "declared", "guessed", "declared", "declared"
     ]  # fmt: skip
-    text = explain(MULTIWAY["mixed"])
+    text = explain(decided("mixed"))
     assert re.search(r"B  PARTITION .* in +~2.41/s .* state +~1,000", text)
     assert re.search(r"A  ROWS 100 .* in +0.5/s .* state +100", text)
 
 
 def test_what_follows_from_given_figures_is_not_marked_as_a_guess() -> None:
-    assert "~" not in explain(TREES["left_deep"])
-    guess = Fact("cost of join", 5e-4, "s", "guessed")
-    facts = (*(f for f in TREES["left_deep"].facts if f.what != guess.what), guess)
-    said = explain(replace(TREES["left_deep"], facts=facts, rests_on_guesses=True))
+    assert "~" not in explain(decided("left_deep"))
+    guess = Statistic("cost of join", Figure(5e-4, "guessed"), "s")
+    used = (*(s for s in decided("left_deep").statistics if s.what != guess.what), guess)
+    said = explain(replace(decided("left_deep"), statistics=used, rests_on_guesses=True))
     head = said.splitlines()[0]
     assert "out 1,000/s   util ~0.14 of 1   state 50 tuples" in head
 
 
 def test_a_figure_with_its_error_or_rule() -> None:
-    facts = (
-        Fact("rate of A", 12.0, "tuples/s", "sampled", "± 0.3"),
-        Fact("A.x > 5", 0.1, "passes", "guessed", "range 1/3"),
-        Fact("cost of A.x > 5", 5e-8, "s", "guessed", "50 ns", is_minor=True),
+    cost = Figure(5e-8, "guessed", rule="50 ns")
+    used = (
+        Statistic("rate of A", Figure(12.0, "sampled", error=0.3), "tuples/s"),
+        Statistic("A.x > 5", Figure(0.1, "guessed", rule="range 1/3"), "passes"),
+        Statistic("cost of A.x > 5", cost, "s", is_minor=True),
     )
-    said = explain(replace(TREES["left_deep"], facts=facts))
+    said = explain(replace(decided("left_deep"), statistics=used))
     assert re.search(r"^  rate of A  12 tuples/s  sampled  ± 0.3$", said, re.M)
     assert re.search(r"^  A.x > 5    10 % pass    guessed  range 1/3$", said, re.M)
     assert "cost of A.x > 5" not in said
 
 
 def test_many_equal_figures_are_one_line() -> None:
-    facts = tuple(Fact(f"rate of S{i}", 1.0, "tuples/s", "declared") for i in range(9))
-    said = explain(replace(TREES["left_deep"], facts=facts))
+    one = Figure(1.0, "declared")
+    used = tuple(Statistic(f"rate of S{i}", one, "tuples/s") for i in range(9))
+    said = explain(replace(decided("left_deep"), statistics=used))
     assert "rate of S0 and 8 more  1 tuples/s  declared" in said
     assert "S1" not in said
 
 
 def test_a_theta_predicate_is_checked_as_soon_as_its_inputs_are_bound() -> None:
-    (theta, _verify) = figures_of(MULTIWAY["mixed"]).checks
+    (theta, _verify) = figures_of(decided("mixed")).checks
     assert theta.predicate == "A.a < D.a"
     assert dict(theta.places) == {"A": "D", "B": "D", "C": "D", "D": "A"}
 
@@ -246,13 +241,13 @@ def test_a_tree_checks_a_predicate_at_the_lowest_join_that_can(
 
 
 def test_joins_say_how_they_are_done() -> None:
-    shown = {join.shape: join.phrase for join in figures_of(TREES["bushy"]).joins}
+    shown = {join.shape: join.phrase for join in figures_of(decided("bushy")).joins}
     assert shown == {
         "(A B)": "by A.a = B.a",
         "(C D)": "as a product",
         "((A B) (C D))": "by nested loops",
     }
-    methods = {join.shape: join.phrase for join in figures_of(TREES["tree_methods"]).joins}
+    methods = {join.shape: join.phrase for join in figures_of(decided("tree_methods")).joins}
     assert methods == {
         "(A B)": "by hash on A.a = B.a",
         "((A B) C)": "by nested loops on B.b = C.b",
@@ -260,7 +255,7 @@ def test_joins_say_how_they_are_done() -> None:
 
 
 def test_a_join_on_two_classes_names_both() -> None:
-    (_, last) = figures_of(decision(CHEAP, "((A C) B)")).joins
+    (_, last) = figures_of(decision(cheap(), "((A C) B)")).joins
     assert last.phrase == "by A.a = B.a AND C.b = B.b"
 
 
@@ -271,42 +266,43 @@ def test_filters_are_in_the_order_in_which_they_are_evaluated() -> None:
 
 
 def test_a_shed_stream_has_a_smaller_window_unless_it_counts_rows() -> None:
-    by_time = figures_of(SOLVED["shed"]).input("C")
+    by_time = figures_of(decided("shed")).input("C")
     assert by_time.keep < 0.5
     assert by_time.state == pytest.approx(20 * by_time.keep)
-    by_rows = figures_of(SHED_ROWS).input("C")
+    by_rows = figures_of(shed_rows()).input("C")
     assert by_rows.keep < 0.5
     assert by_rows.state == 10
 
 
 def test_over_rows_windows_shed_results_are_said_to_be_no_subset() -> None:
     remark = "no subset of the exact"
-    assert remark in explain(SOLVED["shed_multiway"])
-    assert remark not in explain(SOLVED["shed"])
-    assert remark not in explain(TREES["left_deep"])
+    assert remark in explain(decided("shed_multiway"))
+    assert remark not in explain(decided("shed"))
+    assert remark not in explain(decided("left_deep"))
 
 
 def test_what_does_not_fit_even_when_shed_says_so() -> None:
-    made = SOLVED["shed"]
+    made = decided("shed")
     worse = replace(made.chosen.estimate, utilization=1.2)
     said = explain(replace(made, chosen=replace(made.chosen, estimate=worse)))
     assert "even so it needs 1.2" in " ".join(said.split())
 
 
 def test_a_goal_that_is_never_met_says_so() -> None:
-    made = SOLVED["first"]
+    made = decided("first")
     never = replace(made.chosen.estimate, measure=None)
     said = explain(replace(made, chosen=replace(made.chosen, estimate=never)))
     assert "goal    first:1000 never\n" in said
 
 
 def test_physical_choices_are_told() -> None:
-    said = explain(replace(TREES["left_deep"], physical=Physical({"A": 16, "B": 2048}, 0.25, 3.0)))
+    settled = Physical({"A": 16, "B": 2048}, 0.25, 3.0)
+    said = explain(replace(decided("left_deep"), physical=settled))
     assert (
         "tuning  buckets A 16, B 2,048; windows cleaned every 0.25 s; batches of 3 s or longer\n"
     ) in said
-    assert "tuning" not in explain(TREES["left_deep"])
-    never = explain(replace(TREES["left_deep"], physical=Physical({}, 0.0, None)))
+    assert "tuning" not in explain(decided("left_deep"))
+    never = explain(replace(decided("left_deep"), physical=Physical({}, 0.0, None)))
     assert "tuning  no batch is long enough: the work leaves no time to start one\n" in never
 
 
@@ -317,7 +313,7 @@ def test_windows_that_move_in_steps_are_shown_at_their_fullest() -> None:
 
 
 def test_text_lines_up() -> None:
-    lines = explain(MULTIWAY["auction"]).splitlines()
+    lines = explain(decided("auction")).splitlines()
     first, second, third = (line for line in lines if line.startswith(("├─", "└─")))
     assert first.index(" in ") == second.index(" in ")
     assert first.index(" state ") == third.index(" rows ")
@@ -337,30 +333,30 @@ def test_long_texts_wrap(is_tree: bool) -> None:
 
 
 def test_alternatives_are_ranked_with_the_chosen_one_marked() -> None:
-    said = explain(TREES["left_deep"], alternatives=True)
+    said = explain(decided("left_deep"), alternatives=True)
     ranked = said[said.index("alternatives") :].splitlines()[2:]
     assert [line.split()[:2] for line in ranked] == [
         ["*1", "tree"], ["2", "multiway"], ["3", "tree"]
     ]  # fmt: skip
-    assert "alternatives" not in explain(TREES["left_deep"])
+    assert "alternatives" not in explain(decided("left_deep"))
 
 
 def test_a_forced_plan_has_no_rank() -> None:
-    said = explain(TREES["forced"], alternatives=True)
+    said = explain(decided("forced"), alternatives=True)
     ranked = said[said.index("alternatives") :].splitlines()[2:]
     assert [line.split()[0] for line in ranked] == ["*–", "1"]
 
 
 def test_asked_for_alternatives_that_there_are_not_explain_says_so() -> None:
-    assert "no alternatives" in explain(MULTIWAY["star3"], alternatives=True)
-    assert "no alternatives" not in explain(MULTIWAY["star3"])
+    assert "no alternatives" in explain(decided("star3"), alternatives=True)
+    assert "no alternatives" not in explain(decided("star3"))
 
 
 def test_pictures_without_room_for_alternatives_say_who_lists_them() -> None:
     remark = "alternatives: 2, listed by text, json and html"
-    assert f"%% {remark}\n" in explain(TREES["left_deep"], "mermaid", alternatives=True)
-    assert f"// {remark}\n" in explain(TREES["left_deep"], "dot", alternatives=True)
-    assert "alternatives" not in explain(TREES["left_deep"], "dot")
+    assert f"%% {remark}\n" in explain(decided("left_deep"), "mermaid", alternatives=True)
+    assert f"// {remark}\n" in explain(decided("left_deep"), "dot", alternatives=True)
+    assert "alternatives" not in explain(decided("left_deep"), "dot")
 
 
 @pytest.mark.parametrize("format", [*Format])
@@ -371,7 +367,7 @@ def test_one_stream_alone_can_be_explained(format: str) -> None:
 
 @pytest.mark.parametrize("format", [*Format])
 def test_what_the_planner_decides_can_be_explained(format: str) -> None:
-    made = decide(CHEAP, PlanOptions(alternatives=True))
+    made = decide(cheap(), PlanOptions(alternatives=True))
     said = explain(made, format, alternatives=True)
     assert "B.b = C.b" in said
     if format in ("text", "json", "html"):
@@ -380,7 +376,7 @@ def test_what_the_planner_decides_can_be_explained(format: str) -> None:
 
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(PlanError, match="no format 'svg'"):
-        explain(MULTIWAY["star3"], "svg")
+        explain(decided("star3"), "svg")
 
 
 @pytest.mark.parametrize(
@@ -401,7 +397,7 @@ def test_numbers_are_short(value: float | None, shown: str) -> None:
 )
 def test_times_have_the_unit_that_suits_them(value: float, shown: str) -> None:
     assert seconds(value) == shown
-    assert fact_text(Fact("cost of join", value, "s", "declared")) == shown
+    assert statistic_text(Statistic("cost of join", Figure(value, "declared"), "s")) == shown
 
 
 def test_fractions_are_percentages() -> None:
@@ -436,7 +432,8 @@ class Page(HTMLParser):
 
 
 @EVERYTHING
-def test_the_page_is_whole_and_loads_nothing(made: Decision) -> None:
+def test_the_page_is_whole_and_loads_nothing(name: str) -> None:
+    made = decided(name)
     said = explain(made, "html", alternatives=True)
     page = Page(said)
     assert page.open == []
@@ -501,7 +498,7 @@ def test_nothing_overlaps_in_the_picture(plan: str | None) -> None:
 
 def test_names_are_escaped_in_every_format() -> None:
     for name in ("hostile", "tree_hostile"):
-        made = DECISIONS[name]
+        made = decided(name)
         assert "<script>" not in explain(made, "html")
         assert '"a \\"b\\" <i>\\n' in explain(made, "dot")
         labels = re.findall(r'"(.*)"', explain(made, "mermaid"))

@@ -24,7 +24,7 @@ VIEW = (
 VIEWS = {
     "kept": "f: s; s: f",
     "early": "f: s; s: f | early s",
-    "anew": "f: s; s: f | early f s | anew f",
+    "recompute": "f: s; s: f | early f s | recompute f",
     "tree": "(f s)",
 }
 JOIN = STREAMS + (
@@ -61,7 +61,7 @@ def test_the_picture_of_a_view_shows_what_it_aggregates_and_when(plan: str) -> N
         said = drawn(picture)
         for part in ("by f.g", "COUNT(*), SUM(s.v)", "having COUNT(*) > 2", "every 5 SECONDS"):
             assert part in said["view"]
-        how = "computed anew" if "anew" in plan else "kept from batch to batch"
+        how = "recomputed" if "recompute" in plan else "kept from batch to batch"
         assert how in said["view"]
         assert "changes" in said
         assert "results" not in said

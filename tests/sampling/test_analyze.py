@@ -15,9 +15,9 @@ from penstock.cql import parse
 from penstock.errors import SourceError
 from penstock.figure import Figure
 from penstock.optimize.model.distinct import occupied
-from penstock.optimize.model.facts import facts_of
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.statistics_used import statistics_used
 from penstock.query import Query
 from penstock.query.keys import key_classes
 from penstock.sampling.analyze import analyze
@@ -170,9 +170,9 @@ def test_what_decides_about_aggregation_sets_is_sampled() -> None:
     early = ("A", "B")
     folded = with_early(Problem(query, known), early)
     assert folded.inputs[0].window == pytest.approx(occupied(600, 2000), rel=0.05)
-    whats = [fact for fact in facts_of(known) if fact.what.startswith("different")]
-    assert {fact.origin for fact in whats if not fact.is_minor} == {"sampled"}
-    assert "different A.k, A.m" in [fact.what for fact in whats]
+    whats = [each for each in statistics_used(known) if each.what.startswith("different")]
+    assert {each.figure.origin for each in whats if not each.is_minor} == {"sampled"}
+    assert "different A.k, A.m" in [each.what for each in whats]
 
 
 def test_columns_that_depend_on_each_other_are_counted_together(folder: Path) -> None:
@@ -310,4 +310,4 @@ def test_the_command_writes_all_or_nothing(folder: Path) -> None:
     assert loads(output.read_text(encoding="utf-8"), parse(sound)).streams["A"].rate is not None
     done = command("-", "--output", str(folder), stdin=sound)
     assert (done.returncode, done.stderr.splitlines()[0][:19]) == (1, "error: cannot write")
-    assert not list(folder.parent.glob(".*.part"))
+    assert not list(folder.parent.glob(f".{folder.name}.*"))

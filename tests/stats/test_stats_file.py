@@ -18,6 +18,7 @@ from penstock.stats.files.dump import dump
 from penstock.stats.files.load import load, loads
 from penstock.stats.statistics import GivenCondition, Group, Statistics
 from support import paths
+from support.golden import golden_cases
 from support.stats_query import QUERY
 
 GOLDEN = paths.GOLDEN / "stats_errors.yaml"
@@ -166,11 +167,6 @@ def test_a_file_is_named_in_errors(tmp_path: Path) -> None:
         load(path, ASKED)
 
 
-def golden_cases() -> list[dict[str, str]]:
-    cases: list[dict[str, str]] = yaml.safe_load(GOLDEN.read_text(encoding="utf-8"))
-    return cases
-
-
 def complaint(text: str) -> str:
     """What a wrong stats file is answered."""
     with pytest.raises(StatsError) as caught:
@@ -178,14 +174,14 @@ def complaint(text: str) -> str:
     return f"{caught.value}\n"
 
 
-@pytest.mark.parametrize("case", golden_cases(), ids=lambda case: case["says"])
+@pytest.mark.parametrize("case", golden_cases(GOLDEN), ids=lambda case: case["says"])
 def test_a_wrong_file_is_refused_by_name(case: dict[str, str]) -> None:
     if "PENSTOCK_GOLDEN" not in os.environ:
         assert complaint(case["stats"]) == case["error"]
 
 
 def test_golden_errors_are_written_anew_when_asked() -> None:
-    cases = [{**case, "error": complaint(case["stats"])} for case in golden_cases()]
+    cases = [{**case, "error": complaint(case["stats"])} for case in golden_cases(GOLDEN)]
     text = "# What is wrong with stats files for the query in tests/support/stats_query.py.\n"
     text += yaml.dump(cases, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
     if "PENSTOCK_GOLDEN" in os.environ:

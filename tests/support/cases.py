@@ -267,7 +267,8 @@ def _outputs(rng: Random, inputs: list[Input]) -> tuple[Output, ...]:
     return (*outputs, Output("double", double))
 
 
-def column_of(item: Input, name: str) -> Column:
+def column_of(item: Input, name: str = "k") -> Column:
+    """A column of an input."""
     field = item.source.field(name)
     assert field is not None
     return Column(item.alias, name, field.type)
@@ -383,7 +384,7 @@ Draw = Callable[[Random, Source, int], dict[str, Value]]
 def planted(rng: Random, case: Case, draw: Draw, most: int = 3) -> Case:
     """The case with a few more rows: combinations that come at one time and meet all predicates."""
     batches = {source: [list(b) for b in found] for source, found in _by_source(case).items()}
-    sources = {item.source.name: item.source for item in case.query.inputs}
+    sources = case.query.sources
     for _ in range(rng.randint(1, most)):
         drawn = _combination(rng, case.query, sources, draw)
         if drawn is None:
@@ -425,7 +426,7 @@ def _combination(
 
 def _after_all(query: Query, batches: dict[str, list[list[Row]]], number: int) -> int:
     """A time that no row of a batch or of an earlier one is after, in whole seconds."""
-    streams = {item.source.name for item in query.streams}
+    streams = set(query.stream_sources)
     rows = [row for name in streams for batch in batches[name][: number + 1] for row in batch]
     return -(-max((row.ts for row in rows), default=0) // MICROS) * MICROS
 

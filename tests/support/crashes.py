@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from penstock.cql import parse
 from penstock.engine.join import pack, rebuild
 from penstock.engine.local import open_run
-from penstock.engine.run import pipeline
+from penstock.engine.run import commit, pipeline
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks import publish, sink
 from penstock.engine.sinks.sink import Sink
@@ -45,7 +45,7 @@ class Run:
     """What a process is to do. `shapes` are the trees that its batches take turns in, if any.
 
     Every second batch of a view aggregates the `early` inputs before the join. Multi-way plans
-    compute it `anew` where that names a stream.
+    recompute it where `recompute` names a stream.
     """
 
     text: str
@@ -55,19 +55,19 @@ class Run:
     shapes: tuple[Any, ...] = ()
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
-    anew: str | None = None
+    recompute: str | None = None
 
     def plan(self, batch: int) -> Plan:
         """The plan of a batch; None among the shapes stands for the multi-way plan."""
         query = parse(self.text)
         shape = self.shapes[batch % len(self.shapes)] if self.shapes else None
-        plan = _flat(query, self.anew) if shape is None else tree(query, shape)
+        plan = _flat(query, self.recompute) if shape is None else tree(query, shape)
         return replace(plan, drops=self.drops, early=self.early if batch % 2 else ())
 
 
-def _flat(query: Query, anew: str | None) -> Plan:
+def _flat(query: Query, recompute: str | None) -> Plan:
     plan = default_plan(query)
-    return plan if anew is None else replace(plan, anew=anew)
+    return plan if recompute is None else replace(plan, recompute=recompute)
 
 
 def exit_code(run: Run) -> int | None:
@@ -186,7 +186,7 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "after the file log": (_after, feed.FileLog, "_write"),
     "before a rebuild": (_before, rebuild.Recall, "call"),
     "in a rebuild": (_after_all, rebuild.Recall, "send"),
-    "after a rebuild": (_after, pipeline.Pipeline, "_with_inner_state"),
+    "after a rebuild": (_after, pipeline, "with_inner_state"),
     "before a chunk": (_before, store.Store, "write_chunk"),
     "in a chunk": (_half_written, store.Store, "write"),
     "after a chunk": (_after, store.Store, "write_chunk"),
@@ -199,9 +199,9 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "in publishing files": (_after, publish, "_move"),
     "in publishing lines": (_half_copied, shutil, "copyfileobj"),
     "after malformed rows are staged": (_after, pack, "stage_kept"),
-    "before malformed rows are kept": (_before, pipeline, "publish_kept"),
-    "after malformed rows are kept": (_after, pipeline, "publish_kept"),
-    "after publishing": (_after, pipeline, "publish"),
+    "before malformed rows are kept": (_before, commit, "publish_kept"),
+    "after malformed rows are kept": (_after, commit, "publish_kept"),
+    "after publishing": (_after, commit, "publish"),
     "in the sweep": (_before, manifest, "forget"),
-    "after the sweep": (_after, pipeline.Pipeline, "_sweep"),
+    "after the sweep": (_after, commit.Committer, "sweep"),
 }

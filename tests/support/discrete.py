@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.papers.curve import Floats
 from penstock.papers.fluid import Servers
-from penstock.papers.network import Filter, Floats, Join, Node, Source
+from penstock.papers.network import Filter, Join, Node, Source
 
 Ints = NDArray[np.int64]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink, jsonl, parquet
 from penstock.engine.state.manifest import Manifest, latest
 from penstock.engine.state.store import Store
@@ -28,9 +29,12 @@ from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, leaves
 from penstock.query import DataType, Query
 from penstock.query.expression import Value
 from penstock.query.keys import KeyClass, key_classes
+from reference import answer
+from support.cases import Case, canonical
 from support.expressions import cast
 
 Rows = list[tuple[Value, ...]]
+Draw = Callable[[Query, Random], Plan]
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,20 @@ def run_local(
     )
     started.available_now(drain=drain)
     return reports
+
+
+def run_replanning(query: Query, place: Place, rng: Random, draw: Draw) -> None:
+    """Run in this process over all there is, with another plan after each batch."""
+    run = open_run(
+        draw(query, rng),
+        RunOptions(
+            sink=place.sink,
+            checkpoint=str(place.checkpoint),
+            partitions=rng.randint(1, 3),
+            report=lambda report: run.replan(draw(query, rng)),
+        ),
+    )
+    run.available_now(drain=True)
 
 
 def run_spark(
@@ -156,6 +174,12 @@ def without_nan(rows: Iterable[Sequence[Value]]) -> Rows:
         return isinstance(value, float) and not math.isfinite(value)
 
     return [tuple(None if is_odd(v) else v for v in row) for row in rows]
+
+
+def expected(case: Case, query: Query, kind: str, drain: bool = True) -> Counter[Any]:
+    """The rows that the reference gives, as a sink of a kind holds them."""
+    rows = answer(query, case.batches, drain)
+    return canonical(without_nan(rows) if kind == "jsonl" else rows)
 
 
 def random_plan(query: Query, rng: Random) -> str:

@@ -6,7 +6,7 @@ from random import Random
 
 import pyarrow as pa
 
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.laboratory import Outcome
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.query import (

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.optimize.estimate import estimate, with_drops
-from penstock.optimize.model.facts import facts_of, guesses, inputs_of
 from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
+from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.default_plan import default_plan
 from penstock.plan.physical import Physical
+from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.query import (
     Call,
@@ -133,21 +134,21 @@ def guessed(query: Query) -> Known:
 
 def decision(
     known: Known,
-    plan: str | None = None,
+    plan: str | Plan | None = None,
     others: tuple[str, ...] = (),
     *,
     goal: Goal = STEADY,
     sheds: bool = False,
     is_forced: bool = False,
 ) -> Decision:
-    """A decision for a plan by its text (the default one without), whatever planners think of it.
+    """A decision for a plan or its text (the default one without), whatever planners think of it.
 
     So what explain says changes with the estimates alone, and not with the searches.
     """
     problem = Problem(known.query, known)
 
-    def weighed(text: str, by: str) -> Alternative:
-        found = forced_plan(known.query, text)
+    def weighed(given: str | Plan, by: str) -> Alternative:
+        found = forced_plan(known.query, given) if isinstance(given, str) else given
         expected = estimate(problem, found, goal, sheds=sheds)
         return Alternative(found, expected, (by, "every tree"))
 
@@ -160,7 +161,7 @@ def decision(
         chosen=chosen,
         others=tuple(weighed(text, "FROM order") for text in others),
         reason="least work of all",
-        facts=facts_of(known),
+        statistics=statistics_used(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
         physical=Physical({}, 0.0, 0.0),

@@ -21,5 +21,5 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 
 def let_hours_pass(run: LocalRun) -> None:
     """As if nothing had come for two hours: streams that may be `idle` for one are silent."""
-    seen = run.pipeline._last_seen
+    seen = run.pipeline.silence.last_seen
     seen.update({name: moment - 7200.0 for name, moment in seen.items()})

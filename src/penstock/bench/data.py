@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from penstock.atomic import draft_of
 from penstock.bench.workload import ALIASES, Workload
 from penstock.errors import SinkError
 
@@ -29,12 +28,10 @@ def ensure_folder(folder: Path, write: Callable[[Path], None]) -> Path:
     """The folder, written where it is missing: all of it, or nothing."""
     if folder.is_dir():
         return folder
-    draft = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
     try:
-        write(draft)
-        os.replace(draft, folder)
+        with draft_of(folder) as draft:
+            write(draft)
     except OSError as error:
-        shutil.rmtree(draft, ignore_errors=True)
         what = f"cannot write the data to {folder}: {error.strerror}"
         raise SinkError(what, hint="give --data a writable directory with room") from error
     return folder

@@ -15,7 +15,8 @@ from typing import Any, Literal, TypedDict
 from penstock.cql import parse
 from penstock.figure import Figure
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.planner import DEFAULT_OPTIONS, PlanOptions, decide
+from penstock.optimize.options import DEFAULT_OPTIONS, PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision
 from penstock.query.goal import By, First
 from penstock.stats.files.load import from_data

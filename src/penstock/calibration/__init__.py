@@ -1,1 +1,1 @@
-"""What this machine costs: designed runs are timed and the cost constants fitted."""
+"""Calibration: designed runs are timed on this machine and the cost constants fitted."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.lab.apparatus import execute, set_up, tally
+from penstock.lab.apparatus import execute, no_counts, set_up, total_work
 from penstock.lab.schedule import Eager
 from penstock.plan.plan import Plan
 
@@ -24,10 +24,10 @@ class Timed:
 def timed(plan: Plan, tuples: Mapping[str, pa.Table]) -> Timed:
     """One run in the laboratory. CPU time: what other processes take is not the plan's."""
     apparatus = set_up(plan, tuples, Eager(), expiration=0, buckets={})
-    counts = tally(apparatus, with_ledger=False)
+    counts = no_counts(apparatus, with_ledger=False)
     started = time.thread_time()
     execute(apparatus, counts)
-    return Timed(time.thread_time() - started, counts.total.results)
+    return Timed(time.thread_time() - started, total_work(counts).results)
 
 
 def least(plan: Plan, tuples: Mapping[str, pa.Table], times: int) -> float:

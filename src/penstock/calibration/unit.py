@@ -1,4 +1,4 @@
-"""What is fitted to runs: kinds of costs, and what they usually are."""
+"""Units of fitting: kinds of costs, and what they usually are."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def _single(usual: Mapping[str, float]) -> tuple[Unit, ...]:
 
 
 LABORATORY = (_window(15e-9), *_single(_LABORATORY))
-"""What is fitted for the laboratory. Nothing moves there, and there are no batches."""
+"""The costs fitted for the laboratory. Nothing moves there, and there are no batches."""
 
 BATCHES = (_window(100e-9), *_single(_BATCHES))
-"""What is fitted for batches. Keys are hashed once, as tuples arrive."""
+"""The costs fitted for batches. Keys are hashed once, as tuples arrive."""
 
 _JOINING = ("insert", "expire", "probe", "compare", "keep", "fold", "tally")
 
 
 def spark_units(here: Costs, cores: int) -> tuple[Unit, ...]:
-    """What is fitted for Spark: joining as in one process, and what Spark adds to that.
+    """The costs fitted for Spark: joining as in one process, and what Spark adds to that.
 
     A session has too few runs to tell searching, comparing, keeping and folding apart. They are
     done by the same code as in one process, so that their proportions are taken from there; and all

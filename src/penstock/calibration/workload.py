@@ -105,7 +105,7 @@ class Workload:
         return self.seconds * sum(stream.rate for stream in self.streams)
 
     def statistics(self) -> Statistics:
-        """What is true of the streams, exactly."""
+        """The exact statistics of the streams."""
         streams = {
             stream.name: StreamFigures(
                 Figure(stream.rate, "declared"),

@@ -50,8 +50,7 @@ def _with_progress(query: Query, rows: int, seconds: float) -> Statistics:
     console = Console(file=sys.stderr)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        names = dict.fromkeys(item.source.name for item in query.inputs)
-        tasks = {name: bars.add_task(name, total=rows) for name in names}
+        tasks = {name: bars.add_task(name, total=rows) for name in query.sources}
         return analyze(
             query, rows, seconds, lambda name, count: bars.update(tasks[name], completed=count)
         )

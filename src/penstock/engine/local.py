@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from threading import RLock
-from typing import Any
 
 from penstock.arguments import as_flag, as_seconds
 from penstock.engine.run.handle import Handle
@@ -15,7 +14,9 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed
 from penstock.engine.state.checkpoint import Checkpoint
-from penstock.engine.wire.packets import Packet, unpack_meta
+from penstock.engine.wire.facts import Drain, Fact
+from penstock.engine.wire.packets import Packet, pack_fact, unpack_facts
+from penstock.engine.wire.tags import META
 from penstock.errors import SinkError, SourceError
 from penstock.plan.plan import Plan
 
@@ -23,11 +24,11 @@ from penstock.plan.plan import Plan
 def in_process(slices: Iterable[Packet]) -> Runner:
     """A runner that takes a batch's slices through all stages, one partition after another."""
 
-    def run(job: Job) -> list[dict[str, Any]]:
+    def run(job: Job) -> list[Fact]:
         packets = list(job.pack(slices))
         for stage in job.stages:
             packets = stage.run(packets)
-        return [unpack_meta(packet) for packet in packets if packet.tag == "meta"]
+        return unpack_facts(packet for packet in packets if packet.tag == META)
 
     return run
 
@@ -35,7 +36,7 @@ def in_process(slices: Iterable[Packet]) -> Runner:
 def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     """A plan ready to run in this process."""
     query, sink, partitions = plan.query, options.sink, options.partitions
-    strange = next((i.source for i in query.inputs if i.source.format == "rate"), None)
+    strange = next((s for s in query.sources.values() if s.format == "rate"), None)
     if strange is not None:
         raise SourceError(
             f"stream {strange.name} is Spark's own rate source",
@@ -48,7 +49,7 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
         options.checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
     )
     try:
-        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), held.store)
+        feed = Feed(query.sources.values(), held.store)
         pipeline = Pipeline(plan, held, sink, overwrite=options.overwrite)
     except BaseException:
         held.close()
@@ -138,7 +139,7 @@ class LocalRun(Handle):
             if time.monotonic() >= until:
                 return False
         if drain and not self._is_stopping:
-            self.pipeline.drain(in_process([_DRAIN]))
+            self.pipeline.drain(in_process([pack_fact(0, Drain())]))
         return True
 
     def _follow(self, seconds: float, until: float = math.inf) -> bool:
@@ -167,5 +168,3 @@ class LocalRun(Handle):
 
 _NAP = 0.05
 """Seconds between two looks at whether to go on, and between two at sources with nothing new."""
-
-_DRAIN = Packet(0, "meta", b'{"kind": "drain", "pid": 0}')

@@ -1,4 +1,4 @@
-"""What covers each point: reduce the values of all intervals over it, in a tree of intervals.
+"""Covering: reduce the values of all intervals over each point, in a tree of intervals.
 
 An interval over many points is added to the few nodes of the tree that make it up, and a point
 reads the nodes above it. So nothing has to be taken out where an interval ends: sums do not drift,

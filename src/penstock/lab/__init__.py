@@ -1,1 +1,1 @@
-"""The laboratory: tuple by tuple, under a simulated clock."""
+"""The laboratory: joins run tuple by tuple, under a real or simulated clock."""

@@ -1,4 +1,4 @@
-"""Everything laid out for a join before the first tuple arrives."""
+"""Apparatus: windows, loops and schedule of a run, laid out before the first tuple arrives."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.lab.clock import Work
 from penstock.lab.kernels.inner_state import Inner, empty_inner
-from penstock.lab.kernels.nested import KINDS, Loops, Schedule, Windows, insert_all, run_blocks
+from penstock.lab.kernels.nested import (
+    KINDS,
+    Counts,
+    Loops,
+    Schedule,
+    Windows,
+    insert_all,
+    run_blocks,
+)
 from penstock.lab.kernels.tree import Paths, run_arrivals
 from penstock.lab.layout.columns import Columns
 from penstock.lab.layout.joinable import Joinable, comparisons_of, joinable
 from penstock.lab.layout.loops import Lowering, every_table
 from penstock.lab.layout.paths import TreeLowering
 from penstock.lab.layout.positions import Lifetimes, lifetimes_of
-from penstock.lab.mesh.join_eddy import Vortex, run_vortex, vortex_of
+from penstock.lab.mesh.join_eddy import JoinEddy, join_eddy_of, run_join_eddy
 from penstock.lab.mesh.mesh import Mesh, mesh_of, routes_of, run_mesh
 from penstock.lab.schedule import Mode, block_bounds, cleanings, ready_times
 from penstock.lab.shedding import kept_tuples
@@ -36,52 +44,55 @@ Floats = NDArray[np.float64]
 
 
 @dataclass
-class Climber:
+class TreeState:
     """The paths of a tree's rows, and the inner rows that there are now."""
 
     paths: Paths
     inner: Inner
 
 
-Machine = Loops | Mesh | Vortex | Climber
+Machine = Loops | Mesh | JoinEddy | TreeState
 
 
 @dataclass(frozen=True)
 class Apparatus:
     """A plan with its input, as the kernel takes it; it can be run once.
 
-    `kept` says which of an input's rows can join at all: the kernel sees only these. `ready` is
-    when each block can be joined, `starts` where each input's rows start in the kernel's, `outside`
-    what it leaves to be checked, and `shed` how many tuples never arrive.
+    The kernel sees only rows that can join at all.
     """
 
     plan: Plan
+
     columns: Columns
+    """The columns of the kernel's rows."""
+
     lives: Mapping[str, Lifetimes]
+    """The lifetimes of each input's rows."""
+
     times: Int64s
+    """The event time at each position (µs)."""
+
     kept: Mapping[str, Int64s]
+    """The rows of each input that can join at all."""
+
     windows: Windows
+
     machine: Machine
+    """The routes of the plan, as one of the kernels takes them."""
+
     schedule: Schedule
+
     ready: Int64s
+    """When each block can be joined (µs)."""
+
     starts: Int64s
+    """Where each input's rows start in the kernel's."""
+
     outside: tuple[Condition, ...]
+    """The conditions that the kernel leaves to be checked."""
+
     shed: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Counts of work, counted on in place; `ledger` has them after each block, if it has rows, and
-    `deciding` the seconds spent on deciding about routes."""
-
-    work: Int64s
-    peaks: Int64s
-    ledger: Int64s
-    deciding: Floats
-
-    @property
-    def total(self) -> Work:
-        return Work(*self.work.tolist())
+    """How many tuples of each stream never arrive."""
 
 
 def set_up(
@@ -124,36 +135,38 @@ def set_up(
     )
 
 
-def tally(apparatus: Apparatus, with_ledger: bool) -> Tally:
-    """Counts at zero."""
+def no_counts(apparatus: Apparatus, with_ledger: bool) -> Counts:
+    """The counts of a run that has not begun."""
     blocks = len(apparatus.ready) if with_ledger else 0
     held = apparatus.windows.tail - apparatus.windows.head
-    if isinstance(apparatus.machine, Climber):
+    if isinstance(apparatus.machine, TreeState):
         held = np.concatenate([held, apparatus.machine.inner.held])
-    return Tally(np.zeros(KINDS, np.int64), held, np.zeros((blocks, KINDS), np.int64), np.zeros(1))
+    return Counts(np.zeros(KINDS, np.int64), np.zeros((blocks, KINDS), np.int64), held, np.zeros(1))
 
 
-def execute(apparatus: Apparatus, counts: Tally, first: int = 0, last: int | None = None) -> Int32s:
+def total_work(counts: Counts) -> Work:
+    """All the work so far."""
+    return Work(*counts.work.tolist())
+
+
+def execute(
+    apparatus: Apparatus, counts: Counts, first: int = 0, last: int | None = None
+) -> Int32s:
     """The results of blocks `first` to before `last`: the kernel's row of each input."""
     end = len(apparatus.ready) if last is None else last
     room = np.empty((1024, len(apparatus.starts)), np.int32)
     windows, machine, schedule = apparatus.windows, apparatus.machine, apparatus.schedule
-    books = (counts.work, counts.ledger, counts.peaks)
     match machine:
-        case Climber():
+        case TreeState():
             machine.inner, found, count = run_arrivals(
-                windows, machine.paths, machine.inner, schedule, first, end, *books, room
+                windows, machine.paths, machine.inner, schedule, first, end, counts, room
             )
         case Mesh():
-            found, count = run_mesh(
-                windows, machine, schedule, first, end, *books, counts.deciding, room
-            )
-        case Vortex():
-            found, count = run_vortex(
-                windows, machine, schedule, first, end, *books, counts.deciding, room
-            )
+            found, count = run_mesh(windows, machine, schedule, first, end, counts, room)
+        case JoinEddy():
+            found, count = run_join_eddy(windows, machine, schedule, first, end, counts, room)
         case _:
-            found, count = run_blocks(windows, machine, schedule, first, end, *books, room)
+            found, count = run_blocks(windows, machine, schedule, first, end, counts, room)
     results: Int32s = found[:count]
     return results
 
@@ -203,14 +216,14 @@ def _build(
         case Eddy():
             windows = columns.windows(every_table(columns), lives, codes, sizes)
             insert_all(windows, tables)
-            return windows, vortex_of(plan, columns, _able(lives, codes), starts)
+            return windows, join_eddy_of(plan, columns, _able(lives, codes), starts)
         case TreeJoin():
             tree = TreeLowering(plan, columns)
             windows = columns.windows(tree.tables(), lives, codes, sizes)
             inner = empty_inner(len(plan.query.inputs), positions, traced)
-            climber = Climber(tree.paths(), inner)
-            _climb_first(windows, climber, tables)
-            return windows, climber
+            state = TreeState(tree.paths(), inner)
+            _climb_first(windows, state, tables)
+            return windows, state
 
 
 def _able(lives: Mapping[str, Lifetimes], codes: Joinable) -> dict[str, pa.Table]:
@@ -218,19 +231,22 @@ def _able(lives: Mapping[str, Lifetimes], codes: Joinable) -> dict[str, pa.Table
     return {alias: life.rows.filter(codes.passes[alias]) for alias, life in lives.items()}
 
 
-def _climb_first(windows: Windows, climber: Climber, tables: Int64s) -> None:
+def _climb_first(windows: Windows, state: TreeState, tables: Int64s) -> None:
     """Let the rows of tables climb before any tuple: a join of two tables has inner rows too."""
-    inputs, joins = len(windows.head), len(climber.inner.held)
-    climber.inner, _, _ = run_arrivals(
+    inputs, joins = len(windows.head), len(state.inner.held)
+    state.inner, _, _ = run_arrivals(
         windows,
-        climber.paths,
-        climber.inner,
+        state.paths,
+        state.inner,
         Schedule(tables, np.array([0, len(tables)]), np.zeros(1, np.bool_)),
         0,
         1,
-        np.zeros(KINDS, np.int64),
-        np.zeros((0, KINDS), np.int64),
-        np.zeros(inputs + joins, np.int64),
+        Counts(
+            np.zeros(KINDS, np.int64),
+            np.zeros((0, KINDS), np.int64),
+            np.zeros(inputs + joins, np.int64),
+            np.zeros(1),
+        ),
         np.empty((0, inputs), np.int32),
     )
 

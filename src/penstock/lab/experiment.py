@@ -10,12 +10,11 @@ from types import MappingProxyType
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.join.pack import Arrivals, read_slice
+from penstock.engine.expressions.arrow_types import schema_of
 from penstock.engine.places.file_names import new_mark
 from penstock.engine.places.place import Place
-from penstock.engine.routes.laboratory_hint import refuse_views
-from penstock.engine.rows.layout import ARRIVAL, TS, Layout
+from penstock.engine.rows.columns import ARRIVAL, TS
+from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sinks.publish import (
     as_parts,
@@ -26,9 +25,11 @@ from penstock.engine.sinks.publish import (
     staging_of,
 )
 from penstock.engine.sinks.sink import PartWriter, Sink
+from penstock.engine.sources.arrivals import Arrivals, read_slice
 from penstock.engine.sources.feed import Feed
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
+from penstock.errors import PlanError
 from penstock.lab.clock import Clock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Mode
@@ -56,7 +57,7 @@ def run_experiment(
     A tuple is late if an earlier one of its stream is later by more than the lateness. Nothing is
     kept for a later run.
     """
-    refuse_views(plan.query)
+    _refuse_view(plan.query)
     mark = new_mark()
     prepare(sink, mark, is_new=True, overwrite=overwrite)
     outcome = run(plan, read_all(plan.query, contents_of(plan)), mode, expiration, clock, buckets)
@@ -71,6 +72,15 @@ def run_experiment(
         publish(sink, Manifest(batch=0, parts=parts))
         clean(staging)
     return outcome
+
+
+def _refuse_view(query: Query) -> None:
+    """Refuse a query that groups or aggregates: the laboratory runs joins only."""
+    if query.view is not None:
+        raise PlanError(
+            "queries with GROUP BY or aggregates do not run in the laboratory",
+            hint="run them in batches: leave out --eager and --every",
+        )
 
 
 def contents_of(plan: Plan) -> Mapping[str, Collection[str]]:
@@ -92,7 +102,7 @@ def read_all(
     layout = Layout(query)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         store = Store(Place.of(folder))
-        feed = Feed({i.source.name: i.source for i in query.inputs}.values(), store)
+        feed = Feed(query.sources.values(), store)
         feed.freeze()
         end = feed.everything()
         slices = feed.slices(feed.start(), end)
@@ -123,8 +133,7 @@ def _warn(item: Input, blocks: list[Arrivals], late: int) -> None:
 
 
 def _on_time(item: Input, columns: tuple[str, ...], blocks: list[Arrivals]) -> pa.Table:
-    names = [f for f in item.source.fields if f.name in columns]
-    schema = pa.schema([(f.name, arrow_type(f.type)) for f in names])
+    schema = schema_of(f for f in item.source.fields if f.name in columns)
     rows = pa.Table.from_batches([block.rows.select(schema.names) for block in blocks], schema)
     empty = np.empty(0, np.int64)
     times = np.concatenate([empty, *(block.times for block in blocks)])

@@ -19,8 +19,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import evaluate, holds
-from penstock.engine.rows.layout import Layout, column_name
-from penstock.lab.apparatus import Apparatus, execute, set_up, tally
+from penstock.engine.rows.columns import column_name
+from penstock.engine.rows.layout import Layout
+from penstock.lab.apparatus import Apparatus, execute, no_counts, set_up
 from penstock.lab.clock import Clock, RealClock, SimulatedClock, Work
 from penstock.lab.schedule import Mode
 from penstock.lab.timing import timing_of
@@ -77,7 +78,7 @@ def run(
     """
     each = isinstance(clock, SimulatedClock) and clock.servers == "each"
     apparatus = set_up(plan, tuples, mode, expiration, buckets or {}, traced=each)
-    counts = tally(apparatus, with_ledger=isinstance(clock, SimulatedClock) and not each)
+    counts = no_counts(apparatus, with_ledger=isinstance(clock, SimulatedClock) and not each)
     started = time.perf_counter()
     found = execute(apparatus, counts)
     timing = timing_of(apparatus, counts, clock, found, time.perf_counter() - started)

@@ -1,4 +1,4 @@
-"""When what is done: blocks of tuples that are joined together, and when windows are cleaned."""
+"""Schedules: blocks of tuples that are joined together, and when windows are cleaned."""
 
 from __future__ import annotations
 

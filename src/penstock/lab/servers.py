@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.lab.apparatus import Apparatus, Climber, blocks_of
+from penstock.lab.apparatus import Apparatus, TreeState, blocks_of
 from penstock.lab.clock import Costs, Work, served
 from penstock.lab.kernels.inner_state import traced
 from penstock.lab.kernels.nested import COMPARES, EXPIRED, INSERTS, KINDS, PROBES, RESULTS, TUPLES
@@ -38,7 +38,7 @@ class Services:
 
 @dataclass(frozen=True)
 class _Arrivals:
-    """What comes to a join, from one side or from both: when, and with which lifetimes and members.
+    """Rows that come to a join, from one side or both: when, and with which lifetimes and members.
 
     Tuples that can join nothing (not `passes`) take their time too. `members` has the kernel's row
     of each input, `places` turns the trace's numbers into numbers here.
@@ -58,7 +58,7 @@ class _Network:
 
     def __init__(self, apparatus: Apparatus, costs: Costs):
         assert isinstance(apparatus.plan, TreeJoin), "only trees are traced"
-        assert isinstance(apparatus.machine, Climber)
+        assert isinstance(apparatus.machine, TreeState)
         self.root = apparatus.plan.root
         self.lowering = TreeLowering(apparatus.plan, apparatus.columns)
         self.apparatus = apparatus
@@ -68,7 +68,7 @@ class _Network:
         self.end = float(apparatus.ready.max()) if len(apparatus.ready) else 0.0
 
     def arrivals(self, node: Node) -> _Arrivals:
-        """What a node sends up."""
+        """The rows that a node sends up."""
         return self._tuples(node.alias) if isinstance(node, Leaf) else self._matches(node)
 
     def _tuples(self, alias: str) -> _Arrivals:

@@ -1,4 +1,4 @@
-"""The drop boxes of a plan, before its windows."""
+"""Shedding: the drop boxes of a plan, before its windows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from penstock.engine.rows.layout import ARRIVAL
+from penstock.engine.rows.columns import ARRIVAL
 from penstock.kernels.drop import keeps
 from penstock.plan.plan import Plan
 
 
 def kept_tuples(plan: Plan, tuples: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """What the drop boxes of a plan let through, by alias."""
+    """The tuples that the drop boxes of a plan let through, by alias."""
     return {alias: _kept(plan, alias, rows) for alias, rows in tuples.items()}
 
 

@@ -1,4 +1,4 @@
-"""When results were produced and how long the work took, on any clock."""
+"""Timing: when results were produced and how long the work took, on any clock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.lab.apparatus import Apparatus, Tally, blocks_of
+from penstock.lab.apparatus import Apparatus, blocks_of, total_work
 from penstock.lab.clock import (
     Clock,
     Costs,
@@ -18,7 +18,7 @@ from penstock.lab.clock import (
     completions,
     total_cost,
 )
-from penstock.lab.kernels.nested import BIRTH
+from penstock.lab.kernels.nested import BIRTH, Counts
 from penstock.lab.servers import serve_each
 from penstock.query.window import MICROS
 
@@ -38,26 +38,26 @@ class Timing:
 
 
 def timing_of(
-    apparatus: Apparatus, counts: Tally, clock: Clock, found: Int32s, seconds: float
+    apparatus: Apparatus, counts: Counts, clock: Clock, found: Int32s, seconds: float
 ) -> Timing:
     """The timing of a run that has taken so many seconds here and found these results."""
     match clock:
         case RealClock():
             produced = apparatus.ready[_blocks(apparatus, found)]
             elapsed = max(_span(apparatus), seconds)
-            return Timing(produced, counts.total, seconds, elapsed, _per(apparatus, seconds))
+            return Timing(produced, total_work(counts), seconds, elapsed, _per(apparatus, seconds))
         case SimulatedClock(costs=costs, servers="shared"):
             return _shared(apparatus, counts, costs, found)
         case SimulatedClock(costs=costs):
             return _each(apparatus, costs)
 
 
-def _shared(apparatus: Apparatus, counts: Tally, costs: Costs, found: Int32s) -> Timing:
+def _shared(apparatus: Apparatus, counts: Counts, costs: Costs, found: Int32s) -> Timing:
     done = completions(apparatus.ready, counts.ledger, costs)
-    busy = total_cost(counts.total, costs)
+    busy = total_cost(total_work(counts), costs)
     elapsed = _since_start(apparatus, float(done[-1])) if len(done) else 0.0
     produced = done[_blocks(apparatus, found)]
-    return Timing(produced, counts.total, busy, elapsed, _per(apparatus, busy))
+    return Timing(produced, total_work(counts), busy, elapsed, _per(apparatus, busy))
 
 
 def _each(apparatus: Apparatus, costs: Costs) -> Timing:

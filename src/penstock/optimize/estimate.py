@@ -1,19 +1,19 @@
-"""What a plan is expected to do: its work, its results, its state, and what it must shed."""
+"""Estimates of plans: their work, results and state, and what they must shed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from penstock.errors import PlanError
-from penstock.optimize.model.curve import NOTHING, Curve, curve_of, last_arrival
+from penstock.optimize.model.curve import NOTHING, PlanCurve, curve_of, last_arrival
 from penstock.optimize.model.folding import weighed, with_early
-from penstock.optimize.model.load import combinations_of, output_of, state_of
-from penstock.optimize.model.load_of_mesh import as_kept, plan_load
+from penstock.optimize.model.load import load_of
+from penstock.optimize.model.load_of_mesh import as_kept
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.model.view_changes import view_changes
+from penstock.optimize.model.work import combinations_of, output_of, state_of
 from penstock.optimize.shedding.keeping import best_fractions, by_alias
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
@@ -33,7 +33,7 @@ _PATIENCE = 3.2e9
 def needed_by(problem: Problem, plan: Plan) -> float:
     """Seconds of work a second of a plan without drop boxes."""
     problem.effort.evaluations += 1
-    return value(plan_load(with_early(problem, plan.early), plan), [1.0] * problem.size)
+    return value(load_of(with_early(problem, plan.early), plan), [1.0] * problem.size)
 
 
 def estimate(
@@ -51,9 +51,8 @@ def estimate(
         x = best_fractions(problem, plan, tolerance)
     shed = weighed(problem) if min(x) < 1.0 else problem
     folded = with_early(shed, plan.early, by_alias(problem, x))
-    sizes = zip(folded.inputs, x, strict=True)
     return Estimate(
-        utilization=value(plan_load(folded, plan), x),
+        utilization=value(load_of(folded, plan), x),
         needed=needed,
         output_rate=value(output, x),
         full_rate=value(output, [1.0] * problem.size),
@@ -61,14 +60,19 @@ def estimate(
         keep=by_alias(problem, x),
         inner=tuple(_inner(folded, plan, x)),
         measure=_measure(problem, plan, goal),
-        sets={
-            flow.alias: flow.window * (fraction if flow.shrinks else 1.0)
-            for flow, fraction in sizes
-            if flow.alias in plan.early
-        },
+        sets=_sets(folded, plan, x),
         changes=view_changes(problem, by_alias(problem, x)),
         starting=batch_seconds(problem, plan) / TRIGGER,
     )
+
+
+def _sets(problem: Problem, plan: Plan, x: Sequence[float]) -> dict[str, float]:
+    """The rows that the inputs aggregated early are folded to."""
+    return {
+        flow.alias: flow.window * (fraction if flow.shrinks else 1.0)
+        for flow, fraction in zip(problem.inputs, x, strict=True)
+        if flow.alias in plan.early
+    }
 
 
 def _inner(problem: Problem, plan: Plan, x: Sequence[float]) -> Iterator[InnerEstimate]:
@@ -104,13 +108,13 @@ def endless(problem: Problem) -> tuple[str, ...]:
 def _measure(problem: Problem, plan: Plan, goal: Goal) -> float | None:
     match goal:
         case By(seconds=seconds):
-            return curve_of(problem, plan, seconds).by(seconds)
+            return curve_of(problem, plan, seconds).results(seconds)
         case First(results=results):
-            return _long_enough(problem, plan, results).when(results)
+            return long_enough(problem, plan, results).time_of(results)
     return None
 
 
-def _long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
+def long_enough(problem: Problem, plan: Plan, results: int) -> PlanCurve:
     """A curve up to the wanted results, or to the end of the streams."""
     end = last_arrival(problem)
     if end == 0.0:
@@ -118,20 +122,6 @@ def _long_enough(problem: Problem, plan: Plan, results: int) -> Curve:
     until = 1.0 if end is None else min(end, _PATIENCE)
     while True:
         curve = curve_of(problem, plan, until)
-        if end is not None or curve.results[-1] >= results or until > _PATIENCE:
+        if end is not None or curve.counts[-1] >= results or until > _PATIENCE:
             return curve
         until *= 4.0
-
-
-def check_reachable(problem: Problem, plan: Plan, goal: Goal) -> None:
-    """Refuse a goal that no plan can meet."""
-    if isinstance(goal, First):
-        most = float(_long_enough(problem, plan, goal.results).results[-1])
-        if most < goal.results:
-            span = "in a century" if last_arrival(problem) is None else "in all"
-            raise PlanError(
-                f"{goal}: there will be only about {most:,.0f} results {span}",
-                hint=f"ask for fewer: first:{int(most)}"
-                if most >= 1
-                else "look at windows and selectivities: hardly anything meets",
-            )

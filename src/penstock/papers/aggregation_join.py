@@ -1,4 +1,6 @@
-"""Seconds a second of aggregation joins, late and early (Tran and Lee, T&L).
+"""Reference: seconds a second of aggregation joins, late and early (Tran and Lee, T&L).
+
+No plan is costed by these formulas; a test compares how the planner ranks plans with them.
 
 Each stream's new tuple updates its window (and its aggregation set, where the stream has an early
 operator), looks for partners in the others' windows or sets, and updates the output set with what
@@ -42,7 +44,7 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Steps:
-    """What a method takes for one tuple of one stream, in seconds (T&L Table 1).
+    """The seconds that a method takes for one tuple of one stream (T&L Table 1).
 
     `update` is for a window, `find(k, early)` for partners in stream k's window or set, `fold(k)`
     for its aggregation set, `output` for the query's.

@@ -1,4 +1,4 @@
-"""How many combinations of streams' tuples there are in which all members meet alive.
+"""Reference: combinations of streams' tuples in which all members meet alive, for `fluid`.
 
 A combination counts if every member is alive when the last one arrives. Streams may have come
 through to an operator up to different times, since the one behind may have waited in longer queues.
@@ -12,7 +12,8 @@ import math
 import numpy as np
 from scipy.special import roots_legendre
 
-from penstock.papers.network import Floats, Source
+from penstock.papers.curve import Floats
+from penstock.papers.network import Source
 
 _EXACT = roots_legendre(4)
 """Exact up to seventh powers of time, so for eight streams between two knots."""

@@ -1,4 +1,6 @@
-"""The exact curve of a plan: its results over time, the plan taken as a fluid network (V&N).
+"""Reference: the exact results over time of a tree, taken as a fluid network (V&N).
+
+No plan is costed by it; tests compare it with the laboratory and with discrete queues.
 
 V&N integrate `dN/dt = f·(λl·R(t) + λr·L(t))`. With the same meaning, each operator is solved at
 once here. It serves its arrivals in the order in which they are ready, so a pair of arrivals is
@@ -17,7 +19,8 @@ import numpy as np
 
 from penstock.errors import PlanError
 from penstock.papers.combinations import combinations
-from penstock.papers.network import Filter, Floats, Join, Node, Source, Table, sources, yield_of
+from penstock.papers.curve import Curve, Floats, served
+from penstock.papers.network import Filter, Join, Node, Source, Table, sources, yield_of
 
 Servers = Literal["each", "shared"]
 """A server for each operator (V&N), or one that serves each base tuple with all its work (A&N)."""
@@ -26,35 +29,6 @@ _STEPS = 512
 """Knots of a curve: with so many, straight lines between them are right to one in ten thousand."""
 _EARLY = 1e-6
 """The first knot as a fraction of the whole time: where the first few results may lie."""
-_ROUNDING = 1e-9
-"""The relative error of counts: all results are reached though their sum was rounded."""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Results over time, seconds since the query began, up to `until`."""
-
-    times: Floats
-    counts: Floats
-    until: float
-
-    @property
-    def total(self) -> float:
-        """Results by the end of the curve."""
-        return self.results(self.until)
-
-    def results(self, time: float) -> float:
-        """Results by a time."""
-        return float(np.interp(min(time, self.until), self.times, self.counts))
-
-    def time_of(self, count: float) -> float | None:
-        """When there are so many results; None if that is not by the end of the curve."""
-        if count > self.total * (1 + _ROUNDING):
-            return None
-        count = min(count, self.total)
-        after = int(np.searchsorted(self.counts, count))
-        stretch = slice(max(after - 1, 0), after + 1)
-        return float(np.interp(count, self.counts[stretch], self.times[stretch]))
 
 
 def curve(network: Node, until: float, servers: Servers = "each") -> Curve:
@@ -78,7 +52,7 @@ def total_results(network: Node) -> float:
 
 @dataclass(frozen=True)
 class _Flow:
-    """What an operator has given by each of some times.
+    """The output of an operator by each of some times.
 
     `reached` has a row for each stream: the event time up to which it has come through. `work` is
     the seconds of work so far that were left to a server further on.
@@ -97,7 +71,7 @@ class _Solver:
     servers: Servers
 
     def solve(self, node: Node) -> _Flow:
-        """What comes out of a node over time."""
+        """The output of a node over time."""
         nothing = np.zeros_like(self.knots)
         match node:
             case Source():
@@ -188,8 +162,8 @@ def _at(times: Floats, flow: _Flow) -> _Flow:
 
 
 def _served(flow: _Flow) -> _Flow:
-    """A flow after a server that takes its work in order and is idle when there is none (Reich)."""
-    done = flow.work + np.maximum.accumulate(flow.times - flow.work)
+    """A flow after a server that takes its work in order."""
+    done = served(flow.times, flow.work)
     # while nothing arrives at a busy server, nothing more is done at that same time
     last = np.append(np.diff(done) > 0, True)
     return _Flow(

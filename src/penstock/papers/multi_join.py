@@ -3,7 +3,8 @@
 A join runs as nested loops over windows, in some order, once for the new tuples of each stream
 (the driver). The outermost loop compares nothing; each further one compares every combination that
 has matched so far with every tuple it looks at (G&O Appendix A). So all of the paper's algorithms
-are one formula: they differ in where the driver stands and how many of its tuples are new.
+are one formula: they differ in where the driver stands and how many of its tuples are new. The
+planner uses that formula, `driver_cost`, to place the drivers of lazy plans.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ Match = Callable[[Order, str], float]
 
 
 def time_window(rate: float, seconds: float, buckets: int = 1) -> Window:
-    """The window of a stream whose tuples live for a time (G&O: λT)."""
+    """Reference: the window of a stream whose tuples live for a time (G&O: λT)."""
     return Window(rate, rate * seconds, buckets)
 
 
 def common_attribute(distinct: Mapping[str, float]) -> Match:
-    """Matches of windows joined on one attribute with so many values each (G&O Appendix A).
+    """Reference: matches of windows joined on one attribute, by its values (G&O Appendix A).
 
     The values of each window are contained in those of the ones that have more.
     """
@@ -48,7 +49,7 @@ def common_attribute(distinct: Mapping[str, float]) -> Match:
 
 
 def different_attributes(selectivities: Mapping[frozenset[str], float]) -> Match:
-    """Matches of windows joined by predicates on pairs of them (G&O §5.4); no predicate: all."""
+    """Reference: matches of windows joined by predicates on pairs (G&O §5.4); no predicate: all."""
 
     def match(bound: Order, name: str) -> float:
         fraction = 1.0
@@ -60,7 +61,7 @@ def different_attributes(selectivities: Mapping[frozenset[str], float]) -> Match
 
 
 def result_size(windows: Windows, order: Order, match: Match, tau: float = 0.0) -> float:
-    """Results of joining whole windows (G&O: φ; with lazy expiration every τ, φ̂)."""
+    """Reference: results of joining whole windows (G&O: φ; with lazy expiration every τ, φ̂)."""
     size = 1.0
     for level, name in enumerate(order):
         size *= _kept(windows[name], tau) * (match(order[:level], name) if level else 1.0)
@@ -90,7 +91,7 @@ def driver_cost(
 
 
 def multiway_cost(windows: Windows, order: Order, match: Match, tau: float = 0.0) -> float:
-    """Comparisons/s of (eager, or with τ lazy) multi-way loops: new tuples outermost, then `order`.
+    """Reference: comparisons/s of multi-way loops, new tuples outermost, then `order`; with τ lazy.
 
     With hashed windows it is the multi-way hash join (G&O §3.4, §5.3), with some hashed the hybrid
     (§3.5).
@@ -99,19 +100,19 @@ def multiway_cost(windows: Windows, order: Order, match: Match, tau: float = 0.0
 
 
 def naive_cost(windows: Windows, order: Order, match: Match, tau: float = 0.0) -> float:
-    """Comparisons/s of naive multi-way loops: one order, whoever drives (G&O: G, with τ H)."""
+    """Reference: comparisons/s of naive loops: one order, whoever drives (G&O: G, with τ H)."""
     return general_cost(windows, dict.fromkeys(order, order), match, tau)
 
 
 def general_cost(
     windows: Windows, loops: Mapping[str, Order], match: Match, tau: float = 0.0
 ) -> float:
-    """Comparisons/s of general (lazy) multi-way loops: each driver has loops of its own."""
+    """Reference: comparisons/s of general (lazy) loops: each driver has loops of its own."""
     return sum(driver_cost(windows, own, driver, match, tau) for driver, own in loops.items())
 
 
 def expiration_cost(windows: Windows, interval: float) -> float:
-    """Accesses/s to expire tuples every `interval` seconds (G&O §4.1).
+    """Reference: accesses/s to expire tuples every `interval` seconds (G&O §4.1).
 
     Every tuple is taken out once, and each time every bucket is looked at.
     """

@@ -1,4 +1,4 @@
-"""A plan as a network through which tuples flow: sources, tables, filters and joins."""
+"""Reference: a tree as a network through which tuples flow, which `fluid` gives the curve of."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from penstock.papers.curve import Floats
 
 
 @dataclass(frozen=True)

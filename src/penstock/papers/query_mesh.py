@@ -1,4 +1,4 @@
-"""What a query mesh costs: routes, classification, and an overhead for every route (QM §4.5)."""
+"""The cost of a query mesh: routes, classification, and an overhead for every route (QM §4.5)."""
 
 from __future__ import annotations
 

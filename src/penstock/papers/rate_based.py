@@ -1,7 +1,7 @@
 """Rates over time of streams that may never end (Viglas and Naughton, V&N).
 
-Rates are tuples/s, costs seconds, times seconds since the query began. The exact curve of a plan is
-in `penstock.papers.fluid`; here are the paper's formulas and what its two heuristics are made of.
+Rates are tuples/s, costs seconds, times seconds since the query began. The planner uses what the
+paper's two heuristics are made of; the exact curve of a tree is in `penstock.papers.fluid`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ FREE = ArrivalCosts()
 
 
 def projection_rate(rate: float, cost: float) -> float:
-    """Output rate of a projection (V&N §3.1): its input's, or what it can handle."""
+    """Reference: output rate of a projection (V&N §3.1): its input's, or what it can handle."""
     return rate if rate * cost <= 1 else 1 / cost
 
 
 def selection_rate(rate: float, selectivity: float, cost: float) -> float:
-    """Output rate of a selection (V&N §3.2)."""
+    """Reference: output rate of a selection (V&N §3.2)."""
     return selectivity * projection_rate(rate, cost)
 
 
@@ -46,7 +46,7 @@ def join_rate(
 
 
 def outputs(rate: Callable[[float], float], until: float) -> float:
-    """Results by `until` as the integral of a rate over time (V&N Eq. 3).
+    """Reference: results by `until` as the integral of a rate over time (V&N Eq. 3).
 
     Of Eq. 2 this is half of what there is: that rate is a mean up to each time, so the results are
     `rate(until) * until`.
@@ -57,7 +57,7 @@ def outputs(rate: Callable[[float], float], until: float) -> float:
 def nested_loops_cost(
     other: float, time: float, *, move: float, compare: float, predicate: float = 0.0
 ) -> float:
-    """Seconds for an arrival that is compared with all of the other side so far (V&N Table 3).
+    """Reference: seconds for an arrival that is compared with all of the other side (V&N Table 3).
 
     `other` is the other side's rate; an expensive predicate adds its handling cost.
     """
@@ -67,17 +67,17 @@ def nested_loops_cost(
 def symmetric_hash_cost(
     *, move: float, hashing: float, probe: float, predicate: float = 0.0
 ) -> float:
-    """Seconds for an arrival that is put in its table and looked up in the other (V&N Table 3)."""
+    """Reference: seconds for an arrival that is hashed and looked up (V&N Table 3)."""
     return move + hashing + probe + predicate
 
 
 def rate_at(time: float, rate: float, cardinality: float = math.inf) -> float:
-    """Rate of a stream at a time: zero once a finite one has run dry."""
+    """Reference: rate of a stream at a time: zero once a finite one has run dry."""
     return rate if rate * time < cardinality else 0.0
 
 
 def mean_rate(until: float, rate: float, cardinality: float = math.inf) -> float:
-    """Mean rate of a stream up to a time, after which a finite one may long have run dry."""
+    """Reference: mean rate of a stream up to a time; a finite one may have run dry by then."""
     return min(rate, cardinality / until)
 
 

@@ -1,4 +1,6 @@
-"""Rates, windows and utilization in the steady state (Ayad and Naughton, A&N).
+"""Reference: rates, windows and utilization in the steady state (Ayad and Naughton, A&N).
+
+No plan is costed by these formulas; tests compare the paper's examples and `fluid` with them.
 
 Rates are tuples/s, windows tuples, costs seconds per tuple. What an operator costs is the seconds
 that it is busy in a second, so that the costs of a plan's operators add up to its utilization.
@@ -43,17 +45,17 @@ def time_window(rate: float, seconds: float) -> Flow:
 
 
 def select(flow: Flow, selectivity: float) -> Flow:
-    """What passes a selection (A&N Eq. 1, 2); windows count the tuples before it."""
+    """The flow after a selection (A&N Eq. 1, 2); windows count the tuples before it."""
     return Flow(selectivity * flow.rate, selectivity * flow.window)
 
 
 def project(flow: Flow) -> Flow:
-    """What a projection gives: a selection that all pass (A&N §3.1.1)."""
+    """The flow after a projection: a selection that all pass (A&N §3.1.1)."""
     return select(flow, 1.0)
 
 
 def join(left: Flow, right: Flow, selectivity: float) -> Flow:
-    """What a window join gives (A&N Eq. 3, 4); a product has selectivity 1."""
+    """The flow of results of a window join (A&N Eq. 3, 4); a product has selectivity 1."""
     return Flow(join_rate(left, right, selectivity), selectivity * left.window * right.window)
 
 
@@ -63,7 +65,7 @@ def join_rate(left: Flow, right: Flow, selectivity: float) -> float:
 
 
 def join_all(flows: Sequence[Flow], selectivity: float) -> Flow:
-    """What joining all flows gives, whatever the plan (A&N Eq. 5, 6).
+    """The flow of results of joining all flows, whatever the plan (A&N Eq. 5, 6).
 
     `selectivity` is the product of the selectivities of all joins.
     """

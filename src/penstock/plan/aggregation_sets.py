@@ -9,7 +9,7 @@ from penstock.query.expression import columns_of, streams_of
 
 
 def set_columns(query: Query, alias: str) -> tuple[Expression, ...]:
-    """What the rows of an input's aggregation set differ in, besides the ticks of their lives.
+    """The expressions in which rows of an input's aggregation set differ, besides their ticks.
 
     These are its join keys, its columns in predicates over several inputs, groups (its columns in
     them, where they read several inputs) and its columns in arguments that read several inputs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from penstock.figure import Figure
 from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
 from penstock.query.goal import Goal
@@ -21,7 +22,7 @@ class InnerEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan is expected to do with its drop boxes as they are.
+    """The work, results and state that are expected of a plan with its drop boxes as they are.
 
     `utilization` is seconds of work a second, `needed` what it would be without drop boxes;
     `output_rate` is results/s, `full_rate` without drop boxes; `state` is tuples. `measure` is what
@@ -46,7 +47,7 @@ class Estimate:
 
     @property
     def work(self) -> float:
-        """What plans are ranked by: the work, and what starting the batches takes."""
+        """The work and what starting the batches takes: plans are ranked by it."""
         return self.utilization + self.starting
 
 
@@ -61,31 +62,33 @@ class Alternative:
 
 @dataclass(frozen=True)
 class InputEstimate:
-    """An input as it arrives, before filters and drop boxes: tuples/s and where that figure comes
-    from (a table has none), and tuples in its window at the most.
+    """An input as it arrives, before filters and drop boxes: tuples/s (a table has none), and
+    tuples in its window at the most.
 
     `is_guess` says that the window's size rests on something that was guessed.
     """
 
-    rate: float | None
-    origin: str | None
+    rate: Figure | None
     state: float
     is_guess: bool = False
 
 
 @dataclass(frozen=True)
-class Fact:
-    """A figure that the decision rests on, and where it comes from.
+class Statistic:
+    """A figure that the decision rests on: what it is of, and its unit.
 
     A minor one decides so little that a guess of it is not counted as one.
     """
 
     what: str
-    value: float
+    figure: Figure
     unit: str
-    origin: str
-    note: str = ""
     is_minor: bool = False
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it was guessed and that matters."""
+        return self.figure.is_guess and not self.is_minor
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Decision:
     chosen: Alternative
     others: tuple[Alternative, ...]
     reason: str
-    facts: tuple[Fact, ...]
+    statistics: tuple[Statistic, ...]
     inputs: Mapping[str, InputEstimate]
     horizon: float
     physical: Physical

@@ -65,7 +65,7 @@ Fork = Split | Goes
 
 @dataclass(frozen=True)
 class Prospect:
-    """What training tells of a mesh, in seconds for a driving tuple (QM Eq. 2).
+    """The costs of a mesh by its training, in seconds for a driving tuple (QM Eq. 2).
 
     `routes` are what the routes cost the tuples that take them, `mesh` is all of it in the mean,
     with classification, `single` the best single route. `reason` says why one route is enough.

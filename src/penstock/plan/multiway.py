@@ -45,21 +45,21 @@ class MultiwayJoin:
     """Join all inputs at once; every stream has a probe order, tables have none.
 
     `early` are the inputs that are aggregated before they are joined (T&L), in the order of FROM.
-    With `anew`, a view is computed in each batch from all that is in the windows, for the ticks
-    that are due; only the stream that it names drives. Otherwise new tuples of all streams drive,
-    and what they add to the ticks to come is kept.
+    With `recompute`, a view is computed in each batch from all that is in the windows, for the
+    ticks that are due; only the stream that it names drives. Otherwise new tuples of all streams
+    drive, and what they add to the ticks to come is kept.
     """
 
     query: Query
     orders: tuple[ProbeOrder, ...]
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
-    anew: str | None = None
+    recompute: str | None = None
 
     @property
     def driving(self) -> tuple[ProbeOrder, ...]:
-        """The orders that are gone through: all, or the one of a view that is computed anew."""
-        return self.orders if self.anew is None else (self.order(self.anew),)
+        """The orders that are gone through: all, or the one of a view that is recomputed."""
+        return self.orders if self.recompute is None else (self.order(self.recompute),)
 
     def order(self, driver: str) -> ProbeOrder:
         """The probe order of one stream."""

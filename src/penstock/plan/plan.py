@@ -9,6 +9,6 @@ from penstock.plan.tree import TreeJoin
 Plan = MultiwayJoin | TreeJoin | MeshJoin | Eddy
 
 
-def anew_by(plan: Plan) -> str | None:
-    """The stream that drives a plan which computes its view anew; None for all other plans."""
-    return plan.anew if isinstance(plan, MultiwayJoin) else None
+def recomputed_by(plan: Plan) -> str | None:
+    """The stream that drives a plan which recomputes its view; None for all other plans."""
+    return plan.recompute if isinstance(plan, MultiwayJoin) else None

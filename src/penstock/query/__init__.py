@@ -1,4 +1,4 @@
-"""What is asked: streams, windows, predicates. Frozen, and knowing nothing of how it is run."""
+"""Queries: streams, windows, predicates. Frozen, and knowing nothing of how they are run."""
 
 from penstock.query.expression import Apply, Call, Column, Expression, Literal
 from penstock.query.function import Function

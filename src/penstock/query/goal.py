@@ -1,4 +1,4 @@
-"""What a plan is to be good at."""
+"""Goals: what a plan is to be good at."""
 
 from __future__ import annotations
 

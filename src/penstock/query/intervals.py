@@ -27,7 +27,7 @@ def with_intervals(query: Query) -> Query:
 
 
 def end_name(aggregate: Aggregate, end: str) -> str:
-    """What a view's outputs read as an end of an aggregate's interval."""
+    """The column that a view's outputs read as an end of an aggregate's interval."""
     return f"{aggregate.name} {end}"
 
 

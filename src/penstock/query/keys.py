@@ -28,7 +28,7 @@ class KeyClass:
         return tuple(alias for alias, _ in self.members)
 
     def parts(self, alias: str) -> tuple[Expression, ...]:
-        """What one input brings to the key."""
+        """The expressions of one input in the key."""
         return dict(self.members)[alias]
 
     @property

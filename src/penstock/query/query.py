@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from penstock.query.expression import Call, Expression, as_type, render, streams_of
@@ -80,6 +81,16 @@ class Query:
         return tuple(item for item in self.inputs if not item.is_table)
 
     @property
+    def sources(self) -> Mapping[str, Source]:
+        """The sources of all inputs by name, each once."""
+        return {item.source.name: item.source for item in self.inputs}
+
+    @property
+    def stream_sources(self) -> Mapping[str, Source]:
+        """The sources of the streams by name, each once; tables do not move the frontier."""
+        return {item.source.name: item.source for item in self.streams}
+
+    @property
     def is_sequenced(self) -> bool:
         """Whether tuples must be taken in their total order, as ROWS windows demand."""
         return any(isinstance(item.window, RowsWindow) for item in self.inputs)
@@ -102,6 +113,10 @@ class Query:
     def input(self, alias: str) -> Input:
         """The input of that alias."""
         return next(item for item in self.inputs if item.alias == alias)
+
+    def reading(self, source: str) -> tuple[Input, ...]:
+        """The inputs that read the source of that name."""
+        return tuple(item for item in self.inputs if item.source.name == source)
 
     def filters_of(self, alias: str) -> tuple[Condition, ...]:
         """The filters on one input."""

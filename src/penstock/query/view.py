@@ -1,4 +1,4 @@
-"""Views: what a grouped query keeps of the rows that its join gives."""
+"""Views: the groups and aggregates of the rows that a join gives."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Aggregate:
 
     @property
     def column(self) -> Column:
-        """What the view's outputs read of it."""
+        """The column that the view's outputs read."""
         return Column("", self.name, self.type)
 
 
@@ -70,3 +70,13 @@ class View:
     outputs: tuple[Output, ...]
     having: Expression | None = None
     every: int = EAGER
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The outputs of the join that are aggregated, each once."""
+        return tuple(dict.fromkeys(a.argument.name for a in self.aggregates if a.argument))
+
+    def functions_of(self, argument: str) -> frozenset[AggregateFunction]:
+        """The aggregates that are asked of an argument."""
+        mine = (a for a in self.aggregates if a.argument and a.argument.name == argument)
+        return frozenset(a.function for a in mine)

@@ -1,1 +1,1 @@
-"""What sources say of themselves: `analyze` samples them and estimates statistics."""
+"""Sampling: `analyze` samples sources and estimates their statistics."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.codes import group_codes, ordered_codes
-from penstock.engine.rows.layout import TS
+from penstock.engine.rows.columns import TS, plain_name
 from penstock.figure import Figure
 from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Column, Query
@@ -23,7 +23,7 @@ from penstock.sampling.key_selectivity import key_agreements
 from penstock.sampling.notes import notes_on
 from penstock.sampling.sample import Progress, Sample, take_samples
 from penstock.sampling.training import train
-from penstock.sampling.trial import Failed, plain_name, try_filters, try_theta
+from penstock.sampling.trial import Failed, try_filters, try_theta
 from penstock.stats.statistics import (
     GivenCondition,
     Statistics,
@@ -43,7 +43,7 @@ _READING = 0.5
 def analyze(
     query: Query, rows: int = 100_000, seconds: float = 10.0, progress: Progress | None = None
 ) -> Statistics:
-    """What samples of up to so many tuples a source tell within about so many seconds.
+    """Statistics from samples of up to so many tuples a source, within about so many seconds.
 
     How much is read in that time depends on the machine; without a limit (`inf`) it does not.
     `progress` is called with a source's name and how many of its tuples have been read.
@@ -72,7 +72,7 @@ def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:
     """Each input's own tuples: the inputs of one source share them out, to be independent."""
     shares = {}
     for name, sample in samples.items():
-        aliases = [item.alias for item in query.inputs if item.source.name == name]
+        aliases = [item.alias for item in query.reading(name)]
         for place, alias in enumerate(aliases):
             every = np.arange(place, len(sample.rows), len(aliases))
             shares[alias] = sample.rows if len(aliases) == 1 else sample.rows.take(pa.array(every))

@@ -195,7 +195,7 @@ def _numbered(parts: Sequence[Int64s]) -> Int64s:
 
 
 def _middle(column: pa.Array, rows: Int64s) -> Value:
-    """What stands for the values of a group: the most frequent text, the median number."""
+    """The value that stands for those of a group: the most frequent text, the median number."""
     own = column.take(pa.array(rows))
     if 2 * own.null_count > len(own):
         return None

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.codes import combined_codes, ordered_codes
+from penstock.engine.rows.columns import plain_name
 from penstock.figure import Figure
 from penstock.query import Query
 from penstock.query.expression import as_type
 from penstock.query.keys import KeyClass, key_classes
 from penstock.sampling.estimate import estimate_agreement, frequencies_of
-from penstock.sampling.trial import plain_name
 from penstock.stats.statistics import Group
 
 Int64s = NDArray[np.int64]

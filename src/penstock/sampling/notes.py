@@ -1,4 +1,4 @@
-"""What a reader of sampled statistics should know about them."""
+"""Notes for readers of sampled statistics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def notes_on(
 
 
 def _on_sources(query: Query, samples: Mapping[str, Sample]) -> Iterator[str]:
-    for name in dict.fromkeys(item.source.name for item in query.inputs):
+    for name in query.sources:
         sample = samples.get(name)
         if sample is None:
             yield f"{name}: Spark's rate source is not sampled; its rate is the declared one."

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.join.pack import Arrivals, read_slice
-from penstock.engine.rows.layout import TS
+from penstock.engine.rows.columns import TS
+from penstock.engine.sources.arrivals import Arrivals, read_slice
 from penstock.engine.sources.files import list_files
 from penstock.engine.sources.parsed import requested
 from penstock.engine.sources.slices import Slice
@@ -45,10 +45,10 @@ class Sample:
 
 def take_samples(query: Query, rows: int, seconds: float, progress: Progress) -> dict[str, Sample]:
     """A sample of each source, by its name; Spark's own rate source cannot be sampled."""
-    sources = {i.source.name: i.source for i in query.inputs if i.source.format != "rate"}
+    sources = [source for source in query.sources.values() if source.format != "rate"]
     end = time.monotonic() + seconds
     samples = {}
-    for done, source in enumerate(sources.values()):
+    for done, source in enumerate(sources):
         share = max(0.0, end - time.monotonic()) / (len(sources) - done)
         columns = _columns_read(query, source)
         samples[source.name] = _take(source, columns, rows, share, progress)
@@ -65,7 +65,7 @@ def _columns_read(query: Query, source: Source) -> tuple[str, ...]:
 
     All are read where any may choose a tuple's route.
     """
-    inputs = [item for item in query.inputs if item.source.name == source.name]
+    inputs = query.reading(source.name)
     if any(is_trained(query, item) for item in inputs):
         return tuple(field.name for field in source.fields)
     aliases = {item.alias for item in inputs}

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
+from penstock.engine.rows.columns import plain_name
 from penstock.errors import PenstockError
 from penstock.optimize.model.problem import Problem
 from penstock.query import Query
@@ -15,7 +16,7 @@ from penstock.query.query import Input
 from penstock.sampling.condense import attributes_in, condense
 from penstock.sampling.estimate import Floats
 from penstock.sampling.sample import is_trained
-from penstock.sampling.trial import evaluate_for, plain_name
+from penstock.sampling.trial import evaluate_for
 from penstock.sampling.yields import Windows, windows_of
 from penstock.stats.guess import complete
 from penstock.stats.statistics import Statistics
@@ -89,7 +90,7 @@ def _train(
 
 
 def _yields(query: Query, driver: str, drawn: pa.Table, windows: Windows, seconds: float) -> Floats:
-    """What the operators make of the drawn tuples, of as many as there was time for."""
+    """The outcomes of operators on the drawn tuples, of as many as there was time for."""
     passed = [
         evaluate_for(condition, drawn, plain_name, seconds)[0].astype(np.float64)
         for condition in query.filters_of(driver)

@@ -10,10 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import Naming, holds
-from penstock.engine.rows.layout import column_name
+from penstock.engine.rows.columns import column_name, plain_name
 from penstock.errors import EvaluationError
 from penstock.figure import Figure
-from penstock.query import Column, Condition
+from penstock.query import Condition
 from penstock.sampling.estimate import estimate_fraction
 from penstock.stats.statistics import GivenCondition
 
@@ -65,11 +65,6 @@ def try_theta(
     # Combinations that share a tuple are not independent: no more are than there are tuples.
     independent = min(len(held), *(len(rows[alias]) for alias in condition.streams))
     return GivenCondition(estimate_fraction(int(held.sum()), len(held), independent), cost)
-
-
-def plain_name(column: Column) -> str:
-    """What a column is called in the rows of its own source."""
-    return column.name
 
 
 def evaluate_for(

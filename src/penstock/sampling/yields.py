@@ -1,4 +1,4 @@
-"""What probes make of sampled tuples: the rows of a full window that match each (QM)."""
+"""Yields of probes: the rows of a full window that match each sampled tuple (QM)."""
 
 from __future__ import annotations
 

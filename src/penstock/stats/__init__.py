@@ -1,1 +1,1 @@
-"""What is known of streams: rates, selectivities, distinct counts, per-tuple costs."""
+"""Statistics of streams: rates, selectivities, distinct counts, per-tuple costs."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from penstock.atomic import write_text
 from penstock.engines import EngineName
 from penstock.errors import StatsError
 from penstock.stats.costs import Costs
@@ -36,14 +37,14 @@ class Calibration:
 
     @property
     def note(self) -> str | None:
-        """What to tell who plans with other costs because of the fault."""
+        """A warning for who plans with other costs because of the fault."""
         if self.fault is None:
             return None
         return f"the calibration is set aside: {self.fault}; {_AGAIN}"
 
 
 def calibration_of(engine: EngineName) -> Calibration:
-    """What this machine was calibrated to for an engine.
+    """The costs that this machine was calibrated to for an engine.
 
     Costs that no machine can have are as good as none, and so is a file that cannot be read: plans
     can be made without, and a file may be from an earlier version.
@@ -78,11 +79,9 @@ def keep(measured: Mapping[EngineName, Costs]) -> Path:
         lines.append(f"\n[{engine}]\n")
         kinds = {kind: seconds for kind, seconds in asdict(costs).items() if kind in NEEDED[engine]}
         lines += [f"{kind} = {seconds:.4g}\n" for kind, seconds in kinds.items()]
-    draft = path.with_suffix(".draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text("".join(lines), encoding="utf-8")
-        draft.replace(path)
+        write_text(path, "".join(lines))
     except OSError as error:
         hint = "PENSTOCK_CALIBRATION names another file"
         raise StatsError(f"cannot write {path}: {error}", hint=hint) from None

@@ -1,4 +1,4 @@
-"""What a machine needs for one tuple."""
+"""The seconds that a machine needs for one tuple, by the kind of work."""
 
 from __future__ import annotations
 
@@ -17,32 +17,52 @@ Results are of fewer groups, which are found faster.
 class Costs:
     """Seconds for one piece of each kind of work.
 
-    `join` is one figure for all that a join does with one arriving tuple (A&N's symmetric cost);
-    where it is given the others count for nothing. Otherwise: `insert` into a window, `expire` from
-    it, `hash` a key, `probe` a window (by key or not), `compare` with one tuple looked at (in a
-    loop over a window, or one candidate that a probe found), `move` a tuple to the next operator.
-    Whatever the plan is, `arrive` is for receiving a tuple and `result` for handing over a result.
-    `fold` is for finding a tuple's row of an aggregation set and adding it there, before a join;
-    `tally` is for adding a row of the join to its group of a view; both are guessed if not given.
-    `keep` is what an inner result of a tree takes beyond a tuple's `insert` and `expire`: it does
-    not die in the order in which it came. `search` is for setting out on a multi-way plan's probes,
-    once a tuple. `batch` is what starting a batch or re-execution takes, however little is in it,
-    and `round` what each of its rounds takes beyond that: what must move waits for the next round.
+    Where `join` is given, the other parts of a join count for nothing.
     """
 
     origin: Origin
+
     join: float | None = None
+    """All that a join does with one arriving tuple (A&N's symmetric cost)."""
+
     insert: float = 0.0
+    """Insert a tuple into a window."""
+
     probe: float = 0.0
+    """Probe a window, by key or not."""
+
     expire: float = 0.0
+    """Take a tuple out of a window."""
+
     move: float = 0.0
+    """Move a tuple to the next operator."""
+
     hash: float = 0.0
+    """Hash a key."""
+
     compare: float = 0.0
+    """Compare with one tuple: of a loop over a window, or one candidate that a probe found."""
+
     arrive: float = 0.0
+    """Receive a tuple, whatever the plan."""
+
     result: float = 0.0
+    """Hand over a result, whatever the plan."""
+
     fold: float | None = None
+    """Find a tuple's row of an aggregation set and add it there, before a join; guessed if None."""
+
     tally: float | None = None
+    """Add a row of the join to its group of a view; guessed if None."""
+
     keep: float = 0.0
+    """Keep an inner result of a tree, beyond `insert` and `expire`: it dies out of order."""
+
     search: float = 0.0
+    """Set out on a multi-way plan's probes, once a tuple."""
+
     batch: float = 0.0
+    """Start a batch or re-execution, however little is in it."""
+
     round: float = 0.0
+    """Start one more round of a batch: what must move waits for the next round."""

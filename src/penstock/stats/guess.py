@@ -65,7 +65,7 @@ def _shared(query: Query, statistics: Statistics) -> Statistics:
     """The same, with what is given of one input given to all inputs of its stream."""
     streams = {}
     for item in query.inputs:
-        same = [i.alias for i in query.inputs if i.source.name == item.source.name]
+        same = [i.alias for i in query.reading(item.source.name)]
         figures = [statistics.stream(alias) for alias in (item.alias, *same)]
         distinct: dict[str, Figure] = {}
         for each in reversed(figures):

@@ -21,30 +21,46 @@ class ConditionFigures:
 
 @dataclass(frozen=True)
 class Known:
-    """The statistics of a query with nothing missing: what was not given has been guessed.
-
-    `rates` are tuples/s of each stream (by alias) before filters and drop boxes; `cardinalities`
-    tuples of finite streams and rows of tables (endless streams have none). `groups[k]` has, for
-    each set of two or more members of key class k (`penstock.query.keys.key_classes`), the
-    fraction of their combinations that are equal on the key. `conditions` has the filters and theta
-    predicates, and the equalities that are in no key class, by their text. `horizon` is the seconds
-    after which an UNBOUNDED window is looked at. `distinct` has the different values of columns, by
-    alias and name, `cells` the different rows of aggregation sets, by alias, `training` the
-    training tuples of streams, and `untrained` why they have none, as far as they are given.
-    `notes` are for who reads a plan that was made from these figures.
-    """
+    """The statistics of a query with nothing missing: what was not given has been guessed."""
 
     query: Query
+
     rates: Mapping[str, Figure]
+    """Tuples/s of each stream, by alias, before filters and drop boxes."""
+
     cardinalities: Mapping[str, Figure]
+    """Tuples of finite streams and rows of tables, by alias; endless streams have none."""
+
     groups: tuple[Mapping[frozenset[str], Figure], ...]
+    """For each key class (`penstock.query.keys.key_classes`), by two or more of its members: the
+    fraction of their combinations that are equal on the key."""
+
     conditions: Mapping[str, ConditionFigures]
+    """Filters, theta predicates and the equalities that are in no key class, by their text."""
+
     costs: Costs
+    """Seconds for each kind of work."""
+
     capacity: Figure
+    """CPU-seconds a second that there are."""
+
     rows_warmup: float = 60.0
+    """Seconds in which a shed ROWS window must fill."""
+
     horizon: float | None = None
+    """Seconds after which an UNBOUNDED window is looked at."""
+
     distinct: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
+    """Different values of columns, by alias and name, as far as they are given."""
+
     training: Mapping[str, Training] = field(default_factory=dict)
+    """Training tuples of streams, by alias, as far as they are given."""
+
     untrained: Mapping[str, str] = field(default_factory=dict)
+    """Why a stream has no training tuples, by alias."""
+
     cells: Mapping[str, Figure] = field(default_factory=dict)
+    """Different rows of aggregation sets, by alias, as far as they are given."""
+
     notes: tuple[str, ...] = field(default=(), compare=False)
+    """Notes for who reads a plan that was made from these figures."""

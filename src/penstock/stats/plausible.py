@@ -35,7 +35,7 @@ def bounds_of(kind: str) -> tuple[float, float]:
 
 
 def faults_of(engine: EngineName, costs: Costs) -> Iterator[str]:
-    """What no machine can have, or what is missing; nothing if the costs can be planned with."""
+    """The costs that no machine can have or that are missing; none if they can be planned with."""
     for kind in NEEDED[engine]:
         seconds = getattr(costs, kind)
         if not seconds:

@@ -1,4 +1,4 @@
-"""What is given of a query's statistics: declared in a file, or sampled from the sources."""
+"""Statistics that are given for a query: declared in a file, or sampled from the sources."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Statistics:
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     def stream(self, alias: str) -> StreamFigures:
-        """What is given of one input."""
+        """The figures that are given for one input."""
         return self.streams.get(alias, StreamFigures())
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from penstock.engine.expressions.arrow_types import arrow_type, schema_of
 from penstock.engine.expressions.evaluate import evaluate, holds
+from penstock.engine.rows.columns import plain_name
 from penstock.errors import EvaluationError
-from penstock.query import Call, Column, DataType, Expression, Field, Literal, Source
+from penstock.query import Call, Column, DataType, Expression, Field, Literal
 from penstock.query.expression import COMPARISONS, FUNCTIONS, columns_of
 from support.expressions import value_of
 
@@ -150,10 +151,6 @@ def batch_of(expression: Expression, rows: list[dict[Column, Any]]) -> pa.Record
     return pa.record_batch({"besides": pa.nulls(len(rows)), **arrays})
 
 
-def plain_name(column: Column) -> str:
-    return column.name
-
-
 def same(left: Any, right: Any) -> bool:
     if isinstance(left, float) and isinstance(right, float):
         return left == right or (math.isnan(left) and math.isnan(right))
@@ -268,7 +265,7 @@ def test_a_date_has_no_number() -> None:
 
 def test_the_schema_of_a_source_has_its_columns_in_arrow_types() -> None:
     fields = tuple(Field(str(type_), type_) for type_ in TYPES)
-    schema = schema_of(Source("s", fields, "csv"))
+    schema = schema_of(fields)
     assert schema.names == [str(type_) for type_ in TYPES]
     assert schema.field("STRING").type == pa.large_string()
     assert schema.field("TIMESTAMP").type == pa.timestamp("us", tz="UTC")

@@ -27,6 +27,7 @@ from reference import answer, view_changes
 from support.cases import Case, canonical, write_case
 from support.engines import (
     Place,
+    expected,
     first_files_only,
     planned,
     random_plan,
@@ -34,7 +35,6 @@ from support.engines import (
     run_local,
     run_spark,
     tree,
-    without_nan,
 )
 from support.laboratory import random_plan as laboratory_plan
 from support.laboratory import rows_of, tables_of
@@ -54,19 +54,14 @@ def any_plan(query: Query, rng: Random) -> Plan:
 
 
 def any_view_plan(query: Query, rng: Random) -> Plan:
-    """The same with any inputs aggregated early, and the view computed anew or not."""
+    """The same with any inputs aggregated early, and the view recomputed or not."""
     plan = any_plan(query, rng)
     if isinstance(plan, MeshJoin):
         return plan
     drivers = [item.alias for item in query.streams]
     if isinstance(plan, MultiwayJoin) and len(drivers) > 1 and not query.is_sequenced:
-        plan = replace(plan, anew=rng.choice((None, *drivers)))
+        plan = replace(plan, recompute=rng.choice((None, *drivers)))
     return replace(plan, early=tuple(alias for alias in query.aliases if rng.random() < 0.5))
-
-
-def expected(case: Case, query: Query, kind: str, drain: bool = True):
-    rows = answer(query, case.batches, drain)
-    return canonical(without_nan(rows) if kind == "jsonl" else rows)
 
 
 def told(place: Place, query: Query):

@@ -23,22 +23,17 @@ from reference import answer, in_time
 from support.cases import Case, canonical, random_case, write_case
 from support.engines import (
     Place,
+    expected,
     first_files_only,
     planned,
     random_plan,
     run_local,
     run_spark,
-    without_nan,
 )
 from support.waiting import let_hours_pass
 
 SEEDS = range(180)
 SPARK_CASES = 22
-
-
-def expected(case: Case, query: Query, kind: str, drain: bool = True):
-    rows = answer(query, case.batches, drain)
-    return canonical(without_nan(rows) if kind == "jsonl" else rows)
 
 
 # ── in one process ────────────────────────────────────────────────────────────────────────────────
@@ -106,7 +101,7 @@ def traits(case: Case) -> frozenset[str]:
             found.add("late")
         if not total:
             found.add("empty stream")
-    if len({item.source.name for item in query.inputs}) < len(query.inputs):
+    if len(query.sources) < len(query.inputs):
         found.add("self-join")
     return frozenset(found)
 

@@ -16,8 +16,8 @@ import pytest
 
 from penstock.api import ContinuousQuery, sql
 from penstock.engine.sinks.sink import jsonl, parquet
-from penstock.engine.wire.packets import Packet, unpack_meta
-from penstock.engine.wire.task_errors import guarded, raise_error
+from penstock.engine.wire.packets import Packet, unpack_facts
+from penstock.engine.wire.task_errors import errors_as_facts, raise_error
 from penstock.errors import (
     CheckpointError,
     PenstockError,
@@ -32,15 +32,6 @@ from support.engines import Place, first_files_only, run_local, run_spark
 from support.soak import script, write_input
 
 Runner = Callable[..., Any]
-
-
-@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
-def run(request) -> Runner:
-    """A run over all there is, on either engine."""
-    if request.param == "local":
-        return run_local
-    spark = request.getfixturevalue("spark")
-    return lambda *arguments, **named: run_spark(spark, *arguments, **named)
 
 
 @pytest.fixture
@@ -228,7 +219,7 @@ def test_a_full_disk_under_the_sink(kind, query, small_disk, tmp_path):
 LIMITED = """
 import resource, signal, sys
 from penstock.api import sql
-from penstock.engine.sinks import Sink
+from penstock.engine.sinks.sink import Sink
 from penstock.errors import PenstockError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -519,7 +510,7 @@ def test_a_batch_that_does_not_fit_into_memory_is_an_error():
         yield from ()
         np.empty(1 << 55)
 
-    facts = [unpack_meta(packet) for packet in guarded(work())]
+    facts = unpack_facts(errors_as_facts(work()))
     with pytest.raises(StateError, match="does not fit into memory") as raised:
         raise_error(facts)
     assert "max_files" in (raised.value.hint or "")

@@ -14,17 +14,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import penstock as ps
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.routes.classifying import route_numbers
-from penstock.engine.routes.eddy_filters import REFRESH, Eddying
-from penstock.engine.routes.eddy_profile import Buckets, Profile, gain_ratios
+from penstock.engine.routes.eddy_filters import REFRESH, EddyFilters
+from penstock.engine.routes.eddy_profile import Buckets, EddyProfile, gain_ratios
 from penstock.engine.routes.routing import routing_of
-from penstock.engine.routes.ruster_lottery import Lottery
+from penstock.engine.routes.ruster_lottery import RusterLottery
 from penstock.engine.rows.layout import Layout
 from penstock.engine.run.options import RunOptions
-from penstock.engine.wire.packets import unpack_meta
+from penstock.engine.wire.facts import decode, encode
 from penstock.errors import EvaluationError, PlanError
 from penstock.plan.mesh import (
     DriverMesh,
@@ -49,9 +48,11 @@ from support.engines import (
     random_plan,
     random_tree,
     run_local,
+    run_replanning,
     run_spark,
 )
 from support.meshes import random_fork, random_mesh, timed, walk
+from support.screened import ONE, PLAIN, TWO, Calls, by_kind, screened_query, write_kinds
 from support.trees import CHAIN, COMMON, TIMES, assert_only_what_counts_is_there, long_query
 from support.views import expected as expected_view
 from support.views import told
@@ -190,16 +191,7 @@ def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
     case = drawn_case(seed, rng)
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
-    run = open_run(
-        any_plan(query, rng),
-        RunOptions(
-            sink=place.sink,
-            checkpoint=str(place.checkpoint),
-            partitions=rng.randint(1, 3),
-            report=lambda report: run.replan(any_plan(query, rng)),
-        ),
-    )
-    run.available_now(drain=True)
+    run_replanning(query, place, rng, any_plan)
     assert canonical(place.results(query)) == canonical(answer(query, case.batches))
     assert_only_what_counts_is_there(place)
 
@@ -275,90 +267,6 @@ def test_views_may_change_between_early_aggregation_and_a_mesh(seed, tmp_path):
 
 
 # ── routes at work ────────────────────────────────────────────────────────────────────────────────
-
-SCREENED = """
-CREATE STREAM a (ts BIGINT, id BIGINT, kind STRING, x DOUBLE)
-  WITH (format='parquet', path='{folder}/a', timestamp='ts', unit='s', max_files=1);
-CREATE STREAM b (ts BIGINT, id BIGINT, kind STRING, x DOUBLE)
-  WITH (format='parquet', path='{folder}/b', timestamp='ts', unit='s', max_files=1);
-SELECT {select}
-"""
-ONE = "a.id AS id FROM a [NOW] WHERE one(a.x) AND two(a.x) AND three(a.x)"
-TWO = """a.id AS id, b.id AS other FROM b [RANGE 1 MINUTE], a [NOW]
-WHERE a.kind = b.kind AND one(a.x) AND two(a.x) AND three(a.x)"""
-PLAIN = "a.x > 0.2 AND a.id % 5 <> 3 AND (a.kind <> 'kind 1' OR a.x > 1.5)"
-
-
-class Calls:
-    """Three filters that count their calls: each stops one of three kinds of tuples, 0 to 2."""
-
-    def __init__(self, *, fails_at: int | None = None):
-        self.count: Counter[int] = Counter()
-        self.fails_at = fails_at
-
-    @property
-    def functions(self) -> list[ps.Function]:
-        names = ("one", "two", "three")
-        return [self._function(number, name) for number, name in enumerate(names)]
-
-    def _function(self, number: int, name: str) -> ps.Function:
-        def passes(x: float) -> bool | None:
-            self.count[number] += 1
-            if self.count.total() == self.fails_at:
-                raise ValueError("not now")
-            # NULL is not true.
-            return None if x > 90 else int(x) % 3 != number or x % 1 > 0.9
-
-        return ps.function(cost=1e-5, name=name)(passes)
-
-
-def write_kinds(folder: Path, batches: int, rows: int, seed: int = 3) -> None:
-    """Tuples of three kinds, told apart by a text and by a number."""
-    rng = np.random.default_rng(seed)
-    for name in "ab":
-        (folder / name).mkdir(parents=True)
-        for batch in range(batches):
-            kinds = rng.integers(0, 3, rows)
-            x = kinds + rng.random(rows)
-            x[rng.random(rows) < 0.02] = 95.0
-            columns = {
-                "ts": np.sort(rng.integers(10 * batch, 10 * batch + 10, rows)),
-                "id": np.arange(batch * rows, (batch + 1) * rows),
-                "kind": pa.array([f"kind {k}" for k in kinds]),
-                "x": pa.array([None if v == 95.0 and n % 2 else v for n, v in enumerate(x)]),
-            }
-            pq.write_table(pa.table(columns), folder / name / f"{batch:04}.parquet")
-
-
-def screened_query(folder: Path, select: str, calls: Calls) -> Query:
-    return parse(SCREENED.format(folder=folder, select=select), functions=calls.functions)
-
-
-def by_kind(query: Query, orders: list[str]) -> MeshJoin:
-    """A mesh of a; an order names its filters by their numbers and b by its name: `0b12`."""
-    screens = {str(n): Screen(c) for n, c in enumerate(query.filters)}
-    operators: dict[str, Operator] = {**screens, "b": Probe("b", "sorted")}
-    routes = [MeshRoute(tuple((operators[each],) for each in order)) for order in orders]
-    tree = Split(
-        "kind",
-        None,
-        frozenset({"kind 0"}),
-        Goes(0),
-        Split("x", 1.99, frozenset(), Goes(1), Goes(2)),
-    )
-    mesh = DriverMesh("a", tree, tuple(routes), (1 / 3,) * 3)
-    others = [
-        DriverMesh(item.alias, Goes(0), (MeshRoute(((Probe("a", "sorted"),),)),), (1.0,))
-        for item in query.streams
-        if item.alias != "a"
-    ]
-    late = {query.filters[int(n)] for o in orders for n in o[o.find("b") + 1 :] if "b" in o}
-    placed = replace(
-        query,
-        filters=tuple(c for c in query.filters if c not in late),
-        thetas=tuple(c for c in query.filters if c in late),
-    )
-    return MeshJoin(placed, (mesh, *others))
 
 
 def test_each_ruster_meets_its_own_filter_first(tmp_path):
@@ -442,7 +350,7 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path):
         RunOptions(sink=Place(tmp_path).sink, checkpoint=str(Place(tmp_path).checkpoint)),
     )
     run.available_now()
-    lottery = run.pipeline.steering.lottery
+    lottery = run.pipeline.adaptive.lottery
     firsts: Counter[tuple[int, Operator]] = Counter()
     for batch in range(100):
         drawn = lottery.draw(plan, batch).mesh("a")
@@ -453,7 +361,9 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path):
 
 def test_the_lottery_draws_every_order_as_long_as_nothing_is_known(tmp_path):
     plan = uncertain(screened_query(tmp_path, TWO, Calls()))
-    drawn = [Lottery().draw(plan, batch).mesh("a").routes[0].operators for batch in range(400)]
+    drawn = [
+        RusterLottery().draw(plan, batch).mesh("a").routes[0].operators for batch in range(400)
+    ]
     assert len(set(drawn)) == 24
 
 
@@ -467,7 +377,7 @@ def test_flows_of_uncertain_routes_are_told(tmp_path):
         ),
     )
     run.available_now()
-    lottery = run.pipeline.steering.lottery
+    lottery = run.pipeline.adaptive.lottery
     names = {"b", *(str(condition) for condition in query.filters)}
     assert {(driver, operator) for driver, _, operator in lottery.went_in} == {
         ("a", name) for name in names
@@ -524,10 +434,10 @@ def test_an_eddy_goes_on_with_what_it_knows(tmp_path):
     rows = table.combine_chunks().to_batches()[0]
     calls = Calls()
     query = screened_query(tmp_path / "in", ONE, calls)
-    eddy = Eddying("a", query.filters, ("kind", "x"), 1)
+    eddy = EddyFilters("a", query.filters, ("kind", "x"), 1)
     screened = eddy.at(0).screen(rows.slice(0, 1_000))
     assert len(eddy.profile) == 0
-    eddy.learn([unpack_meta(packet) for packet in screened.facts])
+    eddy.learn([decode(encode(fact)) for fact in screened.facts])
     assert len(eddy.profile) > 500
     assert {table.buckets.attribute for table in eddy.profile.tables()} <= {"kind", "x"}
     cold = calls.count.total()
@@ -559,7 +469,7 @@ def test_buckets_hold_as_many_each_and_know_what_they_do_not_know():
 
 
 def test_nothing_is_known_of_an_empty_profile():
-    assert Profile.empty([1e-6, 1e-6]).tables() == ()
+    assert EddyProfile.empty([1e-6, 1e-6]).tables() == ()
 
 
 # ── refused ───────────────────────────────────────────────────────────────────────────────────────

@@ -16,33 +16,29 @@ from penstock.engine.local import open_run
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin, branches, is_left_deep
 from penstock.query import Query
 from reference import answer
-from support.cases import Case, canonical, random_case, write_case
+from support.cases import canonical, random_case, write_case
 from support.engines import (
     Place,
+    expected,
     first_files_only,
     planned,
     random_plan,
     random_tree,
     run_local,
+    run_replanning,
     run_spark,
     tree,
-    without_nan,
 )
 from support.trees import CHAIN, COMMON, LONG, TIMES, assert_only_what_counts_is_there, long_query
 
 SEEDS = range(4000, 4200)
 SPARK_CASES = 12
-
-
-def expected(case: Case, query: Query, kind: str, drain: bool = True):
-    rows = answer(query, case.batches, drain)
-    return canonical(without_nan(rows) if kind == "jsonl" else rows)
 
 
 def any_plan(query: Query, rng: Random) -> Plan:
@@ -65,7 +61,7 @@ def traits(plan: TreeJoin) -> frozenset[str]:
         found.add("ROWS")
     if inners and len(query.streams) < len(query.inputs):
         found.add("table")
-    if inners and len({item.source.name for item in query.inputs}) < len(query.inputs):
+    if inners and len(query.sources) < len(query.inputs):
         found.add("self-join")
     routing = routing_of(plan, Layout(query))
     found |= {f"{routing.rounds} rounds"}
@@ -118,16 +114,7 @@ def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
-    run = open_run(
-        any_plan(query, rng),
-        RunOptions(
-            sink=place.sink,
-            checkpoint=str(place.checkpoint),
-            partitions=rng.randint(1, 3),
-            report=lambda report: run.replan(any_plan(query, rng)),
-        ),
-    )
-    run.available_now(drain=True)
+    run_replanning(query, place, rng, any_plan)
     assert canonical(place.results(query)) == expected(case, query, place.kind)
     assert_only_what_counts_is_there(place)
 

@@ -16,11 +16,11 @@ from penstock.cli.show.progress import Progress
 from penstock.cql import parse
 from penstock.duration import Duration
 from penstock.engine.rows.event_time import moment
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
 from penstock.engine.state.waiting import Waiting, waiting_for
 from penstock.query import Query
-from support.engines import Place, run_local, run_spark
+from support.engines import Place, run_local
 from support.waiting import PATIENCE
 
 PENSTOCK = Path(sys.executable).with_name("penstock")
@@ -173,14 +173,6 @@ def folder(tmp_path) -> Path:
             (tmp_path / name / f"{number}.csv").write_text(f"ts,k\n{at},1\n{at + 1},2\n")
     (tmp_path / "t").mkdir()
     return tmp_path
-
-
-@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
-def run(request) -> Any:
-    if request.param == "local":
-        return run_local
-    spark = request.getfixturevalue("spark")
-    return lambda *arguments, **named: run_spark(spark, *arguments, **named)
 
 
 def test_reports_say_it_on_both_engines(run, folder):

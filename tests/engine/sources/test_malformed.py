@@ -8,7 +8,6 @@ import logging
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import pytest
 
 from penstock.api import sql
 from penstock.engine.expressions.arrow_types import schema_of
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import parquet
 from penstock.engine.sources import lines
 from penstock.engine.sources.kept_rows import MOST_TEXT
@@ -28,8 +27,9 @@ from penstock.errors import SinkError, SourceError
 from penstock.lab.experiment import read_all
 from penstock.query import DataType, Field, Source
 from penstock.sampling.analyze import analyze
+from support.blocks import rows
 from support.crashes import Crash, Run, exit_code
-from support.engines import Place, first_files_only, run_local, run_spark
+from support.engines import Place, first_files_only, run_local
 
 T = DataType
 FIELDS = (Field("ts", T.BIGINT), Field("k", T.INT), Field("at", T.TIMESTAMP), Field("n", T.STRING))
@@ -53,10 +53,6 @@ def read(stream: Source, path: str, *columns: str, hints: tuple[str, ...] = ()) 
     return list(read_file(stream, path, columns or NAMES, hints))
 
 
-def rows(blocks: list[Block]) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for block in blocks for row in block.batch.to_pylist()]
-
-
 # ── missing columns ───────────────────────────────────────────────────────────────────────────────
 
 LACKING = [
@@ -71,7 +67,7 @@ LACKING = [
 def test_what_a_file_does_not_have_is_null_if_it_is_to_be_filled(format_, content, more, tmp_path):
     stream = source(format_, columns="fill", **more)
     blocks = read(stream, put(tmp_path / "file", content))
-    assert blocks[0].batch.schema == schema_of(stream)
+    assert blocks[0].batch.schema == schema_of(stream.fields)
     assert rows(blocks) == [(1, 7, None, None), (2, 8, None, None)]
     # A malformed row takes the other way through the readers of text.
     if isinstance(content, str):
@@ -299,15 +295,6 @@ def rows_in(path: Path) -> list[tuple[str, str, int | None]]:
 def totals(reports: list[Report], name: str) -> dict[str, int]:
     counts = ("read", "late", "malformed", "unreadable")
     return {each: sum(getattr(r, each).get(name, 0) for r in reports) for each in counts}
-
-
-@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
-def run(request) -> Callable[..., Any]:
-    """A run over all there is, on either engine."""
-    if request.param == "local":
-        return run_local
-    spark = request.getfixturevalue("spark")
-    return lambda *arguments, **named: run_spark(spark, *arguments, **named)
 
 
 def test_late_malformed_and_unreadable_are_told_apart_and_add_up(run, tmp_path, caplog):

@@ -20,6 +20,7 @@ from penstock.engine.sources import lines, parquet_rows, read
 from penstock.engine.sources.read import Block, event_micros, read_file
 from penstock.errors import Caret, SourceError
 from penstock.query import DataType, Field, Source
+from support.blocks import rows
 
 T = DataType
 FIELDS = (Field("ts", T.BIGINT), Field("k", T.INT), Field("v", T.DOUBLE), Field("name", T.STRING))
@@ -44,10 +45,6 @@ def put(path: Path, content: str | bytes | pa.Table) -> str:
 
 def blocks(stream: Source, path: str, columns: Sequence[str] | None = None) -> list[Block]:
     return list(read_file(stream, path, columns or [field.name for field in stream.fields]))
-
-
-def rows(found: list[Block]) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for block in found for row in block.batch.to_pylist()]
 
 
 def positions(found: list[Block]) -> list[int]:
@@ -78,7 +75,7 @@ JSON = '{"ts": 10, "k": 1, "v": 0.5, "name": "a"}\n{"ts": 20}\n\n{"ts": 30, "k":
 def test_csv_with_nulls_in_declared_types(tmp_path: Path) -> None:
     stream = source("csv")
     (block,) = blocks(stream, put(tmp_path / "a.csv", CSV))
-    assert block.batch.schema == schema_of(stream)
+    assert block.batch.schema == schema_of(stream.fields)
     assert block.batch.column("name").to_pylist() == ["a", None, ""]
     assert block.batch.column("k").to_pylist() == [1, None, -3]
     assert (block.first_row, block.rows, block.malformed) == (0, None, 0)
@@ -196,7 +193,7 @@ def test_an_unreadable_event_time_is_malformed(tmp_path: Path) -> None:
 def test_json_with_missing_and_unknown_members(tmp_path: Path) -> None:
     stream = source("json")
     (block,) = blocks(stream, put(tmp_path / "a.json", JSON))
-    assert block.batch.schema == schema_of(stream)
+    assert block.batch.schema == schema_of(stream.fields)
     assert rows([block]) == [(10, 1, 0.5, "a"), (20, None, None, None), (30, -3, None, None)]
 
 
@@ -265,7 +262,7 @@ def test_parquet_columns_are_cast_to_the_declared_types(tmp_path: Path) -> None:
     )
     stream = source("parquet")
     (block,) = blocks(stream, put(tmp_path / "a.parquet", table))
-    assert block.batch.schema == schema_of(stream)
+    assert block.batch.schema == schema_of(stream.fields)
     assert rows([block]) == [(1, 1, 1.5, "a"), (2, None, None, "b")]
 
 

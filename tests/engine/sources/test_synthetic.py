@@ -75,7 +75,7 @@ def times(table: pa.Table) -> np.ndarray[Any, Any]:
 def test_columns_have_their_declared_types_and_times_do_not_go_back(arrivals: str) -> None:
     stream = source(arrivals=arrivals, rows=5000)
     table, numbers = made(stream)
-    assert table.schema == schema_of(stream)
+    assert table.schema == schema_of(stream.fields)
     assert table.num_rows == len(numbers) == 5000
     assert sum(column.null_count for column in table.columns) == 0
     assert (np.diff(times(table)) >= 0).all()

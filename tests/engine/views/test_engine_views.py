@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ from support.engines import (
     random_plan,
     random_tree,
     run_local,
+    run_replanning,
     run_spark,
     tree,
 )
@@ -47,7 +49,7 @@ SPARK_CASES = 8
 
 
 def any_plan(query: Query, rng: Random) -> Plan:
-    """Any kind of plan, with any inputs aggregated early, and the view computed anew or not."""
+    """Any kind of plan, with any inputs aggregated early, and the view recomputed or not."""
     early = tuple(alias for alias in query.aliases if rng.random() < 0.5)
     if rng.random() < 0.5:
         return replace(random_tree(query, rng), early=early)
@@ -56,7 +58,7 @@ def any_plan(query: Query, rng: Random) -> Plan:
     drivers = [item.alias for item in query.streams]
     if len(drivers) < 2 or query.is_sequenced or rng.random() < 0.3:
         return replace(plan, early=early)
-    return replace(plan, early=early, anew=rng.choice(drivers))
+    return replace(plan, early=early, recompute=rng.choice(drivers))
 
 
 def traits(query: Query) -> set[str]:
@@ -143,16 +145,7 @@ def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed, tmp_path):
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
-    run = open_run(
-        any_plan(query, rng),
-        RunOptions(
-            sink=place.sink,
-            checkpoint=str(place.checkpoint),
-            partitions=rng.randint(1, 3),
-            report=lambda report: run.replan(any_plan(query, rng)),
-        ),
-    )
-    run.available_now(drain=True)
+    run_replanning(query, place, rng, any_plan)
     assert told(place, query) == expected(case, query)
     listed = sorted(chunk.name for chunk in place.manifest.chunks())
     assert listed == Store(str(place.checkpoint)).names("state")
@@ -222,14 +215,14 @@ def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
     plans = {
         "late": planned(query),
         "early": replace(planned(query), early=("a", "b", "c")),
-        "anew": replace(planned(query), early=("a", "b", "c"), anew="b"),
+        "recompute": replace(planned(query), early=("a", "b", "c"), recompute="b"),
         "tree": replace(tree(query, (("a", "b"), "c")), early=("b", "c")),
     }
     for name, plan in plans.items():
         place = Place(tmp_path / name)
         reports = run_local(query, place, plan=plan, partitions=2)
         assert told(place, query) == wanted, name
-        if name in ("early", "anew") and windows is not SLIDING:
+        if name in ("early", "recompute") and windows is not SLIDING:
             # Each input is kept by group, keys and the columns that an aggregate reads with others.
             spaces = 3 if where == COMMON else 4
             kept = spaces * KEYS * GROUPS * 4
@@ -240,18 +233,18 @@ def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
 
 @pytest.mark.parametrize("window", ["TUMBLE 10 SECONDS", "UNBOUNDED"])
 @pytest.mark.parametrize("group", ["A.g", "FLOOR(A.x * 10)"])
-@pytest.mark.parametrize("anew", [None, "B"], ids=["kept", "anew"])
-def test_state_of_blocks_and_landmarks_is_groups_by_keys(anew, group, window, tmp_path):
+@pytest.mark.parametrize("recompute", [None, "B"], ids=["kept", "recompute"])
+def test_state_of_blocks_and_landmarks_is_groups_by_keys(recompute, group, window, tmp_path):
     """However many tuples come: one row a group and key on one side, one a key on the other."""
     every = "EVERY 5 SECONDS" if window == "UNBOUNDED" else ""
     query = parse(
         f"""{MADE} SELECT {group} AS g, COUNT(*) AS n, SUM(B.y) AS s, MIN(A.x) AS m
         FROM A [{window}], B [{window}] WHERE A.k = B.k GROUP BY {group} {every}"""
     )
-    plan = replace(planned(query), early=("A", "B"), anew=anew)
+    plan = replace(planned(query), early=("A", "B"), recompute=recompute)
     reports = run_local(query, Place(tmp_path), plan=plan, sink=noop(), drain=False)
     assert sum(sum(r.read.values()) for r in reports) == 40_000
-    calendar, view = (10 if anew is None else 0), 10
+    calendar, view = (10 if recompute is None else 0), 10
     assert max(r.state_tuples for r in reports) <= 50 * 10 + 50 + calendar + view
 
 
@@ -271,11 +264,11 @@ def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
         "WHERE A.k = B.k GROUP BY A.g EVERY 1 SECOND"
     )
     most = {}
-    for early, anew in (((), None), (("B",), None), (("A", "B"), None), (("A", "B"), "A")):
-        place = Place(tmp_path / "".join((str(anew), *early)))
-        plan = replace(planned(query), early=early, anew=anew)
+    for early, recompute in (((), None), (("B",), None), (("A", "B"), None), (("A", "B"), "A")):
+        place = Place(tmp_path / "".join((str(recompute), *early)))
+        plan = replace(planned(query), early=early, recompute=recompute)
         reports = run_local(query, place, plan=plan, sink=noop())
-        most[early, anew] = max(r.state_tuples for r in reports)
+        most[early, recompute] = max(r.state_tuples for r in reports)
     # The window, and the batches that are expired as a whole; a calendar of groups by ticks.
     window = 2 * 1000 * (4 + 2 + 2)
     assert most[(), None] <= window + 10 * 8
@@ -284,8 +277,8 @@ def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
 
 
 @pytest.mark.parametrize("every", ["", "EVERY 1 SECOND"], ids=["eager", "lazy"])
-@pytest.mark.parametrize("anew", [None, "B"], ids=["kept", "anew"])
-def test_what_has_left_the_windows_leaves_the_state(anew, every, tmp_path):
+@pytest.mark.parametrize("recompute", [None, "B"], ids=["kept", "recompute"])
+def test_what_has_left_the_windows_leaves_the_state(recompute, every, tmp_path):
     """Also out of chunks that many batches were merged to, part of which is still needed."""
     made = MADE.replace("max_time='2 seconds'", "max_time='1 second'").replace("=1000,", "=50,")
     made = made.replace("'20 seconds'", "'40 seconds'")
@@ -297,10 +290,10 @@ def test_what_has_left_the_windows_leaves_the_state(anew, every, tmp_path):
 
     def look(report: object) -> None:
         modules = place.manifest.modules.items()
-        inputs = [chunks for name, module in modules if "@" in name for chunks in module.values()]
+        inputs = [chunks for name, module in modules if name.place for chunks in module.values()]
         most.append(sum(chunk.rows for chunks in inputs for chunk in chunks))
 
-    plan = replace(planned(query), early=("A", "B"), anew=anew)
+    plan = replace(planned(query), early=("A", "B"), recompute=recompute)
     run = open_run(plan, RunOptions(sink=noop(), checkpoint=str(place.checkpoint), report=look))
     run.available_now()
     assert len(most) == 40
@@ -435,15 +428,15 @@ def bring(folder: Path, name: str, number: int, *seconds: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("early", "anew"),
+    ("early", "recompute"),
     [((), None), (("a", "b"), None), (("a", "b"), "a")],
-    ids=["late", "early", "anew"],
+    ids=["late", "early", "recompute"],
 )
-def test_a_view_goes_on_without_a_silent_stream(early, anew, tmp_path):
+def test_a_view_goes_on_without_a_silent_stream(early, recompute, tmp_path):
     bring(tmp_path, "a", 0, 100)
     bring(tmp_path, "b", 0, 100)
     query, place, reports = parse(SILENT.format(tmp_path)), Place(tmp_path), []
-    plan = replace(planned(query), early=early, anew=anew)
+    plan = replace(planned(query), early=early, recompute=recompute)
     run = open_run(
         plan, RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append)
     )
@@ -510,12 +503,38 @@ def test_a_killed_view_goes_on_exactly(crash, tmp_path):
     case = long_case(tmp_path / "in", windows, CHAIN, batches=10)
     place = Place(tmp_path)
     shapes = (None, (("a", "b"), "c"), ("a", ("b", "c")))
-    anew = "b" if windows is SLIDING else None
+    recompute = "b" if windows is SLIDING else None
     text, checkpoint, sink = case.query.text, str(place.checkpoint), place.sink.name
-    run = Run(text, checkpoint, sink, crash, shapes, early=("a", "c"), anew=anew)
+    run = Run(text, checkpoint, sink, crash, shapes, early=("a", "c"), recompute=recompute)
     assert exit_code(run) == -9
     assert exit_code(replace(run, crash=None)) == 0
     assert told(place, case.query) == expected(case, case.query)
+
+
+def as_of_0_1(checkpoint: Path) -> int:
+    """Give manifests the spelling of 0.1, and say how many were of a recomputed view."""
+    found = 0
+    for path in sorted(checkpoint.glob("manifests/*.json")):
+        facts = json.loads(path.read_text())["manifest"]
+        facts = {name.replace("is_recomputed", "is_anew"): fact for name, fact in facts.items()}
+        body = json.dumps(facts)
+        checksum = zlib.crc32(body.encode())
+        path.write_text(f'{{"checksum": {checksum}, "manifest": {body}}}')
+        found += facts["is_anew"]
+    return found
+
+
+@pytest.mark.parametrize("recompute", [None, "c"], ids=["kept", "recompute"])
+def test_a_checkpoint_of_0_1_goes_on(recompute, tmp_path):
+    case = long_case(tmp_path / "in", SLIDING, CHAIN, batches=6)
+    query, place = case.query, Place(tmp_path)
+    late = planned(query)
+    first = replace(late, early=("a", "b", "c"), recompute="b")
+    with first_files_only(query, 3):
+        run_local(query, place, plan=first, drain=False)
+    assert as_of_0_1(place.checkpoint)
+    run_local(query, place, plan=replace(late, early=("c",), recompute=recompute))
+    assert told(place, query) == expected(case, query)
 
 
 # ── on Spark ──────────────────────────────────────────────────────────────────────────────────────
@@ -562,7 +581,7 @@ def test_views_may_change_their_plans_on_spark(windows, spark, tmp_path):
     query, place = case.query, Place(tmp_path)
     late, bushy = planned(query), tree(query, (("a", "b"), "c"))
     assert isinstance(late, MultiwayJoin)
-    first = late if windows is ROWS else replace(late, early=("a", "b", "c"), anew="b")
+    first = late if windows is ROWS else replace(late, early=("a", "b", "c"), recompute="b")
     for count, plan in ((2, first), (4, replace(bushy, early=("a", "b")))):
         with first_files_only(query, count):
             run_spark(spark, query, place, plan=plan, drain=False)

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from penstock.cql import parse
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.clock import Costs as ClockCosts
 from penstock.lab.clock import SimulatedClock
 from penstock.lab.laboratory import Outcome, run
@@ -27,7 +27,8 @@ from penstock.optimize.joins.enumerate import all_trees
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.model.curve import curve_of
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
@@ -168,7 +169,7 @@ def random_setting(seed: int, windows: tuple[str, ...], size: int | None = None)
 def foreseen(setting: Setting) -> float:
     """Results by the end of the input."""
     problem = setting.problem(Costs("declared", join=1e-9))
-    return float(curve_of(problem, best_orders(problem), SPAN).results[-1])
+    return curve_of(problem, best_orders(problem), SPAN).total
 
 
 RANGES = ("RANGE 5 SECONDS", "RANGE 9 SECONDS")
@@ -235,7 +236,7 @@ def test_results_so_far(windows: tuple[str, ...]) -> None:
         found = measured(plan, setting, seed)
         for time in (30.0, SPAN):
             counts = [np.count_nonzero(o.produced_at <= time * MICROS) for o in found]
-            ratios.append(float(np.mean(counts)) / curve.by(time))
+            ratios.append(float(np.mean(counts)) / curve.results(time))
     agree(ratios, mean=0.05, each=0.15)
 
 
@@ -312,7 +313,7 @@ def foreseen_work(setting: Setting, plan: Plan, kind: str) -> float:
     """How often one kind of work is done, the windows filling: seconds at a second each, on a
     server that never rests."""
     problem = setting.problem(Costs("declared", **{kind: 1.0}), capacity=1e-3)
-    return float(curve_of(problem, plan, SPAN).done[-1]) * 1e-3
+    return float(curve_of(problem, plan, SPAN).times[-1]) * 1e-3
 
 
 @pytest.mark.parametrize(
@@ -343,10 +344,10 @@ def test_the_curve_becomes_as_steep_as_the_steady_estimate(seed: int) -> None:
     problem = setting.problem(costs, capacity=1e-3)
     for plan in plans_of(problem, seed):
         curve = curve_of(problem, plan, SPAN)
-        spent = np.interp([FULL, SPAN], curve.times, curve.done) * 1e-3
+        spent = np.interp([FULL, SPAN], curve.arrivals, curve.times) * 1e-3
         work = needed_by(problem, plan)
         assert (spent[1] - spent[0]) / (SPAN - FULL) == pytest.approx(work, rel=1e-6)
-        results = np.interp([FULL, SPAN], curve.times, curve.results)
+        results = np.interp([FULL, SPAN], curve.arrivals, curve.counts)
         rate = estimate(problem, plan, STEADY, sheds=False).output_rate
         assert (results[1] - results[0]) / (SPAN - FULL) == pytest.approx(rate, rel=1e-6)
 
@@ -390,9 +391,9 @@ def test_goals(windows: tuple[str, ...], busy: float) -> None:
         clock = SimulatedClock(ClockCosts(inserts=second, probes=second))
         outcomes = measured(plan, setting, seed, clock)
         counts = [np.count_nonzero(o.produced_at <= SPAN * MICROS) for o in outcomes]
-        by_time.append(float(np.mean(counts)) / curve.by(SPAN))
-        half = round(curve.by(SPAN) / 2)
+        by_time.append(float(np.mean(counts)) / curve.results(SPAN))
+        half = round(curve.results(SPAN) / 2)
         times = [o.produced_at[half - 1] / MICROS for o in outcomes]
-        soonest.append(float(np.mean(times)) / (curve.when(half) or 0.0))
+        soonest.append(float(np.mean(times)) / (curve.time_of(half) or 0.0))
     agree(by_time, mean=0.05, each=0.15)
     agree(soonest, mean=0.05, each=0.1)

@@ -25,20 +25,7 @@ from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
 from penstock.engine.state.store import Store
-from penstock.engine.views.confidence import Contributions
-from penstock.kernels.drop import keeps, lots
-from penstock.kernels.replicates import (
-    FIRST,
-    RESULTS_WIDTH,
-    TOTAL,
-    TUPLES_WIDTH,
-    higher,
-    marked,
-    marks,
-    totals,
-    weighed_results,
-    weighed_tuples,
-)
+from penstock.kernels.drop import keeps
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.explain.notes import sample_notes
 from penstock.plan.multiway import MultiwayJoin
@@ -119,126 +106,6 @@ def boxes(fractions: dict[str, float], seed: int = 0, **more: Any) -> DropBoxes:
     return DropBoxes(tuple(fractions.items()), seed, **more)
 
 
-# ── the mathematics ───────────────────────────────────────────────────────────────────────────────
-
-
-def weighed(ids, groups, values, weights, tickets, sums=()):
-    """Sums over results that are of no more than themselves."""
-    about = values, np.ones(len(ids)), np.ones(len(ids)), np.zeros(values.shape), -1
-    return weighed_results(ids, groups, *about, weights, tickets, sums)
-
-
-def many_lots(members, weights: Sequence[float], times: int = 40_000) -> np.ndarray:
-    """The sums over results with these members, under as many other lots of their tuples."""
-    size = len(members[0])
-    lots_of = [lots(0, f"{place}", np.arange(times * 16)) for place in range(len(members))]
-    tickets = [
-        own.reshape(times, 16)[:, places].ravel()
-        for own, places in zip(lots_of, members, strict=True)
-    ]
-    ids = np.repeat(np.arange(times), size)
-    weighty = np.array([np.full(len(ids), weight) for weight in weights])
-    return weighed(ids, times, np.ones((1, len(ids))), weighty, np.array(tickets))[0]
-
-
-def test_the_variance_of_two_streams_is_the_closed_form() -> None:
-    """Its mean over all lots is Σ â²v_b + b̂²v_a − v_a·v_b over the keys."""
-    kept_a, kept_b = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 2, 2])
-    x_a, x_b = 0.3, 0.6
-    a, b = np.nonzero(kept_a[:, None] == kept_b)
-    rows = many_lots((a, b), (1 / x_a, 1 / x_b))
-    first, second = 0.0, 0.0
-    for key in range(3):
-        n_a, n_b = (kept_a == key).sum(), (kept_b == key).sum()
-        v_a, v_b = n_a * (1 - x_a) / x_a**2, n_b * (1 - x_b) / x_b**2
-        first += (n_a / x_a) ** 2 * v_b + (n_b / x_b) ** 2 * v_a
-        second += v_a * v_b
-    assert Contributions(rows).first.sum(axis=1).mean() == pytest.approx(first, rel=0.01)
-    assert higher(rows).mean() == pytest.approx(second, rel=0.02)
-
-
-def test_one_result_of_three_streams_has_the_variance_of_a_coin() -> None:
-    """It is there with probability x = x_a·x_b·x_c, and so its weight varies by (1 − x)/x²."""
-    rows = many_lots(np.zeros((3, 1), np.int64), (2.0, 4.0, 1.25))
-    found = Contributions(rows).first.sum(axis=1) - higher(rows).mean(axis=1)
-    assert found.mean() == pytest.approx(10.0**2 * (1 - 1 / 10.0), rel=0.03)
-
-
-@pytest.mark.parametrize("size", [5, 40, 1000])
-def test_moments_have_no_bias_whatever_the_buckets(size: int) -> None:
-    contributions = np.random.default_rng(size).exponential(size=size)
-    rows = [
-        weighed_tuples(contributions, np.full(size, 2.0), lots(seed, "a", np.arange(size))).sum(0)
-        for seed in range(1500)
-    ]
-    told = np.zeros((len(rows), RESULTS_WIDTH))
-    told[:, :TUPLES_WIDTH] = np.array(rows)
-    of, parts = Contributions(told), contributions * sqrt(2)
-    first, third = of.first.sum(axis=1), of.slope * of.first.sum(axis=1)
-    assert first.mean() == pytest.approx((parts**2).sum(), rel=0.03)
-    assert third.mean() == pytest.approx((parts**3).sum(), rel=0.15 if size < 100 else 0.6)
-    assert of.spread == pytest.approx(of.spread[0])
-
-
-def test_folded_rows_multiply_as_their_tuples_do() -> None:
-    """Three streams on one key: results one by one, or of sums over each stream."""
-    rng = np.random.default_rng(5)
-    sizes = (4, 5, 3)
-    weights = [1 + rng.random(n) for n in sizes]
-    tickets = [rng.integers(-(2**63), 2**63 - 1, n) for n in sizes]
-    values = rng.normal(size=sizes[2])
-    places = np.array(list(product(*map(range, sizes)))).T
-    ids = np.zeros(places.shape[1], np.int64)
-    one_by_one = weighed(
-        ids,
-        1,
-        np.array([values[places[2]]]),
-        np.array([w[p] for w, p in zip(weights, places, strict=True)]),
-        np.array([t[p] for t, p in zip(tickets, places, strict=True)]),
-    )
-    counted = (np.ones(4), np.ones(5), values)
-    sums = [
-        weighed_tuples(*each).sum(axis=0)[np.newaxis]
-        for each in zip(counted, weights, tickets, strict=True)
-    ]
-    nothing = np.empty((0, 1))
-    at_once = weighed(ids[:1], 1, np.ones((1, 1)), nothing, nothing.astype(np.int64), sums)
-    one_by_one[..., TOTAL:FIRST] = at_once[..., TOTAL:FIRST]
-    np.testing.assert_allclose(at_once[0], one_by_one[0], rtol=1e-10, atol=1e-10)
-    assert totals(at_once[0])[0] == pytest.approx(
-        np.prod([w.sum() for w in weights[:2]]) * (values * weights[2]).sum()
-    )
-
-
-def test_what_is_certain_does_not_vary() -> None:
-    weights, tickets = np.ones((2, 9)), np.arange(18).reshape(2, 9)
-    ids, values = np.arange(9) % 2, np.full((1, 9), 0.1)
-    sums = weighed(ids, 2, values, weights, tickets)[0]
-    assert not sums[:, FIRST:].any()
-    assert totals(sums).tolist() == [0.5, 0.4]
-
-
-@pytest.mark.parametrize("size", [0, 1, 10, 30, 60])
-def test_marks_tell_how_many_tuples_there_are(size: int) -> None:
-    found = []
-    for seed in range(200):
-        bits = marks(lots(seed, "a", np.arange(size)))
-        found.append(float(marked(np.bitwise_or.reduce(bits, initial=0, keepdims=True))[0]))
-    assert np.mean(found) == pytest.approx(size, rel=0.03)
-    assert np.std(found) <= 0.15 * size
-
-
-def test_lots_are_even_and_tell_nothing_of_what_is_kept() -> None:
-    arrivals = np.arange(20_000)
-    tickets = lots(3, "a", arrivals)
-    bits = (tickets[:, None] >> np.arange(64)) & 1
-    assert abs(bits.mean(axis=0) - 0.5).max() < 0.02
-    kept = keeps(3, "a", arrivals, 0.3)
-    assert abs(bits[kept].mean(axis=0) - 0.5).max() < 0.03
-    assert abs(np.corrcoef(bits[kept].T) - np.eye(64)).max() < 0.06
-    assert (tickets != lots(3, "b", arrivals)).all()
-
-
 # ── coverage ──────────────────────────────────────────────────────────────────────────────────────
 
 # Of 200 intervals that hold the truth in 95 of 100 cases, 92 to 98 % do so in 19 of 20 trials only.
@@ -271,7 +138,7 @@ SETTINGS = {
 
 def some_plan(query: Query, number: int) -> Plan:
     """A late plan, one with all early, or any kind of plan with any inputs aggregated early; the
-    multi-way ones of these compute the view anew where they can."""
+    multi-way ones of these recompute the view where they can."""
     rng = Random(number)
     if number < 4:
         plan = random_tree(query, rng) if number % 2 else planned(query)
@@ -282,8 +149,8 @@ def some_plan(query: Query, number: int) -> Plan:
     plan = planned(query, random_plan(query, rng))
     assert isinstance(plan, MultiwayJoin)
     streams = [item.alias for item in query.streams]
-    may_be_anew = len(streams) > 1 and not query.is_sequenced
-    return replace(plan, early=early, anew=rng.choice(streams) if may_be_anew else None)
+    may_recompute = len(streams) > 1 and not query.is_sequenced
+    return replace(plan, early=early, recompute=rng.choice(streams) if may_recompute else None)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -658,10 +525,10 @@ def test_the_face_for_python_has_the_choice(tmp_path):
         assert query.plan.drops.estimates is not is_exact
 
 
-def test_explain_says_that_rows_windows_are_joined_anew() -> None:
+def test_explain_says_that_rows_windows_are_recomputed() -> None:
     declared = STREAM.format(name="a", folder="x")
     text = ps.sql(declared + "SELECT COUNT(*) AS n FROM a [ROWS 5]").explain()
-    assert "joins the whole windows anew at each evaluation" in text
+    assert "is recomputed from the whole windows at each evaluation" in text
 
 
 @pytest.mark.spark

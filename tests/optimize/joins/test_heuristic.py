@@ -12,9 +12,10 @@ import pytest
 from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 from penstock.optimize.joins.heuristic import heuristic_tree
 from penstock.optimize.joins.tree_search import TreeSearch
-from penstock.optimize.model.load import load_of, output_of
+from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.fractions import best_drops
 from penstock.plan.tree import Node, TreeJoin, is_left_deep
 from penstock.stats.costs import Costs

@@ -16,7 +16,8 @@ from penstock.cql import parse
 from penstock.cql.goal import parse_goal
 from penstock.errors import PlanError
 from penstock.figure import Figure
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.mesh import Eddy, Goes, MeshJoin, Screen, Split

@@ -279,3 +279,8 @@ def test_selections_are_shed_once_at_the_source() -> None:
     assert selection_drop(1.25) == 0.8
     assert selection_drop(0.75) == 1.0
     assert selection_drop(0.0) == 1.0
+    for cost in (0.75, 1.25, 4.0):
+        load, output = ((Monomial(each, frozenset({0})),) for each in (cost, 1.0))
+        kept = best_drops(load, output, [0.0], 1.0)
+        assert kept is not None
+        assert kept.fractions == pytest.approx((selection_drop(cost),))

@@ -15,10 +15,11 @@ from penstock.errors import PlanError
 from penstock.figure import Figure
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import cells_of, combinations, distinct_values, occupied
-from penstock.optimize.model.facts import facts_of
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.model.statistics_used import statistics_used
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.optimize.views.early import LATE, early_sets
 from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Decision
@@ -35,13 +36,11 @@ from penstock.query.goal import STEADY
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
-from support import paths
 from support.planning import query_of
 
 COLUMNS = "k l g v"
-# Views that are computed anew have tests of their own.
-KEPT = PlanOptions(off=frozenset({"anew"}))
-GOLDEN = paths.GOLDEN / "early_explain.txt"
+# Views that are recomputed have tests of their own.
+KEPT = PlanOptions(off=frozenset({"recompute"}))
 
 
 def view(
@@ -148,10 +147,10 @@ def test_cells_that_are_given_count_more_than_columns() -> None:
     known = complete(query, from_data({"streams": streams}, query))
     assert cells_of(known, "A") == Figure(60.0, "declared")
     assert cells_of(known, "B") == Figure(50.0, "guessed", rule="independent columns")
-    facts = {fact.what: fact for fact in facts_of(known)}
-    assert facts["different A.k, A.g"].value == 60
-    assert facts["different A.g"].is_minor
-    assert not facts["different B.k"].is_minor
+    shown = {each.what: each for each in statistics_used(known)}
+    assert shown["different A.k, A.g"].figure.value == 60
+    assert shown["different A.g"].is_minor
+    assert not shown["different B.k"].is_minor
 
 
 def test_combinations_multiply_columns_once() -> None:
@@ -428,14 +427,10 @@ def explained() -> Decision:
     return decide(known_of(view(), 1000, costs=costs), replace(KEPT, alternatives=True))
 
 
-def test_explain_as_text() -> None:
-    assert as_text(figures_of(explained(), alternatives=True)) == GOLDEN.read_text(encoding="utf-8")
-
-
 def test_costs_that_are_not_given_are_guessed() -> None:
-    facts = {fact.what: fact for fact in explained().facts}
-    fold, tally = facts["cost of fold"], facts["cost of tally"]
-    assert (fold.origin, tally.origin) == ("declared", "guessed")
+    shown = {each.what: each for each in explained().statistics}
+    fold, tally = shown["cost of fold"], shown["cost of tally"]
+    assert (fold.figure.origin, tally.figure.origin) == ("declared", "guessed")
     # A guess of so little does not make the rest uncertain.
     assert tally.is_minor
 

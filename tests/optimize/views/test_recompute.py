@@ -1,4 +1,4 @@
-"""Views computed anew: how many segments meet, when that pays, how it is written and explained."""
+"""Recomputed views: how many segments meet, when that pays, how it is written and explained."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ import pytest
 from penstock.errors import PlanError
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import is_folding_guessed, occupied
-from penstock.optimize.model.facts import guesses
 from penstock.optimize.model.folding import weighed, with_early
-from penstock.optimize.model.load_of_mesh import plan_load
+from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.recompute import anew_load, meetings
+from penstock.optimize.model.recompute import meetings, recompute_load
 from penstock.optimize.model.rounds import rounds_of
-from penstock.optimize.planner import PlanOptions, decide
-from penstock.optimize.views.early import COMPUTED_ANEW, anew_plan, anew_plans, early_sets
+from penstock.optimize.model.statistics_used import guesses
+from penstock.optimize.options import KINDS, SWITCHES, PlanOptions, checked
+from penstock.optimize.planner import decide
+from penstock.optimize.views.early import RECOMPUTED, early_sets, recompute_plan, recompute_plans
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan
 from penstock.plan.explain.figures import figures_of
@@ -34,7 +35,7 @@ from penstock.plan.explain.pictures.html import as_html
 from penstock.plan.explain.pictures.mermaid import as_mermaid
 from penstock.plan.explain.text import as_text
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
-from penstock.plan.plan import anew_by
+from penstock.plan.plan import recomputed_by
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.plan.text.shape import kind_of
 from penstock.query import Query
@@ -176,7 +177,7 @@ def test_all_work_by_hand() -> None:
     of B visit, and each combination is added to its group."""
     problem = problem_of(view(m=2), 10, costs={"join": 1e-6})
     a, b = occupied(1000, 2000), occupied(10, 2000)
-    plan = replace(default_plan(problem.query), early=("A", "B"), anew="B")
+    plan = replace(default_plan(problem.query), early=("A", "B"), recompute="B")
     merged, visits, results = 10 * (a + b), 10, occupied(1000, 20_000)
     work = 2 * 2000 + a + b + merged + visits + results
     assert needed_by(problem, plan) == pytest.approx(1e-6 * work)
@@ -185,7 +186,7 @@ def test_all_work_by_hand() -> None:
 def test_batches_without_an_evaluation_do_nothing() -> None:
     """Of long ticks the work is done once: here a tenth of it in a second."""
     problem = problem_of(view("TUMBLE 10 SECONDS", every="", m=2), 10, costs={"join": 1e-6})
-    plan = replace(default_plan(problem.query), early=("A", "B"), anew="B")
+    plan = replace(default_plan(problem.query), early=("A", "B"), recompute="B")
     folding = 2 * 2000 + occupied(1000, 2000) + occupied(10, 2000)
     once = (1000 + 10) + 10 + 1000
     assert needed_by(problem, plan) == pytest.approx(1e-6 * (folding + once / 10), rel=1e-3)
@@ -200,7 +201,7 @@ def test_tuples_of_a_moment_are_seen_once() -> None:
 def test_groups_cost_their_delivery_whatever_the_plan() -> None:
     problem = problem_of(view(m=2), 10, costs={"result": 1e-3, "fold": 0.0, "tally": 0.0})
     for early in early_sets(problem)[1:]:
-        assert needed_by(problem, anew_plan(problem, early)) == pytest.approx(100 * 1e-3)
+        assert needed_by(problem, recompute_plan(problem, early)) == pytest.approx(100 * 1e-3)
 
 
 def test_tables_never_change() -> None:
@@ -209,13 +210,13 @@ def test_tables_never_change() -> None:
     problem = Problem(query, complete(query, from_data({"streams": streams}, query)))
     folded = with_early(problem, ("B",))
     assert meetings(folded, problem.mask("B")) == pytest.approx(10)
-    assert anew_plan(problem, ("B",)).anew == "A"
+    assert recompute_plan(problem, ("B",)).recompute == "A"
 
 
 def test_shed_inputs_have_more_than_their_part_of_the_segments() -> None:
     """What is kept is enough to keep up, though fewer tuples share their segments with others."""
     problem = problem_of(view(m=2), 100, rate=5000, capacity=0.006)
-    found = estimate(problem, anew_plan(problem, ("A", "B")), STEADY)
+    found = estimate(problem, recompute_plan(problem, ("A", "B")), STEADY)
     assert found.needed > 0.006
     assert 0.003 < found.utilization <= 0.006 * (1 + 1e-6)
     assert 0 < found.output_rate < found.full_rate
@@ -228,7 +229,7 @@ def test_shed_inputs_have_more_than_their_part_of_the_segments() -> None:
 def test_what_is_shed_leaves_no_capacity_unused(query: Query, share: float) -> None:
     """Fewer tuples fold less, and that is reckoned with to the end."""
     full = known_of(query, 200)
-    for plan in (default_plan(query), anew_plan(Problem(query, full), ("A", "B"))):
+    for plan in (default_plan(query), recompute_plan(Problem(query, full), ("A", "B"))):
         early = replace(plan, early=("A", "B"))
         capacity = share * needed_by(Problem(query, full), early)
         problem = problem_of(query, 200, capacity=capacity)
@@ -238,11 +239,11 @@ def test_what_is_shed_leaves_no_capacity_unused(query: Query, share: float) -> N
             assert 0.95 * capacity <= found.utilization <= capacity * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("anew", [None, "B"])
-def test_nothing_else_that_is_kept_gives_more(anew: str | None) -> None:
+@pytest.mark.parametrize("recompute", [None, "B"])
+def test_nothing_else_that_is_kept_gives_more(recompute: str | None) -> None:
     """No fractions on a grid do better with the same capacity."""
     query = view(m=2)
-    plan = replace(default_plan(query), early=("A", "B"), anew=anew)
+    plan = replace(default_plan(query), early=("A", "B"), recompute=recompute)
     capacity = 0.2 * needed_by(problem_of(query, 100), plan)
     problem = problem_of(query, 100, capacity=capacity)
     found = estimate(problem, plan, STEADY)
@@ -250,7 +251,7 @@ def test_nothing_else_that_is_kept_gives_more(anew: str | None) -> None:
 
     def fits(x: tuple[float, float]) -> bool:
         folded = with_early(shed, plan.early, dict(zip("AB", x, strict=True)))
-        return value(plan_load(folded, plan), x) <= capacity
+        return value(load_of(folded, plan), x) <= capacity
 
     grid = np.geomspace(1e-3, 1.0, 60).tolist()
     best = max(a * b for a, b in product(grid, grid) if fits((a, b)))
@@ -292,34 +293,36 @@ def test_driver_and_order_are_the_best(seed: int) -> None:
         # Orders that nobody goes through count by the keys of their visits only.
         others = tuple(order for order in found.orders if order.driver != driver)
         plan = MultiwayJoin(query, (*others, ProbeOrder(driver, tuple(probes))), early=early)
-        return value(anew_load(folded, plan, driver), [1.0] * 4)
+        return value(recompute_load(folded, plan, driver), [1.0] * 4)
 
-    found = anew_plan(problem, early)
-    assert found.anew is not None
+    found = recompute_plan(problem, early)
+    assert found.recompute is not None
     least = min(work(*names) for names in permutations("ABCD"))
-    assert work(found.anew, *found.order(found.anew).targets) == pytest.approx(least, rel=0.02)
+    assert work(found.recompute, *found.order(found.recompute).targets) == pytest.approx(
+        least, rel=0.02
+    )
 
 
-def test_every_set_may_be_computed_anew() -> None:
+def test_every_set_may_be_recomputed() -> None:
     problem = problem_of(view(m=4), 100)
-    found = [plan for plan, _ in anew_plans(problem, frozenset())]
+    found = [plan for plan, _ in recompute_plans(problem, frozenset())]
     assert [plan.early for plan in found] == list(early_sets(problem)[1:])
-    assert all(anew_by(plan) in "ABCD" for plan in found)
+    assert all(recomputed_by(plan) in "ABCD" for plan in found)
 
 
 @pytest.mark.parametrize("query", [view("ROWS 50"), view(m=1), view(m=6)])
-def test_what_is_never_computed_anew(query: Query) -> None:
-    assert list(anew_plans(problem_of(query, 100), frozenset())) == []
+def test_what_is_never_recomputed(query: Query) -> None:
+    assert list(recompute_plans(problem_of(query, 100), frozenset())) == []
 
 
 def test_many_matches_and_few_ticks_a_window() -> None:
     """Three streams of 20,000 tuples/s with a thousand matches each: kept rows meet 300 times."""
     decision = chosen(view(), 3651, 20_000)
-    assert anew_by(decision.plan) is not None
+    assert recomputed_by(decision.plan) is not None
     assert {"B", "C"} <= set(decision.plan.early)
-    kept = chosen(view(), 3651, 20_000, off=frozenset({"anew"}))
+    kept = chosen(view(), 3651, 20_000, off=frozenset({"recompute"}))
     assert decision.chosen.estimate.needed < 0.2 * kept.chosen.estimate.needed
-    assert COMPUTED_ANEW in decision.chosen.found_by
+    assert RECOMPUTED in decision.chosen.found_by
 
 
 @pytest.mark.parametrize(
@@ -335,19 +338,19 @@ def test_many_matches_and_few_ticks_a_window() -> None:
     ],
 )
 def test_few_matches_and_long_windows_are_kept(query: Query, keys: float, rate: float) -> None:
-    assert anew_by(chosen(query, keys, rate).plan) is None
+    assert recomputed_by(chosen(query, keys, rate).plan) is None
 
 
 def test_a_little_less_work_is_not_enough() -> None:
     """How much less it is depends on how long batches are, which nobody knows yet."""
     costs = {"insert": 2e-7, "probe": 3e-7, "compare": 1e-8, "fold": 1.4e-7}
     decision = decide(known_of(view(m=2), 1000, costs=costs))
-    assert anew_by(decision.plan) is None
+    assert recomputed_by(decision.plan) is None
     best = decision.others[0]
-    assert anew_by(best.plan) == "B"
+    assert recomputed_by(best.plan) == "B"
     ratio = best.estimate.utilization / decision.chosen.estimate.utilization
     assert 0.9 < ratio < 1.0
-    assert decision.reason.startswith("the view is kept, as computing it anew is not clearly")
+    assert decision.reason.startswith("the view is kept, as recomputing it is not clearly")
 
 
 def guessed(window: str, **more: Any) -> Decision:
@@ -359,13 +362,13 @@ def guessed(window: str, **more: Any) -> Decision:
 
 def test_long_windows_are_not_read_again_for_a_guess() -> None:
     """Windows of 10 seconds cost little even if nothing folds; those of 5 minutes cost too much."""
-    assert anew_by(guessed("RANGE 10 SECONDS").plan) is not None
+    assert recomputed_by(guessed("RANGE 10 SECONDS").plan) is not None
     decision = guessed("RANGE 5 MINUTES")
-    assert anew_by(decision.plan) is None
-    assert anew_by(decision.others[0].plan) is not None
-    assert decision.reason.startswith("the view is kept, as only a guess says that computing it")
+    assert recomputed_by(decision.plan) is None
+    assert recomputed_by(decision.others[0].plan) is not None
+    assert decision.reason.startswith("the view is kept, as only a guess says that recomputing it")
     few = guessed("RANGE 5 MINUTES", distinct={"k": 100, "g": 100})
-    assert anew_by(few.plan) is not None
+    assert recomputed_by(few.plan) is not None
 
 
 def test_what_is_known_of_folding() -> None:
@@ -387,7 +390,7 @@ def test_what_is_known_of_folding() -> None:
 
 def test_the_best_plan_that_is_kept_is_told() -> None:
     decision = chosen(view(), 3651, 20_000)
-    best = next(a for a in decision.others if anew_by(a.plan) is None)
+    best = next(a for a in decision.others if recomputed_by(a.plan) is None)
     assert decision.others[0] is not best
     assert decision.reason.startswith("least work of ")
     assert decision.reason.endswith(f"; the best that is kept {best.estimate.utilization:.3g}")
@@ -409,12 +412,12 @@ def test_of_nearly_nothing_the_most_is_kept() -> None:
 
 def test_switched_off() -> None:
     for options in (
-        {"off": frozenset({"anew"})},
+        {"off": frozenset({"recompute"})},
         {"off": frozenset({"early-aggregation"})},
         {"kinds": frozenset({"tree"})},
     ):
         decision = chosen(view(), 30, 2000, **options)
-        assert all(anew_by(a.plan) is None for a in (decision.chosen, *decision.others))
+        assert all(recomputed_by(a.plan) is None for a in (decision.chosen, *decision.others))
 
 
 def test_in_the_order_of_from() -> None:
@@ -432,7 +435,7 @@ def test_rounds_are_those_of_the_order_that_is_gone_through() -> None:
     problem = problem_of(query, 100)
     text = "A: B D C; D: C A B | early A"
     assert rounds_of(problem, forced_plan(query, text)) == 3
-    assert rounds_of(problem, forced_plan(query, f"{text} | anew D")) == 2
+    assert rounds_of(problem, forced_plan(query, f"{text} | recompute D")) == 2
 
 
 # ---- as text
@@ -441,42 +444,90 @@ def test_rounds_are_those_of_the_order_that_is_gone_through() -> None:
 @pytest.mark.parametrize(
     ("text", "rendered"),
     [
-        ("A: B C; B: A C; C: B A | early A B C | anew C", None),
-        ("A: B C; B: A C; C: B A|early B,A|anew B", "A: B C; B: A C; C: B A | early A B | anew B"),
-        ("(A B C) | early A | anew C", "A: B C; B: A C; C: A B | early A | anew C"),
-        ("| early B | anew A", "A: B C; B: A C; C: A B | early B | anew A"),
+        ("A: B C; B: A C; C: B A | early A B C | recompute C", None),
+        (
+            "A: B C; B: A C; C: B A|early B,A|recompute B",
+            "A: B C; B: A C; C: B A | early A B | recompute B",
+        ),
+        ("(A B C) | early A | recompute C", "A: B C; B: A C; C: A B | early A | recompute C"),
+        ("| early B | recompute A", "A: B C; B: A C; C: A B | early B | recompute A"),
     ],
 )
 def test_text(text: str, rendered: str | None) -> None:
     plan = forced_plan(view(), text)
     assert render_plan(plan) == (rendered or text)
     assert forced_plan(view(), render_plan(plan)) == plan
-    assert anew_by(plan) == text[-1]
+    assert recomputed_by(plan) == text[-1]
 
 
 def test_names_that_are_words_of_the_notation() -> None:
     query = query_of(
-        "SELECT COUNT(*) AS n FROM early [NOW], anew [NOW] WHERE early.k = anew.k",
-        {"early": "k", "anew": "k"},
+        "SELECT COUNT(*) AS n FROM early [NOW], recompute [NOW] WHERE early.k = recompute.k",
+        {"early": "k", "recompute": "k"},
     )
-    text = "early: anew; anew: early | early early anew | anew anew"
+    text = "early: recompute; recompute: early | early early recompute | recompute recompute"
     plan = forced_plan(query, text)
-    assert (plan.early, anew_by(plan)) == (("early", "anew"), "anew")
+    assert (plan.early, recomputed_by(plan)) == (("early", "recompute"), "recompute")
     assert render_plan(plan) == text
-    assert anew_by(forced_plan(query, "early: anew; anew: early | early anew")) is None
+    assert (
+        recomputed_by(forced_plan(query, "early: recompute; recompute: early | early recompute"))
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A: B C; B: A C; C: B A | early A B C | anew C",
+        "A: B C; B: A C; C: B A|early B,A|anew B",
+        "(A B C) | early A | anew C",
+    ],
+)
+def test_plans_written_with_0_1_are_read(text: str) -> None:
+    today = text.replace("anew", "recompute")
+    plan = forced_plan(view(), text)
+    assert plan == forced_plan(view(), today)
+    assert recomputed_by(plan) == text[-1]
+    assert "anew" not in render_plan(plan)
+    for wrong, (message, _, _) in WRONG.items():
+        with pytest.raises(PlanError) as raised:
+            forced_plan(view(), wrong.replace("recompute", "anew"))
+        assert raised.value.message in (message, message.replace("recompute", "anew"))
+
+
+def test_switches_of_0_1_are_read() -> None:
+    assert checked(["anew", "mesh"], SWITCHES, "optimisation") == {"recompute", "mesh"}
+    with pytest.raises(PlanError, match="no kind of plans 'anew'"):
+        checked(["anew"], KINDS, "kind of plans")
 
 
 WRONG = {
-    "| early A | anew": ("anew names no stream", "anew", "name the stream that drives"),
-    "| early A | anew A B": ("only one name belongs after anew", "B", "name the stream"),
-    "| early A | anew A; B: A": ("only one name belongs after anew", ";", "name the stream"),
-    "| early A | anew ; A": ("only a name belongs after anew", ";", "name the stream"),
-    "| early A | anew A | early B": ("only one name belongs after anew", "|", "name the stream"),
-    "| early A | anew X": ("no input is called X", "X", "the query has A, B, C"),
-    "| early A | anew A/hash": ("a driver has no method", "A/hash", "methods belong"),
-    "| anew A": ("anew stands after early", "anew", "first name the inputs"),
-    "A: B C | anew A | early A": ("anew stands after early", "anew", "first name the inputs"),
-    "((A B) C) | early A | anew A": ("a tree is not computed anew", "A", "only a multi-way join"),
+    "| early A | recompute": (
+        "recompute names no stream",
+        "recompute",
+        "name the stream that drives",
+    ),
+    "| early A | recompute A B": ("only one name belongs after recompute", "B", "name the stream"),
+    "| early A | recompute A; B: A": (
+        "only one name belongs after recompute",
+        ";",
+        "name the stream",
+    ),
+    "| early A | recompute ; A": ("only a name belongs after recompute", ";", "name the stream"),
+    "| early A | recompute A | early B": (
+        "only one name belongs after recompute",
+        "|",
+        "name the stream",
+    ),
+    "| early A | recompute X": ("no input is called X", "X", "the query has A, B, C"),
+    "| early A | recompute A/hash": ("a driver has no method", "A/hash", "methods belong"),
+    "| recompute A": ("recompute stands after early", "recompute", "first name the inputs"),
+    "A: B C | recompute A | early A": (
+        "recompute stands after early",
+        "recompute",
+        "first name the inputs",
+    ),
+    "((A B) C) | early A | recompute A": ("a tree is not recomputed", "A", "only a multi-way join"),
 }
 
 
@@ -496,30 +547,33 @@ def check_refused(query: Query, text: str, message: str, marked: str, hint: str)
     assert text[place.start : place.end] == marked
 
 
-NOTHING_KEPT = "of one stream nothing is kept to compute anew from"
+NOTHING_KEPT = "of one stream nothing is kept to recompute a view from"
 ONE_STREAM = (view(m=1), with_table(view(m=2)))
 
 
-def test_queries_that_are_not_computed_anew() -> None:
+def test_queries_that_are_not_recomputed() -> None:
     joined = "SELECT A.g FROM A [NOW], B [NOW] WHERE A.k = B.k"
     plain = query_of(joined, dict.fromkeys("AB", COLUMNS))
     for query, text, message, marked, hint in (
-        (plain, "| early A | anew A", "the query aggregates nothing", "early", "GROUP BY"),
+        (plain, "| early A | recompute A", "the query aggregates nothing", "early", "GROUP BY"),
         (
             with_table(view(m=2)),
-            "| early A | anew B",
+            "| early A | recompute B",
             "B is a table and drives nothing",
             "B",
             "the streams are A",
         ),
         (
             view("ROWS 50"),
-            "| early A | anew A",
-            "a view over ROWS windows is not computed anew",
-            "anew",
-            "leave out `| anew A`",
+            "| early A | recompute A",
+            "a view over ROWS windows is recomputed in any case",
+            "recompute",
+            "leave out `| recompute A`",
         ),
-        *((one, "| early A | anew A", NOTHING_KEPT, "anew", "two streams") for one in ONE_STREAM),
+        *(
+            (one, "| early A | recompute A", NOTHING_KEPT, "recompute", "two streams")
+            for one in ONE_STREAM
+        ),
     ):
         check_refused(query, text, message, marked, hint)
 
@@ -536,9 +590,9 @@ def test_a_forced_shape_takes_the_best_order() -> None:
         "C": {"rate": 100, "distinct": {"l": 1000}},
     }
     known = complete(query, from_data({"streams": streams}, query))
-    plan = decide(known, PlanOptions(plan="(A B C) | early B | anew A")).plan
+    plan = decide(known, PlanOptions(plan="(A B C) | early B | recompute A")).plan
     assert isinstance(plan, MultiwayJoin)
-    assert (plan.early, plan.anew) == (("B",), "A")
+    assert (plan.early, plan.recompute) == (("B",), "A")
     assert plan.order("A").targets == ("C", "B")
 
 
@@ -546,16 +600,16 @@ def test_a_forced_shape_takes_the_best_order() -> None:
 
 
 def explained() -> Decision:
-    return chosen(view(), 30, 2000, plan="A: B C; B: A C; C: B A | early A C | anew C")
+    return chosen(view(), 30, 2000, plan="A: B C; B: A C; C: B A | early A C | recompute C")
 
 
 def test_explain_as_text() -> None:
     lines = as_text(figures_of(explained())).splitlines()
     assert [line.split("   ")[1] for line in lines[1:4]] == ["probed only"] * 2 + ["probe B, A"]
     assert lines[6] == (
-        "anew    the view is computed in each batch from all that is in the windows; C drives"
+        "batch   each recomputes the view from all that is in the windows; C drives"
     )
-    assert "plan    A: B C; B: A C; C: B A | early A C | anew C" in lines
+    assert "plan    A: B C; B: A C; C: B A | early A C | recompute C" in lines
 
 
 def test_predicates_are_decided_where_the_driver_goes() -> None:
@@ -563,7 +617,7 @@ def test_predicates_are_decided_where_the_driver_goes() -> None:
         "SELECT COUNT(*) AS n FROM A [NOW], B [NOW] WHERE A.k = B.k AND A.v < B.v",
         dict.fromkeys("AB", COLUMNS),
     )
-    decision = decide(known_of(query, 30), PlanOptions(plan="| early A | anew B"))
+    decision = decide(known_of(query, 30), PlanOptions(plan="| early A | recompute B"))
     assert [check.where for check in figures_of(decision).checks] == ["at A from B"]
 
 
@@ -575,9 +629,9 @@ def test_explain_as_json() -> None:
     others = found["alternatives"]
     assert {other["computed_anew"] for other in others} > {None}
     for other in others:
-        ending = f" | anew {other['computed_anew']}"
+        ending = f" | recompute {other['computed_anew']}"
         assert other["plan"].endswith(ending) == (other["computed_anew"] is not None)
-    kept = chosen(view(), 30, 2000, off=frozenset({"anew"}))
+    kept = chosen(view(), 30, 2000, off=frozenset({"recompute"}))
     assert json.loads(as_json(figures_of(kept)))["chosen"]["computed_anew"] is None
 
 
@@ -593,20 +647,20 @@ def test_explain_as_pictures() -> None:
         Edge("in1", "p2_1", is_dotted=True),
         Edge("in0", "p2_2", is_dotted=True),
     }
-    assert "computed anew" in graph.nodes[-2].lines
-    assert "<br/>computed anew" in as_mermaid(figures)
-    assert r"\ncomputed anew" in as_dot(figures)
+    assert "recomputed" in graph.nodes[-2].lines
+    assert "<br/>recomputed" in as_mermaid(figures)
+    assert r"\nrecomputed" in as_dot(figures)
     page = as_html(figures)
     assert "In each batch all of the window at the top visits the other windows" in page
-    assert "<b>anew</b> the view is computed in each batch" in page
+    assert "<b>batch</b> each recomputes the view" in page
     assert page.count('class="box visit"') == 2 * 2, "on wide pages and on narrow ones"
 
 
-def test_every_way_to_compute_anew_is_printed_whole() -> None:
+def test_every_way_to_recompute_is_printed_whole() -> None:
     decision = chosen(view(m=5), 1000, 2000, alternatives=True)
     lines = as_text(figures_of(decision, alternatives=True)).splitlines()
     shown = {line.strip() for line in lines}
-    computed = [a.plan for a in (decision.chosen, *decision.others) if anew_by(a.plan)]
+    computed = [a.plan for a in (decision.chosen, *decision.others) if recomputed_by(a.plan)]
     assert len(computed) == 31
     assert all(kind_of(plan) == "multiway" for plan in computed)
     assert {render_plan(plan) for plan in computed} <= shown

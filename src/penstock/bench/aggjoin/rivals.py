@@ -22,7 +22,8 @@ from penstock.cql import parse
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.engine.spark.start import start
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.query.view import CHANGE
 from penstock.stats.calibration import calibrated
 from penstock.stats.guess import complete

@@ -16,7 +16,8 @@ from penstock.figure import Figure
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.default_plan import default_plan
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan

@@ -15,7 +15,8 @@ from penstock.figure import Figure
 from penstock.optimize.estimate import estimate as estimate_of
 from penstock.optimize.estimate import needed_by, with_drops
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
 from penstock.query.goal import STEADY

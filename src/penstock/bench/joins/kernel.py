@@ -10,8 +10,8 @@ from typing import TypedDict
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.rows.layout import ARRIVAL, TS
-from penstock.lab.apparatus import execute, set_up, tally
+from penstock.engine.rows.columns import ARRIVAL, TS
+from penstock.lab.apparatus import execute, no_counts, set_up, total_work
 from penstock.lab.schedule import Eager
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.query import (
@@ -126,12 +126,12 @@ def _measure(load: Load) -> Measured:
     plan = _plan(load)
     tuples = {alias: _tuples(load, seed) for seed, alias in enumerate(plan.query.aliases)}
     apparatus = set_up(plan, tuples, Eager(), expiration=0, buckets={})
-    counts = tally(apparatus, with_ledger=False)
+    counts = no_counts(apparatus, with_ledger=False)
     started = time.perf_counter()
     for first in range(0, load.tuples, _SLICE):
         execute(apparatus, counts, first, min(first + _SLICE, load.tuples))
     spent = time.perf_counter() - started
-    return Measured(spent, counts.total.results, int(counts.peaks.sum()))
+    return Measured(spent, total_work(counts).results, int(counts.peaks.sum()))
 
 
 def _plan(load: Load) -> MultiwayJoin:

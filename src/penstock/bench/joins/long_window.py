@@ -12,7 +12,7 @@ from typing import TypedDict
 from penstock.api import sql
 from penstock.bench.data import ensure_data, rechunk
 from penstock.bench.workload import JOIN3, Workload
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import noop
 from penstock.engine.state.manifest import Manifest
 from penstock.errors import PenstockError

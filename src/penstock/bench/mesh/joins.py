@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from penstock.bench.mesh.joins_data import JoinData, skewed, uniform
 from penstock.errors import PenstockError
-from penstock.lab.apparatus import execute, set_up, tally
+from penstock.lab.apparatus import execute, no_counts, set_up, total_work
 from penstock.lab.experiment import contents_of, read_all
 from penstock.lab.schedule import Eager
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.query import Query
@@ -104,18 +105,10 @@ class Contest:
 
 @dataclass(frozen=True)
 class JoinFigures:
-    """The two contests of the join.
-
-    `eddy_overhead` is how much longer than the single plan the eddy takes for uniform data: above
-    0.25 it is no fair rival and the comparison is void.
-    """
+    """The two contests of the join."""
 
     skewed: Contest
     uniform: Contest
-
-    @property
-    def eddy_overhead(self) -> float:
-        return self.uniform.rate("single") / self.uniform.rate("eddy") - 1.0
 
 
 def run_joins(size: JoinSize, progress: Progress) -> JoinFigures:
@@ -171,7 +164,7 @@ class _Racer:
 
     def __init__(self, plan: Plan, tuples: Mapping[str, pa.Table]):
         self._apparatus = set_up(plan, tuples, Eager(), expiration=0, buckets={})
-        self._counts = tally(self._apparatus, with_ledger=False)
+        self._counts = no_counts(self._apparatus, with_ledger=False)
         self._seconds, self._checksum = 0.0, 0
         self.blocks = len(self._apparatus.ready)
 
@@ -185,8 +178,8 @@ class _Racer:
             self._checksum = (self._checksum + _checksum(found)) % 2**64
 
     def run(self) -> JoinRun:
-        """The seconds that it took."""
-        work, deciding = self._counts.total, float(self._counts.deciding[0])
+        """The seconds that it took, its work and its results."""
+        work, deciding = total_work(self._counts), float(self._counts.deciding[0])
         return JoinRun(self._seconds, deciding, work.compares, work.results, self._checksum)
 
 

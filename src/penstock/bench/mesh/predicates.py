@@ -33,7 +33,8 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
 from penstock.engines import EngineName
 from penstock.errors import PenstockError
-from penstock.optimize.planner import PlanOptions, decide
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.sampling.analyze import analyze

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from penstock.duration import Duration
 from penstock.engine.rows.event_time import moment
-from penstock.engine.run.pipeline import Report
+from penstock.engine.run.report import Report
 
 # Rates are over this many of the latest batches.
 _RECENT = 20

@@ -44,7 +44,7 @@ class Option:
 
 
 def take_settings(cursor: Cursor) -> dict[str, Setting]:
-    """What stands in `WITH (key = value, …)`, by the keys in lower case."""
+    """The options of `WITH (key = value, …)`, by the keys in lower case."""
     settings: dict[str, Setting] = {}
     cursor.expect("(", "write it WITH (format = 'csv', …)")
     more = True

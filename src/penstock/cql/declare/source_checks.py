@@ -1,4 +1,4 @@
-"""What a source needs before it can be read: columns, a path, a rate, an event time."""
+"""Checks that a source can be read: it has columns, a path, a rate, an event time."""
 
 from __future__ import annotations
 

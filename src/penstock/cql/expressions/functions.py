@@ -32,7 +32,7 @@ _INSTEAD = {
     "date_trunc": WINDOWS_IN_FROM,
     "date_bin": WINDOWS_IN_FROM,
 }
-"""What other dialects have, and how the same is said here."""
+"""Functions of other dialects, and how the same is said here."""
 FOREIGN_AGGREGATES = ("stddev", "variance", "median", "first", "last")
 NUMBERS = (DataType.BIGINT, DataType.DOUBLE)
 

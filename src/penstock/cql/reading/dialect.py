@@ -106,7 +106,7 @@ class _MisfitError(ParseError):
             self.hint = "write it EVERY 10 SECONDS, after all else"
 
     def message(self, text: Text) -> str:
-        """What is wrong, in our words."""
+        """The mistake, in our words."""
         found = f"'{text.at(self.span)}'" if self.token else "the end of the statement"
         expected = re.match(r"Expect(?:ed|ing) (.*?)( but got|$)", self.complaint)
         if expected:

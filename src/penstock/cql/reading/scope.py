@@ -45,7 +45,7 @@ class Scope:
         return found[0]
 
     def aliased(self, node: exp.Column) -> exp.Expr | None:
-        """What a name of the SELECT list stands for; a column of an input goes before."""
+        """The expression of a name in the SELECT list; a column of an input goes before."""
         name = node.name.lower()
         if node.table or any(column.name.lower() == name for column in _columns(self.inputs)):
             return None

@@ -11,7 +11,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Text:
-    """What the user wrote, and the name of the file it came from."""
+    """A text that a user wrote, and the name of the file it came from."""
 
     content: str
     file: str

@@ -41,7 +41,7 @@ def _roots(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _conjuncts(root: exp.Expr) -> Iterator[exp.Expr]:
-    """What is joined by AND; BETWEEN is two comparisons, so that each can be checked early."""
+    """The conjuncts of WHERE; BETWEEN is two comparisons, so that each can be checked early."""
     pending = [root]
     while pending:
         node = pending.pop()

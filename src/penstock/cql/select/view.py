@@ -28,7 +28,7 @@ def asks_for_view(tree: exp.Expr) -> bool:
 
 
 def bind_view(scope: Scope, tree: exp.Expr, every: Every | None) -> tuple[tuple[Output, ...], View]:
-    """What the join gives (each group and argument once), and the view that is made of it."""
+    """The outputs of the join (each group and argument once), and the view that is made of them."""
     _check_stars(scope, tree)
     aliases = _aliases(tree)
     groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))

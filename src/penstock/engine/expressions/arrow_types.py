@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
-from penstock.query import DataType, Source
+from penstock.query import DataType
+from penstock.query.source import Field
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -29,6 +32,6 @@ def arrow_type(type_: DataType) -> pa.DataType:
     return _ARROW[type_]
 
 
-def schema_of(source: Source) -> pa.Schema:
-    """The declared columns of a source as an Arrow schema."""
-    return pa.schema([(field.name, arrow_type(field.type)) for field in source.fields])
+def schema_of(fields: Iterable[Field]) -> pa.Schema:
+    """Declared columns as an Arrow schema."""
+    return pa.schema([(field.name, arrow_type(field.type)) for field in fields])

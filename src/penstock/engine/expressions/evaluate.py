@@ -87,7 +87,7 @@ def _value(expression: Expression, batch: Batch, name: Naming) -> Any:
     """The values as an array, or as a scalar if the expression is a constant."""
     match expression:
         case Column():
-            return _as_type(_one_array(batch.column(name(expression))), expression)
+            return _as_type(one_array(batch.column(name(expression))), expression)
         case Literal(value=value, type=type_):
             return pa.scalar(value, arrow_type(type_))
         case Call(function="case"):
@@ -99,7 +99,8 @@ def _value(expression: Expression, batch: Batch, name: Naming) -> Any:
     raise AssertionError(expression)
 
 
-def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
     if not isinstance(column, pa.ChunkedArray):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

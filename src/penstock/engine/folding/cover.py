@@ -1,4 +1,4 @@
-"""Totals: the aggregates of all rows that cover each point of a view's calendar."""
+"""Cover: the aggregates of all rows that cover each point of a view's interval table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.rows.accumulators import as_rows, chosen, ranks
+from penstock.engine.rows.lanes import Lane, LaneKind, known_of, sum_of
 from penstock.errors import EvaluationError
 from penstock.kernels.covering import bits_over, counts_over, least_over, rows_over, sums_over
 from penstock.query.view import Aggregate
@@ -56,14 +57,15 @@ def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s)
     if of.argument is None:
         return pa.array(counts)
     name = of.argument.name
-    known = cover.counts(rows.column(f"=c:{name}"))
+    known = cover.counts(rows.column(str(known_of(name))))
     match of.function:
         case "count":
             return pa.array(known)
         case "min" | "max":
-            values = rows.column(f"={of.function}:{name}")
+            values = rows.column(str(Lane(LaneKind(of.function), name)))
             return cover.extremes(values, is_max=of.function == "max")
-    high, low = cover.sums(rows.column(f"=s:{name}"), rows.column(f"=e:{name}"))
+    lane = sum_of(name)
+    high, low = cover.sums(rows.column(str(lane)), rows.column(str(lane.error)))
     if of.function == "avg":
         return pa.array(high / np.maximum(known, 1), mask=known == 0)
     sums = whole(high, low) if of.type.is_integer else high

@@ -1,4 +1,4 @@
-"""Weigh: let rows stand for several tuples, and fold those that a view cannot tell apart.
+"""Fold: let rows stand for several tuples, and make one of those that a view cannot tell apart.
 
 This is aggregation before the join (T&L): a folded row has the number of its tuples, and of every
 aggregate's argument that reads this input alone what the aggregate needs. All else that the join or
@@ -11,13 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import evaluate
-from penstock.engine.rows.accumulators import count_of, fold, value_lanes
-from penstock.engine.rows.layout import ARRIVAL, TS, UNTIL, Layout, column_name, group_name
+from penstock.engine.rows.accumulators import fold, value_lanes
+from penstock.engine.rows.columns import ARRIVAL, TS, UNTIL, column_name, group_name, is_control
+from penstock.engine.rows.lanes import count_of
+from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.rows.sample_weights import summed, with_samples
 
 
-def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+def with_lanes(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
     """Tuples with lanes in which each stands for itself, if the input is weighted.
 
     Those of a sampled input stand for others too, if they have come since it is shed.
@@ -25,15 +27,16 @@ def weigh(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:
     view = layout.query.view
     if alias in layout.sampled:
         rows = with_samples(rows, alias, layout.quantities(alias))
-    if view is None or alias not in layout.weighted or count_of(alias) in rows.schema.names:
+    count = str(count_of(alias))
+    if view is None or alias not in layout.weighted or count in rows.schema.names:
         return rows
     carried = layout.carried(alias)
-    kept = [name for name in rows.schema.names if name.startswith("#") or name in carried]
+    kept = [name for name in rows.schema.names if is_control(name) or name in carried]
     columns = {name: rows.column(name) for name in kept}
     if UNTIL not in columns:
         times = rows.column(TS).to_numpy()
         columns[UNTIL] = pa.array(alive_until(layout.query.input(alias).window, times))
-    columns[count_of(alias)] = pa.array(np.ones(len(rows), np.int64))
+    columns[count] = pa.array(np.ones(len(rows), np.int64))
     for output in layout.query.outputs:
         if layout.owners.get(output.name) == alias:
             values = evaluate(output.expression, rows, column_name)
@@ -55,7 +58,7 @@ def folded(layout: Layout, alias: str, rows: pa.RecordBatch, open_tick: int) -> 
         return rows
     ticks = layout.ticks
     assert ticks is not None, "only views are aggregated early"
-    rows = weigh(layout, alias, rows)
+    rows = with_lanes(layout, alias, rows)
     first = np.maximum(ticks.first(rows.column(TS).to_numpy()), open_tick)
     last = ticks.last(rows.column(UNTIL).to_numpy())
     columns = {n: rows.column(n) for n in rows.schema.names if n != ARRIVAL}

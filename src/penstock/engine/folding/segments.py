@@ -14,17 +14,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.folding.cover import Cover
-from penstock.engine.rows.accumulators import Columns, count_of, is_lane, reduced
-from penstock.engine.rows.layout import TS, UNTIL
+from penstock.engine.rows.accumulators import Columns, reduced
+from penstock.engine.rows.columns import TS, UNTIL
+from penstock.engine.rows.lanes import Lane, count_of, is_lane
 from penstock.engine.rows.ticks import Ticks
-from penstock.engine.state.tick_span import Span
+from penstock.engine.state.tick_span import TickSpan
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.sorting import counting_order
 
 Int64s = NDArray[np.int64]
 
 
-def segments(alias: str, rows: pa.RecordBatch, ticks: Ticks, span: Span) -> pa.RecordBatch:
+def segments(alias: str, rows: pa.RecordBatch, ticks: Ticks, span: TickSpan) -> pa.RecordBatch:
     """The segments of a weighted input's rows within a span, in the order of time."""
     first = np.maximum(ticks.first(rows.column(TS).to_numpy()), span.first)
     last = np.minimum(ticks.last(rows.column(UNTIL).to_numpy()), span.last)
@@ -36,12 +37,12 @@ def segments(alias: str, rows: pa.RecordBatch, ticks: Ticks, span: Span) -> pa.R
     names = [n for n in rows.schema.names if not is_lane(n) and n not in (TS, UNTIL)]
     cells, firsts = number_groups([rows.column(name) for name in names], len(rows))
     changes = _Changes.of(cells, len(firsts), first, last + span.every)
-    alive = changes.alive(rows.column(count_of(alias)))
+    alive = changes.alive(rows.column(str(count_of(alias))))
     taken = pa.array(alive)
     places = pa.array(firsts[changes.cells[alive]])
     columns: Columns = {name: rows.column(name).take(places) for name in names}
     for name in filter(is_lane, rows.schema.names):
-        lanes = reduced(rows, name, changes.cover)
+        lanes = reduced(rows, Lane.parse(name), changes.cover)
         columns |= {lane: values.take(taken) for lane, values in lanes.items()}
     columns[TS] = pa.array(ticks.born(changes.ticks[alive]))
     # What is alive changes once more, when the last of it has gone.

@@ -1,4 +1,4 @@
-"""What every step of a batch knows."""
+"""The plan, routes and state that every step of a batch reads."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.engine.folding.fold import weigh
+from penstock.engine.folding.fold import with_lanes
 from penstock.engine.places.place import Place
-from penstock.engine.routes.multiway_routes import Inner, Routing, module_name
+from penstock.engine.routes.multiway_routes import Inner, Routing
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sinks.sink import Staging
+from penstock.engine.state.manifest import Modules
+from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo, read_rows
-from penstock.engine.state.tick_span import Due
+from penstock.engine.state.tick_span import DueTicks
 from penstock.query import RowsWindow, TimeWindow
 from penstock.query.window import is_tumble
 
@@ -23,40 +25,57 @@ Infos = tuple[ChunkInfo, ...]
 
 @dataclass(frozen=True)
 class Batch:
-    """The plan, the state before the batch, and what has expired since.
-
-    `state` lists the chunks by module and partition as manifest n − 1 does, `merges` those that
-    are to become one, `floors` the event time below which tuples are dead, by input or inner join.
-
-    In a batch that `rebuilds`, all that is in the inputs' windows counts as new and inner joins
-    have nothing yet; it makes inner state, and of a view the calendar, but no results. So it is in
-    every batch of a view that is computed anew, but that these are evaluated. `due` decides which
-    ticks of a view are; `open_tick` is the first that is still to come.
-    """
+    """The plan, the state before the batch, and the bounds of what is still alive in it."""
 
     number: int
+    """Number of the batch."""
+
     layout: Layout
+    """Where the tuples of the query lie."""
+
     routing: Routing
+    """The routes that tuples take."""
+
     partitions: int
+    """Partitions of each space."""
+
     root: Place
-    state: Mapping[str, Mapping[int, Infos]]
-    merges: Mapping[str, Mapping[int, Infos]]
+    """The checkpoint's folder."""
+
+    state: Modules
+    """The chunks by module and partition, as manifest n − 1 lists them."""
+
+    merges: Modules
+    """Those of the chunks that are to become one."""
+
     floors: Mapping[str, int]
+    """The event time below which tuples are dead, by input or inner join."""
+
     staging: Staging | None
+    """Where results are written, if anywhere."""
+
     rebuilds: bool = False
-    due: Due | None = None
+    """Whether the batch makes inner state, and of a view the intervals, but no results.
+
+    All that is in the inputs' windows then counts as new, and inner joins have nothing yet. So it
+    is in every batch of a view that is recomputed, but that these are evaluated.
+    """
+
+    due: DueTicks | None = None
+    """The ticks of a view that may be evaluated; which of them are, follows from what is read."""
 
     @property
     def open_tick(self) -> int:
+        """The first tick of a view that is still to come."""
         return -FOREVER if self.due is None else self.due.open_tick
 
     @property
     def is_snapshot(self) -> bool:
-        """Whether a view is computed anew from whole windows, because the plan wants it so or
+        """Whether a view is recomputed from whole windows, because the plan wants it so or
         because the ends of ROWS lives come unforeseen."""
         if self.layout.query.view is None:
             return False
-        return self.routing.is_anew or self.layout.query.is_sequenced
+        return self.routing.is_recomputed or self.layout.query.is_sequenced
 
     @property
     def all_is_new(self) -> bool:
@@ -65,12 +84,20 @@ class Batch:
 
     def rows_of(self, name: str, info: ChunkInfo) -> pa.RecordBatch:
         """The rows of a chunk, with lanes if the input has been weighted since it was written."""
-        return weigh(self.layout, name, read_rows(self.root, info))
+        return with_lanes(self.layout, name, read_rows(self.root, info))
 
     def listed(self, name: str, pid: int) -> Infos:
         """The chunks of an input or inner join at a partition that have not expired."""
-        infos = self.state.get(module_name(name, pid // self.partitions), {}).get(pid, ())
+        infos = self.chunks_of(Module.kept(name, pid // self.partitions), pid)
         return tuple(info for info in infos if info.last_ts >= self.floor(name))
+
+    def chunks_of(self, module: Module, pid: int) -> Infos:
+        """All chunks of a module at a partition before the batch."""
+        return self.state.get(module, {}).get(pid, ())
+
+    def merged(self, module: Module, pid: int) -> Infos:
+        """The chunks of a module at a partition that become one in this batch."""
+        return self.merges.get(module, {}).get(pid, ())
 
     def floor(self, name: str) -> int:
         """The event time below which tuples of an input or inner join are dead."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from penstock.engine.routes.multiway_routes import Inner
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
 from penstock.engine.state.frontier import frontier_of
 from penstock.engine.state.manifest import Modules, StreamState
+from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo
+from penstock.engine.wire.facts import Fact, KeptChunk
 from penstock.query import Query
 
 Streams = Mapping[str, StreamState]
@@ -30,33 +31,33 @@ def _floor(query: Query, members: Collection[str], streams: Streams) -> int:
     # Tuples that wait for the frontier may be older than what their stream sends next, and a view's
     # next tick may be before that: whichever plan evaluates it has its windows whole.
     is_behind = query.is_sequenced or query.view is not None
-    waiting = [item.source for item in query.streams] if is_behind else []
+    waiting = query.stream_sources.values() if is_behind else ()
     coming = frontier_of([*others, *waiting], streams)
     return max(oldest_alive(query.input(alias).window, coming) for alias in members)
 
 
 def modules_after(
-    before: Modules, facts: Iterable[Mapping[str, Any]], floors: Mapping[str, int]
-) -> dict[str, dict[int, tuple[ChunkInfo, ...]]]:
+    before: Modules, facts: Iterable[Fact], floors: Mapping[str, int]
+) -> dict[Module, dict[int, tuple[ChunkInfo, ...]]]:
     """The state after a batch: with its new chunks, without those replaced or expired."""
     modules = {module: dict(partitions) for module, partitions in before.items()}
     for fact in facts:
-        if fact["kind"] == "chunk":
-            partitions = modules.setdefault(fact["module"], {})
-            replaced = set(fact.get("replaces", ()))
-            kept = [c for c in partitions.get(fact["pid"], ()) if c.name not in replaced]
-            new = [] if fact["chunk"] is None else [ChunkInfo(**fact["chunk"])]
-            partitions[fact["pid"]] = (*kept, *new)
+        if isinstance(fact, KeptChunk):
+            partitions = modules.setdefault(fact.module, {})
+            replaced = set(fact.replaces)
+            kept = [c for c in partitions.get(fact.pid, ()) if c.name not in replaced]
+            new = [] if fact.chunk is None else [fact.chunk]
+            partitions[fact.pid] = (*kept, *new)
     return {
         module: {pid: _alive(chunks, _floor_of(module, floors)) for pid, chunks in p.items()}
         for module, p in modules.items()
     }
 
 
-def _floor_of(module: str, floors: Mapping[str, int]) -> int:
+def _floor_of(module: Module, floors: Mapping[str, int]) -> int:
     """The floor of a state module; what waits or is in a ROWS window does not expire by time."""
-    name, at, _ = module.rpartition("@")
-    return floors.get(name, -FOREVER) if at else -FOREVER
+    place = module.place
+    return -FOREVER if place is None else floors.get(place[0], -FOREVER)
 
 
 def _alive(chunks: tuple[ChunkInfo, ...], floor: int) -> tuple[ChunkInfo, ...]:

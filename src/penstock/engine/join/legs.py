@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.evaluate import holds
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Visit
-from penstock.engine.rows.layout import (
+from penstock.engine.rows.columns import (
     END,
     SEQUENCE,
     TS,
     UNTIL,
     column_name,
     hash_name,
+    is_control,
     number_name,
 )
 from penstock.engine.rows.lifetimes import alive_since, alive_until
@@ -65,21 +66,21 @@ class Partial:
 
     @classmethod
     def from_rows(cls, rows: pa.RecordBatch) -> Partial:
-        """What `to_rows` made."""
-        control = [name for name in rows.schema.names if name.startswith("#")]
-        payload = [name for name in rows.schema.names if not name.startswith("#")]
+        """The combinations that `to_rows` made into rows."""
+        control = [name for name in rows.schema.names if is_control(name)]
+        payload = [name for name in rows.schema.names if not is_control(name)]
         values = {name: rows.column(name).to_numpy() for name in control}
         return cls(len(rows), values, rows.select(payload))
 
 
 def start(rows: pa.RecordBatch, item: Input) -> Partial:
     """New tuples of an input as combinations of one."""
-    control = {n: rows.column(n).to_numpy() for n in rows.schema.names if n.startswith("#")}
+    control = {n: rows.column(n).to_numpy() for n in rows.schema.names if is_control(n)}
     if UNTIL not in control:
         control[UNTIL] = alive_until(item.window, control[TS])
     if SEQUENCE in control and isinstance(item.window, RowsWindow):
         control[number_name(item.alias)] = control[SEQUENCE]
-    payload = rows.select([n for n in rows.schema.names if not n.startswith("#")])
+    payload = rows.select([n for n in rows.schema.names if not is_control(n)])
     return Partial(len(rows), control, payload)
 
 
@@ -92,7 +93,7 @@ class Join:
     meter: Meter = field(default_factory=Meter)
 
     def run(self, partial: Partial) -> Iterator[Partial]:
-        """What is left of the combinations after all visits, in slices."""
+        """Combinations that are left after all visits, in slices."""
         if not self.visits:
             yield partial
         elif len(partial):
@@ -166,7 +167,7 @@ class Join:
         for name in visit.keep:
             if name in partial.control:
                 bounds[name] = partial.control[name][ours]
-            elif name.startswith("#"):
+            elif is_control(name):
                 # The one member of a tuple is itself, and its number is the tuple's.
                 is_own = name not in chunk.rows.schema.names
                 bounds[name] = _control(chunk, SEQUENCE if is_own else name)[theirs]
@@ -179,7 +180,7 @@ class Join:
         read = [c for check in decided for c in columns_of(check.expression)]
         wanted = visit.keep | {column_name(column) for column in read}
         mine = [name for name in partial.payload.schema.names if name in wanted]
-        other = [name for name in chunk.rows.schema.names if name in wanted and name[0] != "#"]
+        other = [n for n in chunk.rows.schema.names if n in wanted and not is_control(n)]
         left = _take(partial.payload.select(mine), ours)
         right = _take(chunk.rows.select(other), theirs)
         return pa.RecordBatch.from_arrays(left.columns + right.columns, names=mine + other)

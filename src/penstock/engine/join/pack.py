@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.expressions.evaluate import evaluate, passing
-from penstock.engine.folding.fold import folded, weigh
+from penstock.engine.expressions.evaluate import evaluate, one_array, passing
+from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.places.place import Place
-from penstock.engine.routes.classifying import one_array
+from penstock.engine.routes.address import address
 from penstock.engine.routes.multiway_routes import Routing
-from penstock.engine.routes.rusters import ruster
-from penstock.engine.routes.screening import Screened, Screener, plain_name
-from penstock.engine.rows.accumulators import is_lane
-from penstock.engine.rows.layout import (
+from penstock.engine.routes.screening import Screened, Screener
+from penstock.engine.rows.columns import (
     ARRIVAL,
     PASSES,
     ROUTE,
     TS,
-    Layout,
     column_name,
     hash_name,
-    partition_by,
+    plain_name,
 )
+from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn
 from penstock.engine.sinks.malformed_rows import stage_kept
-from penstock.engine.sources.read import event_micros, read_file
+from penstock.engine.sources.arrivals import Arrivals, read_packet, read_slice
 from penstock.engine.sources.slices import Slice
-from penstock.engine.sources.synthetic import Synthetic
-from penstock.engine.wire.packets import Packet, pack_meta, pack_rows, unpack_rows
+from penstock.engine.state.frontier import Reading
+from penstock.engine.wire.exchange import hash_values
+from penstock.engine.wire.facts import Filtered, KeptRows, Shed, UnreadableFile
+from penstock.engine.wire.packets import Packet, pack_fact, pack_rows
+from penstock.engine.wire.tags import READ, Tag
 from penstock.kernels.drop import keeps
-from penstock.kernels.hashing import combine, hash_column, partition_of
+from penstock.kernels.hashing import combine
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.query import Query
 from penstock.query.expression import as_type
@@ -46,32 +47,10 @@ from penstock.query.window import RowsWindow
 Int64s = NDArray[np.int64]
 Arrays = dict[str, pa.Array]
 
-READ = "read"
-
-
-@dataclass(frozen=True)
-class Arrivals:
-    """Tuples as they come from a source: declared columns, event times and arrival numbers.
-
-    `malformed`, `kept` and `unreadable` tell of what did not come, as in a `Block`.
-    """
-
-    rows: pa.RecordBatch
-    times: Int64s
-    numbers: Int64s
-    malformed: int = 0
-    kept: bytes = b""
-    unreadable: str | None = None
-
-    def at(self, mask: NDArray[np.bool_]) -> Arrivals:
-        """Those where the mask is true."""
-        rows = self.rows.filter(pa.array(mask))
-        return replace(self, rows=rows, times=self.times[mask], numbers=self.numbers[mask])
-
 
 @dataclass(frozen=True)
 class Packing:
-    """What packing needs to know: where tuples go, which are late, and which are shed.
+    """The step that reads: it decides where tuples go, which are late, and which are shed.
 
     `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
@@ -94,16 +73,15 @@ class Packing:
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Tuples for the first step, and a fact with what was read of each source."""
         for packet in packets:
-            if packet.tag == "meta":
-                yield packet
-                yield from self._tell_view(packet)
-                continue
-            if packet.tag == "slice":
-                yield from self._pack_slice(Slice.of(packet))
-            else:
-                name = packet.tag.removeprefix("rows:")
-                for block in _from_spark(self._source(name), packet):
-                    yield from self._pack_block(name, block)
+            match packet.tag:
+                case Tag("slice"):
+                    yield from self._pack_slice(Slice.of(packet))
+                case Tag("rows", str(name)):
+                    for block in read_packet(self._source(name), packet):
+                        yield from self._pack_block(name, block)
+                case _:
+                    yield packet
+                    yield from self._tell_view(packet)
 
     def _pack_slice(self, piece: Slice) -> Iterator[Packet]:
         name = piece.source
@@ -112,9 +90,9 @@ class Packing:
             if block.kept:
                 assert self.root is not None, "there is a checkpoint where rows are kept"
                 staged = stage_kept(self.root, block.kept)
-                yield pack_meta(0, "kept", source=name, at=[piece.number, number], **asdict(staged))
+                yield pack_fact(0, KeptRows(name, (piece.number, number), staged))
             if block.unreadable is not None:
-                yield pack_meta(0, "unreadable", source=name, reason=block.unreadable)
+                yield pack_fact(0, UnreadableFile(name, block.unreadable))
             yield from self._pack_block(name, block)
 
     def _pack_block(self, name: str, block: Arrivals) -> Iterator[Packet]:
@@ -122,28 +100,24 @@ class Packing:
         late = len(on_time) - int(on_time.sum())
         if late:
             block = block.at(on_time)
-        highest = int(block.times.max()) if len(block.times) else None
-        lowest = int(block.times.min()) if len(block.times) else None
-        fact = pack_meta(
-            0,
-            "read",
+        reading = Reading(
             source=name,
             rows=len(on_time),
             late=late,
             malformed=block.malformed,
             unreadable=int(block.unreadable is not None),
-            highest=highest,
-            lowest=lowest,
+            highest=int(block.times.max()) if len(block.times) else None,
+            lowest=int(block.times.min()) if len(block.times) else None,
         )
+        fact = pack_fact(0, reading)
         yield fact
         yield from self._tell_view(fact)
-        for item in self.query.inputs:
-            if item.source.name == name and len(block.times):
-                yield from self._address(item, block)
+        for item in self.query.reading(name) if len(block.times) else ():
+            yield from self._address(item, block)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
-        """What was read, also to where a view and its inputs are kept: it decides which ticks are
-        evaluated. Numbered tuples have their ends, so that theirs need not know."""
+        """Send what was read also to where a view and its inputs are kept: it decides which ticks
+        are evaluated. Numbered tuples have their ends, so that theirs need not know."""
         if self.query.view is None:
             return
         homes = () if self.query.is_sequenced else self.layout.spaces.values()
@@ -154,23 +128,23 @@ class Packing:
     def _address(self, item: Input, block: Arrivals) -> Iterator[Packet]:
         kept = self._kept(item, block)
         if len(kept.times) < len(block.times):
-            yield pack_meta(0, "shed", alias=item.alias, rows=len(block.times) - len(kept.times))
+            yield pack_fact(0, Shed(item.alias, len(block.times) - len(kept.times)))
         screened = self._screened(item, kept)
-        yield from screened.facts
+        yield from (pack_fact(0, fact) for fact in screened.facts)
         if self.query.filters_of(item.alias):
-            taken, passed = len(kept.times), int(screened.passes.sum())
-            yield pack_meta(0, "screened", alias=item.alias, taken=taken, passed=passed)
+            passed = int(screened.passes.sum())
+            yield pack_fact(0, Filtered(item.alias, len(kept.times), passed))
         rows = tuples_of(self.layout, item, kept, screened, self.drops)
         if self.query.is_sequenced:
             if len(rows):
-                yield pack_rows(0, f"new:{item.alias}", rows)
+                yield pack_rows(0, Tag("new", item.alias), rows)
             return
-        rows = weigh(self.layout, item.alias, rows)
+        rows = with_lanes(self.layout, item.alias, rows)
         rows = folded(self.layout, item.alias, rows, self.open_tick)
         yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
 
     def _kept(self, item: Input, block: Arrivals) -> Arrivals:
-        """What an input's drop box lets through; a table has none."""
+        """The tuples that an input's drop box lets through; a table has none."""
         fraction = self.drops.fraction(item.alias)
         if item.is_table or fraction >= 1.0:
             return block
@@ -183,42 +157,18 @@ class Packing:
         return Screened(passing(self.query.filters_of(item.alias), block.rows, plain_name))
 
     def _source(self, name: str) -> Source:
-        return next(i.source for i in self.query.inputs if i.source.name == name)
+        return self.query.sources[name]
 
     def _columns(self, name: str) -> tuple[str, ...]:
-        aliases = [i.alias for i in self.query.inputs if i.source.name == name]
+        aliases = [item.alias for item in self.query.reading(name)]
         wanted = {column for alias in aliases for column in self.layout.reads(alias)}
         return tuple(f.name for f in self._source(name).fields if f.name in wanted)
 
     def _hints(self, name: str) -> tuple[str, ...]:
         """The columns that screeners look at, whoever else does."""
-        aliases = [i.alias for i in self.query.inputs if i.source.name == name]
+        aliases = [item.alias for item in self.query.reading(name)]
         looks = [self.screeners[alias] for alias in aliases if alias in self.screeners]
         return tuple(dict.fromkeys(column for each in looks for column in each.attributes))
-
-
-def read_slice(
-    source: Source, columns: tuple[str, ...], piece: Slice, hints: tuple[str, ...] = ()
-) -> Iterator[Arrivals]:
-    """The tuples of a slice, in the order in which they arrived; `hints` as in `read_file`."""
-    if source.format == "synthetic":
-        both = tuple(dict.fromkeys((*columns, *hints)))
-        for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, both):
-            yield Arrivals(rows, event_micros(source, rows), numbers)
-        return
-    assert piece.path is not None
-    for block in read_file(source, piece.path, columns, hints):
-        places = np.arange(block.first_row, block.first_row + len(block.batch))
-        if block.rows is not None:
-            places = block.rows.to_numpy()
-        yield Arrivals(
-            block.batch,
-            _times(source, block.batch),
-            piece.arrival(places),
-            block.malformed,
-            block.kept,
-            block.unreadable,
-        )
 
 
 def tuples_of(
@@ -258,68 +208,6 @@ def tuples_of(
     return rows if passes.all() else rows.filter(pa.array(passes))
 
 
-def address(
-    layout: Layout, routing: Routing, partitions: int, alias: str, rows: pa.RecordBatch
-) -> Iterator[Packet]:
-    """Tuples to every space in which they are kept, and to where they start probing."""
-    if not len(rows):
-        return
-    for space in layout.spaces[alias]:
-        places = placement(layout, space, rows, partitions)
-        yield from scatter(rows, places, f"new:{alias}", space * partitions, partitions)
-    for route in routing.routes_of(alias):
-        if not route.starts_at_home:
-            mine = ruster(rows, route.ruster)
-            mine = mine.select([name for name in mine.schema.names if name != ARRIVAL])
-            yield from spread(mine, route.tag("drive"), route.legs[0].space, partitions)
-
-
-def placement(layout: Layout, space: int, rows: pa.RecordBatch, partitions: int) -> Int64s:
-    """The partition of each tuple within a space, which follows from the tuple alone."""
-    if space < len(layout.keys):
-        return partition_of(rows.column(hash_name(space)).to_numpy(), partitions)
-    hashes = [hash_values(rows.column(name)) for name in _spreading(rows.schema.names)]
-    return partition_of(combine(hashes), partitions)
-
-
-def _spreading(names: list[str]) -> list[str]:
-    """The columns by which tuples without a key are spread.
-
-    Folded rows are spread by what they are folded by, so that those of later batches meet them.
-    """
-    if ARRIVAL in names:
-        return [ARRIVAL]
-    control = [name for name in names if name.startswith("#")]
-    payload = [name for name in names if not name.startswith("#") and not is_lane(name)]
-    return payload if payload and any(map(is_lane, names)) else control
-
-
-def hash_values(column: pa.Array) -> Int64s:
-    """A hash for each value of a column, that of 0 or of no text for NULL."""
-    if pa.types.is_null(column.type):
-        return np.zeros(len(column), np.int64)
-    return hash_column(column.fill_null(_filler(column.type)) if column.null_count else column)
-
-
-def spread(rows: pa.RecordBatch, tag: str, space: int, partitions: int) -> Iterator[Packet]:
-    """Rows to all partitions of a space."""
-    packet = pack_rows(space * partitions, tag, rows)
-    return (replace(packet, pid=packet.pid + p) for p in range(partitions))
-
-
-def scatter(
-    rows: pa.RecordBatch, places: Int64s, tag: str, base: int, partitions: int
-) -> Iterator[Packet]:
-    """Rows as one packet for each partition that gets any."""
-    if partitions == 1:
-        yield pack_rows(base, tag, rows)
-        return
-    for p in range(partitions):
-        mine = np.flatnonzero(places == p)
-        if len(mine):
-            yield pack_rows(base + p, tag, rows.take(pa.array(mine)))
-
-
 def _hash_key(
     layout: Layout, item: Input, key: int, rows: pa.RecordBatch
 ) -> tuple[Int64s, NDArray[np.bool_] | None]:
@@ -332,29 +220,10 @@ def _hash_key(
         if values.null_count:
             valid = values.is_valid().to_numpy(zero_copy_only=False)
             known = valid if known is None else known & valid
-            values = values.fill_null(_filler(values.type))
-        hashes.append(hash_column(values))
+        hashes.append(hash_values(values))
     return combine(hashes), known
-
-
-def _filler(kind: pa.DataType) -> pa.Scalar:
-    if pa.types.is_boolean(kind):
-        return pa.scalar(False)
-    return pa.scalar("" if pa.types.is_large_string(kind) else 0, kind)
 
 
 def _declared(item: Input, rows: pa.RecordBatch) -> list[pa.Field]:
     names = {f.name for f in item.source.fields}
     return [f for f in rows.schema if f.name in names]
-
-
-def _times(source: Source, rows: pa.RecordBatch) -> Int64s:
-    """Event times; the rows of a table have been there for ever."""
-    return np.full(len(rows), -FOREVER) if source.is_table else event_micros(source, rows)
-
-
-def _from_spark(source: Source, packet: Packet) -> Iterator[Arrivals]:
-    rows = unpack_rows([packet])
-    if rows is not None:
-        numbers = rows.column("value").to_numpy()
-        yield Arrivals(rows, event_micros(source, rows), numbers)

@@ -1,31 +1,34 @@
-"""The shelf: the state that one partition has during one round of a batch."""
+"""Partition state: the chunks that one partition has during one round of a batch."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.folding.fold import folded, weigh
+from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.folding.segments import segments
-from penstock.engine.join.batch import Batch, Infos
+from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import by_time
-from penstock.engine.join.row_ends import DEAD, Lives
-from penstock.engine.routes.multiway_routes import Route, Visit, module_name
+from penstock.engine.join.row_ends import DEAD, KnownEnds
+from penstock.engine.places.place import Place
+from penstock.engine.routes.multiway_routes import Route, Visit
 from penstock.engine.rows.accumulators import fold
-from penstock.engine.rows.layout import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
+from penstock.engine.rows.columns import ARRIVAL, END, ROUTE, SEQUENCE, TS, UNTIL, hash_name
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
-from penstock.engine.state.store import Chunk, ChunkInfo, Store, open_chunk
-from penstock.engine.state.tick_span import Span
-from penstock.engine.wire.packets import Packet, pack_meta, unpack_rows
+from penstock.engine.state.modules import Module
+from penstock.engine.state.store import Chunk, ChunkInfo, open_chunk
+from penstock.engine.state.tick_span import TickSpan
+from penstock.engine.wire.chunks import keep_chunk, pass_chunk
+from penstock.engine.wire.facts import Fact, KeptChunk, PassingChunk
+from penstock.engine.wire.packets import Packet, unpack_rows
+from penstock.engine.wire.tags import Tag
 from penstock.kernels.sorting import state_order
 
-Tags = Mapping[str, list[Packet]]
+Tags = Mapping[Tag, list[Packet]]
 
 # The part of what is kept of a view's windows that may have died. Chunks expire as a whole, and one
 # of many batches is large; each time that so much has died, what is left is written once more.
@@ -33,7 +36,7 @@ _DEAD = 1 / 16
 
 
 @dataclass
-class Shelf:
+class PartitionState:
     """Chunks by input or inner join: `fresh` ones are of this batch, `older` ones from before.
 
     `whole` inputs have both, where all is new. `rusters` has the numbers of new tuples' rusters, in
@@ -43,8 +46,8 @@ class Shelf:
 
     batch: Batch
     pid: int
-    lives: Lives
-    span: Span | None = None
+    known_ends: KnownEnds
+    span: TickSpan | None = None
     fresh: dict[str, list[Chunk]] = field(default_factory=dict)
     older: dict[str, list[Chunk]] = field(default_factory=dict)
     whole: dict[str, list[Chunk]] = field(default_factory=dict)
@@ -65,12 +68,12 @@ class Shelf:
     def take_inputs(self, by_tag: Tags) -> Iterator[Packet]:
         """Keep the new tuples of every input that has a module here."""
         here = [alias for alias, spaces in self.batch.layout.spaces.items() if self.space in spaces]
-        arrived = {alias: unpack_rows(by_tag.get(f"new:{alias}", ())) for alias in here}
+        arrived = {alias: unpack_rows(by_tag.get(Tag("new", alias), ())) for alias in here}
         self.reached = {
             a: self._reached(a, rows) for a, rows in arrived.items() if rows is not None
         }
         for alias, rows in arrived.items():
-            ring = unpack_rows(by_tag.get(f"ring:{alias}", ()))
+            ring = unpack_rows(by_tag.get(Tag("ring", alias), ()))
             if ring is not None:
                 self.older[alias] = [_in_state_order(ring, self.key)]
             yield from self.take(alias, rows)
@@ -79,27 +82,29 @@ class Shelf:
         """Keep the inner results that were sent here by the round before."""
         for inner in self.batch.inners_at(self.space):
             if inner.ready == round_ and not inner.is_local:
-                yield from self.take(inner.name, unpack_rows(by_tag.get(f"new:{inner.name}", ())))
+                yield from self.take(
+                    inner.name, unpack_rows(by_tag.get(Tag("new", inner.name), ()))
+                )
 
     def take(self, name: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
-        """Put new rows on the shelf, write what later rounds or batches will read, and say so."""
+        """Take new rows, write what later rounds or batches will read, and say so."""
         if rows is not None and name in self.batch.layout.early:
             rows = fold(rows)
         new = [] if rows is None else [self._sorted_out(name, _in_state_order(rows, self.key))]
         if new:
             self.fresh[name] = new
+        at = self._at(name)
         if self.batch.is_compact(name):
             yield from self._compacted(name, new)
         elif self.batch.is_kept(name):
-            lasting = [self._lasting(name, chunk) for chunk in new]
-            written = (chunk for chunk in lasting if len(chunk.rows))
-            yield from (self._written(name, chunk, "chunk", is_fresh=True) for chunk in written)
+            for chunk in new:
+                yield from keep_chunk(*at, self._lasting(name, chunk).rows, is_fresh=True)
             yield from self._merged(name)
             yield from self._trimmed(name)
         elif self.batch.is_reread(name):
             passing = self.older.get(name, []) if self.batch.is_rows(name) else []
-            yield from (self._written(name, chunk, "ring", is_fresh=False) for chunk in passing)
-            yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
+            yield from (pass_chunk(*at, chunk.rows, is_fresh=False) for chunk in passing)
+            yield from (pass_chunk(*at, chunk.rows, is_fresh=True) for chunk in new)
 
     def _sorted_out(self, name: str, chunk: Chunk) -> Chunk:
         """A chunk without the numbers of rusters, which mean nothing to another plan."""
@@ -108,20 +113,21 @@ class Shelf:
         self.rusters[name] = chunk.rows.column(ROUTE).to_numpy()
         return Chunk.of(chunk.rows.drop_columns([ROUTE]), self.key)
 
-    def reopen(self, facts: Iterable[Mapping[str, Any]]) -> None:
+    def reopen(self, facts: Iterable[Fact]) -> None:
         """Find what earlier rounds wrote here in this batch."""
         replaced: dict[str, set[str]] = {}
         older: dict[str, list[Chunk]] = {}
         for fact in facts:
-            name, at, space = str(fact.get("module", "")).rpartition("@")
-            if not at or space != str(self.space) or "is_fresh" not in fact:
+            if not isinstance(fact, KeptChunk | PassingChunk) or fact.is_fresh is None:
                 continue
-            info = fact["chunk"] and ChunkInfo(**fact["chunk"])
-            replaced.setdefault(name, set()).update(fact.get("replaces", ()))
-            if info and fact["is_fresh"]:
-                self.fresh.setdefault(name, []).append(self._open(name, info))
-            elif info:
-                older.setdefault(name, []).append(self._open(name, info))
+            name, space = fact.module.place or ("", None)
+            if space != self.space:
+                continue
+            replaces = fact.replaces if isinstance(fact, KeptChunk) else ()
+            replaced.setdefault(name, set()).update(replaces)
+            if fact.chunk is not None:
+                held = self.fresh if fact.is_fresh else older
+                held.setdefault(name, []).append(self._open(name, fact.chunk))
         for name, skip in replaced.items():
             if skip or name in older:
                 found = [*self._listed(name, frozenset(skip)), *older.get(name, [])]
@@ -130,7 +136,7 @@ class Shelf:
     # Looking
 
     def new(self, name: str) -> list[Chunk]:
-        """What is new of an input or inner join; where all is new, all of an input."""
+        """New chunks of an input or inner join; where all is new, all of an input."""
         fresh = self.fresh.get(name, [])
         if not self.batch.all_is_new or name not in self.batch.layout.spaces:
             return fresh
@@ -147,17 +153,17 @@ class Shelf:
 
     def is_segmented(self, name: str) -> bool:
         """Whether rows of an input are joined as segments."""
-        return self.batch.routing.is_anew and name in self.batch.layout.weighted
+        return self.batch.routing.is_recomputed and name in self.batch.layout.weighted
 
     def segmented(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of an input as segments of the ticks that are due."""
         due = self.batch.due
-        assert due is not None, "only views are computed anew"
+        assert due is not None, "only views are recomputed"
         assert self.span is not None, "a view has ticks"
         return segments(name, rows, due.ticks, self.span)
 
     def starting(self, route: Route) -> Iterator[pa.RecordBatch]:
-        """What is new of a route's driver and takes the route."""
+        """New rows of a route's driver that take the route."""
         for chunk in self.new(route.driver):
             if route.ruster is None:
                 yield chunk.rows
@@ -187,7 +193,7 @@ class Shelf:
 
     def _open(self, name: str, info: ChunkInfo) -> Chunk:
         chunk = open_chunk(self.batch.root, info, self.key)
-        rows = weigh(self.batch.layout, name, chunk.rows)
+        rows = with_lanes(self.batch.layout, name, chunk.rows)
         return chunk if rows is chunk.rows else Chunk.of(rows, self.key)
 
     def _by_time(self, chunk: Chunk) -> Chunk:
@@ -200,7 +206,9 @@ class Shelf:
         members = self.batch.rows_members(name)
         if not members:
             return chunks
-        return [Chunk.of(self.lives.updated(chunk.rows, members), self.key) for chunk in chunks]
+        return [
+            Chunk.of(self.known_ends.updated(chunk.rows, members), self.key) for chunk in chunks
+        ]
 
     # Writing
 
@@ -242,37 +250,30 @@ class Shelf:
         """
         if self.span is None or name not in self.batch.layout.spaces:
             return
-        coming, module = self._coming(name), module_name(name, self.space)
-        merged = self.batch.merges.get(module, {}).get(self.pid, ())
+        coming = self._coming(name)
+        merged = self.batch.merged(self._module(name), self.pid)
         infos = [info for info in self.batch.listed(name, self.pid) if info not in merged]
         oldest = self._born_by(name, coming)
         dying = [i for i in infos if i.first_ts < oldest or i.dies_before(coming)]
         left = {i: self._alive_at(name, self._open(name, i), coming) for i in dying}
         dead = sum(info.rows - len(chunk.rows) for info, chunk in left.items())
         for info, chunk in left.items() if dead > _DEAD * sum(i.rows for i in infos) else ():
-            if not len(chunk.rows):
-                yield pack_meta(self.pid, "chunk", module=module, chunk=None, replaces=[info.name])
-            elif len(chunk.rows) < info.rows:
-                yield self._written(name, chunk, "chunk", tier=info.tier, replaces=[info.name])
+            if len(chunk.rows) < info.rows:
+                yield from keep_chunk(*self._at(name), chunk.rows, tier=info.tier, replaces=[info])
 
     def _merged(self, name: str) -> Iterator[Packet]:
         """Several chunks as one, without what has expired."""
-        infos: Infos = self.batch.merges.get(module_name(name, self.space), {}).get(self.pid, ())
+        infos = self.batch.merged(self._module(name), self.pid)
         if not infos:
             return
         rows = pa.concat_batches([self.batch.rows_of(name, info) for info in infos])
         rows = folded(self.batch.layout, name, self._alive(name, rows), self.batch.open_tick)
-        replaced = [info.name for info in infos]
         merged = [_in_state_order(rows, self.key)] if len(rows) else []
-        older = self._with_ends(name, self._listed(name, frozenset(replaced)))
-        self.older[name] = older + merged
+        skip = frozenset(info.name for info in infos)
+        self.older[name] = self._with_ends(name, self._listed(name, skip)) + merged
         tier = 1 + max(info.tier for info in infos)
-        more = {"is_fresh": False, "replaces": replaced}
-        if not merged:
-            module = module_name(name, self.space)
-            yield pack_meta(self.pid, "chunk", module=module, chunk=None, **more)
-        for chunk in merged:
-            yield self._written(name, chunk, "chunk", tier=tier, **more)
+        written = merged[0].rows if merged else None
+        yield from keep_chunk(*self._at(name), written, tier=tier, replaces=infos, is_fresh=False)
 
     def _compacted(self, name: str, new: list[Chunk]) -> Iterator[Packet]:
         """All that is kept of an input folded into one chunk for each time at which it dies.
@@ -287,28 +288,27 @@ class Shelf:
         # Ticks that are evaluated in this batch will not be looked at again.
         coming = batch.open_tick if self.span is None else self.span.after
         kept = folded(batch.layout, name, pa.concat_batches(rows), coming)
-        replaced = [info.name for info in infos]
         deaths = kept.column(UNTIL).to_numpy()
         for death in np.unique(deaths):
             chunk = _in_state_order(kept.filter(pa.array(deaths == death)), self.key)
-            yield self._written(name, chunk, "chunk", replaces=replaced)
+            yield from keep_chunk(*self._at(name), chunk.rows, replaces=infos)
         if batch.is_reread(name):
-            yield from (self._written(name, chunk, "ring", is_fresh=True) for chunk in new)
+            yield from (pass_chunk(*self._at(name), chunk.rows, is_fresh=True) for chunk in new)
 
     def _alive(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
         alive = rows.column(TS).to_numpy() >= self.batch.floor(name)
         members = self.batch.rows_members(name)
         if members:
-            rows = self.lives.updated(rows, members)
+            rows = self.known_ends.updated(rows, members)
             alive &= rows.column(END).to_numpy() > DEAD
         return rows if alive.all() else rows.filter(pa.array(alive))
 
-    def _written(self, name: str, chunk: Chunk, kind: str, *, tier: int = 0, **more: Any) -> Packet:
-        """A chunk in the store; a `ring` is only for later rounds of this batch."""
-        module = module_name(name, self.space)
-        info = Store(self.batch.root).write_chunk((module, str(self.pid)), chunk.rows, tier)
-        facts = dataclasses.asdict(info)
-        return pack_meta(self.pid, kind, module=module, chunk=facts, **more)
+    def _module(self, name: str) -> Module:
+        return Module.kept(name, self.space)
+
+    def _at(self, name: str) -> tuple[Place, Module, int]:
+        """Where chunks of an input or inner join are written."""
+        return self.batch.root, self._module(name), self.pid
 
 
 def _in_state_order(rows: pa.RecordBatch, key: int | None) -> Chunk:

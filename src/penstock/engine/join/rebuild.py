@@ -1,4 +1,4 @@
-"""Recall: send what the inputs' windows hold through the steps again, to rebuild inner state."""
+"""Rebuild: send the inputs' windows through the steps again, to make inner state anew."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.pack import address, spread
 from penstock.engine.join.sequencer import ring_of, travelling
-from penstock.engine.rows.layout import END, PASSES
+from penstock.engine.routes.address import address
+from penstock.engine.rows.columns import END, PASSES
 from penstock.engine.rows.lifetimes import FOREVER
-from penstock.engine.wire.packets import Packet, pack_meta
+from penstock.engine.wire.exchange import spread
+from penstock.engine.wire.facts import Recall
+from penstock.engine.wire.packets import Packet, pack_fact
+from penstock.engine.wire.tags import Tag
 
 
 @dataclass(frozen=True)
-class Recall:
-    """What stands in the place of reading and numbering in a batch that rebuilds.
+class Rebuild:
+    """The step that takes the place of reading and numbering in a batch that rebuilds.
 
     For the snapshot of a view it comes after them.
 
@@ -33,12 +36,12 @@ class Recall:
         for _ in packets:
             pass
         states = self.batch.state.items()
-        woken = {pid for module, chunks in states if "@" in module for pid in chunks}
-        yield from (pack_meta(pid, "recall") for pid in sorted({0, *woken}))
+        woken = {pid for module, chunks in states if module.place for pid in chunks}
+        yield from (pack_fact(pid, Recall()) for pid in sorted({0, *woken}))
 
     def send(self, pid: int) -> Iterator[Packet]:
-        """What a partition has to send before the first round."""
-        yield pack_meta(pid, "recall")
+        """The tuples that a partition has to send before the first round."""
+        yield pack_fact(pid, Recall())
         for alias in self.batch.layout.query.aliases:
             if self.batch.is_rows(alias):
                 # For a snapshot the sequencer has sent the ring.
@@ -61,4 +64,4 @@ class Recall:
         for route in batch.routing.routes_of(alias):
             for info in () if route.starts_at_home else batch.listed(alias, pid):
                 rows = batch.rows_of(alias, info)
-                yield from spread(rows, f"drive:{alias}", route.legs[0].space, batch.partitions)
+                yield from spread(rows, Tag("drive", alias), route.legs[0].space, batch.partitions)

@@ -1,4 +1,4 @@
-"""Lives: the numbers at which the tuples of ROWS windows die, for results that have them in them.
+"""Row ends: the numbers at which tuples of ROWS windows die, for results that have them as members.
 
 When an inner result is made, nobody knows yet what will push its members out of their windows. So
 the sequencer tells with each batch the ends of all tuples that were in a ROWS window since the last
@@ -7,11 +7,9 @@ one. A member that is not among them has died before.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +17,10 @@ from numpy.typing import NDArray
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.places.place import Place
-from penstock.engine.rows.layout import END, SEQUENCE, TS, number_name
-from penstock.engine.state.store import ChunkInfo, Store, read_rows
-from penstock.engine.wire.packets import Packet, pack_meta
+from penstock.engine.rows.columns import END, SEQUENCE, TS, number_name
+from penstock.engine.state.store import Store, read_rows
+from penstock.engine.wire.facts import Fact, RowEnds
+from penstock.engine.wire.packets import Packet, pack_fact
 
 Int64s = NDArray[np.int64]
 
@@ -29,35 +28,34 @@ DEAD = -1
 """The end of what died in an earlier batch: before every number."""
 
 
-def tell_lives(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
+def tell_row_ends(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
     """The ends of an input's tuples, told to all partitions that keep results with it in them."""
     inners = [inner for inner in batch.routing.inners if alias in inner.members]
     if not inners:
         return
     info = Store(batch.root).write_chunk(("lives", alias), rows.select([TS, SEQUENCE, END]))
-    chunk = dataclasses.asdict(info)
+    fact = RowEnds(alias, info)
     for space in sorted({inner.space for inner in inners}):
         for pid in range(space * batch.partitions, (space + 1) * batch.partitions):
-            yield pack_meta(pid, "lives", alias=alias, chunk=chunk)
+            yield pack_fact(pid, fact)
 
 
 @dataclass(frozen=True)
-class Lives:
-    """What the facts at a partition say about ends."""
+class KnownEnds:
+    """The ends of ROWS tuples that facts have told a partition."""
 
     root: Place
-    infos: tuple[tuple[str, ChunkInfo], ...]
+    told: tuple[RowEnds, ...]
 
     @classmethod
-    def of(cls, root: Place, facts: Iterable[Mapping[str, Any]]) -> Lives:
-        """The lives that were told here."""
-        known = [fact for fact in facts if fact["kind"] == "lives"]
-        return cls(root, tuple((fact["alias"], ChunkInfo(**fact["chunk"])) for fact in known))
+    def of(cls, root: Place, facts: Iterable[Fact]) -> KnownEnds:
+        """The ends that were told here."""
+        return cls(root, tuple(fact for fact in facts if isinstance(fact, RowEnds)))
 
     @cached_property
     def _ends(self) -> dict[str, tuple[Int64s, Int64s]]:
         """The numbers of each input's tuples, in order, and their ends."""
-        rows = {alias: read_rows(self.root, info) for alias, info in self.infos}
+        rows = {fact.alias: read_rows(self.root, fact.chunk) for fact in self.told}
         return {
             alias: (r.column(SEQUENCE).to_numpy(), r.column(END).to_numpy())
             for alias, r in rows.items()

@@ -7,7 +7,6 @@ ROWS windows are kept here too and sent along with every batch, because each bat
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -16,23 +15,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.engine.folding.fold import folded, weigh
+from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.pack import READ, address, placement, scatter
-from penstock.engine.join.row_ends import tell_lives
-from penstock.engine.rows.layout import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL, partition_by
+from penstock.engine.join.row_ends import tell_row_ends
+from penstock.engine.routes.address import address
+from penstock.engine.rows.columns import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL
+from penstock.engine.rows.layout import partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import with_samples
 from penstock.engine.state.frontier import frontier_after
 from penstock.engine.state.manifest import StreamState
-from penstock.engine.state.store import ChunkInfo, Store, read_rows
-from penstock.engine.wire.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
+from penstock.engine.state.modules import Module
+from penstock.engine.state.store import read_rows
+from penstock.engine.wire.chunks import keep_chunk
+from penstock.engine.wire.exchange import placement, scatter
+from penstock.engine.wire.facts import Numbered, readings
+from penstock.engine.wire.packets import Packet, pack_fact, sort_out, unpack_facts, unpack_rows
+from penstock.engine.wire.tags import READ, Tag
 from penstock.kernels.rows_lifetimes import ends_of
 from penstock.query import RowsWindow
 from penstock.query.query import Input
-
-PENDING = "pending"
-RING = "ring"
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,10 @@ class Sequencer:
         waiting = {item.alias: self._waiting(item, by_tag) for item in self._inputs}
         released = {a: _split(rows, frontier) for a, rows in waiting.items() if rows is not None}
         numbered = self._number({a: now for a, (now, _) in released.items()})
-        yield pack_meta(0, "sequence", count=sum(len(rows) for rows in numbered.values()))
+        yield pack_fact(0, Numbered(sum(len(rows) for rows in numbered.values())))
         for item in self._inputs:
             later = released[item.alias][1] if item.alias in released else None
-            yield from self._store(PENDING, item.alias, later)
+            yield from self._store(Module.pending(item.alias), later)
             yield from self._send(item, numbered.get(item.alias))
 
     @property
@@ -72,15 +74,15 @@ class Sequencer:
         """The event time that no source will go back behind after this batch."""
         if self.drains:
             return FOREVER
-        sources = {item.source.name: item.source for item in self.batch.layout.query.streams}
-        known = map(unpack_meta, facts)
-        return frontier_after(sources.values(), self.streams, known, self.silent)
+        sources = self.batch.layout.query.stream_sources.values()
+        known = readings(unpack_facts(facts))
+        return frontier_after(sources, self.streams, known, self.silent)
 
-    def _waiting(self, item: Input, by_tag: Mapping[str, list[Packet]]) -> pa.RecordBatch | None:
-        layout, kept = self.batch.layout, _rows_of(self.batch, PENDING, item.alias)
+    def _waiting(self, item: Input, by_tag: Mapping[Tag, list[Packet]]) -> pa.RecordBatch | None:
+        layout, kept = self.batch.layout, _rows_of(self.batch, Module.pending(item.alias))
         if item.alias in layout.sampled:
             kept = [with_samples(rows, item.alias, ()) for rows in kept]
-        new = unpack_rows(by_tag.get(f"new:{item.alias}", ()))
+        new = unpack_rows(by_tag.get(Tag("new", item.alias), ()))
         batches = kept + ([] if new is None else [new])
         return pa.concat_batches(batches) if batches else None
 
@@ -122,13 +124,13 @@ class Sequencer:
         groups, count = _groups(item, everything)
         ends = ends_of(sequence, groups, count, window.count, FOREVER)
         alive = everything.filter(pa.array(ends == FOREVER))
-        yield from self._store(RING, item.alias, alive)
+        yield from self._store(Module.ring(item.alias), alive)
         everything = everything.append_column(END, pa.array(ends))
         if self.batch.is_snapshot:
             everything = everything.append_column(UNTIL, pa.array(_deaths(everything, ends)))
             is_new = np.ones(len(sequence), np.bool_)
         else:
-            yield from tell_lives(self.batch, item.alias, everything)
+            yield from tell_row_ends(self.batch, item.alias, everything)
             is_new = sequence >= self.first_number
         passing = everything.column(PASSES).to_numpy(zero_copy_only=False)
         yield from self._ring(item.alias, travelling(everything, passing & ~is_new))
@@ -139,42 +141,32 @@ class Sequencer:
         if len(rows):
             for space in layout.spaces[alias]:
                 places = placement(layout, space, rows, partitions)
-                yield from scatter(rows, places, f"ring:{alias}", space * partitions, partitions)
+                yield from scatter(rows, places, Tag("ring", alias), space * partitions, partitions)
 
     def _addressed(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
         batch = self.batch
         if batch.is_snapshot:
             # A view goes by times alone.
-            rows = weigh(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
+            rows = with_lanes(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
             rows = folded(batch.layout, alias, rows, batch.open_tick)
         yield from address(batch.layout, batch.routing, batch.partitions, alias, rows)
 
-    def _store(self, kind: str, alias: str, rows: pa.RecordBatch | None) -> Iterator[Packet]:
-        module = f"{kind}:{alias}"
-        replaced = [info.name for info in _listed(self.batch, kind, alias)]
-        if rows is not None and len(rows):
-            info = Store(self.batch.root).write_chunk((kind, alias), rows)
-            chunk = dataclasses.asdict(info)
-            yield pack_meta(0, "chunk", module=module, chunk=chunk, replaces=replaced)
-        elif replaced:
-            yield pack_meta(0, "chunk", module=module, chunk=None, replaces=replaced)
+    def _store(self, module: Module, rows: pa.RecordBatch | None) -> Iterator[Packet]:
+        old = self.batch.chunks_of(module, 0)
+        return keep_chunk(self.batch.root, module, 0, rows, replaces=old)
 
 
 def ring_of(batch: Batch, alias: str) -> list[pa.RecordBatch]:
     """The tuples in a ROWS window before the batch, in their order."""
-    return _rows_of(batch, RING, alias)
+    return _rows_of(batch, Module.ring(alias))
 
 
-def _rows_of(batch: Batch, kind: str, alias: str) -> list[pa.RecordBatch]:
-    return [read_rows(batch.root, info) for info in _listed(batch, kind, alias)]
-
-
-def _listed(batch: Batch, kind: str, alias: str) -> tuple[ChunkInfo, ...]:
-    return batch.state.get(f"{kind}:{alias}", {}).get(0, ())
+def _rows_of(batch: Batch, module: Module) -> list[pa.RecordBatch]:
+    return [read_rows(batch.root, info) for info in batch.chunks_of(module, 0)]
 
 
 def _split(rows: pa.RecordBatch, frontier: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """What the frontier has passed, and what waits: at the frontier, more may still come."""
+    """Rows that the frontier has passed, and rows that wait: at the frontier, more may come."""
     passed = rows.column(TS).to_numpy() < frontier
     return rows.filter(pa.array(passed)), rows.filter(pa.array(~passed))
 

@@ -54,7 +54,7 @@ def as_file_name(name: str) -> str:
 
 
 def new_mark() -> str:
-    """What tells the files of one checkpoint from all others."""
+    """A mark that tells the files of one checkpoint from all others."""
     return uuid.uuid4().hex[:16]
 
 

@@ -76,7 +76,7 @@ class Place:
 
     @property
     def text(self) -> str:
-        """What gives this place again, in any process."""
+        """A text that gives this place again, in any process."""
         return self._written(self.authority, self.options)
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Place:
 
     @cached_property
     def where(self) -> str:
-        """What all ways to write this place have in common."""
+        """A text that all ways to write this place have in common."""
         if self.is_local:
             return self._inside
         user, _, host = self.authority.rpartition("@")
@@ -155,7 +155,7 @@ class Place:
         return f"/{'/'.join(self.names)}"
 
     def info(self) -> fs.FileInfo:
-        """What is there: a file, a folder or nothing."""
+        """The file or folder that is there, or nothing."""
         return self.filesystem.get_file_info(self.path)
 
     @property

@@ -1,1 +1,1 @@
-"""What each new tuple visits: multi-way, tree, mesh, and the filters on the way."""
+"""Routes: the visits of each new tuple in multi-way joins, trees and meshes, and its filters."""

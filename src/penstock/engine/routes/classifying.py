@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.expressions.evaluate import one_array
 from penstock.kernels.classify import LEAF, FlatTree, classify
 from penstock.plan.mesh import DriverMesh, Fork, Goes, attributes_of
 
@@ -39,11 +40,6 @@ def prepared(mesh: DriverMesh, rows: pa.RecordBatch | pa.Table) -> tuple[FlatTre
 def is_text(kind: pa.DataType) -> bool:
     """Whether a column is of text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def as_numbers(column: pa.Array) -> Float64s:

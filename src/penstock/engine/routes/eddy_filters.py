@@ -1,4 +1,4 @@
-"""Eddying: filters in an order that a router decides tuple by tuple, or for a few tuples at once.
+"""Eddy filters: a router decides their order tuple by tuple, or for a few tuples at once.
 
 After each filter every batch of tuples goes back to the router, which sends it to the filter that
 spares the most work by what it knows of such tuples. Decisions are looked up in tables, for many
@@ -7,21 +7,21 @@ batches at a time: filters work on columns.
 
 from __future__ import annotations
 
-import base64
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import holds
-from penstock.engine.routes.eddy_profile import KEPT, Profile, Table
-from penstock.engine.routes.screening import Bools, Screened, declared_seconds, plain_name
-from penstock.engine.wire.packets import Packet, pack_meta, pack_rows, unpack_rows
+from penstock.engine.routes.eddy_profile import KEPT, EddyProfile, Table
+from penstock.engine.routes.screening import Bools, Screened, declared_seconds
+from penstock.engine.rows.columns import plain_name
+from penstock.engine.wire.facts import EddySample, Fact
+from penstock.engine.wire.packets import as_stream, from_streams
 from penstock.query import Condition
 from penstock.query.expression import columns_of
 
@@ -38,7 +38,7 @@ filters worth routing for some hundred times that for as many tuples."""
 
 
 @dataclass
-class Eddying:
+class EddyFilters:
     """The filters of one stream under an eddy. What it learns goes on from batch to batch."""
 
     driver: str
@@ -46,12 +46,12 @@ class Eddying:
     attributes: tuple[str, ...]
     batch: int
     seed: int = 0
-    profile: Profile = field(init=False)
+    profile: EddyProfile = field(init=False)
 
     def __post_init__(self) -> None:
-        self.profile = Profile.empty([declared_seconds(c) for c in self.conditions])
+        self.profile = EddyProfile.empty([declared_seconds(c) for c in self.conditions])
 
-    def at(self, number: int) -> Eddying:
+    def at(self, number: int) -> EddyFilters:
         """A copy for the tuples of one batch."""
         copy = replace(self, seed=number)
         copy.profile = self.profile
@@ -74,32 +74,30 @@ class Eddying:
             first += len(stretch)
         return Screened(passes, facts=self._told(learned))
 
-    def learn(self, facts: list[dict[str, Any]]) -> None:
+    def learn(self, facts: Iterable[Fact]) -> None:
         """Take in what the tasks of a batch have told."""
         for fact in facts:
-            if fact["kind"] == "profile" and fact["driver"] == self.driver:
+            if isinstance(fact, EddySample) and fact.driver == self.driver:
                 self.profile = self.profile.joined(_profile_of(fact))
 
-    def _told(self, learned: list[Profile]) -> tuple[Packet, ...]:
+    def _told(self, learned: list[EddyProfile]) -> tuple[EddySample, ...]:
         if not learned:
             return ()
-        seen = reduce(Profile.joined, learned)
-        fact = pack_meta(
-            0,
-            "profile",
+        seen = reduce(EddyProfile.joined, learned)
+        sample = EddySample(
             driver=self.driver,
-            tuples=base64.b64encode(pack_rows(0, "", seen.tuples).data).decode(),
-            passed=seen.passed.tolist(),
-            rows=seen.rows.tolist(),
-            seconds=seen.seconds.tolist(),
+            tuples=as_stream(seen.tuples).to_pybytes(),
+            passed=seen.passed.tobytes(),
+            rows=tuple(seen.rows.tolist()),
+            seconds=tuple(seen.seconds.tolist()),
         )
-        return (fact,)
+        return (sample,)
 
 
-def _profile_of(fact: Mapping[str, Any]) -> Profile:
-    tuples = unpack_rows([Packet(0, "", base64.b64decode(fact["tuples"]))])
-    passed = np.array(fact["passed"], np.int8).reshape(-1, len(fact["rows"]))
-    return Profile(tuples, passed, np.array(fact["rows"]), np.array(fact["seconds"]))
+def _profile_of(sample: EddySample) -> EddyProfile:
+    tuples = from_streams([sample.tuples])
+    passed = np.frombuffer(sample.passed, np.int8).reshape(-1, len(sample.rows))
+    return EddyProfile(tuples, passed, np.array(sample.rows), np.array(sample.seconds))
 
 
 class _Hops:
@@ -107,17 +105,17 @@ class _Hops:
 
     def __init__(
         self,
-        eddying: Eddying,
+        eddy: EddyFilters,
         rows: pa.RecordBatch,
         tables: tuple[Table, ...],
         rng: np.random.Generator,
         part: float,
     ):
-        filters = len(eddying.conditions)
-        self.eddying = eddying
+        filters = len(eddy.conditions)
+        self.eddy = eddy
         self.rows = rows
-        self.batches = np.arange(len(rows)) // eddying.batch
-        self.starts = np.arange(0, len(rows), eddying.batch)
+        self.batches = np.arange(len(rows)) // eddy.batch
+        self.starts = np.arange(0, len(rows), eddy.batch)
         self.passes = np.ones(len(rows), np.bool_)
         self.passed = np.full((len(rows), filters), -1, np.int8)
         self.work = np.zeros((2, filters))
@@ -129,24 +127,24 @@ class _Hops:
 
     def run(self) -> Bools:
         """Which tuples pass all filters."""
-        for _ in self.eddying.conditions:
+        for _ in self.eddy.conditions:
             chosen = self._decide()
             self.done[np.arange(len(chosen)), chosen] = True
             theirs = chosen[self.batches]
-            for number in range(len(self.eddying.conditions)):
+            for number in range(len(self.eddy.conditions)):
                 self._filter(number, np.flatnonzero(self.passes & (theirs == number)))
         return self.passes
 
-    def seen(self) -> Profile:
-        """What was seen of the tuples that were routed at random, and how long filters took."""
+    def seen(self) -> EddyProfile:
+        """The profile of the tuples that were routed at random, and how long filters took."""
         places = np.flatnonzero(self.sampled[self.batches])[-KEPT:]
-        tuples = self.rows.select(self.eddying.attributes).take(pa.array(places))
-        return Profile(tuples, self.passed[places], self.work[0], self.work[1])
+        tuples = self.rows.select(self.eddy.attributes).take(pa.array(places))
+        return EddyProfile(tuples, self.passed[places], self.work[0], self.work[1])
 
     def _decide(self) -> Int64s:
         """The next filter of each batch of tuples: of those still to do, the best on average."""
         ranks = self.ranks
-        if self.eddying.batch > 1:
+        if self.eddy.batch > 1:
             sums = np.add.reduceat(ranks * self.passes[:, None], self.starts, axis=0)
             left = np.add.reduceat(self.passes, self.starts, dtype=np.int64)
             ranks = sums / np.maximum(left, 1)[:, None]
@@ -157,7 +155,7 @@ class _Hops:
     def _filter(self, number: int, places: Int64s) -> None:
         if not len(places):
             return
-        expression = self.eddying.conditions[number].expression
+        expression = self.eddy.conditions[number].expression
         names = sorted({plain_name(column) for column in columns_of(expression)})
         started = time.perf_counter()
         rows = self.rows.select(names).take(pa.array(places))

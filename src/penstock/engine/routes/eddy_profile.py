@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.engine.routes.classifying import as_numbers, is_text, one_array
+from penstock.engine.expressions.evaluate import one_array
+from penstock.engine.routes.classifying import as_numbers, is_text
 
 Int64s = NDArray[np.int64]
 Float64s = NDArray[np.float64]
@@ -84,7 +85,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Profile:
+class EddyProfile:
     """Tuples that were routed at random: their attributes, and whether they passed each filter.
 
     `passed[t, f]` is 1 or 0, or −1 if the tuple did not come to the filter. `rows` and `seconds`
@@ -97,7 +98,7 @@ class Profile:
     seconds: Float64s
 
     @classmethod
-    def empty(cls, seconds: Sequence[float]) -> Profile:
+    def empty(cls, seconds: Sequence[float]) -> EddyProfile:
         """Nothing known but what a row is said to take in each filter."""
         none = np.empty((0, len(seconds)), np.int8)
         return cls(None, none, np.ones(len(seconds)), np.array(seconds))
@@ -105,13 +106,13 @@ class Profile:
     def __len__(self) -> int:
         return len(self.passed)
 
-    def joined(self, other: Profile) -> Profile:
+    def joined(self, other: EddyProfile) -> EddyProfile:
         """Both together; of the tuples only the last ones."""
         parts = [part for part in (self.tuples, other.tuples) if part is not None]
         both = pa.concat_batches(parts) if parts else None
         tuples = both and both.slice(max(0, len(self) + len(other) - KEPT))
         passed = np.concatenate([self.passed, other.passed])[-KEPT:]
-        return Profile(tuples, passed, self.rows + other.rows, self.seconds + other.seconds)
+        return EddyProfile(tuples, passed, self.rows + other.rows, self.seconds + other.seconds)
 
     def tables(self) -> tuple[Table, ...]:
         """A table for each filter; none as long as nothing is known."""
@@ -147,7 +148,7 @@ def _counts(size: int, places: Int64s, passed: NDArray[np.int8]) -> Float64s:
 
 
 def gain_ratios(counts: Sequence[Float64s]) -> Float64s:
-    """What each attribute tells of a filter, for what its parts tell of themselves (Quinlan).
+    """The gain ratio of each attribute (Quinlan): what it tells of a filter by what it tells.
 
     An attribute that tells less than the average has no ratio: else one with hardly any parts wins.
     """

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from penstock.engine.routes.screening import flow
-from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.facts import Flow
 
 
 @dataclass(frozen=True)
@@ -17,7 +16,7 @@ class Meter:
     went_in: Counter[str] = field(default_factory=Counter)
     came_out: Counter[str] = field(default_factory=Counter)
 
-    def read(self, driver: str, route: int) -> Iterator[Packet]:
+    def read(self, driver: str, route: int) -> Iterator[Flow]:
         """The facts of one route."""
         for operator, rows in self.went_in.items():
-            yield flow(driver, route, operator, rows, self.came_out[operator])
+            yield Flow(driver, route, operator, rows, self.came_out[operator])

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from penstock.engine.routes.laboratory_hint import NESTED, laboratory_hint
+from penstock.engine.routes.laboratory_hint import NESTED_LOOPS, laboratory_hint
 from penstock.engine.routes.rusters import Rusters
-from penstock.engine.rows.layout import Layout, column_name, hash_name
+from penstock.engine.rows.columns import column_name, hash_name
+from penstock.engine.rows.layout import Layout
+from penstock.engine.state.modules import Module
+from penstock.engine.wire.tags import Tag, TagKind
 from penstock.errors import PlanError
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.query import Condition, Window
@@ -66,20 +69,14 @@ class Route:
         """Whether tuples start probing where they are kept, so that they travel once."""
         return not self.legs[0].is_broadcast
 
-    def tag(self, kind: str) -> str:
-        """What packets of its tuples are called: `drive:A`, or `drive#2:A` for one ruster."""
-        number = "" if self.ruster is None else f"#{self.ruster}"
-        return f"{kind}{number}:{self.driver}"
+    def tag(self, kind: TagKind) -> Tag:
+        """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster."""
+        return Tag(kind, self.driver, self.ruster)
 
     def leg(self, round_: int) -> Leg | None:
         """The leg of a round, if it has one then."""
         number = round_ - self.first_round
         return self.legs[number] if 0 <= number < len(self.legs) else None
-
-
-def module_name(name: str, space: int) -> str:
-    """The state module of an input or inner join in a space."""
-    return f"{name}@{space}"
 
 
 @dataclass(frozen=True)
@@ -97,9 +94,9 @@ class Inner:
     is_local: bool
 
     @property
-    def module(self) -> str:
+    def module(self) -> Module:
         """The state module, which means the same in all plans that have it."""
-        return module_name(self.name, self.space)
+        return Module.kept(self.name, self.space)
 
 
 @dataclass(frozen=True)
@@ -107,13 +104,13 @@ class Routing:
     """A plan for the steps: routes in the order in which a round takes them, and inner state.
 
     Where a plan is a mesh, `rusters` say which new tuples take which of a driver's routes. If it
-    `is_anew`, the one route joins all that is in the windows.
+    `is_recomputed`, the one route joins all that is in the windows.
     """
 
     routes: tuple[Route, ...]
     inners: tuple[Inner, ...] = ()
     rusters: tuple[Rusters, ...] = ()
-    is_anew: bool = False
+    is_recomputed: bool = False
 
     @property
     def rounds(self) -> int:
@@ -143,27 +140,27 @@ class Path:
 
 
 def multiway_routing(plan: MultiwayJoin, layout: Layout) -> Routing:
-    """The route of each stream of a multi-way plan, or the one of a plan that computes anew."""
-    if plan.anew is None:
+    """The route of each stream of a multi-way plan, or the one of a view that is recomputed."""
+    if plan.recompute is None:
         return Routing(tuple(_route(order, layout) for order in plan.orders))
-    _refuse_anew(plan, plan.anew)
-    return Routing((_over_all(_route(plan.order(plan.anew), layout)),), is_anew=True)
+    _refuse_recomputing(plan, plan.recompute)
+    return Routing((_over_all(_route(plan.order(plan.recompute), layout)),), is_recomputed=True)
 
 
-def _refuse_anew(plan: MultiwayJoin, driver: str) -> None:
-    """Refuse to compute anew what is no view, or has no two streams with windows of time."""
+def _refuse_recomputing(plan: MultiwayJoin, driver: str) -> None:
+    """Refuse to recompute what is no view, or has no two streams with windows of time."""
     query = plan.query
     why = None
     if query.view is None:
         why = "the query has no GROUP BY and no aggregates"
     elif query.is_sequenced:
-        why = "views over ROWS windows are computed so in any case"
+        why = "views over ROWS windows are recomputed in any case"
     elif driver not in {item.alias for item in query.streams}:
         why = f"{driver} is not a stream of the query"
     elif len(query.streams) < 2:
         why = "there is only one stream, whose tuples are not kept"
     if why is not None:
-        raise PlanError(f"the plan computes the view anew: {why}", hint="leave out `anew`")
+        raise PlanError(f"the plan recomputes the view: {why}", hint="leave out `recompute`")
 
 
 def _over_all(route: Route) -> Route:
@@ -199,7 +196,7 @@ def legs_of(path: Path, layout: Layout) -> tuple[Leg, ...]:
         if key is not None and probe.method == "nested":
             raise PlanError(
                 f"{path.driver} probes {probe.target} by nested loops, but they are joined by key",
-                hint=laboratory_hint(layout.query, *NESTED),
+                hint=laboratory_hint(layout.query, *NESTED_LOOPS),
             )
         visit = _visit(layout, path, number, bound, key)
         space = layout.spaces[probe.target][0] if key is None else key

@@ -18,7 +18,7 @@ from penstock.plan.tree import TreeJoin
 
 
 def routing_of(plan: Plan, layout: Layout, watched: Collection[str] = ()) -> Routing:
-    """What the steps need to know of any plan.
+    """The routes, inner joins and screeners that the steps follow, whatever the plan.
 
     Of `watched` drivers of a mesh it is told how many rows each operator takes and gives.
     """

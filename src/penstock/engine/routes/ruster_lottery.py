@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 from penstock.engine.routes.screening import SECONDS_A_ROW, declared_seconds
+from penstock.engine.wire.facts import Fact, Flow
 from penstock.plan.mesh import DriverMesh, MeshJoin, MeshRoute, Operator, Screen
 
 DECAY = 0.8
-"""What a batch's counts still weigh in the next: an order is settled in ten batches, and left again
+"""The weight of a batch's counts in the next: an order is settled in ten batches, and left again
 in as many when the data changes."""
 SHARPNESS = 8.0
 """An order that costs a tenth less gets twice the tickets, one that costs half 256 times as many.
@@ -20,7 +20,7 @@ _Key = tuple[str, int, str]
 
 
 @dataclass
-class Lottery:
+class RusterLottery:
     """Draws orders, and learns from what went into the operators and came out."""
 
     went_in: dict[_Key, float] = field(default_factory=dict)
@@ -31,16 +31,16 @@ class Lottery:
         rng = Random(batch)
         return replace(plan, meshes=tuple(self._drawn(mesh, rng) for mesh in plan.meshes))
 
-    def learn(self, facts: Iterable[Mapping[str, Any]]) -> None:
+    def learn(self, facts: Iterable[Fact]) -> None:
         """Add what a batch has told, and let what was known before fade."""
         for counts in (self.went_in, self.came_out):
             for key in counts:
                 counts[key] *= DECAY
         for fact in facts:
-            if fact["kind"] == "flow":
-                key = (fact["driver"], fact["route"], fact["operator"])
-                self.went_in[key] = self.went_in.get(key, 0.0) + fact["went_in"]
-                self.came_out[key] = self.came_out.get(key, 0.0) + fact["came_out"]
+            if isinstance(fact, Flow):
+                key = (fact.driver, fact.route, fact.operator)
+                self.went_in[key] = self.went_in.get(key, 0.0) + fact.went_in
+                self.came_out[key] = self.came_out.get(key, 0.0) + fact.came_out
 
     def _drawn(self, mesh: DriverMesh, rng: Random) -> DriverMesh:
         routes = []

@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.wire.packets import Packet, pack_meta
-from penstock.query import Apply, Column, Condition
+from penstock.engine.wire.facts import Fact
+from penstock.query import Apply, Condition
 from penstock.query.expression import walk
 
 Bools = NDArray[np.bool_]
 Int64s = NDArray[np.int64]
 
 SECONDS_A_ROW = 1e-6
-"""What an operator takes beside the functions it calls: about the time of a probe."""
+"""The seconds of an operator beside the functions it calls: about the time of a probe."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Screened:
 
     passes: Bools
     rusters: Int64s | None = None
-    facts: tuple[Packet, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
 
 class Screener(Protocol):
@@ -37,28 +37,10 @@ class Screener(Protocol):
         """The stream's columns that it looks at, beside those of the filters."""
 
     def screen(self, rows: pa.RecordBatch) -> Screened:
-        """What becomes of tuples in their plain columns."""
-
-
-def plain_name(column: Column) -> str:
-    """What a column is called in tuples as they come from the source."""
-    return column.name
+        """Take tuples in their plain columns through the filters."""
 
 
 def declared_seconds(condition: Condition) -> float:
-    """What a condition takes for a row, by the costs that its functions are declared with."""
+    """The seconds of a condition for a row, by the costs that its functions are declared with."""
     calls = (node for node in walk(condition.expression) if isinstance(node, Apply))
     return SECONDS_A_ROW + sum(call.function.cost for call in calls)
-
-
-def flow(driver: str, route: int, operator: str, went_in: int, came_out: int) -> Packet:
-    """The fact of how many rows went into an operator of a route, and came out of it."""
-    return pack_meta(
-        0,
-        "flow",
-        driver=driver,
-        route=route,
-        operator=operator,
-        went_in=went_in,
-        came_out=came_out,
-    )

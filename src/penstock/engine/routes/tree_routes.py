@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from penstock.engine.routes.laboratory_hint import NESTED, laboratory_hint
+from penstock.engine.routes.laboratory_hint import NESTED_LOOPS, laboratory_hint
 from penstock.engine.routes.multiway_routes import (
     Inner,
     Leg,
@@ -21,7 +21,8 @@ from penstock.engine.routes.multiway_routes import (
     needed_after,
     shared_keys,
 )
-from penstock.engine.rows.layout import Layout, number_name
+from penstock.engine.rows.columns import number_name
+from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.plan.text.notation import quote
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin
@@ -39,7 +40,7 @@ def tree_routing(plan: TreeJoin, layout: Layout) -> Routing:
 
 
 def inner_name(layout: Layout, members: tuple[str, ...]) -> str:
-    """What the results of an inner join are called: by its inputs, whatever their order.
+    """The name of an inner join's results: its inputs, whatever their order.
 
     All joins of the same inputs have the same results, so a plan can use what another has kept.
     """
@@ -97,7 +98,7 @@ class _Builder:
             sides = " and ".join(" ⋈ ".join(side.members) for side in (left, right))
             raise PlanError(
                 f"{sides} are joined by nested loops, but they have a key in common",
-                hint=laboratory_hint(self.layout.query, *NESTED),
+                hint=laboratory_hint(self.layout.query, *NESTED_LOOPS),
             )
         here = [side.space for side in (left, right) if side.space in shared]
         return next(iter((*here, *shared)), None)

@@ -1,1 +1,1 @@
-"""Rows in memory: names of columns, accumulators, sample weights, ticks, lifetimes."""
+"""Rows in memory: names of columns, lanes, accumulators, sample weights, ticks, lifetimes."""

@@ -1,15 +1,4 @@
-"""Lanes: the columns in which rows carry aggregates of what they stand for.
-
-A row of a view's calendar stands for join results, a folded tuple for tuples. What they have in
-common is folded by one function: rows that are equal but for their lanes become one.
-
-    =n        how many they are (=n:A, of the tuples of input A)
-    =c:x      how many of them have an x that is not NULL
-    =s:x =e:x the sum of their x, and the error that it leaves out
-    =min:x    the least x, and =max:x the largest
-
-Where streams are shed there are more, for estimates of what all would give: see `samples`.
-"""
+"""Accumulators: fold rows that are equal but for their lanes into one."""
 
 from __future__ import annotations
 
@@ -20,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.rows.lanes import Lane, LaneKind, is_lane
 from penstock.kernels.exact_sum import Pairs, as_pairs, sums_by
 from penstock.kernels.grouping import (
     bits_by,
@@ -35,40 +25,28 @@ Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Columns = dict[str, pa.Array]
 
-COUNT = "=n"
 
-
-def count_of(alias: str) -> str:
-    """The lane with the number of an input's tuples that a row stands for."""
-    return f"=n:{alias}"
-
-
-def is_lane(name: str) -> bool:
-    """Whether a column is a lane."""
-    return name.startswith("=")
-
-
-def lanes_of(view: View, argument: str) -> tuple[str, ...]:
+def lanes_of(view: View, argument: str) -> tuple[Lane, ...]:
     """The lanes that the aggregates of one argument need."""
-    asked = {a.function for a in view.aggregates if a.argument and a.argument.name == argument}
-    kinds = ["c"]
-    kinds += ["s", "e"] if asked & {"sum", "avg"} else []
-    kinds += [kind for kind in ("min", "max") if kind in asked]
-    return tuple(f"={kind}:{argument}" for kind in kinds)
+    asked = view.functions_of(argument)
+    kinds = [LaneKind.KNOWN]
+    kinds += [LaneKind.SUM, LaneKind.ERROR] if asked & {"sum", "avg"} else []
+    kinds += [kind for kind in (LaneKind.MIN, LaneKind.MAX) if kind in asked]
+    return tuple(Lane(kind, argument) for kind in kinds)
 
 
 def value_lanes(view: View, argument: str, values: pa.Array) -> Columns:
     """The lanes of single values."""
     lanes: Columns = {}
-    for name in lanes_of(view, argument):
-        match name.partition(":")[0]:
-            case "=c":
-                lanes[name] = values.is_valid().cast(pa.int64())
-            case "=s":
+    for lane in lanes_of(view, argument):
+        match lane.kind:
+            case LaneKind.KNOWN:
+                lanes[str(lane)] = values.is_valid().cast(pa.int64())
+            case LaneKind.SUM:
                 high, low = _pairs(values)
-                lanes |= {name: pa.array(high), f"=e:{argument}": pa.array(low)}
-            case "=min" | "=max":
-                lanes[name] = values
+                lanes |= {str(lane): pa.array(high), str(lane.error): pa.array(low)}
+            case LaneKind.MIN | LaneKind.MAX:
+                lanes[str(lane)] = values
     return lanes
 
 
@@ -98,13 +76,15 @@ def folded_by(rows: pa.RecordBatch, ids: Int64s, firsts: Int64s) -> pa.RecordBat
     columns: Columns = {}
     groups, places = Groups(ids, len(firsts)), pa.array(firsts)
     for name in rows.schema.names:
-        is_own = is_lane(name)
-        columns |= reduced(rows, name, groups) if is_own else {name: rows.column(name).take(places)}
+        if is_lane(name):
+            columns |= reduced(rows, Lane.parse(name), groups)
+        else:
+            columns[name] = rows.column(name).take(places)
     return pa.RecordBatch.from_arrays([columns[n] for n in rows.schema.names], rows.schema.names)
 
 
 class Reduction(Protocol):
-    """Which rows are taken together; what each kind of lane comes to then."""
+    """A way to take rows together, and the value of each kind of lane then."""
 
     def counts(self, lane: pa.Array) -> Int64s:
         """The sums of counts."""
@@ -151,23 +131,23 @@ class Groups:
         return bits_by(self.ids, self.count, lane.to_numpy())
 
 
-def reduced(rows: pa.RecordBatch, name: str, by: Reduction) -> Columns:
-    """A lane, of rows that are taken together; a sum comes with its error."""
-    lane = rows.column(name)
-    kind, _, argument = name.partition(":")
-    match kind:
-        case "=n" | "=c":
-            return {name: pa.array(by.counts(lane))}
-        case "=s":
-            high, low = by.sums(lane, rows.column(f"=e:{argument}"))
-            return {name: pa.array(high), f"=e:{argument}": pa.array(low)}
-        case "=min" | "=max":
-            return {name: by.extremes(lane, is_max=kind == "=max")}
-        case "=r":
-            return {name: as_lists(by.rows(lane))}
-        case "=b":
-            return {name: pa.array(by.bits(lane))}
-    assert kind == "=e", "there is no other lane that is reduced"
+def reduced(rows: pa.RecordBatch, lane: Lane, by: Reduction) -> Columns:
+    """A lane of rows that are taken together, by its name; a sum comes with its error."""
+    name = str(lane)
+    values = rows.column(name)
+    match lane.kind:
+        case LaneKind.COUNT | LaneKind.KNOWN:
+            return {name: pa.array(by.counts(values))}
+        case LaneKind.SUM:
+            high, low = by.sums(values, rows.column(str(lane.error)))
+            return {name: pa.array(high), str(lane.error): pa.array(low)}
+        case LaneKind.MIN | LaneKind.MAX:
+            return {name: by.extremes(values, is_max=lane.kind is LaneKind.MAX)}
+        case LaneKind.ESTIMATE:
+            return {name: as_lists(by.rows(values))}
+        case LaneKind.MARKS:
+            return {name: pa.array(by.bits(values))}
+    assert lane.kind is LaneKind.ERROR, "there is no other lane that is reduced"
     return {}
 
 

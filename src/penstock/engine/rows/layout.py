@@ -1,4 +1,4 @@
-"""Where the tuples of a query lie: which columns they carry and in which spaces they are kept."""
+"""Layout: the columns that the tuples of a query carry, and the spaces they are kept in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from penstock.engine.rows.accumulators import count_of, lanes_of
+from penstock.engine.rows.accumulators import lanes_of
+from penstock.engine.rows.columns import column_name, group_name
+from penstock.engine.rows.lanes import Lane, count_of
 from penstock.engine.rows.sample_weights import quantities_of, sample_columns, sample_lanes
 from penstock.engine.rows.ticks import Ticks
 from penstock.query import Column, Condition, Expression, Query
@@ -17,34 +19,6 @@ from penstock.query.query import Input, as_condition
 from penstock.query.view import Output
 from penstock.query.window import RowsWindow
 
-TS = "#ts"
-ARRIVAL = "#arrival"
-SEQUENCE = "#seq"
-END = "#end"
-PASSES = "#passes"
-UNTIL = "#until"
-ROUTE = "#route"
-
-
-def hash_name(key: int) -> str:
-    """The column with the hashes of a key class."""
-    return f"#h{key}"
-
-
-def number_name(alias: str) -> str:
-    """The column with the numbers of one ROWS input's tuples, in combinations of several."""
-    return f"#n:{alias}"
-
-
-def column_name(column: Column) -> str:
-    """What a column is called in tuples that carry columns of several inputs."""
-    return f"{column.stream}.{column.name}"
-
-
-def group_name(output: str) -> str:
-    """What a group that one input decides is called in that input's tuples."""
-    return f".{output}"
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -53,18 +27,21 @@ class Layout:
     A space is a set of partitions with its own way of placing tuples: one for each key class (by
     hash of the key), then one for each input that has no key (spread evenly). An input has a state
     module in every space it belongs to; the first is its home.
-
-    The rows of `weighted` inputs may stand for several tuples, with aggregates of them in lanes.
-    Of these, `early` ones are folded as they come; the others have been so under an earlier plan.
-    Tuples of `sampled` inputs are or were shed, and those that are kept carry the weights by which
-    a view is estimated; `is_estimate` says whether that is shown.
     """
 
     query: Query
+
     weighted: frozenset[str] = frozenset()
+    """The inputs whose rows may stand for several tuples, with aggregates of them in lanes."""
+
     early: frozenset[str] = frozenset()
+    """The weighted inputs that are folded as they come; others were so under an earlier plan."""
+
     sampled: frozenset[str] = frozenset()
+    """The inputs that are or were shed; tuples carry the weights by which views are estimated."""
+
     is_estimate: bool = False
+    """Whether results show the estimates and their intervals."""
 
     @cached_property
     def shown(self) -> Query:
@@ -99,7 +76,7 @@ class Layout:
 
     @cached_property
     def checks(self) -> tuple[Condition, ...]:
-        """What a probe by key does not prove: theta predicates, and equalities beyond 64 bits."""
+        """Conditions that a probe by key does not prove: thetas, and equalities beyond 64 bits."""
         equalities = unkeyed_equalities(self.query, self.keys)
         return tuple(as_condition(e) for e in equalities) + self.query.thetas
 
@@ -172,17 +149,23 @@ class Layout:
         view, is_sampled = self.query.view, alias in self.sampled
         if view is None or alias not in self.weighted:
             return sample_columns(alias) if is_sampled else ()
-        names = [count_of(alias)]
+        groups: list[str] = []
+        lanes = [count_of(alias)]
         for output in self._owned(alias):
-            names += [group_name(output)] if self.is_group(output) else lanes_of(view, output)
-        return (*names, *(sample_lanes(alias, self.quantities(alias)) if is_sampled else ()))
+            if self.is_group(output):
+                groups.append(group_name(output))
+            else:
+                lanes += lanes_of(view, output)
+        lanes += sample_lanes(alias, self.quantities(alias)) if is_sampled else ()
+        return (*groups, *map(str, lanes))
 
-    def quantities(self, alias: str) -> tuple[str, ...]:
-        """What is summed of a weighted and sampled input: its number, and its own arguments."""
+    def quantities(self, alias: str) -> tuple[Lane, ...]:
+        """The sums that are estimated of a folded input: its number, and its own arguments."""
         view = self.query.view
         assert view is not None, "only views have sampled inputs"
         arguments = [output for output in self._owned(alias) if not self.is_group(output)]
-        return (f"n:{alias}", *(name for each in arguments for name in quantities_of(view, each)))
+        lanes = [lane for each in arguments for lane in quantities_of(view, each)]
+        return (count_of(alias), *lanes)
 
     def _owned(self, alias: str) -> list[str]:
         return [output for output, owner in self.owners.items() if owner == alias]

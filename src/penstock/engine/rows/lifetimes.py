@@ -1,4 +1,4 @@
-"""How long tuples live, as bounds on event time (microseconds)."""
+"""Lifetimes of tuples, as bounds on event time (microseconds)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One batch after another: steps, jobs, the pipeline."""
+"""One batch after another: the pipeline, the jobs of a batch, their steps, commit and report."""

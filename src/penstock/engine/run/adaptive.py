@@ -1,18 +1,18 @@
-"""Steering: what a plan leaves to be decided while it runs, batch by batch."""
+"""Adaptive routing: decisions that a plan leaves to be made while it runs, batch by batch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
-from penstock.engine.routes.eddy_filters import Eddying
+from penstock.engine.routes.eddy_filters import EddyFilters
 from penstock.engine.routes.multiway_routes import Routing
 from penstock.engine.routes.routing import routing_of
-from penstock.engine.routes.ruster_lottery import Lottery
+from penstock.engine.routes.ruster_lottery import RusterLottery
 from penstock.engine.routes.screening import Screener
 from penstock.engine.rows.layout import Layout
+from penstock.engine.wire.facts import Fact
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.query import DataType
@@ -20,7 +20,7 @@ from penstock.query.query import Input
 
 
 @dataclass
-class Steering:
+class AdaptiveRouting:
     """Draws the order of uncertain stages, and keeps what eddies have learned.
 
     Nothing of it must survive a crash: whatever is decided, the results are the same.
@@ -28,8 +28,8 @@ class Steering:
 
     plan: Plan
     layout: Layout
-    lottery: Lottery = field(default_factory=Lottery)
-    eddies: tuple[Eddying, ...] = field(init=False)
+    lottery: RusterLottery = field(default_factory=RusterLottery)
+    eddies: tuple[EddyFilters, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.eddies = _eddies(self.plan) if isinstance(self.plan, Eddy) else ()
@@ -51,7 +51,7 @@ class Steering:
         eddies: dict[str, Screener] = {each.driver: each.at(batch) for each in self.eddies}
         return eddies | {rusters.driver: rusters for rusters in routing.rusters}
 
-    def learn(self, facts: list[dict[str, Any]]) -> None:
+    def learn(self, facts: Sequence[Fact]) -> None:
         """Take in what a batch has told."""
         self.lottery.learn(facts)
         for eddy in self.eddies:
@@ -65,11 +65,11 @@ def _uncertain(plan: Plan) -> tuple[str, ...]:
     return tuple(mesh.driver for mesh in plan.meshes if not all(r.is_certain for r in mesh.routes))
 
 
-def _eddies(plan: Eddy) -> tuple[Eddying, ...]:
+def _eddies(plan: Eddy) -> tuple[EddyFilters, ...]:
     """An eddy for each stream that has an order of filters to decide on."""
     filters = {item: plan.query.filters_of(item.alias) for item in plan.query.streams}
     return tuple(
-        Eddying(item.alias, conditions, _attributes(item), plan.batch)
+        EddyFilters(item.alias, conditions, _attributes(item), plan.batch)
         for item, conditions in filters.items()
         if len(conditions) > 1
     )

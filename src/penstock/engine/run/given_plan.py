@@ -11,7 +11,7 @@ from penstock.plan.text.parse import forced_plan
 
 
 class Planned(Protocol):
-    """Whatever has a plan: a query, or the planner's decision."""
+    """Something that has a plan: a query, or the planner's decision."""
 
     @property
     def plan(self) -> Plan: ...

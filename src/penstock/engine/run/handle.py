@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, Self, runtime_checkable
 
 from penstock.engine.run.given_plan import Planned
-from penstock.engine.run.pipeline import Pipeline, Report
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.report import Report
 from penstock.plan.plan import Plan
 
 _MOST_REPORTS = 8_640

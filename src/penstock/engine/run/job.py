@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.pack import Packing
-from penstock.engine.join.rebuild import Recall
+from penstock.engine.join.rebuild import Rebuild
 from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.run.step import Step
-from penstock.engine.views.view_step import CALENDAR, SHOWN, ViewStep
-from penstock.engine.wire.packet_files import Transit
+from penstock.engine.state.modules import INTERVALS, SHOWN
+from penstock.engine.views.view_step import ViewStep
+from penstock.engine.wire.facts import Fact
+from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import Packet
-from penstock.engine.wire.task_errors import guarded
+from penstock.engine.wire.task_errors import errors_as_facts
 
 Work = Callable[[Iterable[Packet]], Iterator[Packet]]
 
@@ -37,7 +38,7 @@ class Stage:
     is_small: bool = False
 
     def run(self, packets: Iterable[Packet]) -> list[Packet]:
-        """What all tasks make of the packets, one after another in this process."""
+        """Packets that all tasks make of these, one after another in this process."""
         by_task: dict[int, list[Packet]] = {}
         for packet in packets:
             by_task.setdefault(packet.pid % self.tasks, []).append(packet)
@@ -54,15 +55,15 @@ class Job:
     view: ViewStep | None = None
 
     @property
-    def transit(self) -> Transit | None:
+    def packet_files(self) -> PacketFiles | None:
         """Where large packets may travel as files, if all tasks share a file system."""
         root = self.batch.root
-        return Transit(root / f"transit/{self.batch.number}") if root.is_local else None
+        return PacketFiles(root / f"transit/{self.batch.number}") if root.is_local else None
 
     @property
     def pack(self) -> Work:
         if self.packing is None:
-            return partial(_recall, Recall(self.batch))
+            return partial(_rebuild, Rebuild(self.batch))
         return partial(_pack, self.packing)
 
     @property
@@ -73,59 +74,62 @@ class Job:
         if self.view is not None:
             steps = (*steps, Stage(tasks, partial(_view, self.view), _is_small(self.batch)))
         if self.packing is None:
-            return (Stage(tasks, partial(_send, Recall(self.batch))), *steps)
+            return (Stage(tasks, partial(_send, Rebuild(self.batch))), *steps)
         if self.batch.is_snapshot and self.batch.has_visitors:
-            steps = (Stage(tasks, partial(_resend, Recall(self.batch))), *steps)
+            steps = (Stage(tasks, partial(_resend, Rebuild(self.batch))), *steps)
         if self.sequencer is not None:
             return (Stage(1, partial(_sequence, self.sequencer)), *steps)
         return steps
 
 
-Runner = Callable[[Job], list[dict[str, Any]]]
+Runner = Callable[[Job], Sequence[Fact]]
+"""Runs a job and gives the facts that its last stage left."""
 
 
 def _pack(packing: Packing, packets: Iterable[Packet]) -> Iterator[Packet]:
-    return guarded(packing.run(packets))
+    return errors_as_facts(packing.run(packets))
 
 
 def _sequence(sequencer: Sequencer, packets: Iterable[Packet]) -> Iterator[Packet]:
-    yield from guarded(sequencer.run(packets))
+    yield from errors_as_facts(sequencer.run(packets))
     if sequencer.batch.is_snapshot:
-        yield from Recall(sequencer.batch).call(())
+        yield from Rebuild(sequencer.batch).call(())
 
 
-def _recall(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
-    return guarded(recall.call(packets))
+def _rebuild(rebuild: Rebuild, packets: Iterable[Packet]) -> Iterator[Packet]:
+    return errors_as_facts(rebuild.call(packets))
 
 
-def _send(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
+def _send(rebuild: Rebuild, packets: Iterable[Packet]) -> Iterator[Packet]:
     for pid in sorted({packet.pid for packet in packets}):
-        yield from guarded(recall.send(pid))
+        yield from errors_as_facts(rebuild.send(pid))
 
 
-def _resend(recall: Recall, packets: Iterable[Packet]) -> Iterator[Packet]:
+def _resend(rebuild: Rebuild, packets: Iterable[Packet]) -> Iterator[Packet]:
     held = list(packets)
     yield from held
-    yield from _send(recall, held)
+    yield from _send(rebuild, held)
 
 
 def _is_small(batch: Batch) -> bool:
     """Whether a view has so few rows, by the last batch, that the driver evaluates it."""
     kept = [
-        chunks for module in (CALENDAR, SHOWN) for chunks in batch.state.get(module, {}).values()
+        chunks for module in (INTERVALS, SHOWN) for chunks in batch.state.get(module, {}).values()
     ]
     return batch.root.is_local and sum(c.rows for each in kept for c in each) <= _SMALL
 
 
 def _view(step: ViewStep, packets: Iterable[Packet]) -> Iterator[Packet]:
     for pid, mine in _by_partition(packets):
-        yield from guarded(step.run(pid, mine)) if step.batch.is_view(pid) else mine
+        yield from errors_as_facts(step.run(pid, mine)) if step.batch.is_view(pid) else mine
 
 
 def _step(batch: Batch, round_: int, packets: Iterable[Packet]) -> Iterator[Packet]:
     for pid, mine in _by_partition(packets):
         # What is for the view waits for the last stage.
-        yield from mine if batch.is_view(pid) else guarded(Step(batch, round_, pid).run(mine))
+        yield from (
+            mine if batch.is_view(pid) else errors_as_facts(Step(batch, round_, pid).run(mine))
+        )
 
 
 def _by_partition(packets: Iterable[Packet]) -> Iterator[tuple[int, Iterator[Packet]]]:

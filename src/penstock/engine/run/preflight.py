@@ -33,10 +33,10 @@ def check_start(query: Query, options: RunOptions, engine: BatchEngine) -> None:
             refuse_closed(held, found)
     is_new = found is None or not found.sink or Sink.named(found.sink) != options.sink
     check_sink(options.sink, is_new=is_new, overwrite=options.overwrite)
-    sources = {item.source.name: absolute(item.source) for item in query.inputs}
+    sources = [absolute(source) for source in query.sources.values()]
     if options.available_now:
-        refuse_endless(sources.values())
-    for source in sources.values():
+        refuse_endless(sources)
+    for source in sources:
         if source.format in FILE_FORMATS and source.path is not None:
             list_files(source.path, source.places.get("path"))
 

@@ -1,4 +1,4 @@
-"""Travel: new tuples and partial results on their routes through one partition in one round."""
+"""Probing: new tuples and partial results on their routes through one partition in one round."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ import pyarrow as pa
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Join, Partial, gathered, start
-from penstock.engine.join.pack import placement, scatter, spread
-from penstock.engine.join.partition_state import Shelf
+from penstock.engine.join.partition_state import PartitionState
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Route
 from penstock.engine.views.results import Results
-from penstock.engine.wire.packets import Packet, unpack_rows
+from penstock.engine.wire.exchange import placement, scatter, spread
+from penstock.engine.wire.packets import Packet, pack_fact, unpack_rows
+from penstock.engine.wire.tags import Tag
 
 
 @dataclass(frozen=True)
-class Travel:
-    """Travellers come from the shelf or by packet; complete results go where they belong."""
+class Probing:
+    """Tuples come from the state here or by packet; complete results go where they belong."""
 
     batch: Batch
     round: int
-    shelf: Shelf
-    by_tag: Mapping[str, list[Packet]]
+    state: PartitionState
+    by_tag: Mapping[Tag, list[Packet]]
     results: Results
 
     def waiting(self) -> Iterator[Packet]:
-        """What has come before the round in which it is needed."""
+        """Packets that have come before the round in which they are needed."""
         for route in self.batch.routing.routes:
             if route.first_round > self.round:
                 yield from self.by_tag.get(route.tag("drive"), ())
@@ -51,22 +52,23 @@ class Travel:
                 else:
                     yield from self._send_home(inner, found)
             if route.is_watched:
-                yield from meter.read(route.driver, route.ruster or 0)
+                flows = meter.read(route.driver, route.ruster or 0)
+                yield from (pack_fact(0, flow) for flow in flows)
         if inner is not None and inner.is_local and inner.ready == self.round:
             yield from self._keep(inner, here)
 
     def _keep(self, inner: Inner, here: list[pa.RecordBatch]) -> Iterator[Packet]:
-        if inner.space == self.shelf.space:
-            yield from self.shelf.take(inner.name, pa.concat_batches(here) if here else None)
+        if inner.space == self.state.space:
+            yield from self.state.take(inner.name, pa.concat_batches(here) if here else None)
 
     # Probing
 
     def _found(self, route: Route, meter: Meter) -> Iterator[Partial]:
-        """What a route's tuples find in the leg of this round, if that is here."""
+        """Combinations that a route's tuples find in the leg of this round, if that is here."""
         leg = route.leg(self.round)
-        if leg is None or leg.space != self.shelf.space:
+        if leg is None or leg.space != self.state.space:
             return iter(())
-        join = Join(leg.visits, self.shelf.chunks, meter)
+        join = Join(leg.visits, self.state.chunks, meter)
         found = (piece for partial in self._travellers(route) for piece in join.run(partial))
         is_written = route.makes is None and self.batch.layout.query.view is None
         return found if is_written else gathered(found)
@@ -75,18 +77,18 @@ class Travel:
         if self.round > route.first_round:
             return map(Partial.from_rows, self._arrived(route.tag("partial")))
         rows = (
-            self.shelf.starting(route)
+            self.state.starting(route)
             if route.starts_at_home
             else self._arrived(route.tag("drive"))
         )
         if self.batch.routing.inner(route.driver):
             return map(Partial.from_rows, rows)
-        if self.shelf.is_segmented(route.driver) and not route.starts_at_home:
-            rows = (self.shelf.segmented(route.driver, each) for each in rows)
+        if self.state.is_segmented(route.driver) and not route.starts_at_home:
+            rows = (self.state.segmented(route.driver, each) for each in rows)
         item = self.batch.layout.query.input(route.driver)
         return (start(tuples, item) for tuples in rows)
 
-    def _arrived(self, tag: str) -> Iterator[pa.RecordBatch]:
+    def _arrived(self, tag: Tag) -> Iterator[pa.RecordBatch]:
         rows = unpack_rows(self.by_tag.get(tag, ()))
         return iter(() if rows is None else (rows,))
 
@@ -104,13 +106,13 @@ class Travel:
     def _send_home(self, inner: Inner, found: Partial) -> Iterator[Packet]:
         """Inner results to where they are kept, and to where they start probing."""
         rows = found.to_rows()
-        yield from self._placed(rows, f"new:{inner.name}", inner.space)
+        yield from self._placed(rows, Tag("new", inner.name), inner.space)
         for route in self.batch.routing.routes_of(inner.name):
             if not route.starts_at_home:
                 space = route.legs[0].space
                 yield from spread(rows, route.tag("drive"), space, self.batch.partitions)
 
-    def _placed(self, rows: pa.RecordBatch, tag: str, space: int) -> Iterator[Packet]:
+    def _placed(self, rows: pa.RecordBatch, tag: Tag, space: int) -> Iterator[Packet]:
         partitions = self.batch.partitions
         places = placement(self.batch.layout, space, rows, partitions)
         yield from scatter(rows, places, tag, space * partitions, partitions)

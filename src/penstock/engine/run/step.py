@@ -1,4 +1,4 @@
-"""Step: what one partition does in one round: keep its new tuples, then probe for all comers."""
+"""Step: the work of one partition in one round: keep its new tuples, then probe for all comers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.pack import READ
-from penstock.engine.join.partition_state import Shelf
-from penstock.engine.join.row_ends import Lives
-from penstock.engine.run.probing import Travel
-from penstock.engine.state.tick_span import Span
+from penstock.engine.join.partition_state import PartitionState
+from penstock.engine.join.row_ends import KnownEnds
+from penstock.engine.run.probing import Probing
+from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.results import results_at
-from penstock.engine.wire.packets import Packet, sort_out, unpack_meta
+from penstock.engine.wire.facts import readings
+from penstock.engine.wire.packets import Packet, sort_out, unpack_facts
+from penstock.engine.wire.tags import READ
 
 
 @dataclass(frozen=True)
@@ -28,28 +29,30 @@ class Step:
         """Packets for the next round, or facts for the driver after the last."""
         facts, by_tag = sort_out(packets)
         yield from facts
-        known = [unpack_meta(fact) for fact in facts]
+        known = unpack_facts(facts)
         reads = by_tag.pop(READ, [])
         if self.round + 1 < self.batch.routing.rounds:
             yield from reads
-        shelf = Shelf(self.batch, self.pid, Lives.of(self.batch.root, known), self._span(reads))
+        state = PartitionState(
+            self.batch, self.pid, KnownEnds.of(self.batch.root, known), self._span(reads)
+        )
         if self.round == 0:
-            yield from shelf.take_inputs(by_tag)
+            yield from state.take_inputs(by_tag)
         else:
-            shelf.reopen(known)
-        yield from shelf.take_inners(self.round, by_tag)
-        if self.batch.routing.is_anew and shelf.span is not None and shelf.span.is_empty:
+            state.reopen(known)
+        yield from state.take_inners(self.round, by_tag)
+        if self.batch.routing.is_recomputed and state.span is not None and state.span.is_empty:
             return
         results = results_at(self.batch, self.pid)
-        travel = Travel(self.batch, self.round, shelf, by_tag, results)
-        yield from travel.waiting()
+        probing = Probing(self.batch, self.round, state, by_tag, results)
+        yield from probing.waiting()
         for makes, routes in groupby(self.batch.routing.routes, key=lambda route: route.makes):
-            yield from travel.join(self.batch.routing.inner(makes), routes)
+            yield from probing.join(self.batch.routing.inner(makes), routes)
         yield from results.close()
 
-    def _span(self, reads: list[Packet]) -> Span | None:
+    def _span(self, reads: list[Packet]) -> TickSpan | None:
         """The ticks of a view that this batch evaluates; what ROWS tuples are kept does not say."""
         due = self.batch.due
         if due is None or self.batch.layout.query.is_sequenced:
             return None
-        return due.span([unpack_meta(packet) for packet in reads])
+        return due.span(readings(unpack_facts(reads)))

@@ -39,7 +39,7 @@ def staging_in(folder: Place, mark: str) -> Place:
 
 
 def content_of(folder: Place) -> Content:
-    """What a reader of the folder would find."""
+    """The files that a reader of the folder would find."""
     shown = (name for name, _ in folder.files() if not name.startswith((".", "_")))
     names = sorted(name for name in shown if name.endswith(".parquet"))
     marks = set(_marks(folder))

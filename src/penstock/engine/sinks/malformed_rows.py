@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatch
-from typing import Any
 
 from penstock import errors
 from penstock.engine.places.appending import append, make_way
 from penstock.engine.places.file_names import staged_name
 from penstock.engine.places.place import Place
-from penstock.engine.sinks.sink import Sink, StagedPart
-from penstock.engine.state.manifest import KeptFile, Manifest, Part
+from penstock.engine.sinks.sink import Sink
+from penstock.engine.state.manifest import KeptFile, Manifest, Part, StagedPart
 from penstock.engine.state.store import Store
+from penstock.engine.wire.facts import Fact, KeptRows
 from penstock.errors import SinkError
 from penstock.query.source import Source
 
@@ -58,16 +58,16 @@ def prepare_keeping(
 
 
 def with_rows(
-    files: Sequence[KeptFile], sources: Iterable[Source], facts: Iterable[Mapping[str, Any]]
+    files: Sequence[KeptFile], sources: Iterable[Source], facts: Iterable[Fact]
 ) -> tuple[KeptFile, ...]:
     """The files with what the tasks of a batch have staged, in the order of the input."""
     places = {source.name: kept_at(source) for source in sources}
     order = list(places)
     staged: dict[Place | None, list[Part]] = {}
-    mine = [fact for fact in facts if fact["kind"] == "kept"]
-    for fact in sorted(mine, key=lambda fact: (order.index(fact["source"]), fact["at"])):
-        part = Part(fact["staged"], "", fact["rows"], fact["size"])
-        staged.setdefault(places[fact["source"]], []).append(part)
+    mine = [fact for fact in facts if isinstance(fact, KeptRows)]
+    for fact in sorted(mine, key=lambda fact: (order.index(fact.source), fact.at)):
+        part = Part(fact.part.staged, "", fact.part.rows, fact.part.size)
+        staged.setdefault(places[fact.source], []).append(part)
     return tuple(
         KeptFile(file.path, file.length, tuple(staged.get(Place.of(file.path), ())))
         for file in files

@@ -14,8 +14,8 @@ from penstock.engine.places.appending import append, is_in_the_way, make_way
 from penstock.engine.places.file_names import is_staged, part_name
 from penstock.engine.places.place import Place
 from penstock.engine.sinks import ledger
-from penstock.engine.sinks.sink import Sink, StagedPart, Staging
-from penstock.engine.state.manifest import Manifest, Part
+from penstock.engine.sinks.sink import Sink, Staging
+from penstock.engine.state.manifest import Manifest, Part, StagedPart
 from penstock.engine.state.store import Store
 from penstock.errors import SinkError
 

@@ -16,6 +16,7 @@ from penstock.arguments import as_callback, as_path
 from penstock.engine.expressions.arrow_types import TIMESTAMP, arrow_type
 from penstock.engine.places.file_names import staged_name
 from penstock.engine.places.place import Place, open_new
+from penstock.engine.state.manifest import StagedPart
 from penstock.errors import SinkError
 from penstock.kernels.jsonlines import json_lines
 from penstock.query import Query
@@ -93,15 +94,6 @@ def foreach_batch(function: Callable[[Any, int], None]) -> Sink:
 
 
 @dataclass(frozen=True)
-class StagedPart:
-    """A file of results that a task has written; `staged` as its file system calls it."""
-
-    staged: str
-    rows: int
-    size: int
-
-
-@dataclass(frozen=True)
 class Staging:
     """How and where tasks write results."""
 
@@ -133,7 +125,7 @@ class PartWriter:
             self._flush()
 
     def close(self) -> Iterator[StagedPart]:
-        """What was written, if anything."""
+        """The files written, if any."""
         self._flush()
         size = 0
         with self._writing():

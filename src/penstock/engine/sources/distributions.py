@@ -55,7 +55,7 @@ def parse_values(text: str) -> dict[str, Distribution]:
 
 
 def default_for(type_: DataType) -> Distribution:
-    """What a column has about which nothing was said: 1,000 values, or as many as fit."""
+    """The distribution of a column that declares none: 1,000 values, or as many as fit."""
     return Distribution("uniform", (0, 127 if type_ is DataType.TINYINT else 1000))
 
 

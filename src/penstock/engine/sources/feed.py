@@ -12,7 +12,7 @@ from penstock.engine.places.place import Place
 from penstock.engine.sources.files import FileInfo, absolute, list_files
 from penstock.engine.sources.slices import Slice
 from penstock.engine.sources.synthetic import Synthetic
-from penstock.engine.state.store import Store
+from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError, SourceError
 from penstock.query.source import FILE_FORMATS, Source
 
@@ -70,7 +70,7 @@ class FileLog:
         except (ValueError, TypeError) as error:
             raise CheckpointError(
                 f"the file log {self._store.path(name)} is damaged: {error}",
-                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+                hint=RESTORE,
             ) from None
 
 
@@ -86,7 +86,7 @@ def _log_folder(store: Store, name: str) -> str:
 
 
 def _where(file: FileInfo) -> str:
-    """What a file is known by, however its path is written; most are plain paths already."""
+    """The one text of a file's path, however it is written; most are plain paths already."""
     return file.path if file.path.startswith("/") else Place.of(file.path).where
 
 
@@ -112,7 +112,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Serving:
-    """What a batch reads, and where the sources stand afterwards."""
+    """The slices that a batch reads, and where the sources stand afterwards."""
 
     slices: tuple[Slice, ...]
     offsets: Offsets
@@ -143,7 +143,7 @@ class Feed:
         self._is_frozen = True
 
     def serve(self, number: int, done: Offsets) -> Serving | None:
-        """What batch `number` reads after `done`; None if there is nothing new.
+        """The slices that batch `number` reads after `done`; None if there is nothing new.
 
         It is written down before anybody uses it: a batch that is run again reads the same.
         """

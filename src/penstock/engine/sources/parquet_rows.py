@@ -57,7 +57,7 @@ def _actual(ask: Ask, schema: pa.Schema) -> dict[str, str]:
 
 
 def _misfit(ask: Ask, field: Field, name: str, schema: pa.Schema) -> FileFault | None:
-    """What is wrong with a column of a file, if anything."""
+    """The fault of a column of a file, if it has one."""
     if schema.names.count(name) > 1:
         reason = f"{ask.path} has several columns named {name}"
         return FileFault(reason, f"rename all but one in the file; {SKIP_FILES}")

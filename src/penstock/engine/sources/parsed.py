@@ -1,4 +1,4 @@
-"""What the readers of the file formats give: all the rows of a stretch of a file, faults named."""
+"""Parsed rows, as readers of all file formats give them: a stretch of a file, faults named."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Ask:
-    """What is wanted of a file: columns of the source, of which `hints` do not decide anything.
+    """The columns that are wanted of a file, of which `hints` do not decide anything.
 
     A hint that the file does not have, or not in a type that can be read, is NULL.
     """
@@ -94,7 +94,7 @@ class Ask:
         return FileFault(reason, f"{hint}; {self.remedy(field)}")
 
     def remedy(self, field: Field) -> str:
-        """What to write so that a file without a column does not stop the query."""
+        """The option that lets a query go on at a file without a column."""
         if field.name == self.source.timestamp:
             return f"an event time cannot be NULL; {SKIP_FILES}"
         return f"columns = 'fill' makes what is missing NULL, {SKIP_FILES}"
@@ -107,7 +107,7 @@ def shorten(text: Any) -> str:
 
 
 def misfit(field: Field, value: Any) -> str:
-    """What is wrong with a value that is not of its column's type."""
+    """The fault of a value that is not of its column's type."""
     article = "an" if field.type is DataType.INT else "a"
     return f"{shorten(value)} in column {field.name} is not {article} {field.type}"
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.arrow_types import schema_of
 from penstock.engine.expressions.timestamps import EARLIEST, LATEST
 from penstock.engine.places.place import Place
 from penstock.engine.sources.csv_rows import csv_rows
@@ -86,7 +86,7 @@ def _read(ask: Ask, strict: Ask) -> Iterator[Block]:
 
 
 def _no_rows(ask: Ask) -> pa.RecordBatch:
-    schema = pa.schema([(field.name, arrow_type(field.type)) for field in ask.fields])
+    schema = schema_of(ask.fields)
     return pa.RecordBatch.from_pylist([], schema)
 
 

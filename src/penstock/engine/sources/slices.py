@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.tags import SLICE
 
 # A file's number in its source and a row's place in the file make up the arrival number.
 _ROW_BITS = 36
@@ -31,7 +32,7 @@ class Slice:
 
     def packet(self, pid: int) -> Packet:
         """The slice as a packet for the task that reads it."""
-        return Packet(pid, "slice", json.dumps(asdict(self)).encode())
+        return Packet(pid, SLICE, json.dumps(asdict(self)).encode())
 
     def arrival(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The arrival numbers of rows at the given places of a file."""

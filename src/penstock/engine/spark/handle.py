@@ -18,7 +18,8 @@ from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.runner import on_spark
-from penstock.engine.wire.packets import SPARK_SCHEMA
+from penstock.engine.wire.facts import Drain
+from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
 from penstock.errors import StateError
 
 _LONGEST_NAP = 0.1
@@ -123,8 +124,9 @@ class SparkRun(Handle):
             self._join_helpers()
             if self._drains and not self._is_stopped:
                 self._drains = False
-                facts = [(0, "meta", b'{"kind": "drain", "pid": 0}')]
-                frame = self._spark.createDataFrame(facts, SPARK_SCHEMA)
+                fact = pack_fact(0, Drain())
+                row = (fact.pid, str(fact.tag), fact.data)
+                frame = self._spark.createDataFrame([row], SPARK_SCHEMA)
                 self.pipeline.drain(on_spark(frame, (), self._tasks))
         except (PySparkException, Py4JError, OSError) as error:
             self.pipeline.checkpoint.close()
@@ -146,7 +148,7 @@ class SparkRun(Handle):
             raise self._end_error
 
     def _explained(self, error: Exception) -> Exception:
-        """The error that was the cause, without Spark's stack trace if it is known."""
+        """The error that really happened, without Spark's stack trace if it is known."""
         if is_lost(error):
             return lost_error()
         if self._error is not None and not isinstance(self._error, PySparkException | Py4JError):
@@ -207,7 +209,7 @@ class SparkRun(Handle):
             self._end_error = error  # For whoever waits for the end: a thread has nobody to tell.
 
     def _serving(self, number: int) -> Serving | None:
-        """The slices that the batch reads, as soon as there are some."""
+        """The input of the batch, as soon as there is some."""
         if number <= self.pipeline.manifest.batch:
             return Serving((), self.pipeline.manifest.offsets)
         while True:
@@ -219,5 +221,5 @@ class SparkRun(Handle):
 
 
 def _first_line(error: Exception) -> str:
-    """The first line of what Spark says; the rest is stack traces."""
+    """The first line of an error of Spark; the rest is stack traces."""
     return str(error).strip().split("\n", 1)[0]

@@ -8,13 +8,13 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+from penstock.atomic import write_text
 from penstock.errors import SetupError
 
 OLDEST = 17
@@ -97,7 +97,7 @@ def _candidates() -> Iterator[tuple[Origin, Path]]:
 
 
 def _ask(path: Path, origin: Origin) -> Java | None:
-    """The text that Java says about itself, or None where it does not run."""
+    """The Java at a path, as it describes itself; None where it does not run."""
     said = _run(path, _VECTOR)
     is_trimmed = said is None
     said = _run(path) if said is None else said
@@ -133,18 +133,9 @@ def _wrap(java: Java) -> Path:
     wrapper = cache / "penstock" / f"java-{sha256(text.encode()).hexdigest()[:12]}/bin/java"
     if not wrapper.exists():
         try:
-            _write_script(wrapper, text)
+            wrapper.parent.mkdir(parents=True, exist_ok=True)
+            write_text(wrapper, text, mode=0o755)
         except OSError as error:
             what = f"cannot write {wrapper}: {error.strerror}"
             raise SetupError(what, hint="set XDG_CACHE_HOME to a writable directory") from error
     return wrapper
-
-
-def _write_script(path: Path, text: str) -> None:
-    """Write and rename, so that another process starting now never sees half a script."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent)
-    with open(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(draft, 0o755)
-    os.replace(draft, path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -12,9 +11,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.engine.run.job import Job, Runner, Work
 from penstock.engine.sources.slices import Slice
 from penstock.engine.spark.ticker import deal
-from penstock.engine.wire.packet_files import Transit
-from penstock.engine.wire.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_meta
-from penstock.engine.wire.task_errors import guarded
+from penstock.engine.wire.facts import Fact
+from penstock.engine.wire.packet_files import PacketFiles
+from penstock.engine.wire.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_facts
+from penstock.engine.wire.tags import META
+from penstock.engine.wire.task_errors import errors_as_facts
 
 
 def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
@@ -23,37 +24,39 @@ def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
     `packets` has a tick for each of `tasks` tasks, which read the slices; others pass as they are.
     """
 
-    def run(job: Job) -> list[dict[str, Any]]:
-        transit = job.transit
+    def run(job: Job) -> list[Fact]:
+        packet_files = job.packet_files
         dealt = deal(slices, tasks)
-        frame = _apply(packets, lambda p: job.pack(dealt(p)), transit)
+        frame = _apply(packets, lambda p: job.pack(dealt(p)), packet_files)
         for stage in job.stages:
             if not stage.is_small:
                 moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
-                frame = _apply(moved, stage.work, transit)
+                frame = _apply(moved, stage.work, packet_files)
         try:
             made = from_batches(frame.toArrow().to_batches())
-            if transit is not None:
-                made = transit.fetch(made)
+            if packet_files is not None:
+                made = packet_files.fetch(made)
             for stage in job.stages:
                 if stage.is_small:
                     made = iter(stage.run(made))
-            return [unpack_meta(fact) for fact in made if fact.tag == "meta"]
+            return unpack_facts(packet for packet in made if packet.tag == META)
         finally:
-            if transit is not None:
-                transit.clear()
+            if packet_files is not None:
+                packet_files.clear()
 
     return run
 
 
-def _apply(frame: DataFrame, work: Work, transit: Transit | None) -> DataFrame:
+def _apply(frame: DataFrame, work: Work, packet_files: PacketFiles | None) -> DataFrame:
     """A frame of packets with work done on each task's."""
 
     def over(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived = from_batches(batches)
-        if transit is None:
+        if packet_files is None:
             yield from to_batches(work(arrived))
         else:
-            yield from to_batches(guarded(transit.leave(work(transit.fetch(arrived)))))
+            yield from to_batches(
+                errors_as_facts(packet_files.leave(work(packet_files.fetch(arrived))))
+            )
 
     return frame.mapInArrow(over, SPARK_SCHEMA)

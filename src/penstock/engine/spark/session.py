@@ -139,7 +139,7 @@ def _same_handler() -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """The first message of a failed start, without the names of Java's classes and the trace."""
+    """The first words of a failed start, without the names of Java's classes and the trace."""
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
     java = next((line for line in lines if line.startswith(": ")), None)
     return lines[0] if java is None else re.sub(r"^: [\w.$]+(Exception|Error): ", "", java)

@@ -100,10 +100,10 @@ def _cores(spark: SparkSession) -> int:
 
 def _open_feed(query: Query, store: Store, available_now: bool) -> Feed:
     """The feed of all sources but Spark's own; unreadable ones are found here."""
-    sources = {item.source.name: item.source for item in query.inputs}
-    feed = Feed([s for s in sources.values() if s.format != "rate"], store)
+    sources = query.sources.values()
+    feed = Feed([s for s in sources if s.format != "rate"], store)
     if available_now:
-        refuse_endless(sources.values())
+        refuse_endless(sources)
         feed.freeze()
     feed.next(feed.start())
     return feed
@@ -111,8 +111,7 @@ def _open_feed(query: Query, store: Store, available_now: bool) -> Feed:
 
 def _rates(query: Query) -> list[Source]:
     """The sources that Spark itself provides."""
-    sources = {item.source.name: item.source for item in query.inputs}
-    return [source for source in sources.values() if source.format == "rate"]
+    return [source for source in query.sources.values() if source.format == "rate"]
 
 
 def _packets(spark: SparkSession, query: Query, tasks: int) -> DataFrame:

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.sources.slices import Slice
 from penstock.engine.wire.packets import SPARK_SCHEMA, Packet, pack_rows, to_batches
+from penstock.engine.wire.tags import TICK, Tag
 
 
 def ticks(spark: SparkSession, tasks: int) -> DataFrame:
@@ -20,7 +21,7 @@ def ticks(spark: SparkSession, tasks: int) -> DataFrame:
     reader = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", tasks)
     frame = reader.option("numPartitions", tasks).load()
     return frame.selectExpr(
-        f"cast(value % {tasks} as int) as pid", "'tick' as tag", "cast('' as binary) as data"
+        f"cast(value % {tasks} as int) as pid", f"'{TICK}' as tag", "cast('' as binary) as data"
     )
 
 
@@ -31,7 +32,7 @@ def deal(slices: Sequence[Slice], tasks: int) -> Callable[[Iterable[Packet]], It
 
     def dealt(ticks: Iterable[Packet]) -> Iterator[Packet]:
         for packet in ticks:
-            if packet.tag == "tick":
+            if packet.tag == TICK:
                 yield from hands[packet.pid]
             else:
                 yield packet
@@ -41,10 +42,11 @@ def deal(slices: Sequence[Slice], tasks: int) -> Callable[[Iterable[Packet]], It
 
 def rows_of_rate(spark: SparkSession, name: str, rate: float) -> DataFrame:
     """A stream of packets with the rows of Spark's own rate source."""
+    tag = Tag("rows", name)
     reader = spark.readStream.format("rate").option("rowsPerSecond", max(1, round(rate)))
 
     def wrap(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        packets = (pack_rows(0, f"rows:{name}", batch) for batch in batches if len(batch))
+        packets = (pack_rows(0, tag, batch) for batch in batches if len(batch))
         yield from to_batches(packets)
 
     return reader.load().mapInArrow(wrap, SPARK_SCHEMA)

@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.engine.places.file_names import is_mark, new_mark
 from penstock.engine.places.place import Place
-from penstock.engine.state.store import Store
+from penstock.engine.state.store import RESTORE, Store
 from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
@@ -79,14 +79,14 @@ class Checkpoint:
         return kept
 
     def _marked(self) -> str:
-        """What the files that come from this checkpoint are signed with, wherever they lie."""
+        """The mark on all files that come from this checkpoint, wherever they lie."""
         if not self.store.exists(_MARK):
             self.store.publish(_MARK, new_mark().encode())
         mark = bytes(self.store.read(_MARK)).decode(errors="replace")
         if not is_mark(mark):
             raise CheckpointError(
                 f"{self.store.path(_MARK)} is damaged: {mark[:40]!r} is not what a run wrote",
-                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+                hint=RESTORE,
             )
         return mark
 
@@ -110,7 +110,7 @@ class Checkpoint:
         except ValueError as error:
             raise CheckpointError(
                 f"{self.store.path(_IDENTITY)} is damaged: {error}",
-                hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+                hint=RESTORE,
             ) from None
         return found
 
@@ -138,7 +138,7 @@ def _is_filter(condition: Condition) -> bool:
 
 
 def identity(query: Query, partitions: int) -> dict[str, Any]:
-    """What must be the same for a checkpoint to fit: all that decides what state means."""
+    """The facts of a query that decide what state means: those of a checkpoint must be the same."""
     conditions = (*query.filters, *query.thetas)
     parts = {} if query.view is None else {"view": _describe(query.view)}
     return parts | {

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.state.manifest import StreamState
 from penstock.query.source import Source
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Rows of a source that a task has read, in numbers. Times are event time, microseconds.
+
+    `rows` are the sound ones, of which some were `late`; `highest` and `lowest` are the bounds of
+    the others' times, None if there are none.
+    """
+
+    source: str
+    rows: int
+    late: int
+    malformed: int
+    unreadable: int
+    highest: int | None
+    lowest: int | None
 
 
 def late_below(source: Source, state: StreamState | None) -> int:
@@ -30,39 +47,37 @@ def frontier_of(
 
 
 def after_reading(
-    streams: Mapping[str, StreamState], facts: Iterable[Mapping[str, Any]]
+    streams: Mapping[str, StreamState], readings: Iterable[Reading]
 ) -> dict[str, StreamState]:
     """How far the streams have come after what a batch has read."""
     after = dict(streams)
-    for fact in facts:
-        if fact["kind"] == "read":
-            old = after.get(fact["source"], StreamState())
-            after[fact["source"]] = StreamState(
-                highest=later_of(old.highest, fact["highest"]),
-                lowest=earlier_of(old.lowest, fact["lowest"]),
-                passed=old.passed,
-                rows=old.rows + fact["rows"],
-                late=old.late + fact["late"],
-                malformed=old.malformed + fact["malformed"],
-                unreadable=old.unreadable + fact["unreadable"],
-            )
+    for reading in readings:
+        old = after.get(reading.source, StreamState())
+        after[reading.source] = StreamState(
+            highest=later_of(old.highest, reading.highest),
+            lowest=earlier_of(old.lowest, reading.lowest),
+            passed=old.passed,
+            rows=old.rows + reading.rows,
+            late=old.late + reading.late,
+            malformed=old.malformed + reading.malformed,
+            unreadable=old.unreadable + reading.unreadable,
+        )
     return after
 
 
-def still_silent(silent: frozenset[str], facts: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+def still_silent(silent: frozenset[str], readings: Iterable[Reading]) -> frozenset[str]:
     """The silent sources without those that a batch did bring something of."""
-    return silent - {fact["source"] for fact in facts if fact["kind"] == "read" and fact["rows"]}
+    return silent - {reading.source for reading in readings if reading.rows}
 
 
 def frontier_after(
     sources: Iterable[Source],
     streams: Mapping[str, StreamState],
-    facts: Iterable[Mapping[str, Any]],
+    readings: Sequence[Reading],
     silent: frozenset[str],
 ) -> int:
     """The event time that no source will go back behind after what a batch has read."""
-    known = list(facts)
-    return frontier_of(sources, after_reading(streams, known), still_silent(silent, known))
+    return frontier_of(sources, after_reading(streams, readings), still_silent(silent, readings))
 
 
 def earlier_of(one: int | None, other: int | None) -> int | None:

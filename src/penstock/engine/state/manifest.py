@@ -1,4 +1,4 @@
-"""Manifests: what a batch leaves behind. Manifest n is the one commit point of batch n."""
+"""Manifests: the state after a batch. Manifest n is the one commit point of batch n."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.engine.state.store import ChunkInfo, Store
+from penstock.engine.state.modules import Module
+from penstock.engine.state.store import RESTORE, ChunkInfo, Store
 from penstock.errors import CheckpointError
 
 _FOLDER = "manifests"
@@ -40,6 +41,15 @@ class StreamState:
 
 
 @dataclass(frozen=True)
+class StagedPart:
+    """A file of results that a task has written; `staged` as its file system calls it."""
+
+    staged: str
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True)
 class Part:
     """A file of results, written by one task: staged first, then published under its final name."""
 
@@ -63,7 +73,7 @@ class KeptFile:
         return self.before + sum(part.size for part in self.parts)
 
 
-Modules = Mapping[str, Mapping[int, tuple[ChunkInfo, ...]]]
+Modules = Mapping[Module, Mapping[int, tuple[ChunkInfo, ...]]]
 
 
 @dataclass(frozen=True)
@@ -75,8 +85,8 @@ class Manifest:
     inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
     box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
     `sampled` those of a view whose tuples may stand for others that were shed. A view that
-    `is_anew` has no calendar. `screened` counts by input the tuples that came to its filters and
-    those that passed. `kept` are the files of malformed rows that runs have written to.
+    `is_recomputed` has no intervals. `screened` counts by input the tuples that came to its filters
+    and those that passed. `kept` are the files of malformed rows that runs have written to.
     """
 
     batch: int
@@ -89,11 +99,11 @@ class Manifest:
     sink: str = ""
     sink_length: int = 0
     is_closed: bool = False
-    inner: tuple[str, ...] = ()
+    inner: tuple[Module, ...] = ()
     total_shed: Mapping[str, int] = field(default_factory=dict)
     weighted: tuple[str, ...] = ()
     sampled: tuple[str, ...] = ()
-    is_anew: bool = False
+    is_recomputed: bool = False
     kept: tuple[KeptFile, ...] = ()
     screened: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -115,7 +125,7 @@ def manifest_name(batch: int) -> str:
 
 def commit(store: Store, manifest: Manifest) -> None:
     """Make a batch final; refuses to replace another run's manifest."""
-    body = json.dumps(dataclasses.asdict(manifest))
+    body = json.dumps(_to_json(manifest))
     data = f'{{"checksum": {_checksum(body)}, "manifest": {body}}}'
     try:
         store.publish(manifest_name(manifest.batch), data.encode())
@@ -143,7 +153,7 @@ def load(store: Store, name: str) -> Manifest:
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"manifest {store.path(name)} is damaged: {error}",
-            hint="restore the checkpoint from a copy, or start anew with another --checkpoint",
+            hint=RESTORE,
         ) from None
 
 
@@ -156,16 +166,31 @@ def _checksum(text: str) -> int:
     return zlib.crc32(text.encode())
 
 
+def _to_json(manifest: Manifest) -> dict[str, Any]:
+    fields = dataclasses.asdict(dataclasses.replace(manifest, modules={}, inner=()))
+    fields["modules"] = {
+        str(module): {pid: [vars(chunk) for chunk in chunks] for pid, chunks in parts.items()}
+        for module, parts in manifest.modules.items()
+    }
+    fields["inner"] = [str(module) for module in manifest.inner]
+    return fields
+
+
 def _from_json(facts: dict[str, Any]) -> Manifest:
     modules = {
-        module: {int(p): tuple(ChunkInfo(**c) for c in chunks) for p, chunks in parts.items()}
+        Module(module): {
+            int(p): tuple(ChunkInfo(**c) for c in chunks) for p, chunks in parts.items()
+        }
         for module, parts in facts.pop("modules").items()
     }
     streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
     parts = _parts(facts.pop("parts"))
     kept = tuple(KeptFile(**k | {"parts": _parts(k["parts"])}) for k in facts.pop("kept", ()))
-    facts |= {name: tuple(facts.get(name, ())) for name in ("inner", "weighted", "sampled")}
+    facts["inner"] = tuple(map(Module, facts.get("inner", ())))
+    facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled")}
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
+    # 0.1 called it otherwise.
+    facts["is_recomputed"] = facts.pop("is_anew", facts.get("is_recomputed", False))
     return Manifest(modules=modules, streams=streams, parts=parts, kept=kept, **facts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from penstock.engine.state.manifest import Modules
+from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo
 
 # A probe costs a little for each chunk, a merge costs each tuple once a tier. Four chunks of a tier
@@ -13,9 +14,9 @@ FAN_IN = 4
 FEW = 8
 
 
-def merges_of(modules: Modules) -> dict[str, dict[int, tuple[ChunkInfo, ...]]]:
+def merges_of(modules: Modules) -> dict[Module, dict[int, tuple[ChunkInfo, ...]]]:
     """The chunks to be merged in the next batch, by module and partition."""
-    merges: dict[str, dict[int, tuple[ChunkInfo, ...]]] = {}
+    merges: dict[Module, dict[int, tuple[ChunkInfo, ...]]] = {}
     for module, partitions in modules.items():
         for pid, chunks in partitions.items():
             group = _full_tier(chunks)

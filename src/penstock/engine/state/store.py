@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.places.file_names import as_file_name, is_own, unique_name
 from penstock.engine.places.place import Place, open_new
-from penstock.engine.rows.layout import TS, UNTIL, hash_name
+from penstock.engine.rows.columns import TS, UNTIL, hash_name
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import as_now_kept
 from penstock.errors import StateError
@@ -175,18 +175,18 @@ def read_rows(root: Place, info: ChunkInfo) -> pa.RecordBatch:
     try:
         data = store.read(info.name)
     except FileNotFoundError:
-        raise StateError(f"state chunk is missing: {path}", hint=_RESTORE) from None
+        raise StateError(f"state chunk is missing: {path}", hint=RESTORE) from None
     except (OSError, pa.ArrowInvalid) as error:
-        raise StateError(f"state chunk cannot be read: {path}: {error}", hint=_RESTORE) from None
+        raise StateError(f"state chunk cannot be read: {path}: {error}", hint=RESTORE) from None
     if data.size != info.size or zlib.crc32(data) != info.checksum:
         found = f"{data.size} bytes of {info.size}" if data.size != info.size else "wrong checksum"
-        raise StateError(f"state chunk is damaged: {path} ({found})", hint=_RESTORE)
+        raise StateError(f"state chunk is damaged: {path} ({found})", hint=RESTORE)
     return as_now_kept(pa.ipc.open_file(data).get_batch(0))
 
 
 # File systems without hard links (some network mounts) answer with one of these.
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
-_RESTORE = "restore the checkpoint from a copy, or start anew with another --checkpoint"
+RESTORE = "restore the checkpoint from a copy, or start anew with another --checkpoint"
 
 
 @contextmanager

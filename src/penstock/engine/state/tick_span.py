@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.ticks import Ticks
-from penstock.engine.state.frontier import after_reading, frontier_after
+from penstock.engine.state.frontier import Reading, after_reading, frontier_after
 from penstock.engine.state.manifest import StreamState
 from penstock.query.source import Source
 
 
 @dataclass(frozen=True)
-class Span:
+class TickSpan:
     """The ticks to evaluate, `first` to `last`; the total is there from the tick `begin` on."""
 
     first: int
@@ -34,8 +33,8 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Due:
-    """What decides which ticks are due, but for what is read: `open_tick` is the first of them.
+class DueTicks:
+    """The ticks that may be due, but for what is read: `open_tick` is the first of them.
 
     `streams`, `silent` and `drains` are as in the sequencer.
     """
@@ -47,14 +46,14 @@ class Due:
     drains: bool = False
     open_tick: int = -FOREVER
 
-    def span(self, reads: Sequence[Mapping[str, Any]]) -> Span:
+    def span(self, readings: Sequence[Reading]) -> TickSpan:
         """The ticks that the frontier passes by what was read."""
         first, every = self.open_tick, self.ticks.every
-        after = after_reading(self.streams, reads)
+        after = after_reading(self.streams, readings)
         lowest = [after[s.name].lowest for s in self.sources if s.name in after]
         known = [time for time in lowest if time is not None]
         begin = self.ticks.next_after(min(known)) if known else FOREVER
         if self.drains:
-            return Span(first, FOREVER if known else first - every, every, begin)
-        frontier = frontier_after(self.sources, self.streams, reads, self.silent)
-        return Span(first, self.ticks.next_after(frontier) - every, every, begin)
+            return TickSpan(first, FOREVER if known else first - every, every, begin)
+        frontier = frontier_after(self.sources, self.streams, readings, self.silent)
+        return TickSpan(first, self.ticks.next_after(frontier) - every, every, begin)

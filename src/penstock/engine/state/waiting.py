@@ -22,7 +22,7 @@ _DRAIN = "--drain answers what waits, if the streams end here"
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a query waits for, or why it will never have results; and what may be done about it."""
+    """The reason why a query has no results yet, or never will, and what may be done about it."""
 
     reason: str
     hint: str | None = None
@@ -98,8 +98,7 @@ def _waits_for_frontier(query: Query, standing: Manifest) -> Waiting | None:
     asker = _asker(query)
     if asker is None or standing.is_closed:
         return None
-    sources = [item.source for item in query.streams]
-    frontier = frontier_of(sources, standing.streams)
+    frontier = frontier_of(query.stream_sources.values(), standing.streams)
     if frontier <= -FOREVER:
         return _has_no_tuple(query, standing)
     due = _due_after(query, frontier)

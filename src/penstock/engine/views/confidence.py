@@ -58,7 +58,7 @@ _NOTHING = 1e-20
 
 @dataclass(frozen=True)
 class Contributions:
-    """What tuples contribute to the total of each row of sums: how much it varies, and by what."""
+    """Contributions of tuples to the total of each row of sums: how much it varies, and by what."""
 
     rows: Floats
 

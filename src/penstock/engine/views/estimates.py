@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.folding.cover import Cover, whole
 from penstock.engine.rows.accumulators import Columns
-from penstock.engine.rows.sample_weights import Sources, marks_of, results_quantities, sum_of
+from penstock.engine.rows.lanes import COUNT, Lane, known_of, marks_of, sum_of
+from penstock.engine.rows.sample_weights import Sources, results_quantities
 from penstock.engine.views.confidence import Ends, mean_ends, sum_ends
 from penstock.kernels.replicates import marked, totals
 from penstock.query.intervals import ENDS, end_name
@@ -43,9 +44,9 @@ def estimates(
 
     `kept` are the values of what was kept, which are NULL where there is nothing to estimate.
     """
-    sums = {name: cover.rows(rows.column(sum_of(name))) for name in results_quantities(view)}
+    sums = {q: cover.rows(rows.column(str(q.estimate))) for q in results_quantities(view)}
     sampled = sorted(frozenset().union(*sources.values()))
-    tuples = {alias: marked(cover.bits(rows.column(marks_of(alias)))) for alias in sampled}
+    tuples = {alias: marked(cover.bits(rows.column(str(marks_of(alias))))) for alias in sampled}
     columns: Columns = {}
     for each in view.aggregates:
         if each.is_estimable:
@@ -75,28 +76,28 @@ def _typed(of: Aggregate, values: Floats, is_null: Bools) -> pa.Array:
     return pa.array(numbers, mask=is_null).cast(arrow_type(of.type))
 
 
-def _ends(of: Aggregate, sums: Mapping[str, Floats], kept: Floats, tuples: Floats) -> Ends:
+def _ends(of: Aggregate, sums: Mapping[Lane, Floats], kept: Floats, tuples: Floats) -> Ends:
     if of.argument is None:
-        return sum_ends(sums["n"], kept, tuples)
+        return sum_ends(sums[COUNT], kept, tuples)
     name = of.argument.name
     match of.function:
         case "count":
-            return sum_ends(sums[f"c:{name}"], kept, tuples)
+            return sum_ends(sums[known_of(name)], kept, tuples)
         case "sum":
-            return sum_ends(sums[f"s:{name}"], kept, tuples)
-    return mean_ends(sums[f"s:{name}"], sums[f"c:{name}"], tuples)
+            return sum_ends(sums[sum_of(name)], kept, tuples)
+    return mean_ends(sums[sum_of(name)], sums[known_of(name)], tuples)
 
 
-def _value(of: Aggregate, sums: Mapping[str, Floats]) -> Floats:
+def _value(of: Aggregate, sums: Mapping[Lane, Floats]) -> Floats:
     if of.argument is None:
-        return totals(sums["n"])
+        return totals(sums[COUNT])
     name = of.argument.name
     match of.function:
         case "count":
-            return totals(sums[f"c:{name}"])
+            return totals(sums[known_of(name)])
         case "sum":
-            return totals(sums[f"s:{name}"])
-    return totals(sums[f"s:{name}"]) / totals(sums[f"c:{name}"])
+            return totals(sums[sum_of(name)])
+    return totals(sums[sum_of(name)]) / totals(sums[known_of(name)])
 
 
 def rounded(ends: Ends) -> Ends:

@@ -1,6 +1,6 @@
-"""The calendar of a view: what is seen of each group from which tick to which, and what it changes.
+"""The interval table of a view: what is seen of each group at which ticks, and what changes.
 
-A row of the calendar stands for join results that are seen at the ticks from `#ts` to `#until`. The
+A row of the table stands for join results that are seen at the ticks from `#ts` to `#until`. The
 value of a group at a tick is computed from the rows that cover it, never from the value before.
 """
 
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.expressions.evaluate import evaluate, holds
 from penstock.engine.folding.cover import Cover, aggregate
-from penstock.engine.rows.accumulators import COUNT, Columns, fold
-from penstock.engine.rows.layout import TS, UNTIL
+from penstock.engine.rows.accumulators import Columns, fold
+from penstock.engine.rows.columns import ROWS, TS, UNTIL, plain_name
+from penstock.engine.rows.lanes import COUNT
 from penstock.engine.rows.sample_weights import Sources
-from penstock.engine.state.tick_span import Span
+from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.estimates import estimates
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.ranges import find_ranges
-from penstock.query import Column
 from penstock.query.view import CHANGE, TIME, View
 
 Int64s = NDArray[np.int64]
@@ -38,9 +38,9 @@ class Changes:
     shown: pa.RecordBatch
 
 
-def remaining(calendar: pa.RecordBatch, first: int) -> pa.RecordBatch:
-    """What is seen at the tick `first` or later; what is past is all the same."""
-    left = calendar.filter(pa.array(calendar.column(UNTIL).to_numpy() >= first))
+def remaining(table: pa.RecordBatch, first: int) -> pa.RecordBatch:
+    """The rows that are seen at the tick `first` or later, as if they had begun there."""
+    left = table.filter(pa.array(table.column(UNTIL).to_numpy() >= first))
     start = pa.array(np.maximum(left.column(TS).to_numpy(), first))
     return fold(left.set_column(left.schema.get_field_index(TS), TS, start))
 
@@ -52,7 +52,7 @@ def shown_name(output: str) -> str:
 
 @dataclass(frozen=True)
 class _Lines:
-    """What is shown of each group, then its points, in the order of groups and time.
+    """The row last shown of each group, then its points, in the order of groups and time.
 
     `places` are where the values of a line are; −1 if the group is not shown there.
     """
@@ -91,13 +91,13 @@ class Evaluation:
     """
 
     view: View
-    calendar: pa.RecordBatch
+    table: pa.RecordBatch
     shown: pa.RecordBatch
-    span: Span
+    span: TickSpan
     sources: Sources = field(default_factory=dict)
 
     def changes(self) -> Changes:
-        """What each tick changes."""
+        """The changes of each tick."""
         visible, values = self._values()
         lines = self._lines(visible)
         codes = np.append(number_groups(values, len(self.shown) + len(visible))[0], -1)
@@ -122,33 +122,32 @@ class Evaluation:
 
     @cached_property
     def _groups(self) -> tuple[list[pa.Array], Int64s, Int64s]:
-        """The group columns of the calendar and of what is shown, their groups, and first rows."""
+        """The group columns of the table and of what is shown, their groups, and first rows."""
         names = [column.name for column in self.view.groups]
         columns = [
-            pa.concat_arrays([self.calendar.column(name), self.shown.column(name)])
-            for name in names
+            pa.concat_arrays([self.table.column(name), self.shown.column(name)]) for name in names
         ]
-        return (columns, *number_groups(columns, len(self.calendar) + len(self.shown)))
+        return (columns, *number_groups(columns, len(self.table) + len(self.shown)))
 
     @property
     def _row_ids(self) -> Int64s:
-        return self._groups[1][: len(self.calendar)]
+        return self._groups[1][: len(self.table)]
 
     @property
     def _shown_ids(self) -> Int64s:
-        return self._groups[1][len(self.calendar) :]
+        return self._groups[1][len(self.table) :]
 
     @cached_property
     def _bounds(self) -> tuple[Int64s, Int64s]:
-        """The first and last tick of the calendar's rows, as far as they are in the span."""
-        first = np.maximum(self.calendar.column(TS).to_numpy(), self.span.first)
-        return first, np.minimum(self.calendar.column(UNTIL).to_numpy(), self.span.last)
+        """The first and last tick of the table's rows, as far as they are in the span."""
+        first = np.maximum(self.table.column(TS).to_numpy(), self.span.first)
+        return first, np.minimum(self.table.column(UNTIL).to_numpy(), self.span.last)
 
     @cached_property
     def _points(self) -> tuple[Int64s, Int64s]:
         """Where a group may have changed: by group and tick, in order."""
         span, (first, _) = self.span, self._bounds
-        after = self.calendar.column(UNTIL).to_numpy() + span.every
+        after = self.table.column(UNTIL).to_numpy() + span.every
         ids = [self._row_ids, self._row_ids, self._shown_ids]
         ticks = [first, after, np.full(len(self.shown), span.first)]
         if not self.view.groups:
@@ -169,35 +168,35 @@ class Evaluation:
         ids, _ = self._points
         columns, _, firsts = self._groups
         cover = self._cover()
-        counts = cover.counts(self.calendar.column(COUNT))
+        counts = cover.counts(self.table.column(str(COUNT)))
         visible = np.flatnonzero(counts > 0) if self.view.groups else np.arange(len(ids))
         places = pa.array(firsts[ids[visible]] if len(firsts) else np.empty(0, np.int64))
         names = [column.name for column in self.view.groups]
         known: Columns = {n: c.take(places) for n, c in zip(names, columns, strict=True)}
-        known["#rows"] = pa.nulls(len(visible))
+        known[ROWS] = pa.nulls(len(visible))
         for name, values in self._aggregates(cover, counts).items():
             known[name] = values.take(pa.array(visible))
         rows = pa.RecordBatch.from_pydict(known)
         if self.view.having is not None:
-            held = holds(self.view.having, rows, _name)
+            held = holds(self.view.having, rows, plain_name)
             visible = visible[held.to_numpy(zero_copy_only=False)]
             rows = rows.filter(held)
         return visible, [
             pa.concat_arrays(
-                [self.shown.column(shown_name(o.name)), evaluate(o.expression, rows, _name)]
+                [self.shown.column(shown_name(o.name)), evaluate(o.expression, rows, plain_name)]
             )
             for o in self.view.outputs
         ]
 
     def _aggregates(self, cover: Cover, counts: Int64s) -> Columns:
         """The aggregates at each point by name, with the ends of the intervals of estimates."""
-        found = {a.name: aggregate(a, self.calendar, cover, counts) for a in self.view.aggregates}
+        found = {a.name: aggregate(a, self.table, cover, counts) for a in self.view.aggregates}
         if self.sources:
-            found |= estimates(self.view, self.calendar, cover, self.sources, found)
+            found |= estimates(self.view, self.table, cover, self.sources, found)
         return found
 
     def _cover(self) -> Cover:
-        """Which points each row of the calendar covers."""
+        """Which points each row of the table covers."""
         ids, ticks = self._points
         # Rows are looked for fastest in the order of their groups.
         order = np.argsort(self._row_ids, kind="stable")
@@ -232,7 +231,3 @@ class Evaluation:
         outputs = zip(self.view.outputs, values, strict=True)
         kept |= {shown_name(o.name): v.take(rows) for o, v in outputs}
         return pa.RecordBatch.from_pydict(kept)
-
-
-def _name(column: Column) -> str:
-    return column.name

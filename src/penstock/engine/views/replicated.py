@@ -1,7 +1,7 @@
 """Replicated: the sums over join results from which a view is estimated where streams are shed.
 
 Each result counts by the product of its members' weights (Horvitz-Thompson), in every replicate by
-the product of their weights there. Sums over results are lanes of the calendar, as exact ones are.
+the product of their weights there. Sums over results are lanes of the table, as exact ones are.
 """
 
 from __future__ import annotations
@@ -15,24 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.rows.accumulators import (
-    Columns,
-    Groups,
-    as_lists,
-    as_rows,
-    count_of,
-    value_lanes,
-)
+from penstock.engine.rows.accumulators import Columns, Groups, as_lists, as_rows, value_lanes
+from penstock.engine.rows.lanes import Lane, LaneKind, count_of, lot_of, marks_of, weight_of
 from penstock.engine.rows.layout import Layout
-from penstock.engine.rows.sample_weights import (
-    certain,
-    exact_values,
-    lot_of,
-    marks_of,
-    results_quantities,
-    sum_of,
-    weight_of,
-)
+from penstock.engine.rows.sample_weights import certain, exact_values, results_quantities
 from penstock.kernels.grouping import bits_by
 from penstock.kernels.replicates import (
     RESULTS_WIDTH,
@@ -48,22 +34,23 @@ Floats = NDArray[np.float64]
 
 
 def result_lanes(view: View, sampled: Iterable[str]) -> dict[str, pa.DataType]:
-    """The lanes of a calendar by name: a view's sums, and the marks of each sampled input."""
-    marked = {marks_of(alias): pa.int64() for alias in sorted(sampled)}
+    """The lanes of the table by name: a view's sums, and the marks of each sampled input."""
+    marked = {str(marks_of(alias)): pa.int64() for alias in sorted(sampled)}
     if not marked:
         return {}
     sums = pa.list_(pa.float64(), RESULTS_WIDTH)
-    return {sum_of(name): sums for name in results_quantities(view)} | marked
+    return {str(quantity.estimate): sums for quantity in results_quantities(view)} | marked
 
 
 def certain_lanes(rows: pa.RecordBatch, names: Iterable[str]) -> Columns:
     """Lanes of results from before an input was shed; of how many tuples they are is not known."""
     lanes: Columns = {}
     for name in names:
-        kind, _, quantity = name.partition(":")
-        unknown = pa.array(np.zeros(len(rows), np.int64))
-        is_sum = kind == "=r"
-        lanes[name] = certain(exact_values(rows, quantity), RESULTS_WIDTH) if is_sum else unknown
+        lane = Lane.parse(name)
+        if lane.kind is LaneKind.ESTIMATE:
+            lanes[name] = certain(exact_values(rows, lane.estimated), RESULTS_WIDTH)
+        else:
+            lanes[name] = pa.array(np.zeros(len(rows), np.int64))
     return lanes
 
 
@@ -72,12 +59,12 @@ def replicated(layout: Layout, results: pa.RecordBatch, values: Columns, groups:
     view = layout.query.view
     assert view is not None, "only views are estimated"
     members = _Members(layout, results, groups)
-    lanes: Columns = {marks_of(alias): members.marks(alias) for alias in layout.sampled}
+    lanes: Columns = {str(marks_of(alias)): members.marks(alias) for alias in layout.sampled}
     read = {o.name: layout.sampled & streams_of(o.expression) for o in layout.query.outputs}
     single = _Values()
     folded: dict[str, _Values] = {}
     for quantity in results_quantities(view):
-        argument = quantity.partition(":")[2]
+        argument = quantity.argument
         if not argument:
             single.add(quantity, members.ones, members.ones * 0.0)
         elif argument in values:
@@ -93,7 +80,7 @@ def replicated(layout: Layout, results: pa.RecordBatch, values: Columns, groups:
             folded.setdefault(owner, _Values()).add(
                 quantity, exact_values(results, quantity), members.ones * 0.0
             )
-    if single.names:
+    if single.quantities:
         lanes |= members.summed(single, members.repeated)
     for owner, sums in folded.items():
         lanes |= members.summed(sums, members.repeated_but(owner))
@@ -104,13 +91,13 @@ def replicated(layout: Layout, results: pa.RecordBatch, values: Columns, groups:
 class _Values:
     """Values of results by quantity, and of how many results that are not there they tell."""
 
-    names: list[str] = field(default_factory=list)
+    quantities: list[Lane] = field(default_factory=list)
     values: list[Floats] = field(default_factory=list)
     told: list[Floats] = field(default_factory=list)
 
-    def add(self, name: str, values: Floats, told: Floats) -> _Values:
+    def add(self, quantity: Lane, values: Floats, told: Floats) -> _Values:
         """With one more."""
-        self.names.append(name)
+        self.quantities.append(quantity)
         self.values.append(values)
         self.told.append(told)
         return self
@@ -118,7 +105,7 @@ class _Values:
 
 @dataclass(frozen=True)
 class _Members:
-    """What join results are made of: tuples or folded rows of inputs, sampled or whole."""
+    """The members of join results: tuples or folded rows of inputs, sampled or whole."""
 
     layout: Layout
     results: pa.RecordBatch
@@ -152,7 +139,7 @@ class _Members:
     @cached_property
     def _weights(self) -> Mapping[str, Floats]:
         return {
-            alias: totals(as_rows(self.results.column(sum_of(f"n:{alias}"))))
+            alias: totals(as_rows(self.results.column(str(count_of(alias).estimate))))
             if alias in self.layout.weighted
             else self._column(weight_of(alias))
             for alias in self.layout.sampled
@@ -167,8 +154,8 @@ class _Members:
         sampled, size = sorted(self.layout.sampled), len(self.groups.ids)
         folded = [alias for alias in sampled if alias in self.layout.weighted]
         tuples = [alias for alias in sampled if alias not in self.layout.weighted]
-        lanes = [of.names[0] if alias == owner else f"n:{alias}" for alias in folded]
-        sums = [as_rows(self.results.column(sum_of(name))) for name in lanes]
+        weights = [of.quantities[0] if a == owner else count_of(a) for a in folded]
+        sums = [as_rows(self.results.column(str(each.estimate))) for each in weights]
         tickets = [self._column(lot_of(alias)) for alias in tuples]
         found = weighed_results(
             self.groups.ids,
@@ -182,7 +169,8 @@ class _Members:
             np.array(tickets, np.int64).reshape(len(tuples), size),
             sums,
         )
-        return {sum_of(name): as_lists(rows) for name, rows in zip(of.names, found, strict=True)}
+        pairs = zip(of.quantities, found, strict=True)
+        return {str(quantity.estimate): as_lists(rows) for quantity, rows in pairs}
 
     def marks(self, alias: str) -> pa.Array:
         """The marks of an input's tuples in each group."""
@@ -190,6 +178,6 @@ class _Members:
         bits = self._column(marks_of(alias)) if is_folded else marks(self._column(lot_of(alias)))
         return pa.array(bits_by(self.groups.ids, self.groups.count, bits))
 
-    def _column(self, name: str) -> NDArray[Any]:
-        values: NDArray[Any] = self.results.column(name).to_numpy()
+    def _column(self, lane: Lane) -> NDArray[Any]:
+        values: NDArray[Any] = self.results.column(str(lane)).to_numpy()
         return values

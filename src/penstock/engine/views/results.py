@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -12,7 +11,7 @@ from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Partial
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.views.tally import Tally, output_columns
-from penstock.engine.wire.packets import Packet, pack_meta
+from penstock.engine.wire.packets import Packet, pack_fact
 
 
 class Results(Protocol):
@@ -22,7 +21,7 @@ class Results(Protocol):
         """Take some results."""
 
     def close(self) -> Iterator[Packet]:
-        """What became of them."""
+        """Packets with the results, or with the facts of their files."""
 
 
 def results_at(batch: Batch, pid: int) -> Results:
@@ -45,4 +44,4 @@ class Written:
     def close(self) -> Iterator[Packet]:
         """The fact of the file, if there is one."""
         for part in self._writer.close():
-            yield pack_meta(self._pid, "part", **dataclasses.asdict(part))
+            yield pack_fact(self._pid, part)

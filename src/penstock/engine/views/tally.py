@@ -1,4 +1,4 @@
-"""Tally: join results as the rows of a view's calendar, which say what is seen of a group when."""
+"""Tally: join results as the rows of a view's interval table, by group and ticks."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Partial
-from penstock.engine.join.pack import hash_values, scatter
 from penstock.engine.rows.accumulators import (
-    COUNT,
     Columns,
     Groups,
-    count_of,
     fold,
     folded_by,
     groups_of,
     lanes_of,
     value_lanes,
 )
-from penstock.engine.rows.layout import TS, UNTIL, Layout, column_name, group_name
+from penstock.engine.rows.columns import ROWS, TS, UNTIL, column_name, group_name
+from penstock.engine.rows.lanes import COUNT, count_of, known_of, sum_of
+from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.sample_weights import appended
 from penstock.engine.views.replicated import replicated
+from penstock.engine.wire.exchange import hash_values, scatter
 from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.tags import TALLY
 from penstock.kernels.exact_sum import scaled
 from penstock.kernels.grouping import number_groups
 from penstock.kernels.hashing import combine, partition_of
@@ -58,7 +59,7 @@ class Tally:
             self._limit = 2 * self._rows + _HELD
 
     def close(self) -> Iterator[Packet]:
-        """What was collected, to where the groups are kept."""
+        """The rows collected, to where the groups are kept."""
         self._fold()
         batch = self._batch
         view = batch.layout.query.view
@@ -67,7 +68,7 @@ class Tally:
         for rows in self._held:
             if len(rows):
                 places = _placed(view, rows, batch.partitions)
-                yield from scatter(rows, places, "tally", base, batch.partitions)
+                yield from scatter(rows, places, TALLY, base, batch.partitions)
 
     def _fold(self) -> None:
         if len(self._held) > 1:
@@ -101,7 +102,7 @@ def output_columns(layout: Layout, found: Partial) -> Columns:
     """The outputs of the join by name, but for those in lanes."""
     payload = found.payload
     if not payload.num_columns:
-        payload = pa.RecordBatch.from_pydict({"#rows": pa.nulls(len(found))})
+        payload = pa.RecordBatch.from_pydict({ROWS: pa.nulls(len(found))})
     values = {o.name: evaluate(o.expression, payload, column_name) for o in layout.outputs}
     groups = [name for name in layout.owners if layout.is_group(name)]
     return values | {name: payload.column(group_name(name)) for name in groups}
@@ -112,14 +113,15 @@ def _lanes(layout: Layout, view: View, found: Partial, values: Columns) -> Colum
 
     An aggregate in the lanes of one input is multiplied by the counts of all the others.
     """
-    counts = {a: found.payload.column(count_of(a)).to_numpy() for a in sorted(layout.weighted)}
-    lanes = {COUNT: pa.array(_product(list(counts.values()), len(found)))}
-    for name in dict.fromkeys(a.argument.name for a in view.aggregates if a.argument):
+    counts = {a: found.payload.column(str(count_of(a))).to_numpy() for a in sorted(layout.weighted)}
+    lanes = {str(COUNT): pa.array(_product(list(counts.values()), len(found)))}
+    for name in view.arguments:
         if name in values:
             owner, mine = None, value_lanes(view, name, values[name])
         else:
             owner = layout.owners[name]
-            mine = {lane: found.payload.column(lane) for lane in lanes_of(view, name)}
+            names = [str(lane) for lane in lanes_of(view, name)]
+            mine = {lane: found.payload.column(lane) for lane in names}
         others = [count for alias, count in counts.items() if alias != owner]
         lanes |= _multiplied(mine, name, _product(others, len(found))) if others else mine
     return lanes
@@ -131,7 +133,7 @@ def _product(counts: list[Int64s], size: int) -> Int64s:
 
 def _multiplied(lanes: Columns, name: str, factors: Int64s) -> Columns:
     """The lanes of an argument, each row repeated."""
-    count, high, low = f"=c:{name}", f"=s:{name}", f"=e:{name}"
+    count, high, low = str(known_of(name)), str(sum_of(name)), str(sum_of(name).error)
     more: Columns = {count: pa.array(lanes[count].to_numpy() * factors)}
     if high in lanes:
         pair = scaled(lanes[high].to_numpy(), lanes[low].to_numpy(), factors)

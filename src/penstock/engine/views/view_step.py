@@ -1,8 +1,7 @@
-"""The step of a view: results go into the calendar, and the ticks that are due are evaluated."""
+"""The step of a view: results go into its table, and the ticks that are due are evaluated."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,21 +9,22 @@ from functools import cached_property
 import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.join.batch import Batch, Infos
-from penstock.engine.join.pack import READ
-from penstock.engine.rows.accumulators import COUNT, lanes_of
-from penstock.engine.rows.layout import TS, UNTIL
+from penstock.engine.join.batch import Batch
+from penstock.engine.rows.accumulators import lanes_of
+from penstock.engine.rows.columns import TS, UNTIL
+from penstock.engine.rows.lanes import COUNT, LaneKind
 from penstock.engine.rows.sample_weights import appended, sources
 from penstock.engine.sinks.sink import PartWriter
-from penstock.engine.state.store import Store, read_rows
-from penstock.engine.state.tick_span import Due, Span
+from penstock.engine.state.modules import INTERVALS, SHOWN, Module
+from penstock.engine.state.store import read_rows
+from penstock.engine.state.tick_span import DueTicks, TickSpan
 from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
 from penstock.engine.views.replicated import certain_lanes, result_lanes
-from penstock.engine.wire.packets import Packet, pack_meta, sort_out, unpack_meta, unpack_rows
+from penstock.engine.wire.chunks import keep_chunk
+from penstock.engine.wire.facts import readings
+from penstock.engine.wire.packets import Packet, pack_fact, sort_out, unpack_facts, unpack_rows
+from penstock.engine.wire.tags import READ, TALLY
 from penstock.query.view import View
-
-CALENDAR = "calendar"
-SHOWN = "shown"
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class ViewStep:
     """The groups of one batch."""
 
     batch: Batch
-    due: Due
+    due: DueTicks
 
     @property
     def view(self) -> View:
-        """What is shown of the groups."""
+        """The view, with all the columns that its results have."""
         view = self.batch.layout.shown.view
         assert view is not None, "only views are evaluated"
         return view
@@ -45,43 +45,43 @@ class ViewStep:
         """Facts about the groups that one partition keeps."""
         facts, by_tag = sort_out(packets)
         yield from facts
-        arrived = unpack_rows(by_tag.get("tally", ()))
-        calendar = self._calendar(pid)
+        arrived = unpack_rows(by_tag.get(TALLY, ()))
+        table = self._table(pid)
         if arrived is not None:
-            calendar = pa.concat_batches([calendar, arrived.select(calendar.schema.names)])
-        span = self.due.span([unpack_meta(packet) for packet in by_tag.get(READ, ())])
+            table = pa.concat_batches([table, arrived.select(table.schema.names)])
+        span = self.due.span(readings(unpack_facts(by_tag.get(READ, ()))))
         if not span.is_empty:
-            yield from self._evaluated(pid, calendar, span)
+            yield from self._evaluated(pid, table, span)
         elif arrived is None:
             return
         if not self.batch.is_snapshot:
-            yield from self._kept(CALENDAR, pid, remaining(calendar, span.after))
+            yield from self._kept(INTERVALS, pid, remaining(table, span.after))
 
-    def _evaluated(self, pid: int, calendar: pa.RecordBatch, span: Span) -> Iterator[Packet]:
+    def _evaluated(self, pid: int, table: pa.RecordBatch, span: TickSpan) -> Iterator[Packet]:
         if not self.view.groups and pid % self.batch.partitions:
             return
         layout, shown = self.batch.layout, self._shown(pid)
         read = sources(layout.query, layout.sampled) if layout.is_estimate else {}
-        changes = Evaluation(self.view, calendar, shown, span, read).changes()
+        changes = Evaluation(self.view, table, shown, span, read).changes()
         writer = PartWriter(self.batch.staging, layout.shown)
         writer.write(changes.results)
         for part in writer.close():
-            yield pack_meta(pid, "part", **dataclasses.asdict(part))
+            yield pack_fact(pid, part)
         if len(changes.results):
             yield from self._kept(SHOWN, pid, changes.shown)
 
     # State
 
-    def _calendar(self, pid: int) -> pa.RecordBatch:
-        """What is seen when; results from before an input was shed are certain."""
-        rows, names = self._state(CALENDAR, pid), self._empty_calendar.schema.names
+    def _table(self, pid: int) -> pa.RecordBatch:
+        """The rows kept by group and ticks; results from before an input was shed are certain."""
+        rows, names = self._state(INTERVALS, pid), self._empty_table.schema.names
         if rows is None:
-            return self._empty_calendar
+            return self._empty_table
         missing = [name for name in names if name not in rows.schema.names]
         return appended(rows, certain_lanes(rows, missing)).select(names) if missing else rows
 
     def _shown(self, pid: int) -> pa.RecordBatch:
-        """What was last shown of each group; nothing of a column that was not shown then."""
+        """The last results of each group; NULL in a column that was not shown then."""
         rows, schema = self._state(SHOWN, pid), self._nothing_shown.schema
         if rows is None:
             return self._nothing_shown
@@ -89,31 +89,27 @@ class ViewStep:
         nothing = {field.name: pa.nulls(len(rows), field.type) for field in missing}
         return appended(rows, nothing).select(schema.names)
 
-    def _state(self, module: str, pid: int) -> pa.RecordBatch | None:
-        rows = [read_rows(self.batch.root, info) for info in self._listed(module, pid)]
+    def _state(self, module: Module, pid: int) -> pa.RecordBatch | None:
+        rows = [read_rows(self.batch.root, info) for info in self.batch.chunks_of(module, pid)]
         return rows[0] if rows else None
 
-    def _listed(self, module: str, pid: int) -> Infos:
-        return self.batch.state.get(module, {}).get(pid, ())
-
-    def _kept(self, module: str, pid: int, rows: pa.RecordBatch) -> Iterator[Packet]:
-        replaced = [info.name for info in self._listed(module, pid)]
-        if len(rows):
-            info = Store(self.batch.root).write_chunk((module, str(pid)), rows)
-            chunk = dataclasses.asdict(info)
-            yield pack_meta(pid, "chunk", module=module, chunk=chunk, replaces=replaced)
-        elif replaced:
-            yield pack_meta(pid, "chunk", module=module, chunk=None, replaces=replaced)
+    def _kept(self, module: Module, pid: int, rows: pa.RecordBatch) -> Iterator[Packet]:
+        old = self.batch.chunks_of(module, pid)
+        return keep_chunk(self.batch.root, module, pid, rows, replaces=old)
 
     @cached_property
-    def _empty_calendar(self) -> pa.RecordBatch:
+    def _empty_table(self) -> pa.RecordBatch:
         outputs = {o.name: o.expression.type for o in self.batch.layout.query.outputs}
-        kinds = {"=c": pa.int64(), "=s": pa.float64(), "=e": pa.float64()}
+        kinds = {
+            LaneKind.KNOWN: pa.int64(),
+            LaneKind.SUM: pa.float64(),
+            LaneKind.ERROR: pa.float64(),
+        }
         columns = {c.name: arrow_type(c.type) for c in self.view.groups}
-        columns |= {TS: pa.int64(), UNTIL: pa.int64(), COUNT: pa.int64()}
-        for name in dict.fromkeys(a.argument.name for a in self.view.aggregates if a.argument):
+        columns |= {TS: pa.int64(), UNTIL: pa.int64(), str(COUNT): pa.int64()}
+        for name in self.view.arguments:
             for lane in lanes_of(self.view, name):
-                columns[lane] = kinds.get(lane.partition(":")[0], arrow_type(outputs[name]))
+                columns[str(lane)] = kinds.get(lane.kind, arrow_type(outputs[name]))
         return _empty(columns | result_lanes(self.view, self.batch.layout.sampled))
 
     @cached_property

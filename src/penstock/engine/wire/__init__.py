@@ -1,1 +1,1 @@
-"""Packets between tasks, in memory and in files, and the errors of tasks."""
+"""Packets between tasks: tags, rows and facts in them, exchange, files, errors of tasks."""

@@ -1,4 +1,4 @@
-"""Transit: large packets travel as files, and Spark's shuffle moves only their names.
+"""Packet files: large packets travel as files, and Spark's shuffle moves only their names.
 
 On the way through the JVM a packet is copied half a dozen times; a file that lives for a second is
 written once to the page cache and mapped. All tasks reach the checkpoint's folder anyway.
@@ -20,11 +20,10 @@ from penstock.engine.wire.packets import Packet
 
 # Below this a file costs more than the copies.
 _LARGE = 1 << 15
-_MARK = "@"
 
 
 @dataclass(frozen=True)
-class Transit:
+class PacketFiles:
     """A local folder for the packets of one batch."""
 
     folder: Place
@@ -37,7 +36,7 @@ class Transit:
     def fetch(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """The packets as they were left."""
         for packet in packets:
-            yield self._fetched(packet) if packet.tag.startswith(_MARK) else packet
+            yield self._fetched(packet) if packet.tag.is_filed else packet
 
     def clear(self) -> None:
         """Remove all of them."""
@@ -54,7 +53,7 @@ class Transit:
             except FileNotFoundError:
                 os.makedirs(self.folder, exist_ok=True)
                 self._write(name, packet)
-        return Packet(packet.pid, _MARK + packet.tag, name.encode())
+        return Packet(packet.pid, packet.tag.filed(), name.encode())
 
     def _write(self, name: str, packet: Packet) -> None:
         with open(self.folder / name, "wb") as file:
@@ -63,4 +62,4 @@ class Transit:
     def _fetched(self, packet: Packet) -> Packet:
         path = (self.folder / bytes(packet.data).decode()).path
         with storage_errors("read", path), pa.memory_map(path) as file:
-            return Packet(packet.pid, packet.tag.removeprefix(_MARK), file.read_buffer())
+            return Packet(packet.pid, packet.tag.filed(False), file.read_buffer())

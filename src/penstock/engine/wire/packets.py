@@ -1,13 +1,14 @@
-"""Packets: what travels between the steps of a batch, as three plain columns."""
+"""Packets: bytes that travel between the steps of a batch, as three plain columns."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
+
+from penstock.engine.wire.facts import Fact, decode, encode
+from penstock.engine.wire.tags import META, Tag
 
 SCHEMA = pa.schema([("pid", pa.int32()), ("tag", pa.string()), ("data", pa.binary())])
 SPARK_SCHEMA = "pid int, tag string, data binary"
@@ -18,46 +19,55 @@ _BATCH_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Packet:
-    """Bytes for one partition; the tag says what they are: `new:A`, `partial:A`, `meta`, …"""
+    """Bytes for one partition; the tag says what they are."""
 
     pid: int
-    tag: str
+    tag: Tag
     data: pa.Buffer | bytes
 
 
-def pack_rows(pid: int, tag: str, rows: pa.RecordBatch) -> Packet:
+def pack_rows(pid: int, tag: Tag, rows: pa.RecordBatch) -> Packet:
     """Rows as a packet."""
+    return Packet(pid, tag, as_stream(rows))
+
+
+def as_stream(rows: pa.RecordBatch) -> pa.Buffer:
+    """Rows as the bytes of an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_batch(rows)
-    return Packet(pid, tag, sink.getvalue())
+    return sink.getvalue()
 
 
 def unpack_rows(packets: Iterable[Packet]) -> pa.RecordBatch | None:
     """The rows of several packets as one batch, or None if there is not a single row."""
-    batches = [b for p in packets for b in pa.ipc.open_stream(p.data) if len(b)]
+    return from_streams(packet.data for packet in packets)
+
+
+def from_streams(streams: Iterable[pa.Buffer | bytes]) -> pa.RecordBatch | None:
+    """The rows of several Arrow streams as one batch, or None if there is not a single row."""
+    batches = [b for stream in streams for b in pa.ipc.open_stream(stream) if len(b)]
     if not batches:
         return None
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
-def sort_out(packets: Iterable[Packet]) -> tuple[list[Packet], dict[str, list[Packet]]]:
+def sort_out(packets: Iterable[Packet]) -> tuple[list[Packet], dict[Tag, list[Packet]]]:
     """Facts, and all other packets by their tag."""
-    by_tag: dict[str, list[Packet]] = {}
+    by_tag: dict[Tag, list[Packet]] = {}
     for packet in packets:
         by_tag.setdefault(packet.tag, []).append(packet)
-    return by_tag.pop("meta", []), by_tag
+    return by_tag.pop(META, []), by_tag
 
 
-def pack_meta(pid: int, kind: str, **facts: Any) -> Packet:
-    """A small fact for the driver, or for the next step at the same partition."""
-    return Packet(pid, "meta", json.dumps({"kind": kind, "pid": pid, **facts}).encode())
+def pack_fact(pid: int, fact: Fact) -> Packet:
+    """A fact for the driver, or for the next step at the same partition."""
+    return Packet(pid, META, encode(fact))
 
 
-def unpack_meta(packet: Packet) -> dict[str, Any]:
-    """The fact in a packet."""
-    facts: dict[str, Any] = json.loads(bytes(packet.data))
-    return facts
+def unpack_facts(packets: Iterable[Packet]) -> list[Fact]:
+    """The facts in packets."""
+    return [decode(packet.data) for packet in packets]
 
 
 def to_batches(packets: Iterable[Packet]) -> Iterator[pa.RecordBatch]:
@@ -79,13 +89,13 @@ def from_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Packet]:
     for batch in batches:
         pids, tags = batch.column(0).to_pylist(), batch.column(1).to_pylist()
         for pid, tag, data in zip(pids, tags, batch.column(2), strict=True):
-            yield Packet(pid, tag, data.as_buffer())
+            yield Packet(pid, Tag.parse(tag), data.as_buffer())
 
 
 def _as_batch(packets: list[Packet]) -> pa.RecordBatch:
     columns = [
         pa.array([p.pid for p in packets], pa.int32()),
-        pa.array([p.tag for p in packets], pa.string()),
+        pa.array([str(p.tag) for p in packets], pa.string()),
         pa.array([memoryview(p.data) for p in packets], pa.binary()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)

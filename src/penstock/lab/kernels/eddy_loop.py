@@ -16,13 +16,14 @@ from penstock.lab.kernels.nested import (
     BIRTH,
     COMPARES,
     DEATH,
-    KINDS,
     PROBES,
     RESULTS,
+    Counts,
     Schedule,
     Windows,
     begin,
     bucket_of,
+    close_block,
     compare,
     longer,
 )
@@ -38,7 +39,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Router(NamedTuple):
-    """What the router goes by; it is set anew at every refresh.
+    """The figures that the router goes by; they are set anew at every refresh.
 
     `codes[row, a]` is the bucket of a tuple's attribute a, `attributes[d, t]` the attribute by
     which driver d decides about input t (−1: none tells anything), and `expected[d, t, bucket]` the
@@ -116,9 +117,7 @@ def run_eddy(
     schedule: Schedule,
     first: int,
     last: int,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
+    counts: Counts,
     found: Int32s,
     count: int,
 ) -> tuple[Int32s, int]:
@@ -130,7 +129,7 @@ def run_eddy(
     marks = np.array([count, 0, -1])
     fresh = np.empty(len(windows.head), np.int64)
     machine = (windows, ways, router, hand, batch, schedule)
-    rest = (work, ledger, peaks, marks, fresh)
+    rest = (counts, marks, fresh)
     block = _advance(*machine, first, last, found, *rest)
     while block < last:
         found = longer(found)
@@ -149,16 +148,14 @@ def _advance(
     first: int,
     last: int,
     found: Int32s,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
+    counts: Counts,
     marks: Int64s,
     fresh: Int64s,
 ) -> int:
     """The block in which the room gave out, to go on with; `last` if it has lasted."""
     for block in range(first, last):
         if marks[_LEVEL] < 0:
-            begin(windows, schedule, block, fresh, peaks, work)
+            begin(windows, schedule, block, fresh, counts)
             marks[_POSITION] = schedule.blocks[block]
         for position in range(marks[_POSITION], schedule.blocks[block + 1]):
             s = schedule.arrivals[position]
@@ -166,14 +163,12 @@ def _advance(
                 continue
             if marks[_LEVEL] < 0:
                 _take(windows, router, hand, batch, s, fresh[s])
-            _pursue(windows, ways, router, hand, batch, s, fresh[s], work, found, marks)
+            _pursue(windows, ways, router, hand, batch, s, fresh[s], counts.work, found, marks)
             if marks[_LEVEL] >= 0:
                 marks[_POSITION] = position
                 return block
             fresh[s] += 1
-        if len(ledger):
-            for kind in range(KINDS):
-                ledger[block, kind] = work[kind]
+        close_block(counts, block)
     return last
 
 

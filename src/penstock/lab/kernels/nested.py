@@ -16,6 +16,7 @@ from penstock.kernels.compiled import compiled, inlined, uncounted
 
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
+Floats = NDArray[np.float64]
 
 BIRTH, DEATH = 0, 1
 """The first columns of every row; keys, links and compared values follow."""
@@ -66,12 +67,32 @@ class Loops(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """When what is done: arrivals in total order (−1: a tuple that nothing can join), the position
-    at which each block starts (and the end), and before which blocks the windows are cleaned."""
+    """The order of arrivals, and the blocks in which they are joined."""
 
     arrivals: Int64s
+    """The input of each tuple, in total order; −1 for one that nothing can join."""
+
     blocks: Int64s
+    """The position at which each block starts, and the end."""
+
     expires: NDArray[np.bool_]
+    """Whether the windows are cleaned before a block."""
+
+
+class Counts(NamedTuple):
+    """Counts of a run, which go on in place."""
+
+    work: Int64s
+    """Pieces of each kind of work."""
+
+    ledger: Int64s
+    """The same after each block; without rows it is not kept."""
+
+    peaks: Int64s
+    """The most rows of each window; of a tree, the inner joins come after the inputs."""
+
+    deciding: Floats
+    """The seconds spent on deciding about routes, as its one number."""
 
 
 def run_blocks(
@@ -80,22 +101,19 @@ def run_blocks(
     schedule: Schedule,
     first: int,
     last: int,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
+    counts: Counts,
     found: Int32s,
     count: int = 0,
 ) -> tuple[Int32s, int]:
     """The results of blocks `first` to before `last`: the row of each input, and how many.
 
     `found` is where they are put, after the first `count`; if it is too small, a larger one is
-    returned. `work` counts on; `ledger`, unless it has no rows, keeps the counts after each block;
-    `peaks` the largest windows.
+    returned. `counts` go on.
     """
     inputs = len(windows.head)
     marks = np.array([count, 0, -1])
     fresh, stack = np.empty(inputs, np.int64), np.empty((5, inputs), np.int64)
-    rest = (work, ledger, peaks, marks, fresh, stack)
+    rest = (counts, marks, fresh, stack)
     block = _advance(windows, loops, schedule, first, last, found, *rest)
     while block < last:
         found = longer(found)
@@ -111,9 +129,7 @@ def _advance(
     first: int,
     last: int,
     found: Int32s,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
+    counts: Counts,
     marks: Int64s,
     fresh: Int64s,
     stack: Int64s,
@@ -121,7 +137,7 @@ def _advance(
     """The block in which the room gave out, to go on with; `last` if it has lasted."""
     for block in range(first, last):
         if marks[_LEVEL] < 0:
-            begin(windows, schedule, block, fresh, peaks, work)
+            begin(windows, schedule, block, fresh, counts)
             marks[_POSITION] = schedule.blocks[block]
         for position in range(marks[_POSITION], schedule.blocks[block + 1]):
             s = schedule.arrivals[position]
@@ -131,22 +147,19 @@ def _advance(
             route = loops.routes[newest]
             if loops.positions[route] > 0:
                 newest = windows.tail[s] - 1
-            _search(windows, loops, route, fresh[s], newest, stack, work, found, marks)
+            _search(windows, loops, route, fresh[s], newest, stack, counts.work, found, marks)
             if marks[_LEVEL] >= 0:
                 marks[_POSITION] = position
                 return block
             fresh[s] = newest + 1
-        if len(ledger):
-            for kind in range(KINDS):
-                ledger[block, kind] = work[kind]
+        close_block(counts, block)
     return last
 
 
 @inlined
-def begin(
-    windows: Windows, schedule: Schedule, block: int, fresh: Int64s, peaks: Int64s, work: Int64s
-) -> None:
+def begin(windows: Windows, schedule: Schedule, block: int, fresh: Int64s, counts: Counts) -> None:
     """Clean the windows, and put the new rows of a block into them; `fresh` are the first."""
+    work, peaks = counts.work, counts.peaks
     start, end = schedule.blocks[block], schedule.blocks[block + 1]
     if schedule.expires[block]:
         expire(windows, start, work)
@@ -159,6 +172,14 @@ def begin(
             work[INSERTS] += 1
             peaks[s] = max(peaks[s], windows.tail[s] - windows.head[s])
     work[TUPLES] += end - start
+
+
+@inlined
+def close_block(counts: Counts, block: int) -> None:
+    """Note the counts after a block, if there is a ledger."""
+    if len(counts.ledger):
+        for kind in range(KINDS):
+            counts.ledger[block, kind] = counts.work[kind]
 
 
 @compiled

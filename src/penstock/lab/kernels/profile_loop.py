@@ -1,4 +1,4 @@
-"""What a router learns from its profile: which attribute tells most about an operator, and how many
+"""Learning from a router's profile: which attribute tells most about an operator, and how many
 rows to expect by its value."""
 
 from __future__ import annotations

@@ -36,9 +36,11 @@ from penstock.lab.kernels.nested import (
     PROBES,
     RESULTS,
     TUPLES,
+    Counts,
     Schedule,
     Windows,
     bucket_of,
+    close_block,
     compare,
     expire,
     insert,
@@ -49,12 +51,12 @@ Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
 
 JOIN, SIDE, INPUT, NODE, LINK, TABLE, KEY_INPUT, KEY_COLUMN, FIRST, END = range(10)
-"""What is said of a level of a path."""
+"""The columns of a level of a path."""
 FACTS = 10
 
 _COMING, _OWN, _DEATH = range(3)
-"""What a climb knows by level: the next row to look at on the other side, the row that has come
-there (as in the trace), and its death."""
+"""The rows of a climb's stack, by level: the next row to look at on the other side, the row that
+has come there (as in the trace), and its death."""
 
 _NEVER = 2**31 - 1
 
@@ -84,24 +86,21 @@ def run_arrivals(
     schedule: Schedule,
     first: int,
     last: int,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
+    counts: Counts,
     found: Int32s,
 ) -> tuple[Inner, Int32s, int]:
     """The inner rows after blocks `first` to before `last`, the results, and how many.
 
-    As in `run_blocks`; `peaks` has the joins after the inputs. The tuples of a block are taken one
-    by one, whether or not they have waited for each other.
+    As in `run_blocks`; the tuples of a block are taken one by one, whether or not they have waited
+    for each other.
     """
     hand = np.full(len(windows.head), -1)
     stack = np.empty((3, len(hand)), np.int64)
-    books = (work, ledger, peaks)
     inner.marks[FOUND] = 0
-    block = _advance(windows, paths, inner, schedule, first, last, *books, found, hand, stack)
+    block = _advance(windows, paths, inner, schedule, first, last, counts, found, hand, stack)
     while block < last:
         inner, found = with_room(windows.rows, paths.keys, inner, found)
-        block = _advance(windows, paths, inner, schedule, block, last, *books, found, hand, stack)
+        block = _advance(windows, paths, inner, schedule, block, last, counts, found, hand, stack)
     return inner, found, int(inner.marks[FOUND])
 
 
@@ -113,15 +112,13 @@ def _advance(
     schedule: Schedule,
     first: int,
     last: int,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
+    counts: Counts,
     found: Int32s,
     hand: Int64s,
     stack: Int64s,
 ) -> int:
     """The block in which the room gave out, to go on with; `last` if it has lasted."""
-    marks = inner.marks
+    marks, work = inner.marks, counts.work
     for block in range(first, last):
         begin, end = schedule.blocks[block], schedule.blocks[block + 1]
         if marks[HALTED] >= 0:
@@ -134,16 +131,14 @@ def _advance(
             if s < 0:
                 continue
             if marks[CLIMBED] < 0:
-                _enter(windows, paths, inner, s, work, peaks, hand, stack)
-            _climb(windows, paths, inner, s, position, work, peaks, found, hand, stack)
+                _enter(windows, paths, inner, s, counts, hand, stack)
+            _climb(windows, paths, inner, s, position, counts, found, hand, stack)
             if marks[CLIMBED] >= 0 or marks[CROWDED]:
                 marks[HALTED] = position if marks[CLIMBED] >= 0 else position + 1
                 return block
         marks[HALTED] = -1
         work[TUPLES] += end - schedule.blocks[block]
-        if len(ledger):
-            for kind in range(len(work)):
-                ledger[block, kind] = work[kind]
+        close_block(counts, block)
     return last
 
 
@@ -153,12 +148,12 @@ def _enter(
     paths: Paths,
     inner: Inner,
     s: int,
-    work: Int64s,
-    peaks: Int64s,
+    counts: Counts,
     hand: Int64s,
     stack: Int64s,
 ) -> None:
     """Put the next row of an input into its window, and let it look at the first other side."""
+    work, peaks = counts.work, counts.peaks
     row = windows.tail[s]
     insert(windows, s)
     work[INSERTS] += 1
@@ -178,8 +173,7 @@ def _climb(
     inner: Inner,
     s: int,
     position: int,
-    work: Int64s,
-    peaks: Int64s,
+    counts: Counts,
     found: Int32s,
     hand: Int64s,
     stack: Int64s,
@@ -189,6 +183,7 @@ def _climb(
     The level is left where it is if there is no room for one more, and at −1 at the end.
     """
     rows, levels, pool, marks = windows.rows, paths.levels, inner.pool, inner.marks
+    work, peaks = counts.work, counts.peaks
     top = paths.depths[s] - 1
     compares, level = 0, marks[CLIMBED]
     while level >= 0 and has_room(inner, found):

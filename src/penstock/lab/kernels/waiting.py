@@ -1,4 +1,4 @@
-"""How many rows wait at a join for each one that is served there."""
+"""Waiting: how many rows are at a join for each one that is served there."""
 
 from __future__ import annotations
 

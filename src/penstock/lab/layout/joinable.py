@@ -1,4 +1,4 @@
-"""What can join: the rows of each input that no filter or NULL rules out, in integers."""
+"""Joinable rows: those of each input that no filter or NULL rules out, in integers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import evaluate, passing
 from penstock.engine.rows.codes import combined_codes, ordered_codes
+from penstock.engine.rows.columns import plain_name
 from penstock.engine.rows.layout import Layout
-from penstock.query import Call, Column, Condition, Expression
+from penstock.query import Call, Condition, Expression
 from penstock.query.expression import COMPARISONS, as_type, streams_of
 
 Int64s = NDArray[np.int64]
@@ -84,7 +85,7 @@ def _codes(
     """The codes of one expression an input; a row with a NULL there no longer passes."""
     columns = []
     for alias, expression in sides.items():
-        column = evaluate(expression, rows[alias], _plain_name)
+        column = evaluate(expression, rows[alias], plain_name)
         if column.null_count:
             passes[alias][:] &= column.is_valid().to_numpy(zero_copy_only=False)
         columns.append(column)
@@ -92,7 +93,7 @@ def _codes(
 
 
 def _filtered(layout: Layout, alias: str, rows: pa.Table) -> NDArray[np.bool_]:
-    return passing(layout.query.filters_of(alias), rows, _plain_name)
+    return passing(layout.query.filters_of(alias), rows, plain_name)
 
 
 def _comparison(check: Condition) -> Comparison | None:
@@ -102,7 +103,3 @@ def _comparison(check: Condition) -> Comparison | None:
             if len(one) == len(other) == 1 and one != other:
                 return Comparison(operator, left, right)
     return None
-
-
-def _plain_name(column: Column) -> str:
-    return column.name

@@ -30,7 +30,7 @@ class TreeLowering:
         return tuple(branches(self.plan.root))
 
     def paths(self) -> Paths:
-        """What the rows of each input do on their way to the root."""
+        """The paths that the rows of each input take to the root."""
         aliases = self.columns.aliases
         checks = [self._checks(join) for join in self.joins]
         ends = np.cumsum([0, *map(len, checks)])
@@ -102,7 +102,7 @@ class TreeLowering:
         return self.columns.aliases.index(alias), self.columns.key(alias, key)
 
     def _checks(self, join: Branch) -> list[Check]:
-        """What a join is the lowest to have all inputs of."""
+        """The predicates that a join is the lowest to have all inputs of."""
         left, right = leaves(join.left), leaves(join.right)
         checks: list[Check] = []
         for key in self._shared(join):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.codes import group_codes
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.engine.rows.lifetimes import FOREVER, alive_until
 from penstock.query import Column, Input, Query, RowsWindow
 

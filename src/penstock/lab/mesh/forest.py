@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.routes.classifying import prepared
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.errors import PlanError
 from penstock.kernels.classify import LEAF, FlatTree
 from penstock.lab.kernels.routing import Trees

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from penstock.errors import PlanError
 from penstock.lab.kernels.eddy_loop import Hand, Router, empty_hand, run_eddy
-from penstock.lab.kernels.nested import Schedule, Windows, arriving
+from penstock.lab.kernels.nested import Counts, Schedule, Windows, arriving
 from penstock.lab.kernels.profile_loop import BUCKETS
 from penstock.lab.kernels.ways import Ways
 from penstock.lab.layout.columns import Columns
-from penstock.lab.mesh.join_profile import Profile, profile_of
+from penstock.lab.mesh.join_profile import JoinProfile, profile_of
 from penstock.lab.mesh.ways import most_checks, ways_of
 from penstock.plan.mesh import Eddy
 
@@ -42,7 +42,7 @@ LEARNING = 0.2
 
 
 @dataclass
-class Vortex:
+class JoinEddy:
     """An eddy as the kernel takes it, and what it has learned. The next refresh is before block
     `until`, and another one `interval` tuples of a stream later."""
 
@@ -50,7 +50,7 @@ class Vortex:
     hand: Hand
     batch: int
     router: Router
-    profiles: tuple[Profile, ...]
+    profiles: tuple[JoinProfile, ...]
     random: np.random.Generator
     interval: int
     until: int = 0
@@ -85,7 +85,9 @@ class Vortex:
             profile.add(router.drawn[mine], router.tried[mine], router.matched[mine])
 
 
-def vortex_of(plan: Eddy, columns: Columns, rows: Mapping[str, pa.Table], starts: Int64s) -> Vortex:
+def join_eddy_of(
+    plan: Eddy, columns: Columns, rows: Mapping[str, pa.Table], starts: Int64s
+) -> JoinEddy:
     """An eddy that has learned nothing yet. `rows` are those that can join, `starts` the kernel's
     numbers of each input's first."""
     if plan.batch < 1:
@@ -102,41 +104,38 @@ def vortex_of(plan: Eddy, columns: Columns, rows: Mapping[str, pa.Table], starts
     total, most = sum(map(len, rows.values())), max(len(p.values) for p in profiles)
     hand = empty_hand(len(aliases), most_checks(ways), plan.batch)
     router = _ignorant(total, len(aliases), max(most, 1))
-    return Vortex(ways, hand, plan.batch, router, profiles, np.random.default_rng(0), FIRST_REFRESH)
+    return JoinEddy(
+        ways, hand, plan.batch, router, profiles, np.random.default_rng(0), FIRST_REFRESH
+    )
 
 
-def run_vortex(
+def run_join_eddy(
     windows: Windows,
-    vortex: Vortex,
+    eddy: JoinEddy,
     schedule: Schedule,
     first: int,
     last: int,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
-    deciding: Floats,
+    counts: Counts,
     found: Int32s,
 ) -> tuple[Int32s, int]:
-    """As `run_blocks`, from refresh to refresh; `deciding` counts the seconds that these take."""
+    """As `run_blocks`, from refresh to refresh."""
     count, start = 0, first
     while start < last:
-        if start == vortex.until:
+        if start == eddy.until:
             began = time.process_time()
-            vortex.refresh(windows, schedule)
-            deciding[0] += time.process_time() - began
-        end = min(last, vortex.until)
+            eddy.refresh(windows, schedule)
+            counts.deciding[0] += time.process_time() - began
+        end = min(last, eddy.until)
         found, count = run_eddy(
             windows,
-            vortex.ways,
-            vortex.router,
-            vortex.hand,
-            vortex.batch,
+            eddy.ways,
+            eddy.router,
+            eddy.hand,
+            eddy.batch,
             schedule,
             start,
             end,
-            work,
-            ledger,
-            peaks,
+            counts,
             found,
             count,
         )

@@ -24,7 +24,7 @@ DRAWING = 10
 
 
 @dataclass
-class Lottery:
+class JoinLottery:
     """The wheels of all uncertain routes, whom to ask for a random number, and whose turn it is."""
 
     wheels: Wheels
@@ -40,7 +40,7 @@ class Lottery:
         self.turn += 1
 
 
-def lottery_of(routes: Sequence[Numbered], columns: Columns) -> Lottery:
+def lottery_of(routes: Sequence[Numbered], columns: Columns) -> JoinLottery:
     """The lottery of some routes. Nothing is learned yet: all slices are equal."""
     shape = (len(routes), len(columns.aliases))
     number = {alias: i for i, alias in enumerate(columns.aliases)}
@@ -62,7 +62,7 @@ def lottery_of(routes: Sequence[Numbered], columns: Columns) -> Lottery:
         went=np.ones(shape),
         counted=np.zeros(shape, np.int64),
     )
-    return Lottery(wheels, ways_of(columns), np.random.default_rng(0))
+    return JoinLottery(wheels, ways_of(columns), np.random.default_rng(0))
 
 
 def order_of(driver: str, route: MeshRoute) -> ProbeOrder:

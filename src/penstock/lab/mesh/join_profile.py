@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.routes.classifying import as_codes, as_numbers, is_text, one_array
-from penstock.engine.rows.layout import ARRIVAL, TS
+from penstock.engine.expressions.evaluate import one_array
+from penstock.engine.routes.classifying import as_codes, as_numbers, is_text
+from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.kernels.eddy_loop import Router
 from penstock.lab.kernels.profile_loop import BUCKETS, NOTHING, encode, teach
 
@@ -22,8 +23,8 @@ HISTORY = 500
 
 
 @dataclass
-class Profile:
-    """What the router knows of one driver.
+class JoinProfile:
+    """The figures that the router has of one driver.
 
     `values[a]` is attribute a of the driver's rows, of which the first is the kernel's `start`;
     `are_texts` says which are codes. `rows` were profiled, with `tried` and `matched` by input;
@@ -67,7 +68,7 @@ class Profile:
                 encode(column, self.bounds[a], router.codes[first:end, a])
 
 
-def profile_of(driver: int, start: int, inputs: int, rows: pa.Table) -> Profile:
+def profile_of(driver: int, start: int, inputs: int, rows: pa.Table) -> JoinProfile:
     """A profile of nothing yet; attributes are all columns of the rows."""
     names = [name for name in rows.column_names if name not in (TS, ARRIVAL)]
     values, are_texts = np.empty((len(names), len(rows))), np.zeros(len(names), np.bool_)
@@ -79,4 +80,6 @@ def profile_of(driver: int, start: int, inputs: int, rows: pa.Table) -> Profile:
         else:
             values[a] = as_numbers(column)
     counts, bounds = np.zeros((0, inputs), np.int32), np.zeros((len(names), BUCKETS - 1))
-    return Profile(driver, start, values, are_texts, np.empty(0, np.int64), counts, counts, bounds)
+    return JoinProfile(
+        driver, start, values, are_texts, np.empty(0, np.int64), counts, counts, bounds
+    )

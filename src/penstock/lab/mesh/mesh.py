@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.lab.kernels.nested import Loops, Schedule, Windows, run_blocks
+from penstock.lab.kernels.nested import Counts, Loops, Schedule, Windows, run_blocks
 from penstock.lab.kernels.routing import classify_next
 from penstock.lab.layout.columns import Columns
 from penstock.lab.layout.loops import Lowering
 from penstock.lab.mesh.forest import Forest, forest_of
-from penstock.lab.mesh.join_lottery import Lottery, lottery_of, order_of
+from penstock.lab.mesh.join_lottery import JoinLottery, lottery_of, order_of
 from penstock.plan.mesh import MeshJoin
 
 Int32s = NDArray[np.int32]
@@ -34,7 +34,7 @@ class Mesh:
 
     loops: Loops
     forest: Forest
-    lottery: Lottery | None
+    lottery: JoinLottery | None
     window: int
 
     def decide(self, arrivals: Int64s, windows: Windows) -> None:
@@ -85,23 +85,18 @@ def run_mesh(
     schedule: Schedule,
     first: int,
     last: int,
-    work: Int64s,
-    ledger: Int64s,
-    peaks: Int64s,
-    deciding: Floats,
+    counts: Counts,
     found: Int32s,
 ) -> tuple[Int32s, int]:
-    """As `run_blocks`, one classification window after another; `deciding` counts the seconds."""
+    """As `run_blocks`, one classification window after another."""
     count = 0
     if mesh.is_settled:
-        return run_blocks(windows, mesh.loops, schedule, first, last, work, ledger, peaks, found)
+        return run_blocks(windows, mesh.loops, schedule, first, last, counts, found)
     for start, end in _stretches(schedule, first, last, mesh.window):
         began = time.process_time()
         mesh.decide(schedule.arrivals[schedule.blocks[start] : schedule.blocks[end]], windows)
-        deciding[0] += time.process_time() - began
-        found, count = run_blocks(
-            windows, mesh.loops, schedule, start, end, work, ledger, peaks, found, count
-        )
+        counts.deciding[0] += time.process_time() - began
+        found, count = run_blocks(windows, mesh.loops, schedule, start, end, counts, found, count)
     return found, count
 
 

@@ -1,4 +1,4 @@
-"""How an eddy finds and checks the rows of each input, whatever is bound."""
+"""Ways: the keys and checks by which an eddy finds rows of each input, whatever is bound."""
 
 from __future__ import annotations
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.optimize.joins.enumerate import is_joinable, joined
-from penstock.optimize.model.load import (
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import (
     arrival_seconds,
     candidate_seconds,
     keep_seconds,
     probe_key,
     visit_seconds,
 )
-from penstock.optimize.model.problem import Problem
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.tree import Leaf, Node
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from penstock.optimize.joins.enumerate import is_joinable, joined
-from penstock.optimize.model.load import Term, as_posynomial, work_of
 from penstock.optimize.model.posynomial import Monomial, Posynomial, value
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import Term, as_posynomial, work_of
 from penstock.optimize.shedding.fractions import best_drops
 from penstock.optimize.shedding.keeping import floors
 from penstock.plan.tree import Leaf, Node, TreeJoin

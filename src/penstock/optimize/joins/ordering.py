@@ -82,13 +82,19 @@ def _driver_comparisons(problem: Problem, driver: str, loops: Sequence[str], tau
 
 
 def by_bucket_size(problem: Problem, buckets: Mapping[str, int]) -> Orders:
-    """Descending selectivity for hashed windows, of which one bucket is looked at (G&O §5.3)."""
+    """Reference: descending selectivity for hashed windows, by the size of a bucket (G&O §5.3).
+
+    No plan is proposed by it.
+    """
     sizes = [flow.window / buckets.get(flow.alias, 1) for flow in problem.inputs]
     return _orders(problem, "hash", sizes)
 
 
 def hashed_innermost(problem: Problem, hashed: Collection[str]) -> Orders:
-    """Windows that are not hashed first, then those that are (G&O §5.4: hybrid)."""
+    """Reference: windows that are not hashed first, then those that are (G&O §5.4: hybrid).
+
+    No plan is proposed by it.
+    """
     aliases = problem.query.aliases
     return tuple(
         _visits(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, sqrt
 
-from penstock.optimize.model.load import probe_key
 from penstock.optimize.model.problem import Problem, gain
 from penstock.optimize.model.rounds import batch_seconds
+from penstock.optimize.model.work import probe_key
 from penstock.plan.decision import Estimate
 from penstock.plan.mesh import DriverMesh, Eddy, MeshJoin, MeshRoute
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
@@ -42,7 +42,7 @@ def with_methods(problem: Problem, plan: Plan) -> Plan:
             return plan
 
 
-def settle(problem: Problem, plan: Plan, found: Estimate, engine: Engine) -> Physical:
+def physical_choices(problem: Problem, plan: Plan, found: Estimate, engine: Engine) -> Physical:
     """The choices for a plan with its estimate; only the laboratory hashes and cleans windows."""
     interval = _interval(problem, plan, found)
     if engine != "laboratory":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from penstock.optimize.joins.enumerate import is_joinable, joined, submasks
-from penstock.optimize.model.load import arrival_seconds
 from penstock.optimize.model.problem import Problem, gain
+from penstock.optimize.model.work import arrival_seconds
 from penstock.papers.rate_based import (
     ArrivalCosts,
     join_rate,

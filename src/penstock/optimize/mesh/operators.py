@@ -6,9 +6,9 @@ from dataclasses import replace
 from math import prod
 
 from penstock.optimize.mesh.problem import MeshFigures
-from penstock.optimize.model.load import visit_seconds
 from penstock.optimize.model.load_of_mesh import waiting
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import visit_seconds
 from penstock.plan.mesh import Operator, Screen
 from penstock.plan.multiway import Probe
 from penstock.query import Condition
@@ -30,7 +30,7 @@ def operators_for(problem: Problem, training: Training) -> tuple[Operator, ...]:
 
 
 def figures_for(problem: Problem, training: Training, ruster: float) -> MeshFigures:
-    """What the operators and the classifier take; `ruster` is seconds a second for every route."""
+    """The costs of operators and classifier; `ruster` is seconds a second for every route."""
     operators = operators_for(problem, training)
     rate = problem.known.rates[training.driver].value
     return MeshFigures(

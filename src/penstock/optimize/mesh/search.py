@@ -43,7 +43,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class _Walk:
-    """What a search carries along."""
+    """The state that a search carries along."""
 
     space: MeshSpace
     random: np.random.Generator

@@ -71,7 +71,7 @@ class MeshSpace:
 
     @property
     def least_saving(self) -> float:
-        """What a split or a route must save, in seconds a tuple."""
+        """The least that a split or a route must save, in seconds a tuple."""
         return SPLIT_GAIN * self.single.cost
 
     def best_routes(self, labels: Labels) -> list[Route]:

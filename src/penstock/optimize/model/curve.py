@@ -8,14 +8,15 @@ that the results of an arrival are there once all work up to it is done.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 from scipy.integrate import cumulative_simpson
 
-from penstock.optimize.model.load import Terms, delivery_of, results_of, work_of
 from penstock.optimize.model.problem import Floats, Flow, Problem
+from penstock.optimize.model.work import Terms, delivery_of, results_of, work_of
+from penstock.papers.curve import Curve, served
 from penstock.plan.plan import Plan
 from penstock.query import TimeWindow
 from penstock.query.query import Input
@@ -29,32 +30,18 @@ _SAME_MOMENT = 1e-12
 
 
 @dataclass(frozen=True)
-class Curve:
-    """At each of `times` (seconds of arrival): results so far, and when they are all there."""
+class PlanCurve(Curve):
+    """The results of a plan over time; `arrivals` are the times at which came what is done by each
+    of `times`."""
 
-    times: Floats
-    results: Floats
-    done: Floats
-
-    def by(self, seconds: float) -> float:
-        """How many results are there after so many seconds."""
-        return float(np.interp(seconds, self.done, self.results))
-
-    def when(self, results: float) -> float | None:
-        """When so many results are there; None if they are not within the curve."""
-        if results > self.results[-1]:
-            return None
-        place = int(np.searchsorted(self.results, results))
-        before = max(place - 1, 0)
-        ends = [before, place]
-        return float(np.interp(results, self.results[ends], self.done[ends]))
+    arrivals: Floats = field(default_factory=lambda: np.zeros(1))
 
 
-NOTHING = Curve(np.zeros(1), np.zeros(1), np.zeros(1))
+NOTHING = PlanCurve(np.zeros(1), np.zeros(1))
 """The curve of streams that are over before they begin."""
 
 
-def curve_of(problem: Problem, plan: Plan, until: float, kept: Sequence[float] = ()) -> Curve:
+def curve_of(problem: Problem, plan: Plan, until: float, kept: Sequence[float] = ()) -> PlanCurve:
     """The curve of a plan for the arrivals of the first `until` seconds."""
     x = kept or [1.0] * problem.size
     inputs = [
@@ -70,8 +57,7 @@ def curve_of(problem: Problem, plan: Plan, until: float, kept: Sequence[float] =
         work += arrivals.raw_rate(times) * flow.filter_cost
     results = _total(results_of(problem), rates, windows)
     busy = _integral(times, work) / problem.known.capacity.value
-    done = busy + np.maximum.accumulate(times - busy)
-    return Curve(times, _integral(times, results), done)
+    return PlanCurve(served(times, busy), _integral(times, results), arrivals=times)
 
 
 def last_arrival(problem: Problem) -> float | None:

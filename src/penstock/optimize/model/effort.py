@@ -11,7 +11,7 @@ need one after the other. On a machine of 2025 they take a second or so."""
 
 @dataclass
 class Effort:
-    """What was weighed so far: counts that are the same on every machine.
+    """Counts of what was weighed so far, the same on every machine.
 
     `parts` are joins of two sets and visits of a set to an input, which searches weigh by the
     thousand at once; `evaluations` are works and outputs of whole plans. `left_out` is how many

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from penstock.optimize.model.load import (
+from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import (
     as_posynomial,
     delivery_of,
-    load_of,
     settling_of,
     visits_of,
 )
-from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
-from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.recompute import anew_load
 from penstock.plan.mesh import DriverMesh, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
@@ -22,12 +20,8 @@ from penstock.plan.representative import stand_in
 from penstock.query import Condition, Query
 
 
-def plan_load(problem: Problem, plan: Plan) -> Posynomial:
-    """Seconds of work a second of any plan, by the fractions kept of the inputs."""
-    if isinstance(plan, MultiwayJoin) and plan.anew is not None:
-        return anew_load(problem, plan, plan.anew)
-    if not isinstance(plan, MeshJoin):
-        return load_of(problem, plan)
+def mesh_load(problem: Problem, plan: MeshJoin) -> Posynomial:
+    """The load of a mesh, by the fractions kept of the inputs."""
     single = plan.single or stand_in(plan)
     own = [m for mesh in plan.meshes for m in _driver_load(problem, plan, single, mesh)]
     return gathered([*own, *as_posynomial(problem, delivery_of(problem))])

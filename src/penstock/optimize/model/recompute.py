@@ -1,4 +1,4 @@
-"""Views computed anew: the work of batches that join all that is in the windows.
+"""Recomputed views: the work of batches that join all that is in the windows.
 
 What is seen of a cell of an input that is aggregated early, while nothing in it comes or goes, is
 one *segment*; of other inputs each row is. The segments of one stream visit those of the others
@@ -12,14 +12,14 @@ from dataclasses import replace
 from math import prod
 
 from penstock.optimize.model.folding import BATCH, fold_seconds, tally_seconds, tick_seconds
-from penstock.optimize.model.load import Term, as_posynomial, handing_of, settling_of, visits_of
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Flow, Problem
+from penstock.optimize.model.work import Term, as_posynomial, handing_of, settling_of, visits_of
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query.window import MICROS, UNBOUNDED
 
 
-def anew_load(problem: Problem, plan: MultiwayJoin, driver: str) -> Posynomial:
+def recompute_load(problem: Problem, plan: MultiwayJoin, driver: str) -> Posynomial:
     """Seconds of work a second, by the fractions kept; the plan's early inputs are folded."""
     settling = settling_of(problem, plan, *plan.orders)
     each = as_posynomial(problem, (*settling, *handing_of(problem)), filters=True)
@@ -47,7 +47,7 @@ def unfolded_seconds(problem: Problem, early: tuple[str, ...]) -> float:
 def of_segments(problem: Problem) -> Problem:
     """The problem whose tuples are the segments, each stream's all new in every batch.
 
-    Its best probe orders are those of views computed anew, if a batch has one tick.
+    Its best probe orders are those of recomputed views, if a batch has one tick.
     """
     period = _period(problem)
     flows = tuple(
@@ -66,7 +66,7 @@ def _tally(problem: Problem) -> Term:
 
 
 def _joined(problem: Problem, term: Term) -> Monomial:
-    """What is done for each combination of a term's inputs, of segments instead of tuples."""
+    """The work for each combination of a term's inputs, of segments instead of tuples."""
     members = {term.driver, *term.others}
     met = meetings(problem, sum(1 << i for i in members))
     return Monomial(term.weight * met, _shrinking(problem, members))

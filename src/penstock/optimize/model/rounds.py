@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.optimize.model.load import probe_key
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import probe_key
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan

@@ -1,1 +1,1 @@
-"""What to keep of each stream where no plan keeps up."""
+"""The fractions to keep of each stream where no plan keeps up."""

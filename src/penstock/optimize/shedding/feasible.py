@@ -1,4 +1,4 @@
-"""What is said of a query that no plan can keep up with."""
+"""Refusals of, and remarks on, a query that no plan can keep up with."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def refuse_infeasible(decision: Decision) -> None:
 
 
 def doubts(decision: Decision) -> Iterator[str]:
-    """What is said of a query that is not refused only because guesses speak against it."""
+    """Remarks on a query that is not refused only because guesses speak against it."""
     if not _may_run(decision) and decision.rests_on_guesses:
         yield (
             f"by guessed figures it does not keep up: it needs {needs_text(decision)}; "

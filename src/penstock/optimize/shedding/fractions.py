@@ -55,9 +55,10 @@ def best_drops(
 
 
 def selection_drop(cost: float) -> float:
-    """The fraction to keep before a chain of selections that needs `cost` seconds a second.
+    """Reference: the fraction to keep before a chain of selections that needs `cost` s/s.
 
-    One box at the source is enough (A&N Obs. 2, Eq. 16).
+    One box at the source is enough (A&N Obs. 2, Eq. 16). No plan is shed by it: `best_drops` has
+    the same answer for one input.
     """
     return min(1.0, 1.0 / cost) if cost > 0.0 else 1.0
 

@@ -1,4 +1,4 @@
-"""What is kept of the inputs of a plan that cannot keep up: the fractions of the most output."""
+"""Fractions to keep of the inputs of a plan that cannot keep up, for the most output."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 
 from penstock.optimize.model.folding import weighed, with_early
-from penstock.optimize.model.load import output_of
-from penstock.optimize.model.load_of_mesh import plan_load
+from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import Posynomial, value
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.fractions import best_drops
 from penstock.optimize.shedding.search import Array
 from penstock.plan.plan import Plan
@@ -39,7 +39,7 @@ def best_fractions(problem: Problem, plan: Plan, tolerance: float) -> Fractions:
     shed = weighed(problem)
     unfolded = with_early(shed, plan.early, by_alias(problem, (0.0,) * problem.size))
     capacity, lowest = problem.known.capacity.value, floors(problem)
-    load, output = plan_load(unfolded, plan), output_of(problem)
+    load, output = load_of(unfolded, plan), output_of(problem)
     kept = best_drops(load, output, lowest, capacity, tolerance, problem.effort)
     if kept is None:
         return tuple(lowest)
@@ -116,7 +116,7 @@ class _Search:
         self.problem.effort.evaluations += FOLDED
         kept = by_alias(self.problem, x)
         folded = with_early(self.problem, self.plan.early, kept)
-        return log(value(plan_load(folded, self.plan), x) / self.problem.known.capacity.value)
+        return log(value(load_of(folded, self.plan), x) / self.problem.known.capacity.value)
 
     def filled(self, x: Fractions) -> Fractions:
         """The same proportions, as far as floors and 1 allow, with all of the capacity used."""

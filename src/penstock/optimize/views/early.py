@@ -12,7 +12,7 @@ from penstock.optimize.model.distinct import cells_of
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Flow, Problem
-from penstock.optimize.model.recompute import anew_load, of_segments
+from penstock.optimize.model.recompute import of_segments, recompute_load
 from penstock.plan.default_plan import default_plan
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import TimeWindow
@@ -23,7 +23,7 @@ MOST_INPUTS = 5
 
 LATE: tuple[str, ...] = ()
 
-COMPUTED_ANEW = "computed anew"
+RECOMPUTED = "recomputed"
 
 Joins = Callable[[Problem, bool], Iterable[Proposal]]
 """The join plans of a problem, all that are worth it or the best only."""
@@ -51,8 +51,8 @@ def early_plans(problem: Problem, joins: Joins) -> Iterator[Proposal]:
             yield replace(plan, early=early), found_by
 
 
-def anew_plans(problem: Problem, off: frozenset[str]) -> Iterator[Proposal]:
-    """Of every set that keeps little the plan that computes the view anew.
+def recompute_plans(problem: Problem, off: frozenset[str]) -> Iterator[Proposal]:
+    """Of every set that keeps little the plan that recomputes the view.
 
     Rows of ROWS windows have no segments, and where only one stream comes nothing is kept.
     """
@@ -61,7 +61,7 @@ def anew_plans(problem: Problem, off: frozenset[str]) -> Iterator[Proposal]:
     folding = _folding(problem)
     for early in early_sets(problem):
         if early != LATE and folding <= set(early):
-            yield anew_plan(problem, early, off), COMPUTED_ANEW
+            yield recompute_plan(problem, early, off), RECOMPUTED
 
 
 def _folding(problem: Problem) -> set[str]:
@@ -81,14 +81,14 @@ def _most(window: TimeWindow, flow: Flow) -> float:
     return flow.window if window.extent is None else flow.rate * window.slide / MICROS
 
 
-def anew_plan(
+def recompute_plan(
     problem: Problem, early: tuple[str, ...], off: frozenset[str] = frozenset()
 ) -> MultiwayJoin:
-    """The plan that computes a view anew with the least work, whichever stream drives."""
+    """The plan that recomputes a view with the least work, whichever stream drives."""
     folded = with_early(problem, early)
     is_searched = "probe-order" not in off and problem.size > 2
     joined = best_orders(of_segments(folded)) if is_searched else default_plan(problem.query)
     full = [1.0] * problem.size
     drivers = [stream.alias for stream in problem.query.streams]
-    best = min(drivers, key=lambda driver: value(anew_load(folded, joined, driver), full))
-    return replace(joined, early=early, anew=best)
+    best = min(drivers, key=lambda driver: value(recompute_load(folded, joined, driver), full))
+    return replace(joined, early=early, recompute=best)

@@ -15,7 +15,7 @@ from penstock.plan.explain.text import as_text
 
 
 class Format(StrEnum):
-    """What `explain` can give."""
+    """The formats of `explain`."""
 
     TEXT = "text"
     JSON = "json"

@@ -1,9 +1,10 @@
-"""What explain says of a decision, whatever the format."""
+"""The figures of a decision that explain shows, whatever the format."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.figure import Figure
 from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Decision, Estimate
 from penstock.plan.explain.checks import Check, Visit, checks_of, visits_of
@@ -12,7 +13,7 @@ from penstock.plan.explain.notes import notes_of
 from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin
-from penstock.plan.plan import Plan, anew_by
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.representative import stand_in
 from penstock.plan.sampling import shown_query
 from penstock.plan.text.parse import render_plan
@@ -36,8 +37,7 @@ class InputFigures:
     window: str
     is_table: bool
     visits: tuple[Visit, ...]
-    rate: float | None
-    rate_origin: str | None
+    rate: Figure | None
     state: float
     is_state_guess: bool
     lateness: float
@@ -87,9 +87,9 @@ class Figures:
         return render_plan(self.decision.plan)
 
     @property
-    def anew(self) -> str | None:
-        """The stream that drives if the view is computed anew in each batch."""
-        return anew_by(self.decision.plan)
+    def recompute(self) -> str | None:
+        """The stream that drives if the view is recomputed in each batch."""
+        return recomputed_by(self.decision.plan)
 
     @property
     def estimate(self) -> Estimate:
@@ -98,10 +98,7 @@ class Figures:
     @property
     def are_results_guessed(self) -> bool:
         """Whether how many results there are rests on guesses; how much work is another thing."""
-        return any(
-            fact.origin == "guessed" and not fact.is_minor and fact.unit != "s"
-            for fact in self.decision.facts
-        )
+        return any(each.is_guess and each.unit != "s" for each in self.decision.statistics)
 
     @property
     def is_state_guessed(self) -> bool:
@@ -146,7 +143,6 @@ def _input(decision: Decision, item: Input) -> InputFigures:
         is_table=item.is_table,
         visits=_visits(plan, item),
         rate=found.rate,
-        rate_origin=found.origin,
         state=decision.chosen.estimate.sets.get(
             item.alias, found.state * (keep if isinstance(item.window, TimeWindow) else 1.0)
         ),

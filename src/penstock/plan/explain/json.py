@@ -7,13 +7,13 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from penstock.plan.decision import Alternative, Decision, Fact
+from penstock.plan.decision import Alternative, Decision, Statistic
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.joins import JoinFigures
 from penstock.plan.explain.mesh import as_data
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.plan import Plan, anew_by
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.representative import stand_in
 from penstock.plan.text.parse import render_plan
 from penstock.plan.text.shape import kind_of, shape_of
@@ -42,7 +42,7 @@ def as_json(figures: Figures) -> str:
         "inputs": [_input(item) for item in figures.inputs],
         "view": None if figures.view is None else asdict(figures.view),
         "outputs": [name for name, _ in figures.outputs],
-        "figures": [_fact(fact) for fact in decision.facts],
+        "figures": [_statistic(each) for each in decision.statistics],
         "notes": list(figures.notes),
         "alternatives": _alternatives(decision) if figures.alternatives else [],
     }
@@ -84,7 +84,7 @@ def _routing(plan: Plan) -> dict[str, Any]:
 
 def _sets(figures: Figures) -> dict[str, Any]:
     """Of a view, what each input that is aggregated early is folded to, and who drives if it is
-    computed anew."""
+    recomputed."""
     if figures.view is None:
         return {}
     early = [item for item in figures.inputs if item.early_by is not None]
@@ -92,7 +92,7 @@ def _sets(figures: Figures) -> dict[str, Any]:
         "aggregation_sets": {
             item.alias: {"by": list(item.early_by or ()), "rows": item.state} for item in early
         },
-        "computed_anew": figures.anew,
+        "computed_anew": figures.recompute,
     }
 
 
@@ -148,7 +148,7 @@ def _alternatives(decision: Decision) -> list[dict[str, Any]]:
 def _aggregation(plan: Plan) -> dict[str, Any]:
     if plan.query.view is None:
         return {}
-    return {"early_aggregation": list(plan.early), "computed_anew": anew_by(plan)}
+    return {"early_aggregation": list(plan.early), "computed_anew": recomputed_by(plan)}
 
 
 def _input(item: InputFigures) -> dict[str, Any]:
@@ -157,8 +157,8 @@ def _input(item: InputFigures) -> dict[str, Any]:
         "source": item.source,
         "kind": "table" if item.is_table else "stream",
         "window": None if item.is_table else item.window,
-        "rate": item.rate,
-        "rate_origin": item.rate_origin,
+        "rate": None if item.rate is None else item.rate.value,
+        "rate_origin": None if item.rate is None else item.rate.origin,
         "lateness": item.lateness,
         "idle": item.idle,
         "filters": list(item.filters),
@@ -166,13 +166,13 @@ def _input(item: InputFigures) -> dict[str, Any]:
     }
 
 
-def _fact(fact: Fact) -> dict[str, Any]:
+def _statistic(each: Statistic) -> dict[str, Any]:
     return {
-        "what": fact.what,
-        "value": fact.value,
-        "unit": fact.unit,
-        "origin": fact.origin,
-        "note": fact.note,
+        "what": each.what,
+        "value": each.figure.value,
+        "unit": each.unit,
+        "origin": each.figure.origin,
+        "note": each.figure.note,
     }
 
 

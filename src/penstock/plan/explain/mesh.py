@@ -1,4 +1,4 @@
-"""What explain says of a mesh: its decision trees, its routes, and what they spare."""
+"""A mesh explained: its decision trees, its routes, and what they spare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of a plan should know beside its figures."""
+"""Notes on a plan that its reader should know beside the figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         if kept(decision.chosen.estimate):
             yield "over ROWS windows shed results are no subset of the exact: older tuples stay in"
         if query.view is not None:
-            yield "a view over ROWS windows joins the whole windows anew at each evaluation"
+            yield "a view over ROWS windows is recomputed from the whole windows at each evaluation"
     yield from cross_notes(query)
     yield from sample_notes(decision.plan)
     yield from _view_notes(query)
@@ -46,14 +46,13 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
 
 def _guess_note(decision: Decision) -> str:
     """Where the figures that were guessed can be had from: the data, or else the machine."""
-    guessed = [fact for fact in decision.facts if fact.origin == "guessed" and not fact.is_minor]
-    if all(fact.unit == "s" for fact in guessed):
+    if all(each.unit == "s" for each in decision.statistics if each.is_guess):
         return "~ rests on guessed costs; penstock doctor --calibrate measures them"
     return "~ rests on guessed figures; penstock analyze finds them from the data"
 
 
 def sample_notes(plan: Plan) -> Iterator[str]:
-    """What the values of a view are that is shed."""
+    """Notes on the values of a view that is shed."""
     view, sampled = plan.query.view, sampled_by(plan)
     if view is None or not plan.drops.kept:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from penstock.plan.decision import Estimate, Fact
+from penstock.plan.decision import Estimate, Statistic
 
 # Longer numbers are cut to three digits: nobody reads the rest, and columns would be wide.
 _LONG = 1e7
@@ -46,14 +46,15 @@ def seconds(value: float) -> str:
     return f"{number(float(f'{value / scale:.4g}'))} {unit}"
 
 
-def fact_text(fact: Fact) -> str:
-    """The value of a fact with its unit."""
-    match fact.unit:
+def statistic_text(statistic: Statistic) -> str:
+    """The value of a statistic with its unit."""
+    value = statistic.figure.value
+    match statistic.unit:
         case "s":
-            return seconds(fact.value)
+            return seconds(value)
         case "passes":
-            return f"{percent(fact.value)} pass"
-    return f"{number(fact.value)} {fact.unit}"
+            return f"{percent(value)} pass"
+    return f"{number(value)} {statistic.unit}"
 
 
 def kept_text(found: Estimate) -> str:

@@ -47,7 +47,7 @@ def ranking(decision: Decision) -> tuple[Column, ...]:
 
 
 def _out(found: Sequence[Estimate]) -> Column:
-    """What comes out of each plan: results/s, or the changes/s of a view."""
+    """The output of each plan: results/s, or the changes/s of a view."""
     is_view = found[0].changes is not None
     rates = (each.changes if is_view else each.output_rate for each in found)
     return Column("changes/s" if is_view else "out/s", tuple(map(number, rates)), is_number=True)
@@ -62,7 +62,7 @@ def _needs(plans: tuple[Alternative, ...]) -> list[Column]:
 
 
 def _starting(plans: tuple[Alternative, ...]) -> list[Column]:
-    """What plans are ranked by, if starting batches counts beside the work."""
+    """The column that plans are ranked by, if starting batches counts beside the work."""
     found = [plan.estimate for plan in plans]
     if not any(each.starting for each in found):
         return []

@@ -42,7 +42,7 @@ def rate_text(item: InputFigures) -> str:
     """The rate as `50/s`, `~50/s` if it was guessed, `?` where there is none."""
     if item.rate is None:
         return "?"
-    return roughly(f"{number(item.rate)}/s", item.rate_origin == "guessed")
+    return roughly(f"{number(item.rate.value)}/s", item.rate.is_guess)
 
 
 def state_text(item: InputFigures) -> str:
@@ -55,9 +55,9 @@ def early_text(item: InputFigures) -> str:
     return f"by ({', '.join(item.early_by or ())}): {state_text(item)} rows"
 
 
-def anew_text(driver: str) -> str:
-    """What is done in each batch where a view is computed anew."""
-    return f"the view is computed in each batch from all that is in the windows; {driver} drives"
+def recompute_text(driver: str) -> str:
+    """The work of each batch where a view is recomputed."""
+    return f"each recomputes the view from all that is in the windows; {driver} drives"
 
 
 def out_text(figures: Figures, rate: float) -> str:
@@ -66,7 +66,7 @@ def out_text(figures: Figures, rate: float) -> str:
 
 
 def head_rate(figures: Figures) -> tuple[str, str]:
-    """What comes out in the end and how much of it: `results`, `50/s`; of a view, its changes."""
+    """The name and the rate of the output: `results`, `50/s`; of a view, its changes."""
     changes = figures.estimate.changes
     if changes is None:
         return "results", out_text(figures, figures.estimate.output_rate)

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from penstock.plan.decision import Fact
+from penstock.plan.decision import Statistic
 from penstock.plan.explain.figures import Figures
 from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_lines
-from penstock.plan.explain.quantity import fact_text, shortened
+from penstock.plan.explain.quantity import shortened, statistic_text
 from penstock.plan.explain.ranking import Column, ranking
-from penstock.plan.explain.rows import Row, anew_text, early_text, out_text, rows_of
+from penstock.plan.explain.rows import Row, early_text, out_text, recompute_text, rows_of
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
 from penstock.plan.mesh import MeshJoin
 from penstock.query.goal import Steady
@@ -21,13 +21,13 @@ WIDTH = 100
 _LABEL = 8
 # Cut cells keep at least so many signs, and wrapped labels, however deep they are in a tree.
 _CELL, _WRAPPED = 24, 14
-# So many facts that differ in nothing but what they are of are told one by one.
+# So many statistics that differ in nothing but what they are of are told one by one.
 _TOLD = 3
 
 
 def as_text(figures: Figures) -> str:
     """The decision for a terminal, without colours."""
-    parts = [*_plan(rows_of(figures)), *_foot(figures), *_facts(figures)]
+    parts = [*_plan(rows_of(figures)), *_foot(figures), *_statistics(figures)]
     if figures.alternatives:
         parts += _alternatives(figures)
     return "\n".join(parts) + "\n"
@@ -70,8 +70,8 @@ def _foot(figures: Figures) -> Iterator[str]:
     for item in figures.inputs:
         if item.early_by is not None:
             yield from _line("early", f"{item.alias} {early_text(item)}")
-    if figures.anew is not None:
-        yield from _line("anew", anew_text(figures.anew))
+    if figures.recompute is not None:
+        yield from _line("batch", recompute_text(figures.recompute))
     yield from _meshes(figures)
     if figures.view is not None:
         joined = out_text(figures, figures.estimate.output_rate)
@@ -120,24 +120,28 @@ def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
     return [line.replace("\u00a0", " ") for line in lines]
 
 
-def _facts(figures: Figures) -> Iterator[str]:
-    facts = list(_told([fact for fact in figures.decision.facts if not fact.is_minor]))
-    if facts:
+def _statistics(figures: Figures) -> Iterator[str]:
+    told = list(_told([each for each in figures.decision.statistics if not each.is_minor]))
+    if told:
         yield "figures"
         yield from _table(
             (
-                Column("", tuple(fact.what for fact in facts)),
-                Column("", tuple(fact_text(fact) for fact in facts)),
-                Column("", tuple(fact.origin for fact in facts)),
-                Column("", tuple(fact.note for fact in facts)),
+                Column("", tuple(each.what for each in told)),
+                Column("", tuple(statistic_text(each) for each in told)),
+                Column("", tuple(each.figure.origin for each in told)),
+                Column("", tuple(each.figure.note for each in told)),
             ),
             cut=(0,),
         )
 
 
-def _told(facts: list[Fact]) -> Iterator[Fact]:
-    """The facts; of many neighbours that say the same, the first with how many follow."""
-    for _, group in groupby(facts, lambda fact: (fact.value, fact.unit, fact.origin, fact.note)):
+def _told(statistics: list[Statistic]) -> Iterator[Statistic]:
+    """The statistics; of many neighbours that say the same, the first with how many follow."""
+
+    def said(each: Statistic) -> tuple[object, ...]:
+        return each.figure.value, each.unit, each.figure.origin, each.figure.note
+
+    for _, group in groupby(statistics, said):
         same = list(group)
         if len(same) <= _TOLD:
             yield from same

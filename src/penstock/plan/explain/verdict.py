@@ -31,7 +31,7 @@ def needs_text(decision: Decision) -> str:
 
 
 def goal_text(goal: Goal, measure: float | None) -> str:
-    """What a plan does for a goal: `first:1000 after 0.42 s`."""
+    """The measure of a plan for a goal: `first:1000 after 0.42 s`."""
     if measure is None:
         return f"{goal} never"
     if isinstance(goal, First):

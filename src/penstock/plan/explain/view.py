@@ -1,4 +1,4 @@
-"""What explain says of a view: its groups and aggregates, in the words of the query."""
+"""A view explained: its groups and aggregates, in the words of the query."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def outputs_of(query: Query) -> tuple[tuple[str, str], ...]:
 
 
 def _meanings(query: Query, view: View) -> dict[Expression, Expression]:
-    """What the columns of the join and of the view stand for."""
+    """The expressions that the columns of the join and of the view stand for."""
     joined: dict[Expression, Expression] = {
         Column("", output.name, output.expression.type): output.expression
         for output in query.outputs

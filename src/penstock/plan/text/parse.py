@@ -7,7 +7,7 @@ from dataclasses import replace
 from penstock.plan.default_plan import default_plan
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.plan import Plan, anew_by
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.text.early_text import cut_early, render_early
 from penstock.plan.text.mesh_text import forced_eddy, render_eddy, render_mesh
 from penstock.plan.text.notation import read_words, refuse
@@ -21,19 +21,19 @@ def forced_plan(query: Query, text: str) -> Plan:
     """The plan that a text describes: probe orders, the shape of a tree or multi-way join, `eddy`.
 
     After orders and shapes may stand which inputs are aggregated early, and after these which
-    stream drives if the view is computed anew.
+    stream drives if the view is recomputed.
     """
     eddy = forced_eddy(query, text)
     if eddy is not None:
         return eddy
-    join, early, anew = cut_early(query, text)
+    join, early, driver = cut_early(query, text)
     plan = replace(_forced_join(query, join), early=early)
-    if anew is None:
+    if driver is None:
         return plan
     if not isinstance(plan, MultiwayJoin):
         hint = "only a multi-way join is: write the plan as `A: B; B: A` or `(A B C)`"
-        refuse("a tree is not computed anew", anew.place, hint)
-    return replace(plan, anew=anew.text)
+        refuse("a tree is not recomputed", driver.place, hint)
+    return replace(plan, recompute=driver.text)
 
 
 def _forced_join(query: Query, text: str) -> Plan:
@@ -54,7 +54,7 @@ def is_flat(query: Query, text: str) -> bool:
 
 def render_plan(plan: Plan) -> str:
     """The text that `forced_plan` turns into this plan; a mesh is only described."""
-    return _render_join(plan) + render_early(plan.early, anew_by(plan))
+    return _render_join(plan) + render_early(plan.early, recomputed_by(plan))
 
 
 def _render_join(plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""Stats files: what is known of a query's streams, in TOML (DESIGN §6)."""
+"""Stats files: what is known of a query's streams, in TOML."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _syntax_error(text: str, file: str, complaint: str) -> StatsError:
 
 
 def _misfit(file: str, kind: type[Table], error: Mapping[str, Any]) -> StatsError:
-    """What pydantic found wrong, in our words."""
+    """The mistake that pydantic found, in our words."""
     where = f"{file}: {_dotted(error['loc'])}"
     match error["type"]:
         case "value_error":

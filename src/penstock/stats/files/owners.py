@@ -41,7 +41,7 @@ def _check_name(name: str, query: Query, file: str) -> None:
 
 
 def _names(item: Input, query: Query) -> list[str]:
-    """What an input may be called: its alias, and its stream unless another's alias is the same."""
+    """The names of an input: its alias, and its stream unless another's alias is the same."""
     alias, source = item.alias.lower(), item.source.name.lower()
     owner = {each.alias.lower(): each.source.name.lower() for each in query.inputs}
     is_clear = source != alias and owner.get(source, source) == source

@@ -163,7 +163,7 @@ def _as_group(places: list[tuple[int, int, str] | None]) -> Group | None:
 
 
 def _chains(text: str) -> list[list[str]]:
-    """What stands between the = of each conjunct, outside parentheses."""
+    """The texts between the = of each conjunct, outside parentheses."""
     tokens = tokenize(Text(text, "predicate"))
     pieces = [[_cut(text, side) for side in _split(c, "=")] for c in _split(tokens, "AND")]
     return [] if any(not piece for chain in pieces for piece in chain) else pieces

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from pathlib import Path
 
+from penstock.atomic import write_text
 from penstock.stats.files.dump import dump, dump_training
 from penstock.stats.statistics import Statistics
 
@@ -17,25 +16,15 @@ def save(statistics: Statistics, path: str | Path) -> tuple[Path, ...]:
     apart = training_file(path)
     training = dump_training(statistics)
     if not training:
-        _write(path, dump(statistics))
+        write_text(path, dump(statistics))
         return (path,)
-    _write(apart, f"# Written by penstock analyze for {path.name}; not to be edited.\n{training}")
-    _write(path, dump(statistics, apart.name))
+    write_text(
+        apart, f"# Written by penstock analyze for {path.name}; not to be edited.\n{training}"
+    )
+    write_text(path, dump(statistics, apart.name))
     return apart, path
 
 
 def training_file(path: Path) -> Path:
     """Where the training of a stats file lies: `road.training.toml` beside `road.toml`."""
     return path.with_name(f"{path.stem}.training.toml")
-
-
-def _write(path: Path, text: str) -> None:
-    """All of the text, or nothing: what stood there before stays until the new file is whole."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    except OSError:
-        with suppress(OSError):
-            part.unlink()
-        raise

@@ -107,7 +107,7 @@ class StreamTable(Table):
 
 
 class ConditionTable(Table):
-    """What stands after a predicate in `[joins]` and `[filters]`."""
+    """The figures after a predicate in `[joins]` and `[filters]`."""
 
     selectivity: Fraction | None = None
     cost: AtLeast0 | None = None
@@ -180,7 +180,7 @@ class TrainingFile(Table):
 
 
 class StatsFile(Table):
-    """The whole file (DESIGN §6); `training` may also be the name of a file beside it."""
+    """The whole file; `training` may also be the name of a file beside it."""
 
     capacity: Positive | None = None
     rows_warmup: Annotated[float, BeforeValidator(_warmup)] | None = None

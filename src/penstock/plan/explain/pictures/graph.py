@@ -37,7 +37,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """What Mermaid and DOT draw."""
+    """The nodes and edges that Mermaid and DOT draw."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -69,7 +69,7 @@ def _view(figures: Figures) -> Iterator[Node]:
     view = figures.view
     if view is not None:
         by = f"by {', '.join(view.groups)}" if view.groups else "in total"
-        how = "kept from batch to batch" if figures.anew is None else "computed anew"
+        how = "kept from batch to batch" if figures.recompute is None else "recomputed"
         having = [f"having {view.having}"] if view.having else []
         lines = ("view", by, ", ".join(view.aggregates), *having, view.when, how)
         yield Node("view", "join", tuple(line for line in lines if line))

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from shlex import quote
 
-from penstock.plan.decision import Fact
+from penstock.plan.decision import Statistic
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_lines
 from penstock.plan.explain.pictures.picture import picture
 from penstock.plan.explain.pictures.style import STYLE
 from penstock.plan.explain.pictures.svg import hue
-from penstock.plan.explain.quantity import fact_text, percent
+from penstock.plan.explain.quantity import percent, statistic_text
 from penstock.plan.explain.ranking import Column, ranking
 from penstock.plan.explain.rows import (
-    anew_text,
     head_rate,
     out_text,
     probe_text,
     rate_text,
+    recompute_text,
     share_text,
     state_text,
     total_text,
@@ -77,8 +77,8 @@ def _body(figures: Figures) -> Iterator[str]:
     yield f"<h2>Plan</h2><pre>{escape(option)}</pre>"
     if figures.alternatives:
         yield from _alternatives(figures)
-    facts = map(_fact, figures.decision.facts)
-    yield from _table("Figures it rests on", ("figure", "value", "origin", "note"), facts)
+    statistics = map(_statistic, figures.decision.statistics)
+    yield from _table("Figures it rests on", ("figure", "value", "origin", "note"), statistics)
 
 
 def _summary(figures: Figures) -> Iterator[str]:
@@ -103,8 +103,8 @@ def _summary(figures: Figures) -> Iterator[str]:
         said = goal_text(decision.goal, figures.estimate.measure)
         yield f'<p class="why"><b>goal</b> {escape(said)}</p>'
     yield f'<p class="why"><b>why</b> {escape(decision.reason)}</p>'
-    if figures.anew is not None:
-        yield f'<p class="why"><b>anew</b> {escape(anew_text(figures.anew))}</p>'
+    if figures.recompute is not None:
+        yield f'<p class="why"><b>batch</b> {escape(recompute_text(figures.recompute))}</p>'
     if physical := physical_text(decision.physical):
         yield f'<p class="why"><b>tuning</b> {escape(physical)}</p>'
 
@@ -145,9 +145,9 @@ def _cells(column: Column) -> Iterator[str]:
         yield f"<td{kind}>{text if index else f'<b>{text}</b>'}</td>"
 
 
-def _fact(fact: Fact) -> str:
-    cells = (fact_text(fact), fact.origin, fact.note)
-    return f"<td><code>{escape(fact.what)}</code></td>" + "".join(
+def _statistic(each: Statistic) -> str:
+    cells = (statistic_text(each), each.figure.origin, each.figure.note)
+    return f"<td><code>{escape(each.what)}</code></td>" + "".join(
         f"<td>{escape(cell)}</td>" for cell in cells
     )
 

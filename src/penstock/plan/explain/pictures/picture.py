@@ -11,7 +11,7 @@ from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.tree import TreeJoin
 
-_ANEW = "In each batch all of the window at the top visits"
+_RECOMPUTED = "In each batch all of the window at the top visits"
 
 
 def picture(figures: Figures) -> tuple[str, str]:
@@ -40,7 +40,7 @@ def _caption(figures: Figures) -> str:
         view = " The view aggregates what they find, and tells the groups that change."
     match plan:
         case MultiwayJoin():
-            who = "New tuples of each stream visit" if plan.anew is None else _ANEW
+            who = "New tuples of each stream visit" if plan.recompute is None else _RECOMPUTED
             caption = f"{who} the other windows along the arrows; each colour is one input."
         case TreeJoin():
             caption = "What is new on either side of a join is looked up on the other"

@@ -111,7 +111,7 @@ def _sheet(figures: Figures, strips: Sequence[Strip], page: Page) -> _Sheet:
 
 
 def _strip(sheet: _Sheet, strip: Strip, top: int) -> tuple[list[str], int, list[tuple[int, int]]]:
-    """What to draw of an input from a height on, its lower end, and where its lanes end."""
+    """The picture of an input from a height on, its lower end, and where its lanes end."""
     lines = source_lines(strip.item)
     at = Box(EDGE, top, sheet.source, height_for(lines, sheet.source))
     parts = [*source(sheet.figures, strip.item, at)]

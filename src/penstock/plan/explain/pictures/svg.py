@@ -90,7 +90,7 @@ def height_for(lines: Lines, width: int) -> int:
 
 
 def source_lines(item: InputFigures) -> Lines:
-    """What the box of an input says."""
+    """The lines in the box of an input."""
     last = [f"{state_text(item)} rows" if item.is_table else f"in {rate_text(item)}"]
     if is_shed(item.keep):
         last.append(f"keep {percent(item.keep)}")
@@ -108,7 +108,7 @@ def source(figures: Figures, item: InputFigures, at: Box) -> Iterator[str]:
 
 
 def ends_width(figures: Figures) -> int:
-    """What the boxes behind the joins take on a wide page, with the gaps between them."""
+    """The width of the boxes behind the joins on a wide page, with the gaps between them."""
     return RESULTS + (0 if figures.view is None else VIEW + GAP)
 
 
@@ -155,7 +155,7 @@ def _ends(figures: Figures) -> list[tuple[str, Lines, str, int]]:
         ", ".join(view.aggregates),
         f"having {view.having}" if view.having else "",
         view.when,
-        "kept from batch to batch" if figures.anew is None else "computed anew in each batch",
+        "kept from batch to batch" if figures.recompute is None else "recomputed in each batch",
         f"join results {out_text(figures, figures.estimate.output_rate)}",
     )
     return [("box view", lines, str(view), VIEW), results]

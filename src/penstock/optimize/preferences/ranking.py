@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from penstock.plan.decision import Alternative
@@ -12,13 +12,13 @@ _SAME = 9
 """Significant digits in which two plans must differ for one to be called better."""
 _ROUGHLY = 4
 """The same of what they lose where all must shed."""
-_OVER = 1e-6
+OVER = 1e-6
 """How far, relatively, a plan may be over the capacity and still be said to keep up."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """What plans are sorted by for a goal, where there is so much capacity."""
+class Ranking:
+    """The order of plans for a goal, where there is so much capacity."""
 
     goal: Goal
     capacity: float
@@ -26,6 +26,10 @@ class Order:
     def sorted(self, plans: Iterable[Alternative]) -> list[Alternative]:
         """The plans, best first; those that are equal keep their order."""
         return sorted(plans, key=self.merit)
+
+    def best(self, plans: Sequence[Alternative]) -> Alternative:
+        """The first of the sorted plans."""
+        return min(plans, key=self.merit)
 
     def merit(self, alternative: Alternative) -> tuple[float, ...]:
         """The figures that are compared, one after the other; less is better.
@@ -46,7 +50,11 @@ class Order:
 
     def keeps_up(self, alternative: Alternative) -> bool:
         """Whether a plan needs no more than there is, with its drop boxes."""
-        return alternative.estimate.utilization <= self.capacity * (1 + _OVER)
+        return alternative.estimate.utilization <= self.capacity * (1 + OVER)
+
+    def needs_no_shedding(self, alternative: Alternative) -> bool:
+        """Whether a plan keeps up without drop boxes."""
+        return alternative.estimate.needed <= self.capacity
 
     def deciding(self, one: Alternative, other: Alternative) -> str:
         """The first figure in which plans differ: `lost`, `measure`, `work`, `state` or nothing."""

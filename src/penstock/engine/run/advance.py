@@ -1,0 +1,88 @@
+"""Advance: the manifest after a batch, from the one before it and the facts of its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from penstock.engine.join.expiry import floors_of, modules_after
+from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.run.batch_jobs import BatchJobs
+from penstock.engine.sinks.malformed_rows import with_rows
+from penstock.engine.sinks.publish import as_parts
+from penstock.engine.sinks.sink import Sink
+from penstock.engine.state.frontier import after_reading, frontier_of, later_of, still_silent
+from penstock.engine.state.manifest import Manifest, StagedPart, StreamState
+from penstock.engine.wire.facts import Fact, Filtered, Numbered, Shed, readings
+from penstock.plan.drops import DropBoxes
+from penstock.query import Query
+
+Facts = Sequence[Fact]
+
+
+def advanced(
+    jobs: BatchJobs,
+    before: Manifest,
+    facts: Facts,
+    silent: frozenset[str],
+    *,
+    sink: Sink,
+    mark: str,
+) -> Manifest:
+    """The manifest after a batch; `mark` is what the checkpoint signs its files with."""
+    query, layout = jobs.plan.query, jobs.layout
+    streams = _streams_after(query, before, facts, silent)
+    floors = floors_of(query, jobs.routing.inners, streams)
+    staged = [fact for fact in facts if isinstance(fact, StagedPart)]
+    numbered = [fact.count for fact in facts if isinstance(fact, Numbered)]
+    parts = as_parts(sink, mark, jobs.number, staged)
+    return Manifest(
+        batch=jobs.number,
+        modules=modules_after(before.modules, facts, floors),
+        streams=streams,
+        sequence=before.sequence + sum(numbered),
+        results=before.results + sum(part.rows for part in staged),
+        parts=parts if jobs.staging is not None else (),
+        sink=sink.name,
+        sink_length=before.sink_length + sum(part.size for part in before.parts),
+        inner=before.inner,
+        total_shed=_shed_after(jobs.plan.drops, before, facts),
+        weighted=tuple(sorted(layout.weighted)),
+        sampled=tuple(sorted(layout.sampled)),
+        is_recomputed=jobs.routing.is_recomputed,
+        kept=with_rows(before.kept, query.sources.values(), facts),
+        screened=_screened_after(before, facts),
+    )
+
+
+def _streams_after(
+    query: Query, before: Manifest, facts: Facts, silent: frozenset[str]
+) -> dict[str, StreamState]:
+    """How far the streams have come; silent ones are passed."""
+    read = readings(facts)
+    streams = after_reading(before.streams, read)
+    silent = still_silent(silent, read)
+    frontier = frontier_of(query.stream_sources.values(), streams, silent)
+    for name in silent if frontier > -FOREVER else ():
+        old = streams.get(name, StreamState())
+        streams[name] = replace(old, passed=later_of(old.passed, frontier))
+    return streams
+
+
+def _shed_after(drops: DropBoxes, before: Manifest, facts: Facts) -> dict[str, int]:
+    """The number of tuples that each drop box has shed by now."""
+    total = {alias: 0 for alias, _ in drops.kept} | dict(before.total_shed)
+    for fact in facts:
+        if isinstance(fact, Shed):
+            total[fact.alias] = total.get(fact.alias, 0) + fact.rows
+    return total
+
+
+def _screened_after(before: Manifest, facts: Facts) -> dict[str, tuple[int, int]]:
+    """How many tuples have come to the filters of each input by now, and how many passed."""
+    total = dict(before.screened)
+    for fact in facts:
+        if isinstance(fact, Filtered):
+            taken, passed = total.get(fact.alias, (0, 0))
+            total[fact.alias] = (taken + fact.taken, passed + fact.passed)
+    return total

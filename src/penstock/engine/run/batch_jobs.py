@@ -1,0 +1,132 @@
+"""The jobs of a batch: the one that reads and joins, and one that rebuilds missing state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from penstock.engine.join.batch import Batch
+from penstock.engine.join.expiry import floors_of
+from penstock.engine.join.pack import Packing
+from penstock.engine.join.sequencer import Sequencer
+from penstock.engine.places.place import Place
+from penstock.engine.routes.multiway_routes import Routing
+from penstock.engine.routes.routing import routing_of
+from penstock.engine.routes.screening import Screener
+from penstock.engine.rows.layout import Layout
+from penstock.engine.run.job import Job
+from penstock.engine.sinks.sink import Staging
+from penstock.engine.state.frontier import frontier_of, late_below
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.merging import merges_of
+from penstock.engine.state.tick_span import DueTicks
+from penstock.engine.views.view_step import ViewStep
+from penstock.errors import PlanError
+from penstock.plan.default_plan import default_plan
+from penstock.plan.plan import Plan
+from penstock.plan.sampling import sampled_by
+
+
+def layout_of(plan: Plan, standing: Manifest) -> Layout:
+    """The layout of a plan's tuples over the state that earlier plans have left.
+
+    Inputs that were once folded stay weighted: their tuples are not to be had again. And those that
+    were once shed stay sampled: some of their tuples stand for others.
+    """
+    if plan.early and plan.query.view is None:
+        raise PlanError(
+            f"the plan aggregates {', '.join(plan.early)} early, but the query does not",
+            hint="only queries with GROUP BY or aggregates have early aggregation",
+        )
+    weighted = frozenset(standing.weighted).union(plan.early)
+    sampled = frozenset(standing.sampled).union(sampled_by(plan))
+    is_estimate = bool(sampled) and plan.drops.estimates
+    return Layout(plan.query, weighted, frozenset(plan.early), sampled, is_estimate)
+
+
+@dataclass(frozen=True)
+class BatchJobs:
+    """Makes the jobs of one batch from its plan and the manifest before it."""
+
+    number: int
+    """Number of the batch."""
+
+    plan: Plan
+    """The plan that it follows."""
+
+    layout: Layout
+    """Where the plan's tuples lie."""
+
+    routing: Routing
+    """The routes of the plan, as they were drawn for the batch."""
+
+    screeners: Mapping[str, Screener]
+    """Who takes the new tuples of an input through its filters, by alias."""
+
+    partitions: int
+    """Partitions of each space."""
+
+    root: Place
+    """The checkpoint's folder."""
+
+    staging: Staging | None
+    """Where tasks write results, if anywhere."""
+
+    def job(self, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
+        """The job of the batch; `silent` sources are not waited for, `drains` waits for none."""
+        streams, sources = before.streams, self.plan.query.stream_sources
+        batch = self._batch(before, silent, drains)
+        packing = Packing(
+            self.layout,
+            self.routing,
+            self.partitions,
+            {name: late_below(source, streams.get(name)) for name, source in sources.items()},
+            self.plan.drops,
+            batch.open_tick,
+            self.screeners,
+            self.root,
+        )
+        sequencer = None
+        if self.plan.query.is_sequenced:
+            sequencer = Sequencer(batch, before.sequence, streams, silent, drains)
+        if batch.due is None:
+            return Job(batch, packing, sequencer)
+        return Job(batch, packing, sequencer, ViewStep(batch, batch.due))
+
+    def rebuilding(self, before: Manifest, lacks_intervals: bool) -> Job:
+        """A job that makes inner state, with all results where intervals are to be made too."""
+        plan = self.routing
+        if plan.rusters:
+            # What is kept has no rusters any more; whatever the route, the results are the same.
+            plan = routing_of(default_plan(self.plan.query), self.layout)
+        routes = tuple(r for r in plan.routes if r.makes or lacks_intervals)
+        batch = replace(
+            self._batch(before), routing=Routing(routes, plan.inners), merges={}, rebuilds=True
+        )
+        if batch.due is None or not lacks_intervals:
+            return Job(batch)
+        return Job(batch, view=ViewStep(batch, batch.due))
+
+    def _batch(
+        self, before: Manifest, silent: frozenset[str] = frozenset(), drains: bool = False
+    ) -> Batch:
+        return Batch(
+            number=self.number,
+            layout=self.layout,
+            routing=self.routing,
+            partitions=self.partitions,
+            root=self.root,
+            state=before.modules,
+            merges=merges_of(before.modules),
+            floors=floors_of(self.plan.query, self.routing.inners, before.streams),
+            staging=self.staging,
+            due=self._due(before, silent, drains),
+        )
+
+    def _due(self, before: Manifest, silent: frozenset[str], drains: bool) -> DueTicks | None:
+        """The ticks of a view that the batch may evaluate, if there is one."""
+        ticks, sources = self.layout.ticks, tuple(self.plan.query.stream_sources.values())
+        if ticks is None:
+            return None
+        open_tick = ticks.next_after(frontier_of(sources, before.streams))
+        return DueTicks(ticks, sources, before.streams, silent, drains, open_tick)

@@ -1,0 +1,99 @@
+"""The report of a batch: how much it read, dropped, kept and found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.state.frontier import frontier_of
+from penstock.engine.state.manifest import Manifest, StreamState
+from penstock.engine.state.waiting import Waiting, waiting_for
+from penstock.query import Query
+
+
+@dataclass(frozen=True)
+class Report:
+    """The figures of one batch. Those by source have a table too, if a row or file of it was bad.
+
+    The rows that were met are the late ones, the malformed ones, and those that went on to inputs.
+    """
+
+    batch: int
+    """Number of the batch."""
+
+    seconds: float
+    """Wall time that it took."""
+
+    read: Mapping[str, int]
+    """Rows that were met, by source."""
+
+    late: Mapping[str, int]
+    """Rows that came too late, by source."""
+
+    malformed: Mapping[str, int]
+    """Rows that could not be read, by source."""
+
+    results: int
+    """Results of the batch."""
+
+    state_tuples: int
+    """Rows in the state after it."""
+
+    frontier: int | None
+    """Event time that no stream goes back behind, microseconds; None as long as it is unknown."""
+
+    total_results: int
+    """Results of all batches so far."""
+
+    shed: Mapping[str, int] = field(default_factory=dict)
+    """Tuples that were shed, by each input with a drop box, now or in an earlier batch."""
+
+    total_shed: Mapping[str, int] = field(default_factory=dict)
+    """Tuples that were shed in all batches so far, by the same inputs."""
+
+    unreadable: Mapping[str, int] = field(default_factory=dict)
+    """Files of which no row could be met, or not the last ones, by source."""
+
+    newest: Mapping[str, int | None] = field(default_factory=dict)
+    """Highest event time so far, by stream; None before its first tuple."""
+
+    waiting: Waiting | None = None
+    """Why there are no results, if there are none and the figures tell."""
+
+    @property
+    def lag(self) -> int | None:
+        """How far the frontier is behind the newest tuple of all, in event time (µs)."""
+        known = [time for time in self.newest.values() if time is not None]
+        return None if self.frontier is None else max(max(known) - self.frontier, 0)
+
+
+def report_of(query: Query, before: Manifest, now: Manifest, seconds: float) -> Report:
+    """The report of the batch between two manifests."""
+    streams = query.stream_sources
+    tables = [
+        name
+        for name, state in now.streams.items()
+        if name not in streams and (state.malformed or state.unreadable)
+    ]
+    names = [*streams, *tables]
+    old = {name: before.streams.get(name, StreamState()) for name in names}
+    new = {name: now.streams.get(name, StreamState()) for name in names}
+    frontier = frontier_of(streams.values(), now.streams)
+    shed_before = before.total_shed
+    return Report(
+        batch=now.batch,
+        seconds=seconds,
+        read={name: new[name].met - old[name].met for name in names},
+        late={name: new[name].late - old[name].late for name in names},
+        malformed={name: new[name].malformed - old[name].malformed for name in names},
+        results=now.results - before.results,
+        state_tuples=now.state_tuples,
+        frontier=None if abs(frontier) >= FOREVER else frontier,
+        total_results=now.results,
+        shed={alias: n - shed_before.get(alias, 0) for alias, n in now.total_shed.items()},
+        total_shed=now.total_shed,
+        unreadable={name: new[name].unreadable - old[name].unreadable for name in names},
+        newest={name: new[name].highest for name in streams},
+        waiting=waiting_for(query, now) if now.results == before.results else None,
+    )

@@ -1,0 +1,44 @@
+"""Silence: which streams have sent nothing for so long that the others go on without them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+
+from penstock.engine.state.frontier import Reading
+from penstock.engine.state.store import Store
+from penstock.query.source import Source
+
+
+class Silence:
+    """Remembers when each source was last heard of, on the clock of this process."""
+
+    def __init__(self, store: Store, names: Iterable[str]):
+        self._store = store
+        self.last_seen = dict.fromkeys(names, time.monotonic())
+
+    def decide(self, number: int, sources: Iterable[Source]) -> frozenset[str]:
+        """The sources that have been silent for longer than their `idle` time.
+
+        Decided once a batch and written down, so that a batch that is run again decides the same.
+        """
+        patient = {s.name: s.idle for s in sources if s.idle is not None}
+        if not any(patient.values()):
+            return frozenset()
+        name = decision_name(number)
+        if not self._store.exists(name):
+            now = time.monotonic()
+            silent = [s for s, idle in patient.items() if (now - self.last_seen[s]) * 1e6 > idle]
+            self._store.publish(name, json.dumps(silent).encode())
+        return frozenset(json.loads(bytes(self._store.read(name))))
+
+    def hear(self, readings: Iterable[Reading]) -> None:
+        """Take in what a batch has read."""
+        now = time.monotonic()
+        self.last_seen |= {reading.source: now for reading in readings if reading.rows}
+
+
+def decision_name(number: int) -> str:
+    """The file that says which sources a batch does not wait for."""
+    return f"decisions/{number:012d}.json"

@@ -1,0 +1,76 @@
+"""Arrivals: the tuples of a slice as they come from its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.sources.read import event_micros, read_file
+from penstock.engine.sources.slices import Slice
+from penstock.engine.sources.synthetic import Synthetic
+from penstock.engine.wire.packets import Packet, unpack_rows
+from penstock.query.source import Source
+
+Int64s = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Tuples as they come from a source: declared columns, event times and arrival numbers.
+
+    `malformed`, `kept` and `unreadable` tell of what did not come, as in a `Block`.
+    """
+
+    rows: pa.RecordBatch
+    times: Int64s
+    numbers: Int64s
+    malformed: int = 0
+    kept: bytes = b""
+    unreadable: str | None = None
+
+    def at(self, mask: NDArray[np.bool_]) -> Arrivals:
+        """Those where the mask is true."""
+        rows = self.rows.filter(pa.array(mask))
+        return replace(self, rows=rows, times=self.times[mask], numbers=self.numbers[mask])
+
+
+def read_slice(
+    source: Source, columns: tuple[str, ...], piece: Slice, hints: tuple[str, ...] = ()
+) -> Iterator[Arrivals]:
+    """The tuples of a slice, in the order in which they arrived; `hints` as in `read_file`."""
+    if source.format == "synthetic":
+        both = tuple(dict.fromkeys((*columns, *hints)))
+        for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, both):
+            yield Arrivals(rows, event_micros(source, rows), numbers)
+        return
+    assert piece.path is not None
+    for block in read_file(source, piece.path, columns, hints):
+        places = np.arange(block.first_row, block.first_row + len(block.batch))
+        if block.rows is not None:
+            places = block.rows.to_numpy()
+        yield Arrivals(
+            block.batch,
+            _times(source, block.batch),
+            piece.arrival(places),
+            block.malformed,
+            block.kept,
+            block.unreadable,
+        )
+
+
+def read_packet(source: Source, packet: Packet) -> Iterator[Arrivals]:
+    """The tuples in a packet of Spark's own rate source."""
+    rows = unpack_rows([packet])
+    if rows is not None:
+        numbers = rows.column("value").to_numpy()
+        yield Arrivals(rows, event_micros(source, rows), numbers)
+
+
+def _times(source: Source, rows: pa.RecordBatch) -> Int64s:
+    """Event times; the rows of a table have been there for ever."""
+    return np.full(len(rows), -FOREVER) if source.is_table else event_micros(source, rows)

@@ -1,0 +1,224 @@
+"""Facts: small messages from tasks to the driver, and from one step of a batch to the next.
+
+Each is a frozen type and travels as JSON. Two of them live where state is made from them: a
+`Reading` moves the frontier, and a `StagedPart` is listed by the manifest.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.engine.state.frontier import Reading
+from penstock.engine.state.manifest import StagedPart
+from penstock.engine.state.modules import Module
+from penstock.engine.state.store import ChunkInfo
+from penstock.errors import Caret
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error that its user can mend: the name of its class, and all that the error says."""
+
+    error: str
+    message: str
+    hint: str | None
+    place: Caret | None
+
+
+@dataclass(frozen=True)
+class Drain:
+    """The streams have ended: wakes the steps of a batch that reads nothing."""
+
+
+@dataclass(frozen=True)
+class Recall:
+    """State is to be sent again: wakes a partition that has some."""
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """Malformed rows of a source that were staged in a file; `at` orders the files of a source."""
+
+    source: str
+    at: tuple[int, int]
+    part: StagedPart
+
+
+@dataclass(frozen=True)
+class UnreadableFile:
+    """A file of a source that was left out."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Shed:
+    """Tuples of an input that its drop box has taken."""
+
+    alias: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """Tuples of an input that came to its filters, and those of them that passed."""
+
+    alias: str
+    taken: int
+    passed: int
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Rows that went into an operator of a route, and rows that came out of it."""
+
+    driver: str
+    route: int
+    operator: str
+    went_in: int
+    came_out: int
+
+
+@dataclass(frozen=True)
+class EddySample:
+    """An eddy's profile of some tuples: `tuples` as an Arrow stream, `passed` as 8-bit integers."""
+
+    driver: str
+    tuples: bytes
+    passed: bytes
+    rows: tuple[float, ...]
+    seconds: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """How many tuples have got their place in the total order."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class KeptChunk:
+    """A chunk of a module at a partition from this batch on; None if it only replaces others.
+
+    Later rounds of the batch find it among what is new if it `is_fresh`, or else among what is
+    older; if that is None they do not, and read what it `replaces`.
+    """
+
+    module: Module
+    pid: int
+    chunk: ChunkInfo | None
+    replaces: tuple[str, ...] = ()
+    is_fresh: bool | None = None
+
+
+@dataclass(frozen=True)
+class PassingChunk:
+    """A chunk that only later rounds of the batch read, at the same partition."""
+
+    module: Module
+    chunk: ChunkInfo
+    is_fresh: bool
+
+
+@dataclass(frozen=True)
+class RowEnds:
+    """A chunk with the numbers at which the tuples of an input's ROWS window die."""
+
+    alias: str
+    chunk: ChunkInfo
+
+
+Fact = (
+    Reading
+    | StagedPart
+    | Failure
+    | Drain
+    | Recall
+    | KeptRows
+    | UnreadableFile
+    | Shed
+    | Filtered
+    | Flow
+    | EddySample
+    | Numbered
+    | KeptChunk
+    | PassingChunk
+    | RowEnds
+)
+
+_TYPES: Mapping[str, type[Fact]] = {
+    "read": Reading,
+    "part": StagedPart,
+    "error": Failure,
+    "drain": Drain,
+    "recall": Recall,
+    "kept": KeptRows,
+    "unreadable": UnreadableFile,
+    "shed": Shed,
+    "screened": Filtered,
+    "flow": Flow,
+    "profile": EddySample,
+    "sequence": Numbered,
+    "chunk": KeptChunk,
+    "ring": PassingChunk,
+    "lives": RowEnds,
+}
+_KINDS = {type_: kind for kind, type_ in _TYPES.items()}
+
+
+def encode(fact: Fact) -> bytes:
+    """A fact as JSON."""
+    return _ENCODER.encode({"kind": _KINDS[type(fact)], **vars(fact)}).encode()
+
+
+def decode(data: Any) -> Fact:
+    """The fact in bytes that `encode` made; they may be in any buffer."""
+    fields = _DECODER.decode(str(data, "utf-8"))
+    kind = fields.pop("kind", None)
+    type_ = _TYPES.get(kind)
+    if type_ is None:
+        raise ValueError(f"there is no fact of kind {kind!r}; there are {', '.join(_TYPES)}")
+    for name, revived in _REVIVED.get(type_, {}).items():
+        if fields[name] is not None:
+            fields[name] = revived(fields[name])
+    return type_(**fields)
+
+
+def readings(facts: Iterable[Fact]) -> list[Reading]:
+    """The readings among facts of all kinds."""
+    return [fact for fact in facts if isinstance(fact, Reading)]
+
+
+def _plain(value: object) -> object:
+    """A field as JSON takes it."""
+    match value:
+        case Module():
+            return value.text
+        case bytes():
+            return b64encode(value).decode()
+        case ChunkInfo() | StagedPart() | Caret():
+            return vars(value)
+    raise TypeError(f"a fact cannot hold a {type(value).__name__}")
+
+
+def _chunk(fields: dict[str, Any]) -> ChunkInfo:
+    return ChunkInfo(**fields)
+
+
+_ENCODER = json.JSONEncoder(default=_plain, check_circular=False)
+_DECODER = json.JSONDecoder()
+# The fields that JSON does not give back as they were.
+_REVIVED: Mapping[type[Fact], Mapping[str, Callable[[Any], Any]]] = {
+    Failure: {"place": lambda fields: Caret(**fields)},
+    KeptRows: {"at": tuple, "part": lambda fields: StagedPart(**fields)},
+    EddySample: {"tuples": b64decode, "passed": b64decode, "rows": tuple, "seconds": tuple},
+    KeptChunk: {"module": Module, "chunk": _chunk, "replaces": tuple},
+    PassingChunk: {"module": Module, "chunk": _chunk},
+    RowEnds: {"chunk": _chunk},
+}

@@ -1,0 +1,73 @@
+"""Tags: the kind of data in a packet, and of which input; in a packet's column they are text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal, cast, get_args
+
+TagKind = Literal[
+    "meta",  # a fact, for the driver or for the next step at the same partition
+    "read",  # a fact about what was read, for the partitions that evaluate a view
+    "slice",  # a slice of a source, for the task that reads it
+    "tick",  # nothing: Spark sends one to each task, which puts its slices in its place
+    "rows",  # rows of Spark's own rate source
+    "new",  # new rows of an input or inner join, for the partitions that keep them
+    "ring",  # rows of a ROWS window from before the batch
+    "drive",  # new rows that start probing in another space than their own
+    "partial",  # partial results on their way to the next leg
+    "tally",  # results by group, for the partitions of a view
+]
+
+_KINDS = frozenset(get_args(TagKind))
+# A packet whose data is the name of the file that has them.
+_FILED = "@"
+# Far more than the tags of a query, of which each packet that arrives has one.
+_REMEMBERED = 1 << 12
+
+
+@dataclass(frozen=True)
+class Tag:
+    """The tag of a packet: `meta`, `new:A`, `drive#2:A`, or `@new:A` for one in a file."""
+
+    kind: TagKind
+    name: str | None = None
+    """The input, inner join or source that the rows are of."""
+
+    ruster: int | None = None
+    """The ruster that the rows are of, where a mesh has several."""
+
+    is_filed: bool = False
+    """Whether the data are the name of a file with the packet's data."""
+
+    def __str__(self) -> str:
+        mark = _FILED if self.is_filed else ""
+        number = "" if self.ruster is None else f"#{self.ruster}"
+        name = "" if self.name is None else f":{self.name}"
+        return f"{mark}{self.kind}{number}{name}"
+
+    @staticmethod
+    @lru_cache(maxsize=_REMEMBERED)
+    def parse(text: str) -> Tag:
+        """The tag of a text."""
+        head, colon, name = text.removeprefix(_FILED).partition(":")
+        kind, mark, number = head.partition("#")
+        if kind not in _KINDS or (mark and not number.isdecimal()):
+            raise ValueError(f"{text!r} is not the tag of a packet")
+        return Tag(
+            cast(TagKind, kind),
+            name if colon else None,
+            int(number) if mark else None,
+            text.startswith(_FILED),
+        )
+
+    def filed(self, is_filed: bool = True) -> Tag:
+        """The tag of the same packet in a file, or out of it."""
+        return replace(self, is_filed=is_filed)
+
+
+META = Tag("meta")
+READ = Tag("read")
+SLICE = Tag("slice")
+TALLY = Tag("tally")
+TICK = Tag("tick")

@@ -1,0 +1,245 @@
+"""The work, results and state of joins as sums of terms.
+
+One unit for all: seconds of work a second. A tree pays for every tuple that arrives at a join,
+inner results included; a multi-way plan for every arriving tuple and every partial result at each
+probe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from penstock.optimize.model.folding import changes, tally_seconds
+from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
+from penstock.optimize.model.problem import Problem, gain
+from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
+from penstock.plan.plan import Plan
+from penstock.plan.representative import stand_in
+from penstock.plan.tree import Branch, TreeJoin, branches, leaves
+
+
+@dataclass(frozen=True)
+class Term:
+    """Something that happens `weight` times for each new tuple of `driver` and each combination of
+    tuples in the windows of `others`."""
+
+    weight: float
+    driver: int
+    others: frozenset[int]
+
+
+Terms = tuple[Term, ...]
+
+
+def join_load(problem: Problem, plan: Plan) -> Posynomial:
+    """The load of a plan that keeps what it has found, by the fractions kept of the inputs."""
+    return as_posynomial(problem, (*work_of(problem, plan), *delivery_of(problem)), filters=True)
+
+
+def output_of(problem: Problem) -> Posynomial:
+    """Results/s, by the fractions kept of the inputs; the same for all plans."""
+    return as_posynomial(problem, results_of(problem))
+
+
+def combinations_of(problem: Problem, mask: int) -> tuple[Posynomial, Posynomial]:
+    """Of a set of inputs: combinations/s, and combinations alive, by the fractions kept."""
+    rate = as_posynomial(problem, _arrivals(problem, mask, problem.fraction(mask)))
+    return rate, (_alive(problem, mask),)
+
+
+def results_of(problem: Problem) -> Terms:
+    """The results as terms."""
+    mask = problem.everything
+    return tuple(_arrivals(problem, mask, problem.fraction(mask)))
+
+
+def delivery_of(problem: Problem) -> Terms:
+    """The seconds that the results take once they are found, as terms; the same for all join plans.
+
+    A view adds each row of the join to its group first.
+    """
+    if problem.query.view is None:
+        return handing_of(problem)
+    return (*_each_result(problem, tally_seconds(problem.known.costs)), *handing_of(problem))
+
+
+def handing_of(problem: Problem) -> Terms:
+    """The seconds that handing over takes, as terms: of all results, or of a view's changes."""
+    costs = problem.known.costs
+    result = costs.result if costs.join is None else 0.0
+    if result and problem.query.view is not None:
+        result *= changes(problem)
+    return _each_result(problem, result)
+
+
+def _each_result(problem: Problem, seconds: float) -> Terms:
+    return tuple(replace(term, weight=term.weight * seconds) for term in results_of(problem))
+
+
+def work_of(problem: Problem, plan: Plan) -> Terms:
+    """The seconds of work of a plan's joins as terms, without filters and delivery."""
+    if isinstance(plan, TreeJoin):
+        return tuple(
+            term for branch in branches(plan.root) for term in _branch_work(problem, branch)
+        )
+    joined = stand_in(plan)
+    return (
+        *settling_of(problem, joined, *joined.orders),
+        *(term for order in joined.orders for term in visits_of(problem, order)),
+    )
+
+
+def as_posynomial(problem: Problem, terms: Iterable[Term], filters: bool = False) -> Posynomial:
+    """Terms at full windows. A time window shrinks with its stream, a ROWS window does not."""
+    inputs = problem.inputs
+    monomials = [
+        Monomial(
+            term.weight * inputs[term.driver].rate * prod(inputs[i].window for i in term.others),
+            frozenset({term.driver, *(i for i in term.others if inputs[i].shrinks)}),
+        )
+        for term in terms
+    ]
+    if filters:
+        monomials += [
+            Monomial(flow.raw_rate * flow.filter_cost, frozenset({i}))
+            for i, flow in enumerate(inputs)
+        ]
+    return gathered(monomials)
+
+
+def state_of(problem: Problem, plan: Plan) -> Posynomial:
+    """Tuples of streams and inner results in all windows, by the fractions kept."""
+    sets = [1 << i for i, flow in enumerate(problem.inputs) if not flow.is_table]
+    if isinstance(plan, TreeJoin):
+        inner = [b for b in branches(plan.root) if b is not plan.root]
+        sets += [problem.mask(leaves(branch)) for branch in inner]
+    return gathered(_alive(problem, mask) for mask in sets)
+
+
+def _alive(problem: Problem, mask: int) -> Monomial:
+    shrinking = frozenset(i for i in problem.members(mask) if problem.inputs[i].shrinks)
+    return Monomial(float(problem.alive[mask]), shrinking)
+
+
+def _branch_work(problem: Problem, branch: Branch) -> Iterator[Term]:
+    left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
+    for mine, other in ((left, right), (right, left)):
+        arrival = arrival_seconds(problem, branch.method) + keep_seconds(problem, mine)
+        yield from _arrivals(problem, mine, problem.fraction(mine) * arrival)
+        key = None if branch.method == "nested" else problem.shared_key(mine, other)
+        weight = candidate_seconds(problem, mine, other, key)
+        yield from _combinations(problem, mine, other, weight)
+
+
+def settling_of(problem: Problem, plan: MultiwayJoin, *orders: ProbeOrder) -> Terms:
+    """The work of new tuples of drivers of a multi-way join before they visit others, as terms."""
+    costs = problem.known.costs
+    if costs.join is not None:
+        return ()
+    tables = _tables_of(plan, problem)
+    each = costs.insert + costs.expire
+    return tuple(
+        Term(
+            costs.move + costs.search + max(1, len(tables[order.driver])) * each,
+            problem.places[order.driver],
+            frozenset(),
+        )
+        for order in orders
+    )
+
+
+def visits_of(problem: Problem, order: ProbeOrder) -> Iterator[Term]:
+    """The work of the visits of a probe order, as terms."""
+    costs = problem.known.costs
+    driver = problem.query.aliases.index(order.driver)
+    bound, here = 1 << driver, None
+    for probe in order.probes:
+        target = problem.mask([probe.target])
+        others = frozenset(problem.members(bound)) - {driver}
+        key = None if probe.method == "nested" else probe_key(problem, bound, target, here)
+        visit = visit_seconds(problem, probe.method)
+        if costs.join is None and others and (key is None or key != here):
+            visit += costs.move
+        yield Term(problem.fraction(bound) * visit, driver, others)
+        weight = candidate_seconds(problem, bound, target, key)
+        if weight:
+            yield Term(weight, driver, others | set(problem.members(target)))
+        bound |= target
+        here = key
+
+
+def probe_key(problem: Problem, bound: int, target: int, here: int | None) -> int | None:
+    """The key class by which a target is probed: the one already there by, if it serves."""
+    if here is not None and problem.key_masks[here] & target:
+        return here
+    return problem.shared_key(bound, target)
+
+
+def _tables_of(plan: MultiwayJoin, problem: Problem) -> dict[str, set[int | None]]:
+    """The key classes by which each input's window is searched."""
+    found: dict[str, set[int | None]] = {alias: set() for alias in problem.query.aliases}
+    for order in plan.orders:
+        bound, here = problem.mask([order.driver]), None
+        for probe in order.probes:
+            mask = problem.mask([probe.target])
+            here = None if probe.method == "nested" else probe_key(problem, bound, mask, here)
+            found[probe.target].add(here)
+            bound |= mask
+    return found
+
+
+def arrival_seconds(problem: Problem, method: Method) -> float:
+    """Seconds that a binary join takes for an arriving tuple, without what it finds."""
+    costs = problem.known.costs
+    if costs.join is not None:
+        return costs.join
+    return costs.move + costs.insert + costs.expire + visit_seconds(problem, method)
+
+
+def visit_seconds(problem: Problem, method: Method) -> float:
+    """Seconds that one visit to a window takes, without what it finds there."""
+    costs = problem.known.costs
+    if costs.join is not None:
+        return costs.join
+    return costs.probe + (0.0 if method == "nested" else costs.hash)
+
+
+def keep_seconds(problem: Problem, mask: int) -> float:
+    """Seconds that keeping an inner result takes."""
+    costs = problem.known.costs
+    return costs.keep if costs.join is None and mask.bit_count() > 1 else 0.0
+
+
+def candidate_seconds(problem: Problem, bound: int, target: int, key: int | None) -> float:
+    """Seconds a combination of both sides' tuples takes at a join: comparing what the search
+    finds, then the predicates that can be decided here."""
+    known = problem.known
+    both = bound | target
+    apart = problem.fraction(bound) * problem.fraction(target)
+    found = apart * (1.0 if key is None else float(gain(problem.key_fraction(key), bound, target)))
+    compare = 0.0 if known.costs.join is not None else known.costs.compare
+    seconds = found * compare
+    reaching = apart * float(gain(problem.equal_fractions, bound, target))
+    for mask, figures in problem.theta_masks:
+        if mask & both == mask and mask & bound and mask & target:
+            seconds += reaching * figures.cost.value
+            reaching *= figures.selectivity.value
+    return seconds
+
+
+def _arrivals(problem: Problem, mask: int, weight: float) -> Iterator[Term]:
+    """One term for each input that can bring the last member of a combination."""
+    members = frozenset(problem.members(mask))
+    for driver in members:
+        if problem.inputs[driver].rate:
+            yield Term(weight, driver, members - {driver})
+
+
+def _combinations(problem: Problem, mine: int, other: int, weight: float) -> Iterator[Term]:
+    if weight:
+        everything = frozenset(problem.members(mine | other))
+        for driver in problem.members(mine):
+            if problem.inputs[driver].rate:
+                yield Term(weight, driver, everything - {driver})

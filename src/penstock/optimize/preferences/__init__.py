@@ -1,0 +1,1 @@
+"""Why one plan is taken and not another: one file for each preference, in an order."""

@@ -1,0 +1,51 @@
+"""A plan that the user has forced comes before all others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.errors import PlanError
+from penstock.optimize.estimate import estimate
+from penstock.optimize.joins.candidates import multiway_plans
+from penstock.optimize.model.folding import with_early
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.preferences.comparison import compared
+from penstock.optimize.preferences.preferred import Context, Plans, Preferred
+from penstock.optimize.views.early import recompute_plan
+from penstock.plan.decision import Alternative
+from penstock.plan.plan import Plan, recomputed_by
+from penstock.plan.text.parse import forced_plan, is_flat, render_plan
+
+
+def forced(plans: Plans, context: Context) -> Preferred:
+    """The plan of `--plan` first, and the others but itself."""
+    text, problem, options = context.options.plan, context.problem, context.options
+    if text is None:
+        return Preferred(plans)
+    plan = _read(problem, text)
+    found = estimate(problem, plan, options.goal, sheds=options.sheds)
+    chosen = Alternative(plan, found, ("--plan",))
+    others = [other for other in plans if render_plan(other.plan) != render_plan(plan)]
+    return Preferred([chosen, *others], lambda _: _reason(chosen, others, context))
+
+
+def _reason(chosen: Alternative, others: Plans, context: Context) -> str:
+    if not others:
+        return "forced by --plan"
+    best = others[0]
+    figures = compared(best, chosen, context.ranking)
+    return f"forced by --plan; {figures} for {render_plan(best.plan)}"
+
+
+def _read(problem: Problem, text: str) -> Plan:
+    """The plan that a text describes; the shape of a multi-way join gets the best orders."""
+    if not text.strip():
+        raise PlanError("the plan is empty", hint="write '((A B) C)' or 'A: B C; B: A C; C: B A'")
+    plan = forced_plan(problem.query, text)
+    if not is_flat(problem.query, text):
+        return plan
+    driver = recomputed_by(plan)
+    if driver is not None:
+        return replace(recompute_plan(problem, plan.early), recompute=driver)
+    flat, _ = next(multiway_plans(with_early(problem, plan.early), frozenset(), False))
+    return replace(flat, early=plan.early)

@@ -1,0 +1,20 @@
+"""The order of the preferences: each may put another plan first than those before it."""
+
+from __future__ import annotations
+
+from penstock.optimize.preferences.best_for_goal import best_for_goal
+from penstock.optimize.preferences.folding_known import folding_known
+from penstock.optimize.preferences.forced import forced
+from penstock.optimize.preferences.from_order import from_order
+from penstock.optimize.preferences.least_state import least_state
+from penstock.optimize.preferences.preferred import Preference
+from penstock.optimize.preferences.view_kept import view_kept
+
+PREFERENCES: tuple[Preference, ...] = (
+    best_for_goal,
+    forced,
+    view_kept,
+    folding_known,
+    least_state,
+    from_order,
+)

@@ -1,0 +1,81 @@
+"""The shape of a preference: plans in an order, and the reason for the one that comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.preferences.ranking import Ranking
+from penstock.plan.decision import Alternative
+from penstock.plan.plan import Plan, recomputed_by
+from penstock.query.goal import Steady
+
+CLEARLY = 0.9
+"""What part of another plan's work a plan may need at the most to be clearly better."""
+
+Plans = Sequence[Alternative]
+
+Reason = Callable[[Alternative], str]
+"""The sentence that says why a plan comes first, told of it as it is to run: by then its estimate
+is exact."""
+
+
+@dataclass(frozen=True)
+class Preferred:
+    """Plans with the one that is preferred first; no reason where that is the one it was before."""
+
+    plans: Plans
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """The problem that plans are compared for, and what is wanted of them."""
+
+    problem: Problem
+    options: PlanOptions
+
+    @property
+    def ranking(self) -> Ranking:
+        return Ranking(self.options.goal, self.problem.known.capacity.value)
+
+    @property
+    def may_give_way(self) -> bool:
+        """Whether the best plan may give way to a safer one; a forced plan gives way to none."""
+        return self.options.plan is None and isinstance(self.options.goal, Steady)
+
+
+Preference = Callable[[Plans, Context], Preferred]
+
+
+def put_first(plans: Plans, plan: Alternative, reason: str) -> Preferred:
+    """The plans with one of them first; without a reason if it was the first before."""
+    if plan is plans[0]:
+        return Preferred(plans)
+    others = [other for other in plans if other is not plan]
+    return Preferred([plan, *others], lambda _: reason)
+
+
+def is_clearly_less(one: Alternative, other: Alternative) -> bool:
+    """Whether a plan needs clearly less work than another."""
+    return one.estimate.work <= CLEARLY * other.estimate.work
+
+
+def aggregate_alike(one: Plan, other: Plan) -> bool:
+    """Whether plans differ in the order of their joins only."""
+    return (one.early, recomputed_by(one)) == (other.early, recomputed_by(other))
+
+
+def best_kept(plans: Plans) -> Alternative | None:
+    """The best plan that keeps its view from batch to batch."""
+    return next((each for each in plans if recomputed_by(each.plan) is None), None)
+
+
+def kept_instead(plans: Plans, context: Context) -> Alternative | None:
+    """The plan that could keep the view where the first recomputes it, without shedding."""
+    kept = best_kept(plans)
+    if not context.may_give_way or kept is None or kept is plans[0]:
+        return None
+    return kept if context.ranking.needs_no_shedding(kept) else None

@@ -1,0 +1,115 @@
+"""The plans that are worth an estimate: proposers in an order, each with the plans of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from penstock.optimize.estimate import needed_by
+from penstock.optimize.joins.candidates import Proposal, multiway_plans, tree_plans
+from penstock.optimize.mesh.plans import RUSTER, mesh_plans
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.views.early import early_plans, recompute_plans
+from penstock.query.goal import Steady
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The problem that plans are proposed for, and what is wanted of them.
+
+    Of a problem in which inputs are aggregated early only plans of least work are worth it: it is
+    not `is_thorough`.
+    """
+
+    problem: Problem
+    options: PlanOptions
+    is_thorough: bool = True
+
+    @property
+    def is_steady(self) -> bool:
+        return isinstance(self.options.goal, Steady)
+
+    @cached_property
+    def multiway(self) -> tuple[Proposal, ...]:
+        """The multi-way joins, which other kinds of plans are measured by and built on."""
+        return tuple(multiway_plans(self.problem, self.options.off, self.is_thorough))
+
+    @property
+    def is_least_work_best(self) -> bool:
+        """Whether the plan of least work is the best: one keeps up, or nothing may be shed."""
+        least = min(needed_by(self.problem, plan) for plan, _ in self.multiway)
+        keeps_up = least <= self.problem.known.capacity.value
+        return self.is_steady and (keeps_up or not self.options.sheds)
+
+
+Proposer = Callable[[Asked], Iterable[Proposal]]
+
+
+def proposals(problem: Problem, options: PlanOptions) -> Iterator[Proposal]:
+    """All plans that are proposed for a problem; one may be proposed several times."""
+    asked = Asked(problem, options)
+    for propose in PROPOSERS:
+        yield from propose(asked)
+
+
+def joined(asked: Asked) -> Iterator[Proposal]:
+    """Plans that keep what they have found: late aggregation, and early of every set of inputs.
+
+    Other goals than steady look at results of the join, of which early aggregation makes no more.
+    """
+    if "early-aggregation" in asked.options.off or not asked.is_steady:
+        yield from _joins(asked)
+        return
+    yield from early_plans(
+        asked.problem,
+        lambda folded, is_thorough: _joins(Asked(folded, asked.options, is_thorough)),
+    )
+
+
+def recomputed(asked: Asked) -> Iterable[Proposal]:
+    """Plans that compute a view in each batch from all that is in the windows."""
+    off, kinds = asked.options.off, asked.options.kinds
+    is_off = {"early-aggregation", "recompute"} & off or "multiway" not in kinds
+    return () if is_off or not asked.is_steady else recompute_plans(asked.problem, off)
+
+
+PROPOSERS: tuple[Proposer, ...] = (joined, recomputed)
+
+
+def multiway_joins(asked: Asked) -> Iterable[Proposal]:
+    """One join of all inputs; of one input there is no other plan."""
+    is_only = asked.problem.size == 1 and "tree" in asked.options.kinds
+    return asked.multiway if "multiway" in asked.options.kinds or is_only else ()
+
+
+def join_trees(asked: Asked) -> Iterable[Proposal]:
+    """Binary joins."""
+    problem, options = asked.problem, asked.options
+    if "tree" not in options.kinds or problem.size < 2:
+        return ()
+    is_exact = asked.is_least_work_best or not asked.is_thorough
+    goal, off = options.goal, options.off
+    return tree_plans(problem, goal, off, is_exact=is_exact, every=asked.is_thorough)
+
+
+def meshes(asked: Asked) -> Iterable[Proposal]:
+    """A mesh takes a second to find, which a plan that is forced need not wait for."""
+    options = asked.options
+    is_wanted = options.plan is None or options.alternatives
+    may_be = "mesh" in options.kinds - options.off and asked.is_steady
+    if not (may_be and asked.is_thorough and is_wanted):
+        return ()
+    # The laboratory takes tuple by tuple: there are no pieces of batches.
+    ruster = 0.0 if options.engine == "laboratory" else RUSTER
+    is_alone = options.kinds == {"mesh"}
+    return mesh_plans(asked.problem, asked.multiway, is_alone=is_alone, ruster=ruster)
+
+
+JOINS: tuple[Proposer, ...] = (multiway_joins, join_trees, meshes)
+
+
+def _joins(asked: Asked) -> Iterator[Proposal]:
+    for propose in JOINS:
+        yield from propose(asked)

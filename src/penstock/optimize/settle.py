@@ -1,0 +1,102 @@
+"""The decision: the plan that is taken as it is to run, what it is expected to do, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from penstock.optimize.estimate import estimate, with_drops
+from penstock.optimize.joins.ordering import lazier
+from penstock.optimize.joins.physical import physical_choices, with_methods
+from penstock.optimize.mesh.plans import fallback_notes
+from penstock.optimize.model.effort import Effort
+from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
+from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.preferences.preferred import Context, Plans, Reason
+from penstock.optimize.refusals import refuse_shedding
+from penstock.plan.decision import Alternative, Decision
+from penstock.plan.mesh import MeshJoin
+from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.plan import Plan
+
+
+def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decision:
+    """The decision for the first of the plans, by the reasons of all preferences."""
+    problem, options, known = context.problem, context.options, context.problem.known
+    exact = _as_it_runs(plans[0], context)
+    is_shed = options.sheds and exact.estimate.needed > known.capacity.value
+    chosen = _with_drop_boxes(problem, options, exact, is_shed)
+    others = context.ranking.sorted(plans[1:])
+    return Decision(
+        goal=options.goal,
+        capacity=known.capacity.value,
+        chosen=chosen,
+        others=tuple(others),
+        reason=_told(reasons, exact) + _budget_text(problem.effort),
+        statistics=statistics_used(known),
+        inputs=inputs_of(problem),
+        horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
+        physical=physical_choices(problem, chosen.plan, chosen.estimate, options.engine),
+        is_forced=options.plan is not None,
+        is_shed=is_shed,
+        rests_on_guesses=bool(guesses(known)),
+        notes=(*known.notes, *_mesh_notes(plans[0], others)),
+    )
+
+
+def _as_it_runs(best: Alternative, context: Context) -> Alternative:
+    """A plan as it is to run, with its estimate to the last digit; a forced one is so already."""
+    problem, options, plan = context.problem, context.options, best.plan
+    if options.plan is not None:
+        return best
+    if options.engine == "laboratory" and "methods" not in options.off:
+        plan = _for_laboratory(problem, plan, options.interval)
+    elif best.estimate.needed == best.estimate.utilization:
+        return best
+    found = estimate(problem, plan, options.goal, sheds=options.sheds)
+    if plan is best.plan and best.estimate.output_rate > found.output_rate:
+        found = best.estimate
+    return Alternative(plan, found, best.found_by)
+
+
+def _for_laboratory(problem: Problem, plan: Plan, interval: float | None) -> Plan:
+    plan = with_methods(problem, plan)
+    if isinstance(plan, MultiwayJoin) and interval is not None:
+        return lazier(problem, plan, interval)
+    return plan
+
+
+def _with_drop_boxes(
+    problem: Problem, options: PlanOptions, chosen: Alternative, is_shed: bool
+) -> Alternative:
+    """The plan with its drop boxes if it sheds, and with whether a view is then estimated."""
+    if is_shed:
+        refuse_shedding(problem, chosen)
+        chosen = replace(chosen, plan=with_drops(chosen.plan, chosen.estimate))
+    if options.exact_of_kept:
+        drops = replace(chosen.plan.drops, estimates=False)
+        chosen = replace(chosen, plan=replace(chosen.plan, drops=drops))
+    return chosen
+
+
+def _told(reasons: Sequence[Reason], chosen: Alternative) -> str:
+    """The reasons in the order of their preferences; the goal's own if no other has one."""
+    goal, *others = reasons
+    return "; ".join(reason(chosen) for reason in others or [goal])
+
+
+def _budget_text(effort: Effort) -> str:
+    """How many plans were left out for the budget of evaluations; nothing if none was."""
+    if not effort.left_out:
+        return ""
+    spent = f"within the budget of {effort.most:,} evaluations"
+    plans = "plan was" if effort.left_out == 1 else "plans were"
+    return f"; the best {spent}: {effort.left_out:,} more {plans} not weighed"
+
+
+def _mesh_notes(best: Alternative, others: Plans) -> Iterator[str]:
+    """Why streams of a mesh that was weighed have one route."""
+    for each in (best, *others):
+        if isinstance(each.plan, MeshJoin):
+            yield from fallback_notes(each.plan)

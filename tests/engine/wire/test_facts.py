@@ -1,0 +1,162 @@
+"""Facts: every kind comes back as it was sent, and no other kind is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pyarrow as pa
+import pytest
+
+from penstock.engine.places.place import Place
+from penstock.engine.state.frontier import Reading
+from penstock.engine.state.manifest import StagedPart
+from penstock.engine.state.modules import SHOWN, Module
+from penstock.engine.state.store import ChunkInfo, read_rows
+from penstock.engine.wire.chunks import keep_chunk, pass_chunk
+from penstock.engine.wire.facts import (
+    Drain,
+    EddySample,
+    Fact,
+    Failure,
+    Filtered,
+    Flow,
+    KeptChunk,
+    KeptRows,
+    Numbered,
+    PassingChunk,
+    Recall,
+    RowEnds,
+    Shed,
+    UnreadableFile,
+    decode,
+    encode,
+    readings,
+)
+from penstock.engine.wire.packets import (
+    Packet,
+    from_batches,
+    pack_fact,
+    sort_out,
+    to_batches,
+    unpack_facts,
+)
+from penstock.engine.wire.tags import META, READ
+from penstock.engine.wire.task_errors import errors_as_facts, raise_error
+from penstock.errors import Caret, SourceError
+
+CHUNK = ChunkInfo("state/A@0/1/x.arrow", 3, 800, 17, -5, 9, 1, 20)
+PART = StagedPart("/out/staged.parquet", 7, 900)
+MODULE = Module.kept("(A B)", 2)
+
+FACTS: list[Fact] = [
+    Reading("bid", 10, 1, 2, 0, 99, -4),
+    Reading("bid", 0, 0, 0, 1, None, None),
+    PART,
+    Failure("SourceError", "it is «wrong»", "mend it", Caret("SELECT", 0, 3, "a.cql")),
+    Failure("StateError", "a line\nand another", None, None),
+    Drain(),
+    Recall(),
+    KeptRows("bid", (3, 0), PART),
+    UnreadableFile("bid", "it is empty"),
+    Shed("A", 5),
+    Filtered("A", 10, 0),
+    Flow("A", 1, "B.x > 'ä'", 100, 7),
+    EddySample("A", b"\x00\xff", b"\x01\x00\xff", (1.0, 0.0), (0.1, 1e-9)),
+    Numbered(0),
+    KeptChunk(MODULE, 5, CHUNK, ("state/a.arrow", "state/b.arrow"), False),
+    KeptChunk(SHOWN, 5, None, ("state/a.arrow",)),
+    KeptChunk(Module.pending("a:b@0"), 0, CHUNK),
+    PassingChunk(MODULE, CHUNK, True),
+    RowEnds("A", CHUNK),
+]
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
+def test_a_fact_comes_back_as_it_was(fact: Fact) -> None:
+    found = decode(encode(fact))
+    assert found == fact
+    assert type(found) is type(fact)
+    assert hash(found) == hash(fact)
+
+
+def test_every_kind_is_tried() -> None:
+    assert {type(fact) for fact in FACTS} == set(get_args(Fact))
+
+
+def test_every_kind_has_a_text_of_its_own() -> None:
+    kinds = {(type(fact), json.loads(encode(fact))["kind"]) for fact in FACTS}
+    assert len({kind for _, kind in kinds}) == len(kinds) == len(get_args(Fact))
+
+
+@pytest.mark.parametrize("data", [b'{"kind": "surprise", "rows": 1}', b'{"rows": 1}'])
+def test_an_unknown_kind_is_named(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"there is no fact of kind .*; there are read, part, "):
+        decode(data)
+
+
+@pytest.mark.parametrize("data", [b'{"kind": "shed"}', b'{"kind": "chunk", "pid": 1}'])
+def test_a_fact_with_fields_missing_is_refused(data: bytes) -> None:
+    with pytest.raises((TypeError, KeyError)):
+        decode(data)
+
+
+def test_facts_travel_as_packets() -> None:
+    sent = [pack_fact(pid, fact) for pid, fact in enumerate(FACTS)]
+    arrived = list(from_batches(to_batches([*sent, Packet(3, READ, sent[0].data)])))
+    assert [packet.pid for packet in arrived] == [*range(len(FACTS)), 3]
+    facts, others = sort_out(arrived)
+    assert unpack_facts(facts) == FACTS
+    assert {packet.tag for packet in facts} == {META}
+    assert unpack_facts(others[READ]) == FACTS[:1]
+    assert readings(FACTS) == FACTS[:2]
+
+
+def test_an_error_is_raised_as_it_was() -> None:
+    place = Caret("SELECT x", 7, 8)
+
+    def work() -> Iterator[Packet]:
+        yield from ()
+        raise SourceError("no such column", place=place, hint="there is y")
+
+    with pytest.raises(SourceError) as raised:
+        raise_error([Drain(), *unpack_facts(errors_as_facts(work()))])
+    error = raised.value
+    assert (error.message, error.place, error.hint) == ("no such column", place, "there is y")
+
+
+# Chunks
+
+
+def rows(count: int) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"#ts": pa.array(range(count), pa.int64())})
+
+
+def test_a_chunk_says_what_it_replaces(tmp_path: Path) -> None:
+    root = Place.of(str(tmp_path))
+    (fact,) = unpack_facts(keep_chunk(root, MODULE, 5, rows(3), replaces=[CHUNK], tier=2))
+    assert isinstance(fact, KeptChunk)
+    assert fact.chunk is not None
+    assert fact == KeptChunk(MODULE, 5, fact.chunk, (CHUNK.name,))
+    assert (fact.chunk.rows, fact.chunk.tier) == (3, 2)
+    assert read_rows(root, fact.chunk) == rows(3)
+
+
+@pytest.mark.parametrize("none", [None, rows(0)])
+def test_without_rows_others_are_only_taken_away(
+    tmp_path: Path, none: pa.RecordBatch | None
+) -> None:
+    root = Place.of(str(tmp_path))
+    (fact,) = unpack_facts(keep_chunk(root, MODULE, 5, none, replaces=[CHUNK], is_fresh=False))
+    assert fact == KeptChunk(MODULE, 5, None, (CHUNK.name,), False)
+    assert list(keep_chunk(root, MODULE, 5, none)) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_passing_chunk_replaces_nothing(tmp_path: Path) -> None:
+    root = Place.of(str(tmp_path))
+    (fact,) = unpack_facts([pass_chunk(root, MODULE, 5, rows(2), is_fresh=True)])
+    assert isinstance(fact, PassingChunk)
+    assert (fact.module, fact.chunk.rows, fact.is_fresh) == (MODULE, 2, True)
