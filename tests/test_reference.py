@@ -7,6 +7,7 @@ import math
 import pyarrow.parquet as pq
 import pytest
 
+from penstock.duration import MICROS
 from penstock.query import (
     Call,
     Condition,
@@ -23,7 +24,7 @@ from penstock.query import (
     Window,
 )
 from penstock.query.expression import Value
-from penstock.query.window import MICROS, NOW, UNBOUNDED, tumble
+from penstock.query.window import NOW, UNBOUNDED, tumble
 from reference import Row, answer
 from support.cases import canonical, column_of, random_case, write_case
 

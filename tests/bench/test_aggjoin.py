@@ -30,6 +30,7 @@ from penstock.bench.data import read_stream
 from penstock.bench.measurement import Measurement
 from penstock.cli.main import app
 from penstock.cql import parse
+from penstock.duration import MICROS
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
@@ -37,7 +38,7 @@ from penstock.errors import PenstockError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.query import TimeWindow
-from penstock.query.window import MICROS, is_tumble
+from penstock.query.window import is_tumble
 from penstock.stats.guess import complete
 
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -24,9 +24,9 @@ from penstock.bench.joins.text import comparison_text, kernel_text, latency_text
 from penstock.bench.measurement import WARM_UP, BatchTime, Measurement
 from penstock.bench.workload import ALIASES, CHAIN3, JOIN3, SPARSE3, Workload
 from penstock.cli.main import app
+from penstock.duration import MICROS
 from penstock.engine.sinks.sink import parquet
 from penstock.query import TimeWindow
-from penstock.query.window import MICROS
 
 TINY = replace(JOIN3, rate=60, distinct=150, seconds=6, window=2, step=MICROS)
 CHAIN = replace(CHAIN3, rate=60, distinct=60, seconds=4, window=2, step=MICROS)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from penstock.duration import MICROS
 from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.clock import Costs, SimulatedClock
 from penstock.lab.laboratory import run
@@ -20,7 +21,7 @@ from penstock.plan.multiway import Method
 from penstock.plan.tree import Branch, Leaf, TreeJoin
 from penstock.query import Column, DataType, Equality, Field, Input, Output, Query
 from penstock.query import Source as StreamSource
-from penstock.query.window import MICROS, UNBOUNDED, RowsWindow, TimeWindow, Window
+from penstock.query.window import UNBOUNDED, RowsWindow, TimeWindow, Window
 
 SPAN = 40.0
 """Seconds of input."""

@@ -17,6 +17,7 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from penstock.duration import MICROS
 from penstock.query import (
     Aggregate,
     Call,
@@ -39,7 +40,7 @@ from penstock.query import (
 from penstock.query.expression import Value
 from penstock.query.types import common_type
 from penstock.query.view import EAGER, AggregateFunction
-from penstock.query.window import MICROS, NOW, UNBOUNDED, tumble
+from penstock.query.window import NOW, UNBOUNDED, tumble
 from reference import Columns, Row, columns, equal
 from support.expressions import value_of
 

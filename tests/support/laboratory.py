@@ -6,6 +6,7 @@ from random import Random
 
 import pyarrow as pa
 
+from penstock.duration import MICROS
 from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.laboratory import Outcome
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
@@ -20,7 +21,6 @@ from penstock.query import (
     Source,
     TimeWindow,
 )
-from penstock.query.window import MICROS
 from reference import Row, in_time
 from support.cases import Case, arrival, as_table
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from random import Random
 
+from penstock.duration import MICROS
 from penstock.plan.mesh import (
     DriverMesh,
     Fork,
@@ -29,7 +30,7 @@ from penstock.query import (
     TimeWindow,
 )
 from penstock.query.expression import Value
-from penstock.query.window import MICROS, NOW
+from penstock.query.window import NOW
 from support.cases import Case
 
 SECONDS = (0, 5, 20, 100)

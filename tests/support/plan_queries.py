@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from penstock.duration import MICROS
 from penstock.optimize.estimate import estimate, with_drops
 from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
@@ -29,7 +30,7 @@ from penstock.query import (
     Window,
 )
 from penstock.query.goal import STEADY, Goal
-from penstock.query.window import MICROS, UNBOUNDED, tumble
+from penstock.query.window import UNBOUNDED, tumble
 from penstock.stats.costs import Costs
 from penstock.stats.guess import complete
 from penstock.stats.known import Known

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
-from penstock.duration import LONGEST
+from penstock.duration import LONGEST, MICROS
 from penstock.query import (
     Aggregate,
     Call,
@@ -35,7 +35,7 @@ from penstock.query import (
 )
 from penstock.query.expression import Value
 from penstock.query.view import AggregateFunction
-from penstock.query.window import MICROS, NOW, tumble
+from penstock.query.window import NOW, tumble
 from reference import Row
 from support.cases import (
     BOOLEAN,

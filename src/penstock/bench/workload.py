@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from penstock.query.window import MICROS
+from penstock.duration import MICROS
 
 ALIASES = ("A", "B", "C")
 

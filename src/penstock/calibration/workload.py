@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from penstock.cql import parse
+from penstock.duration import MICROS
 from penstock.figure import Figure
 from penstock.query import Query
-from penstock.query.window import MICROS
 from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures
 
 FILTERED = "v"

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.query.window import MICROS
+from penstock.duration import MICROS
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]

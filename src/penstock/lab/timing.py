@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.duration import MICROS
 from penstock.lab.apparatus import Apparatus, blocks_of, total_work
 from penstock.lab.clock import (
     Clock,
@@ -20,7 +21,6 @@ from penstock.lab.clock import (
 )
 from penstock.lab.kernels.nested import BIRTH, Counts
 from penstock.lab.servers import serve_each
-from penstock.query.window import MICROS
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]

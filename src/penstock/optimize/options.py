@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from penstock.engines import EngineName
 from penstock.errors import PlanError
 from penstock.query.goal import STEADY, Goal
-from penstock.stats.calibration import Engine
 
 KINDS = {
     "tree": "binary joins with inner results as state",
@@ -60,7 +60,7 @@ class PlanOptions:
     sheds: bool = False
     exact_of_kept: bool = False
     alternatives: bool = False
-    engine: Engine = "spark"
+    engine: EngineName = "spark"
     interval: float | None = None
 
 

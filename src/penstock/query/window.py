@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.duration import MICROS as MICROS
 from penstock.duration import Duration
 
 

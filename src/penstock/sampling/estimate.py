@@ -8,8 +8,8 @@ from math import hypot, prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.duration import MICROS
 from penstock.figure import Figure
-from penstock.query.window import MICROS
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]

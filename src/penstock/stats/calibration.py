@@ -14,8 +14,6 @@ from penstock.errors import StatsError
 from penstock.stats.costs import Costs
 from penstock.stats.plausible import NEEDED, faults_of
 
-Engine = EngineName
-
 _AGAIN = "measure again with penstock doctor --calibrate"
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from statistics import geometric_mean
 
+from penstock.duration import MICROS
 from penstock.figure import Figure
 from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of
 from penstock.query.keys import key_classes
 from penstock.query.query import Input
-from penstock.query.window import MICROS
 from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 from penstock.stats.forms import guess_cost, guess_selectivity
 from penstock.stats.groups import group_figures

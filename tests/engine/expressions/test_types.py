@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.cql import parse
+from penstock.duration import MICROS
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy
 from penstock.plan.mesh import MeshJoin
@@ -22,7 +23,6 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import DataType, Query
 from penstock.query.types import common_type
-from penstock.query.window import MICROS
 from reference import answer, view_changes
 from support.cases import Case, canonical, write_case
 from support.engines import (

@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.cql import parse
+from penstock.duration import MICROS
 from penstock.engine.join import legs
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
 from penstock.errors import PlanError
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.expression import columns_of
-from penstock.query.window import MICROS, NOW, UNBOUNDED, is_tumble
+from penstock.query.window import NOW, UNBOUNDED, is_tumble
 from reference import answer, in_time
 from support.cases import Case, canonical, random_case, write_case
 from support.engines import (

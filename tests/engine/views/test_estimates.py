@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from penstock.cql import parse
+from penstock.duration import MICROS
 from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.clock import Costs as ClockCosts
 from penstock.lab.clock import SimulatedClock
@@ -34,7 +35,6 @@ from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
 from penstock.query import Query
 from penstock.query.goal import STEADY
-from penstock.query.window import MICROS
 from penstock.stats.costs import Costs
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from penstock.bench.aggjoin.workload import EVERY, NUMBERS, WINDOW, AggJoin, Kind
 from penstock.bench.data import ensure_folder, stream_files, write_file
-from penstock.query.window import MICROS
+from penstock.duration import MICROS
 
 _SEED = 4
 _LARGEST = 100

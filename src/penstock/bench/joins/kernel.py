@@ -10,6 +10,7 @@ from typing import TypedDict
 import numpy as np
 import pyarrow as pa
 
+from penstock.duration import MICROS
 from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.apparatus import execute, no_counts, set_up, total_work
 from penstock.lab.schedule import Eager
@@ -25,7 +26,6 @@ from penstock.query import (
     Source,
     TimeWindow,
 )
-from penstock.query.window import MICROS
 
 # Results are taken off the kernel this often, as a sink would.
 _SLICE = 50_000

@@ -13,8 +13,8 @@ from penstock.bench.contest import Contest, run_apart
 from penstock.bench.data import ensure_data
 from penstock.bench.measurement import BatchTime
 from penstock.bench.workload import CHAIN3, JOIN3, Workload
+from penstock.duration import MICROS
 from penstock.errors import PenstockError
-from penstock.query.window import MICROS
 
 # Half a second of the workloads: 10,000 tuples of each stream.
 STEP = MICROS // 2

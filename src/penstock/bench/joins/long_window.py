@@ -12,11 +12,11 @@ from typing import TypedDict
 from penstock.api import sql
 from penstock.bench.data import ensure_data, rechunk
 from penstock.bench.workload import JOIN3, Workload
+from penstock.duration import MICROS
 from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import noop
 from penstock.engine.state.manifest import Manifest
 from penstock.errors import PenstockError
-from penstock.query.window import MICROS
 
 CHUNKS = 10
 # A tier that merging never reaches by itself.

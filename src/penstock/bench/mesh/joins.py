@@ -178,7 +178,7 @@ class _Racer:
             self._checksum = (self._checksum + _checksum(found)) % 2**64
 
     def run(self) -> JoinRun:
-        """The seconds that it took."""
+        """The seconds that it took, its work and its results."""
         work, deciding = total_work(self._counts), float(self._counts.deciding[0])
         return JoinRun(self._seconds, deciding, work.compares, work.results, self._checksum)
 

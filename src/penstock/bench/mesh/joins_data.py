@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from penstock.bench.workload import quoted
 from penstock.cql import parse
+from penstock.duration import MICROS
 from penstock.query import Query
-from penstock.query.window import MICROS
 
 STREAMS = tuple(f"S{number}" for number in range(10))
 SECTORS = 3

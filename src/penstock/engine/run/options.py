@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from penstock.arguments import as_callback, as_count, as_duration, as_flag, as_path
 from penstock.duration import MICROS, Duration
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sinks.sink_text import sink_of
 from penstock.errors import UsageError
-
-if TYPE_CHECKING:
-    from penstock.engine.run.report import Report
-
 
 _SECOND = Duration(MICROS)
 

@@ -18,6 +18,7 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
+from penstock.duration import MICROS
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.sources.distributions import (
     FORMS,
@@ -31,7 +32,6 @@ from penstock.engine.sources.read import MICROS_PER_UNIT
 from penstock.errors import SourceError
 from penstock.query.source import Field, Source
 
-MICROS = 1_000_000
 INDEX_BITS = 24
 _SHORTEST, _LONGEST = 100_000, MICROS
 _BLOCK_TUPLES = 1_000

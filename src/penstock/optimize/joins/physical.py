@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, sqrt
 
+from penstock.engines import EngineName
 from penstock.optimize.model.problem import Problem, gain
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.model.work import probe_key
@@ -16,7 +17,6 @@ from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
 from penstock.plan.representative import probe_order, stand_in
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
-from penstock.stats.calibration import Engine
 
 LONGEST = 3600.0
 """Seconds from which on a batch is not worth waiting for."""
@@ -42,7 +42,7 @@ def with_methods(problem: Problem, plan: Plan) -> Plan:
             return plan
 
 
-def physical_choices(problem: Problem, plan: Plan, found: Estimate, engine: Engine) -> Physical:
+def physical_choices(problem: Problem, plan: Plan, found: Estimate, engine: EngineName) -> Physical:
     """The choices for a plan with its estimate; only the laboratory hashes and cleans windows."""
     interval = _interval(problem, plan, found)
     if engine != "laboratory":

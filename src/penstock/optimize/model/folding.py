@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from penstock.duration import MICROS
 from penstock.optimize.model.distinct import cells_of, combinations, occupied
 from penstock.optimize.model.problem import Flow, Problem
 from penstock.query import Input, Query, RowsWindow, TimeWindow
-from penstock.query.window import MICROS
 from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 
 BATCH = 1.0

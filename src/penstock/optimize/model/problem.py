@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.duration import MICROS
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.sets import Computed
 from penstock.query import Condition, Query, RowsWindow, TimeWindow
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.query import Input
-from penstock.query.window import MICROS
 from penstock.stats.known import ConditionFigures, Known
 from penstock.stats.statistics import extra_equalities
 

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
+from penstock.duration import MICROS
 from penstock.optimize.model.folding import BATCH, fold_seconds, tally_seconds, tick_seconds
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Flow, Problem
 from penstock.optimize.model.work import Term, as_posynomial, handing_of, settling_of, visits_of
 from penstock.plan.multiway import MultiwayJoin
-from penstock.query.window import MICROS, UNBOUNDED
+from penstock.query.window import UNBOUNDED
 
 
 def recompute_load(problem: Problem, plan: MultiwayJoin, driver: str) -> Posynomial:

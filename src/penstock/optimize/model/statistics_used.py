@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
+from penstock.duration import MICROS
 from penstock.figure import Figure
 from penstock.optimize.model.distinct import distinct_values
 from penstock.optimize.model.problem import Problem
@@ -13,7 +14,6 @@ from penstock.plan.decision import InputEstimate, Statistic
 from penstock.query import Input, RowsWindow, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
-from penstock.query.window import MICROS
 from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 from penstock.stats.known import Known
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, combinations
 
+from penstock.duration import MICROS
 from penstock.optimize.joins.candidates import Proposal
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.model.distinct import cells_of
@@ -16,7 +17,7 @@ from penstock.optimize.model.recompute import of_segments, recompute_load
 from penstock.plan.default_plan import default_plan
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import TimeWindow
-from penstock.query.window import MICROS, is_tumble
+from penstock.query.window import is_tumble
 
 MOST_INPUTS = 5
 """Each input doubles the sets; up to so many inputs (32 sets) all are weighed, beyond it none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.duration import MICROS
 from penstock.figure import Figure
 from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import Decision, Estimate
@@ -20,7 +21,7 @@ from penstock.plan.text.parse import render_plan
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import key_classes
-from penstock.query.window import MICROS, render_window
+from penstock.query.window import render_window
 
 
 @dataclass(frozen=True)
