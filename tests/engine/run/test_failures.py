@@ -219,7 +219,7 @@ def test_a_full_disk_under_the_sink(kind, query, small_disk, tmp_path):
 LIMITED = """
 import resource, signal, sys
 from penstock.api import sql
-from penstock.engine.sinks import Sink
+from penstock.engine.sinks.sink import Sink
 from penstock.errors import PenstockError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
