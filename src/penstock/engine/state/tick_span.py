@@ -1,4 +1,4 @@
-"""Due: the ticks of a view that a batch evaluates, which follows from what it has read."""
+"""Tick span: the ticks of a view that a batch evaluates, which follows from what it has read."""
 
 from __future__ import annotations
 
