@@ -184,8 +184,8 @@ Wrap = Callable[[Function], Function]
 POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "before the file log": (_before, feed.FileLog, "_write"),
     "after the file log": (_after, feed.FileLog, "_write"),
-    "before a rebuild": (_before, rebuild.Recall, "call"),
-    "in a rebuild": (_after_all, rebuild.Recall, "send"),
+    "before a rebuild": (_before, rebuild.Rebuild, "call"),
+    "in a rebuild": (_after_all, rebuild.Rebuild, "send"),
     "after a rebuild": (_after, pipeline, "with_inner_state"),
     "before a chunk": (_before, store.Store, "write_chunk"),
     "in a chunk": (_half_written, store.Store, "write"),
