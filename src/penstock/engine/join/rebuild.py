@@ -14,7 +14,7 @@ from penstock.engine.routes.address import address
 from penstock.engine.rows.columns import END, PASSES
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.wire.exchange import spread
-from penstock.engine.wire.facts import Recall
+from penstock.engine.wire.facts import Resend
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.tags import Tag
 
@@ -37,11 +37,11 @@ class Rebuild:
             pass
         states = self.batch.state.items()
         woken = {pid for module, chunks in states if module.place for pid in chunks}
-        yield from (pack_fact(pid, Recall()) for pid in sorted({0, *woken}))
+        yield from (pack_fact(pid, Resend()) for pid in sorted({0, *woken}))
 
     def send(self, pid: int) -> Iterator[Packet]:
         """The tuples that a partition has to send before the first round."""
-        yield pack_fact(pid, Recall())
+        yield pack_fact(pid, Resend())
         for alias in self.batch.layout.query.aliases:
             if self.batch.is_rows(alias):
                 # For a snapshot the sequencer has sent the ring.

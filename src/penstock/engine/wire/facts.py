@@ -35,7 +35,7 @@ class Drain:
 
 
 @dataclass(frozen=True)
-class Recall:
+class Resend:
     """State is to be sent again: wakes a partition that has some."""
 
 
@@ -139,7 +139,7 @@ Fact = (
     | StagedPart
     | Failure
     | Drain
-    | Recall
+    | Resend
     | KeptRows
     | UnreadableFile
     | Shed
@@ -157,17 +157,17 @@ _TYPES: Mapping[str, type[Fact]] = {
     "part": StagedPart,
     "error": Failure,
     "drain": Drain,
-    "recall": Recall,
+    "resend": Resend,
     "kept": KeptRows,
     "unreadable": UnreadableFile,
     "shed": Shed,
-    "screened": Filtered,
+    "filtered": Filtered,
     "flow": Flow,
     "profile": EddySample,
     "sequence": Numbered,
     "chunk": KeptChunk,
-    "ring": PassingChunk,
-    "lives": RowEnds,
+    "passing chunk": PassingChunk,
+    "row ends": RowEnds,
 }
 _KINDS = {type_: kind for kind, type_ in _TYPES.items()}
 
