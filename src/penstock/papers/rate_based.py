@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.integrate import quad
-
 
 @dataclass(frozen=True)
 class ArrivalCosts:
@@ -51,6 +49,8 @@ def outputs(rate: Callable[[float], float], until: float) -> float:
     Of Eq. 2 this is half of what there is: that rate is a mean up to each time, so the results are
     `rate(until) * until`.
     """
+    from scipy.integrate import quad
+
     return float(quad(rate, 0.0, until)[0])
 
 

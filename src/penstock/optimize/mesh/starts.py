@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import pdist
 
 from penstock.optimize.mesh.columns import Labels, Numbers
 from penstock.optimize.mesh.space import MeshSpace
@@ -43,6 +41,9 @@ def route_driven(space: MeshSpace, random: np.random.Generator) -> Labels:
 
 def content_driven(space: MeshSpace, random: np.random.Generator) -> Labels:
     """Tuples that are alike in their attributes: clusters by complete linkage."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import pdist
+
     if not space.attributes or space.size < 2:
         return one_route(space, random)
     places = np.hstack([_place(space, a) for a in range(len(space.attributes))])

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from scipy.integrate import cumulative_simpson
 
 from penstock.optimize.model.problem import Floats, Flow, Problem
 from penstock.optimize.model.work import Terms, delivery_of, results_of, work_of
@@ -142,6 +141,8 @@ def _total(terms: Terms, rates: list[Floats], windows: list[Floats]) -> Floats:
 
 def _integral(times: Floats, values: Floats) -> Floats:
     """The integral up to each time, piece by piece: values jump where a stream ends."""
+    from scipy.integrate import cumulative_simpson
+
     out = np.zeros(len(times))
     for start in range(0, len(times), _POINTS):
         piece = slice(start, start + _POINTS)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from scipy.optimize import brentq
 
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered, value
@@ -125,6 +124,8 @@ def _on_bounds(
     load: Posynomial, output: Posynomial, x: Array, floors: Sequence[float], capacity: float
 ) -> Kept:
     """The fractions with those that are all but on a bound put there, the others making room."""
+    from scipy.optimize import brentq
+
     found = _kept(load, output, x.tolist())
     lowest = np.array(floors)
     low, high = x - lowest < AT_BOUND * lowest, 1.0 - x < AT_BOUND

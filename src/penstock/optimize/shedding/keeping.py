@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import exp, log
 
 import numpy as np
-from scipy.optimize import brentq, minimize
 
 from penstock.optimize.model.folding import weighed, with_early
 from penstock.optimize.model.load import load_of
@@ -90,6 +89,8 @@ class _Search:
 
         Output and work are about products of powers of the fractions: logarithms straighten them.
         """
+        from scipy.optimize import minimize
+
         first = self.filled(start)
         free = [i for i, low in enumerate(self.floors) if low < 1.0 and first[i] > 0.0]
         if not free:
@@ -136,4 +137,6 @@ class _Search:
 
 def _root(over: Callable[[float], float], low: float, high: float) -> float:
     """Where the capacity is used, or the upper end where it never is."""
+    from scipy.optimize import brentq
+
     return high if over(high) <= 0.0 else float(brentq(over, low, high))

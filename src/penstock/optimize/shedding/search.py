@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
 
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.posynomial import Posynomial
@@ -105,6 +104,7 @@ def _climbed(
     over: _Sum, gain: _Sum, floor: Array, start: Array, tolerance: float, effort: Effort
 ) -> Array:
     """A local optimum, by sequential quadratic programming, with all of the capacity used."""
+    from scipy.optimize import minimize
 
     def descent(s: Array) -> tuple[float, Array]:
         height, slope = gain.at(s)
@@ -154,6 +154,8 @@ def _raised(s: Array, floor: Array, rise: float) -> Array:
 
 def _just_below(excess: Callable[[float], float], low: float, high: float) -> float:
     """The last number from `low` on for which nothing is in excess."""
+    from scipy.optimize import brentq
+
     if excess(high) <= 0.0:
         return high
     root = float(brentq(excess, low, high)) if excess(low) < 0.0 else low
