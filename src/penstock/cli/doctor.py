@@ -51,8 +51,9 @@ def doctor(
     With --calibrate, measure instead what tuples cost on this machine and keep that in a user's
     file, by which plans are then reckoned. Nothing else should run meanwhile.
     """
+    engines = [_engine(name) for name in engine or ()]
     if calibrate:
-        _calibrate([_engine(name) for name in engine or ()], quick, format)
+        _calibrate(engines, quick, format)
         return
     if engine or quick:
         raise typer.BadParameter("goes with --calibrate", param_hint="--engine and --quick")
