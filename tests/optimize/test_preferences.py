@@ -9,7 +9,7 @@ from penstock.optimize.planner import decide
 from penstock.optimize.preferences.best_for_goal import best_for_goal
 from penstock.optimize.preferences.forced import forced
 from penstock.optimize.preferences.order import PREFERENCES
-from penstock.optimize.preferences.preferred import Context, Plans
+from penstock.optimize.preferences.preference import Context, Plans
 from penstock.optimize.propose import proposals
 from penstock.optimize.weigh import weighed
 from penstock.plan.text.parse import render_plan

@@ -25,8 +25,8 @@ from penstock.engine.sinks.publish import (
     staging_of,
 )
 from penstock.engine.sinks.sink import PartWriter, Sink
-from penstock.engine.sources.arrivals import Arrivals, read_slice
 from penstock.engine.sources.feed import Feed
+from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.errors import PlanError

@@ -6,7 +6,7 @@ from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import DEFAULT_OPTIONS, PlanOptions
 from penstock.optimize.preferences.order import PREFERENCES
-from penstock.optimize.preferences.preferred import Context, Plans, Reason
+from penstock.optimize.preferences.preference import Context, Plans, Reason
 from penstock.optimize.propose import proposals
 from penstock.optimize.refine import refined
 from penstock.optimize.refusals import refuse_unplannable, refuse_unreachable

@@ -13,7 +13,7 @@ from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.optimize.options import PlanOptions
-from penstock.optimize.preferences.preferred import Context, Plans, Reason
+from penstock.optimize.preferences.preference import Context, Plans, Reason
 from penstock.optimize.refusals import refuse_shedding
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.mesh import MeshJoin

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.state.frontier import frontier_of
 from penstock.engine.state.manifest import Manifest, StreamState
-from penstock.engine.state.waiting import Waiting, waiting_for
+from penstock.engine.state.no_results import Waiting, waiting_for
 from penstock.query import Query
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.optimize.preferences.comparison import compared
-from penstock.optimize.preferences.preferred import Context, Plans, Preferred, best_kept
+from penstock.optimize.preferences.preference import Context, Plans, Preferred, best_kept
 from penstock.optimize.preferences.ranking import Ranking
 from penstock.plan.decision import Alternative
 from penstock.plan.plan import recomputed_by

@@ -6,7 +6,7 @@ from penstock.optimize.model.distinct import is_folding_guessed
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import unfolded_seconds
 from penstock.optimize.preferences.comparison import told_apart, work_unit
-from penstock.optimize.preferences.preferred import (
+from penstock.optimize.preferences.preference import (
     Context,
     Plans,
     Preferred,

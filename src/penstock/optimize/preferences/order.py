@@ -7,7 +7,7 @@ from penstock.optimize.preferences.folding_known import folding_known
 from penstock.optimize.preferences.forced import forced
 from penstock.optimize.preferences.from_order import from_order
 from penstock.optimize.preferences.least_state import least_state
-from penstock.optimize.preferences.preferred import Preference
+from penstock.optimize.preferences.preference import Preference
 from penstock.optimize.preferences.view_kept import view_kept
 
 PREFERENCES: tuple[Preference, ...] = (

@@ -18,7 +18,7 @@ from penstock.duration import Duration
 from penstock.engine.rows.event_time import moment
 from penstock.engine.run.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
-from penstock.engine.state.waiting import Waiting, waiting_for
+from penstock.engine.state.no_results import Waiting, waiting_for
 from penstock.query import Query
 from support.engines import Place, run_local
 from support.waiting import PATIENCE
