@@ -7,7 +7,7 @@ from penstock.plan.mesh import Eddy, MeshJoin, MeshRoute
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 
 
-def stand_in(plan: MultiwayJoin | MeshJoin | Eddy) -> MultiwayJoin:
+def representative(plan: MultiwayJoin | MeshJoin | Eddy) -> MultiwayJoin:
     """The plan with one order for each stream: of a mesh the route that the most tuples take, of an
     eddy, which has none before it runs, FROM's."""
     match plan:

@@ -15,7 +15,7 @@ import pytest
 from penstock.errors import PlanError
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import is_folding_guessed, occupied
-from penstock.optimize.model.folding import weighed, with_early
+from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
@@ -247,7 +247,7 @@ def test_nothing_else_that_is_kept_gives_more(recompute: str | None) -> None:
     capacity = 0.2 * needed_by(problem_of(query, 100), plan)
     problem = problem_of(query, 100, capacity=capacity)
     found = estimate(problem, plan, STEADY)
-    shed = weighed(problem)
+    shed = with_sample_weights(problem)
 
     def fits(x: tuple[float, float]) -> bool:
         folded = with_early(shed, plan.early, dict(zip("AB", x, strict=True)))

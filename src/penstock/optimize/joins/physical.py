@@ -15,7 +15,7 @@ from penstock.plan.mesh import DriverMesh, Eddy, MeshJoin, MeshRoute
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
-from penstock.plan.representative import probe_order, stand_in
+from penstock.plan.representative import probe_order, representative
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
 
 LONGEST = 3600.0
@@ -150,7 +150,7 @@ def _searches(problem: Problem, plan: Plan) -> Iterator[Search]:
             for bound, target in ((left, right), (right, left)):
                 yield bound, target, key, float(problem.rates[bound])
         return
-    yield from _probes(problem, stand_in(plan))
+    yield from _probes(problem, representative(plan))
 
 
 def _probes(problem: Problem, plan: MultiwayJoin) -> Iterator[Search]:

@@ -61,7 +61,7 @@ def tick_seconds(query: Query) -> float:
     return 0.0 if query.view is None else query.view.every / MICROS
 
 
-def weighed(problem: Problem) -> Problem:
+def with_sample_weights(problem: Problem) -> Problem:
     """The problem of a view that is shed from: what is left carries weights, from which the view is
     estimated."""
     known = problem.known

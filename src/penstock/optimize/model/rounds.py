@@ -9,7 +9,7 @@ from penstock.optimize.model.work import probe_key
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan
-from penstock.plan.representative import probe_order, stand_in
+from penstock.plan.representative import probe_order, representative
 from penstock.plan.tree import Leaf, Node, TreeJoin
 
 
@@ -25,7 +25,7 @@ def _orders(plan: MultiwayJoin | MeshJoin | Eddy) -> tuple[ProbeOrder, ...]:
     if isinstance(plan, MeshJoin):
         meshes = plan.meshes
         return tuple(probe_order(mesh.driver, r) for mesh in meshes for r in mesh.routes)
-    return stand_in(plan).driving
+    return representative(plan).driving
 
 
 def batch_seconds(problem: Problem, plan: Plan) -> float:

@@ -16,7 +16,7 @@ from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem, gain
 from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.plan.tree import Branch, TreeJoin, branches, leaves
 
 
@@ -84,7 +84,7 @@ def work_of(problem: Problem, plan: Plan) -> Terms:
         return tuple(
             term for branch in branches(plan.root) for term in _branch_work(problem, branch)
         )
-    joined = stand_in(plan)
+    joined = representative(plan)
     return (
         *settling_of(problem, joined, *joined.orders),
         *(term for order in joined.orders for term in visits_of(problem, order)),

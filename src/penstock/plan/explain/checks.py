@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, ProbeOrder
 from penstock.plan.plan import Plan
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import Condition, Equality
@@ -71,7 +71,7 @@ def _places(plan: Plan, predicate: Condition | Equality) -> tuple[tuple[str | No
             return ((None, _lowest_join(plan, predicate)),)
         case Eddy():
             return ()
-    orders = stand_in(plan).driving
+    orders = representative(plan).driving
     return tuple((order.driver, _first_bound(order, predicate)) for order in orders)
 
 

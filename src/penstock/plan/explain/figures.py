@@ -15,7 +15,7 @@ from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin
 from penstock.plan.plan import Plan, recomputed_by
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.plan.sampling import shown_query
 from penstock.plan.text.parse import render_plan
 from penstock.query import Input, Query, TimeWindow
@@ -160,7 +160,7 @@ def _input(decision: Decision, item: Input) -> InputFigures:
 def _visits(plan: Plan, item: Input) -> tuple[Visit, ...]:
     if not isinstance(plan, MultiwayJoin | MeshJoin):
         return ()
-    driving = (order for order in stand_in(plan).driving if order.driver == item.alias)
+    driving = (order for order in representative(plan).driving if order.driver == item.alias)
     return next(map(visits_of, driving), ())
 
 

@@ -14,7 +14,7 @@ from penstock.plan.explain.mesh import as_data
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan, recomputed_by
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.plan.text.parse import render_plan
 from penstock.plan.text.shape import kind_of, shape_of
 
@@ -70,7 +70,7 @@ def _orders(plan: Plan) -> dict[str, list[str]]:
     """By driver, of those that drive; of a mesh, of the route that the most tuples take."""
     if not isinstance(plan, MultiwayJoin | MeshJoin):
         return {}
-    return {order.driver: list(order.targets) for order in stand_in(plan).driving}
+    return {order.driver: list(order.targets) for order in representative(plan).driving}
 
 
 def _routing(plan: Plan) -> dict[str, Any]:
