@@ -11,7 +11,8 @@ from penstock.optimize.joins.candidates import Proposal, multiway_plans, tree_pl
 from penstock.optimize.mesh.plans import RUSTER, mesh_plans
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
-from penstock.optimize.views.early import early_plans, recompute_plans
+from penstock.optimize.views.early import early_plans
+from penstock.optimize.views.recompute import recompute_plans
 from penstock.query.goal import Steady
 
 

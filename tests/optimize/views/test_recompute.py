@@ -24,7 +24,8 @@ from penstock.optimize.model.rounds import rounds_of
 from penstock.optimize.model.statistics_used import guesses
 from penstock.optimize.options import KINDS, SWITCHES, PlanOptions, checked
 from penstock.optimize.planner import decide
-from penstock.optimize.views.early import RECOMPUTED, early_sets, recompute_plan, recompute_plans
+from penstock.optimize.views.early import early_sets
+from penstock.optimize.views.recompute import RECOMPUTED, recompute_plan, recompute_plans
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan
 from penstock.plan.explain.figures import figures_of
