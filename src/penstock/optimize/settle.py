@@ -10,7 +10,8 @@ from penstock.optimize.joins.ordering import lazier
 from penstock.optimize.joins.physical import physical_choices, with_methods
 from penstock.optimize.mesh.plans import fallback_notes
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
+from penstock.optimize.model.flow import DEFAULT_HORIZON
+from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.preference import Context, Plans, Reason

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from penstock.duration import MICROS
 from penstock.optimize.model.distinct import cells_of, combinations, occupied
-from penstock.optimize.model.problem import Flow, Problem
+from penstock.optimize.model.flow import Flow
+from penstock.optimize.model.problem import Problem
 from penstock.query import Input, Query, RowsWindow, TimeWindow
 from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 

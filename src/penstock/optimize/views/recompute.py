@@ -1,4 +1,4 @@
-"""Recomputed views: of every set that keeps little, the plan that computes the view in each batch."""
+"""Recomputed views: of every set that keeps little, the plan of which each batch recomputes all."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from penstock.duration import MICROS
 from penstock.optimize.joins.candidates import Proposal
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.model.distinct import cells_of
+from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.posynomial import value
-from penstock.optimize.model.problem import Flow, Problem
+from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import of_segments, recompute_load
 from penstock.optimize.views.early import LATE, early_sets
 from penstock.plan.default_plan import default_plan
