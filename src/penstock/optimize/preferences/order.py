@@ -1,4 +1,7 @@
-"""The order of the preferences: each may put another plan first than those before it."""
+"""The order of the preferences: each may put another plan first than those before it.
+
+The first sorts all plans: one that came before it would only decide between plans that are equal.
+"""
 
 from __future__ import annotations
 
