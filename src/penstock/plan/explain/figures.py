@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from penstock.duration import MICROS
 from penstock.figure import Figure
@@ -18,6 +19,7 @@ from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.representative import representative
 from penstock.plan.sampling import shown_query
 from penstock.plan.text.parse import render_plan
+from penstock.plan.tree import TreeJoin
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import key_classes
@@ -158,16 +160,26 @@ def _input(decision: Decision, item: Input) -> InputFigures:
 
 
 def _visits(plan: Plan, item: Input) -> tuple[Visit, ...]:
-    if not isinstance(plan, MultiwayJoin | MeshJoin):
-        return ()
-    driving = (order for order in representative(plan).driving if order.driver == item.alias)
-    return next(map(visits_of, driving), ())
+    match plan:
+        case MultiwayJoin() | MeshJoin():
+            driving = (o for o in representative(plan).driving if o.driver == item.alias)
+            return next(map(visits_of, driving), ())
+        case TreeJoin() | Eddy():
+            return ()
+        case _:
+            assert_never(plan)
 
 
 def _way(plan: Plan, item: Input) -> str:
+    if item.is_table:
+        return ""
     match plan:
-        case MeshJoin() if not item.is_table and len(plan.mesh(item.alias).routes) > 1:
-            return f"{len(plan.mesh(item.alias).routes)} routes"
-        case Eddy(batch=batch) if not item.is_table:
+        case MeshJoin():
+            routes = len(plan.mesh(item.alias).routes)
+            return f"{routes} routes" if routes > 1 else ""
+        case Eddy(batch=batch):
             return f"routed by the eddy, {batch} at a time" if batch > 1 else "routed by the eddy"
-    return ""
+        case MultiwayJoin() | TreeJoin():
+            return ""
+        case _:
+            assert_never(plan)
