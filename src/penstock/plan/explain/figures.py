@@ -28,27 +28,49 @@ from penstock.query.window import render_window
 
 @dataclass(frozen=True)
 class InputFigures:
-    """One input with what is known of it: tuples/s, tuples, fraction kept, seconds.
-
-    `early_by` is what it is aggregated by before the join, if it is; `state` is then rows of that.
-    `visits` are those of the main route where there are several, `way` what there is instead of one
-    order of visits.
-    """
+    """One input with what is known of it."""
 
     alias: str
+    """Its name in FROM."""
+
     source: str
+    """The name of its stream or table."""
+
     window: str
+    """Its window, as in the query."""
+
     is_table: bool
+    """Whether it is a table, which has no rate and no window."""
+
     visits: tuple[Visit, ...]
+    """What its new tuples visit, in order; of several routes, on the main one."""
+
     rate: Figure | None
+    """Tuples/s before filters and drop boxes; None for a table."""
+
     state: float
+    """Tuples in its window; of one that is aggregated early, rows that are left of them."""
+
     is_state_guess: bool
+    """Whether `state` rests on a guess."""
+
     lateness: float
+    """Seconds that a tuple may be late."""
+
     idle: float | None
+    """Seconds that it holds up others when it is silent; None for ever."""
+
     filters: tuple[str, ...]
+    """The conditions on it that are decided before the joins."""
+
     keep: float
+    """The fraction that its drop box keeps."""
+
     early_by: tuple[str, ...] | None = None
+    """The columns by which it is aggregated before the join, if it is."""
+
     way: str = ""
+    """What there is instead of one order of visits: `3 routes`, or an eddy."""
 
     @property
     def name(self) -> str:
