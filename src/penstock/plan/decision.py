@@ -46,7 +46,7 @@ class Estimate:
     """The inner results of a tree."""
 
     measure: float | None = None
-    """What the goal asks for: seconds to the first N results (None: never), or results by then."""
+    """The figure of the goal: seconds to the first N results (None: never), or results by then."""
 
     sets: Mapping[str, float] = field(default_factory=dict)
     """The rows that the inputs aggregated early are folded to, by alias."""
@@ -108,7 +108,7 @@ class Decision:
     """The chosen plan, the others, and the reason."""
 
     goal: Goal
-    """What the plan is to be best at."""
+    """The aim by which plans are compared."""
 
     capacity: float
     """The CPU-seconds a second that there are."""
@@ -144,7 +144,7 @@ class Decision:
     """Whether rates, selectivities or costs were guessed, so that utilization says little."""
 
     notes: tuple[str, ...] = ()
-    """What else a reader should know of the figures and the plan."""
+    """Remarks on the figures and the plan, for whoever reads explain."""
 
     @property
     def plan(self) -> Plan:

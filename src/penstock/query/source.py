@@ -34,7 +34,7 @@ class Source:
     """The declared columns."""
 
     format: Format
-    """What the tuples are read from: files of some format, or a generator."""
+    """The format of its files, or the kind of generator."""
 
     is_table: bool = False
     """Whether it is a table, whose rows have been there for ever."""
@@ -64,7 +64,7 @@ class Source:
     """With `fill`, columns that a file does not have are NULL."""
 
     options: tuple[tuple[str, str | int | float | bool], ...] = ()
-    """What only one format understands (header, delimiter, values, seed, …), by lower-case name."""
+    """Options of one format alone (header, delimiter, values, seed, …), by lower-case name."""
 
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""

@@ -1,4 +1,4 @@
-"""Why nothing comes out of a query, as far as the figures of its batches tell."""
+"""No results: why nothing comes out of a query, as far as the figures of its batches tell."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def _searches(problem: Problem, plan: Plan) -> Iterator[Search]:
 
 
 def _both_ways(problem: Problem, root: Node) -> Iterator[Search]:
-    """What is new on either side of each join is looked for on the other."""
+    """The searches of a tree: each side of a join looks for its new rows on the other."""
     for branch in branches(root):
         left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
         key = None if branch.method == "nested" else problem.shared_key(left, right)

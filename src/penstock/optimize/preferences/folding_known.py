@@ -16,8 +16,8 @@ from penstock.optimize.preferences.preference import (
 from penstock.plan.plan import Plan
 
 HARMLESS = 0.1
-"""What part of the capacity merging windows in which nothing folds may take at the most, for a view
-to be recomputed though it is only guessed that they fold: so much is lost if that is wrong."""
+"""The part of the capacity that merging windows in which nothing folds may take at the most, for a
+view to be recomputed though it is only guessed that they fold: so much is lost if that is wrong."""
 
 
 def folding_known(plans: Plans, context: Context) -> Preferred:

@@ -13,7 +13,7 @@ from penstock.plan.plan import Plan, recomputed_by
 from penstock.query.goal import Steady
 
 CLEARLY = 0.9
-"""What part of another plan's work a plan may need at the most to be clearly better."""
+"""The part of another plan's work that a plan may need at the most to be clearly better."""
 
 Plans = Sequence[Alternative]
 

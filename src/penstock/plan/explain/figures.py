@@ -43,7 +43,7 @@ class InputFigures:
     """Whether it is a table, which has no rate and no window."""
 
     visits: tuple[Visit, ...]
-    """What its new tuples visit, in order; of several routes, on the main one."""
+    """The inputs that its new tuples visit, in order; of several routes, on the main one."""
 
     rate: Figure | None
     """Tuples/s before filters and drop boxes; None for a table."""
@@ -70,7 +70,7 @@ class InputFigures:
     """The columns by which it is aggregated before the join, if it is."""
 
     way: str = ""
-    """What there is instead of one order of visits: `3 routes`, or an eddy."""
+    """The text for inputs without one order of visits: `3 routes`, or an eddy."""
 
     @property
     def name(self) -> str:
