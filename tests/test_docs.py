@@ -141,6 +141,13 @@ def test_the_readme_links_to_every_page() -> None:
     assert wanted <= {link if (ROOT / link).is_file() else f"{link}README.md" for link in linked}
 
 
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md", "examples/data/README.md"])
+def test_lines_of_prose_are_short(page: str) -> None:
+    """Tables and blocks may be wider."""
+    lines = without_blocks(text_of(page)).splitlines()
+    assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
+
+
 def test_lines_of_the_architecture_page_are_short() -> None:
     lines = text_of("docs/architecture.md").splitlines()
     assert [line for line in lines if len(line) > 120] == []
@@ -156,6 +163,26 @@ def test_the_glossary_is_in_order_with_a_line_and_a_link_for_each_word() -> None
     assert len(set(named)) == len(named)
     for _, _, shown, link in rows:
         assert link.removeprefix("../src/penstock/").rstrip("/") == shown
+
+
+def test_the_words_of_the_glossary_stand_in_the_files_that_they_link_to() -> None:
+    rows = re.findall(r"^\| (.+?) \| .* \| \[.+\]\((.+)\) \|$", text_of("docs/glossary.md"), re.M)
+    for word, link in rows:
+        place = ROOT / "docs" / link
+        files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+        said = " ".join(re.sub(r"[\s_-]+", " ", path.read_text("utf-8")) for path in files)
+        spelled = re.escape(word.replace("`", "").lower()).replace(r"\ ", " ?")
+        assert re.search(spelled, said.lower()), (word, link)
+
+
+def test_contributing_names_the_places_that_take_apart_all_kinds_of_plans() -> None:
+    steps = text_of("CONTRIBUTING.md").partition("### A kind of plan")[2].partition("\n### ")[0]
+    places = [p for p in SOURCE.rglob("*.py") if "assert_never(plan)" in p.read_text("utf-8")]
+    assert len(places) > 12
+    for place in places:
+        path = place.relative_to(SOURCE)
+        named = (str(path), path.name, f"{path.parent.name}/")
+        assert any(f"`{name}`" in steps for name in named), path
 
 
 WORDS = """

@@ -1,4 +1,8 @@
-"""Atomic writes: a file or folder is seen whole or not at all."""
+"""Atomic writes: a file or folder is seen whole or not at all.
+
+These replace what is there. A commit does not go this way: `Store.publish` of engine/state must
+never replace another run's file, and flushes its own to the disk before anybody sees it.
+"""
 
 from __future__ import annotations
 

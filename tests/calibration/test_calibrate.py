@@ -15,7 +15,7 @@ from penstock.calibration import verdict
 from penstock.calibration.batch_runs import run_in_process
 from penstock.calibration.calibrate import QUICK, calibrate_laboratory
 from penstock.calibration.designed import batch_plans, batched, designed, plans_for, viewed
-from penstock.calibration.fit import Run, fit
+from penstock.calibration.fit import MeasuredRun, fit
 from penstock.calibration.timing import timed
 from penstock.calibration.unit import BATCHES, LABORATORY, Unit, spark_units
 from penstock.calibration.verdict import reasons_against
@@ -110,7 +110,8 @@ def test_costs_are_found_again_in_what_they_give() -> None:
     for workload in designed(1_000):
         problem = problem_of(workload)
         runs += [
-            Run(problem, plan, 10.0, 10.0 * needed_by(problem, plan)) for plan in plans_for(problem)
+            MeasuredRun(problem, plan, 10.0, 10.0 * needed_by(problem, plan))
+            for plan in plans_for(problem)
         ]
     found = fit(runs, LABORATORY, pull=0.0)
     assert found.median_error < 1e-6
@@ -126,7 +127,7 @@ def test_starting_batches_has_its_cost() -> None:
         for plan in plans_for(problem):
             rounds = 3 * rounds_of(problem, plan)
             busy = 10.0 * needed_by(problem, plan) + 3 * costs.batch + rounds * costs.round
-            runs.append(Run(problem, plan, 10.0, busy, 3, rounds))
+            runs.append(MeasuredRun(problem, plan, 10.0, busy, 3, rounds))
     found = fit(runs, BATCHES, pull=0.0).costs
     assert (found.batch, found.round) == pytest.approx((0.01, 0.002), rel=1e-3)
 
@@ -137,7 +138,10 @@ def test_folding_and_tallying_are_told_apart() -> None:
     for workload in (*batched(1_000, 4), *viewed(1_000, 4)):
         problem = problem_of(workload, costs)
         plans = batch_plans(problem)
-        runs += [Run(problem, plan, 10.0, 10.0 * needed_by(problem, plan), 3, 6) for plan in plans]
+        runs += [
+            MeasuredRun(problem, plan, 10.0, 10.0 * needed_by(problem, plan), 3, 6)
+            for plan in plans
+        ]
     found = fit(runs, BATCHES, pull=0.0, floor=0.0)
     assert found.median_error < 1e-6
     assert (found.costs.fold, found.costs.tally) == pytest.approx((130e-9, 40e-9), rel=1e-3)
@@ -155,7 +159,7 @@ def test_views_are_run_late_and_early() -> None:
 def test_kinds_that_cannot_be_told_apart_share_by_their_usual_costs() -> None:
     problem = problem_of(CHAIN)
     plan = default_plan(problem.query)
-    runs = [Run(problem, plan, seconds, seconds) for seconds in (1.0, 2.0)]
+    runs = [MeasuredRun(problem, plan, seconds, seconds) for seconds in (1.0, 2.0)]
     found = fit(runs, (Unit({"probe": 1.0}, 3e-7), Unit({"compare": 1.0}, 1e-8))).costs
     assert found.probe / found.compare == pytest.approx(30, rel=0.01)
     measured = replace(problem.known, costs=found)
@@ -184,9 +188,9 @@ def test_rounds_are_those_of_the_engine(seed: int) -> None:
 # What no machine can have
 
 
-def made_up_runs(costs: Costs, off: float = 0.0) -> list[Run]:
+def made_up_runs(costs: Costs, off: float = 0.0) -> list[MeasuredRun]:
     """Runs in batches that take what the costs say, by turns more and less by some part of it."""
-    runs: list[Run] = []
+    runs: list[MeasuredRun] = []
     for workload in (*batched(1_000, 4), *viewed(1_000, 4)):
         problem = problem_of(workload, costs)
         for plan in batch_plans(problem):
@@ -194,7 +198,9 @@ def made_up_runs(costs: Costs, off: float = 0.0) -> list[Run]:
             steady = workload.seconds * needed_by(problem, plan)
             busy = steady + 4 * costs.batch + rounds * costs.round
             sign = 1 if len(runs) % 2 else -1
-            runs.append(Run(problem, plan, workload.seconds, busy * (1 + sign * off), 4, rounds))
+            runs.append(
+                MeasuredRun(problem, plan, workload.seconds, busy * (1 + sign * off), 4, rounds)
+            )
     return runs
 
 

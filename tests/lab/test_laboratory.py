@@ -10,7 +10,7 @@ import pytest
 
 from penstock.bench.joins.kernel import kernel_benchmark
 from penstock.errors import PlanError
-from penstock.lab.clock import Costs, SimulatedClock
+from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Eager, Lazy
 from penstock.query import (
@@ -171,7 +171,7 @@ def two_streams(a: list[int], b: list[int]) -> Case:
 
 def test_a_server_slower_than_its_arrivals_builds_a_backlog():
     case = two_streams(a=[0, 1], b=[2, 10])
-    clock = SimulatedClock(Costs(tuples=2.0, results=1.0))
+    clock = SimulatedClock(ClockCosts(tuples=2.0, results=1.0))
     outcome = run(plan_of(case.query, NESTED), tables_of(case), Eager(), clock=clock)
     # A0 is done at 2 and A1 at 4; B2 joins both, 4 + 2 + 2 = 8; B10 joins none, 10 + 2.
     assert sorted(rows_of(outcome)) == [(0, 2), (1, 2)]
@@ -189,13 +189,13 @@ def test_lazy_results_come_at_the_next_re_execution():
         (6, (0, 4)),
         (6, (3, 4)),
     ]
-    slow = run(plan, tables, Lazy(2 * SECOND), clock=SimulatedClock(Costs(inserts=0.5)))
+    slow = run(plan, tables, Lazy(2 * SECOND), clock=SimulatedClock(ClockCosts(inserts=0.5)))
     assert (slow.produced_at / SECOND).tolist() == [3.0, 4.5, 6.5, 6.5]
 
 
 def test_a_simulated_run_is_the_same_every_time():
     case = common_case()
-    clock = SimulatedClock(Costs(compares=0.01, probes=0.02, expired=0.1, sweeps=0.001))
+    clock = SimulatedClock(ClockCosts(compares=0.01, probes=0.02, expired=0.1, sweeps=0.001))
     one, two = (run_algorithm("lazy hash", case, clock=clock) for _ in range(2))
     assert one.results == two.results
     assert one.produced_at.tolist() == two.produced_at.tolist()

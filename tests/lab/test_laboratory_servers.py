@@ -12,7 +12,7 @@ import pytest
 
 from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
-from penstock.lab.clock import Costs, SimulatedClock, Work
+from penstock.lab.clock import ClockCosts, SimulatedClock, Work
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy
 from penstock.plan.tree import Branch, Node, TreeJoin, branches, leaves
@@ -39,7 +39,7 @@ from support.laboratory_trees import hand_made, random_tree, tree_of
 
 
 def each(**costs: float) -> SimulatedClock:
-    return SimulatedClock(Costs(**costs), servers="each")
+    return SimulatedClock(ClockCosts(**costs), servers="each")
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
@@ -167,7 +167,7 @@ class Coming:
 class Simulation:
     """Joins with a queue each, in plain loops: what is ready first is served first."""
 
-    def __init__(self, case: Case, plan: TreeJoin, costs: Costs):
+    def __init__(self, case: Case, plan: TreeJoin, costs: ClockCosts):
         self.query, self.costs = case.query, costs
         self.windows = {alias: batches[0] for alias, batches in case.batches.items()}
         self.keys = Layout(case.query).keys
@@ -276,7 +276,7 @@ def test_the_times_are_those_of_a_simulation_event_by_event(seed):
     eighths = {name: rng.choice((0, 1, 2, 5)) / 8 for name in ("tuples", "inserts", "probes")}
     eighths |= {name: rng.choice((0, 1, 2)) / 8 for name in ("compares", "results")}
     outcome = run(plan, tables_of(case), Eager(), clock=each(**eighths))
-    simulation = Simulation(case, plan, Costs(**eighths))
+    simulation = Simulation(case, plan, ClockCosts(**eighths))
     simulation.run()
     measured = zip((outcome.produced_at / SECOND).tolist(), rows_of(outcome), strict=True)
     assert sorted(measured) == sorted(simulation.results)

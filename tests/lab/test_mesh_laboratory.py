@@ -13,7 +13,7 @@ from penstock.bench.mesh.joins import contest
 from penstock.bench.mesh.joins_data import STREAMS, skewed
 from penstock.errors import PlanError
 from penstock.lab.apparatus import execute, no_counts, set_up
-from penstock.lab.clock import Costs, SimulatedClock
+from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.kernels.profile_loop import BUCKETS, NOTHING, teach
 from penstock.lab.laboratory import run
 from penstock.lab.mesh import join_eddy, join_lottery, mesh
@@ -167,7 +167,7 @@ def test_a_lottery_learns_which_operator_lets_fewer_rows_through(monkeypatch) ->
 
 
 def test_a_mesh_on_a_simulated_clock_is_charged_for_its_work() -> None:
-    case, clock = common_case(), SimulatedClock(Costs(probes=1.0))
+    case, clock = common_case(), SimulatedClock(ClockCosts(probes=1.0))
     outcome = run(mesh_of_two(case.query), tables_of(case), Lazy(2 * SECOND), clock=clock)
     assert outcome.busy == outcome.work.probes > 0
     assert outcome.deciding == 0.0
@@ -180,7 +180,7 @@ def test_an_attribute_that_the_driver_does_not_have_is_refused() -> None:
 
 
 def test_a_server_for_each_join_is_for_trees() -> None:
-    case, clock = common_case(), SimulatedClock(Costs(), servers="each")
+    case, clock = common_case(), SimulatedClock(ClockCosts(), servers="each")
     for plan in (mesh_of_two(case.query), Eddy(case.query)):
         with pytest.raises(PlanError, match="cannot have a server for each join"):
             run(plan, tables_of(case), Eager(), clock=clock)

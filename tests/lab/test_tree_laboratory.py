@@ -10,7 +10,7 @@ import pytest
 
 from penstock.kernels.drop import keeps
 from penstock.lab.apparatus import TreeState, execute, no_counts, set_up, total_work
-from penstock.lab.clock import Costs, SimulatedClock, Work
+from penstock.lab.clock import ClockCosts, SimulatedClock, Work
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy
 from penstock.plan.drops import DropBoxes
@@ -55,7 +55,7 @@ def test_every_tree_and_mode_gives_the_results_of_the_reference(seed):
     assert canonical(rows_of(outcome)) == canonical(answer(case.query, case.batches))
     assert outcome.work.results == len(outcome.results)
     assert (np.diff(outcome.produced_at) >= 0).all()
-    clock = SimulatedClock(Costs(inserts=0.1, compares=0.01), servers="each")
+    clock = SimulatedClock(ClockCosts(inserts=0.1, compares=0.01), servers="each")
     served = run(plan, tables, mode, clock=clock)
     assert canonical(rows_of(served)) == canonical(rows_of(outcome))
     assert (np.diff(served.produced_at) >= 0).all()
@@ -129,7 +129,7 @@ def test_results_of_a_block_come_at_its_re_execution():
 def test_a_shared_server_is_charged_for_inner_rows():
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), "hash")
-    clock = SimulatedClock(Costs(inserts=1.0))
+    clock = SimulatedClock(ClockCosts(inserts=1.0))
     outcome = run(plan, tables_of(case), Eager(), clock=clock)
     # B2 is done at 5 with its two inner rows, C3 at 6, B4 at 8 with its one.
     assert (outcome.produced_at // SECOND).tolist() == [6, 6, 8]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from penstock.bench.planning import Asked, known_of
+from penstock.optimize import planner
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.preferences.best_for_goal import best_for_goal
 from penstock.optimize.preferences.forced import forced
 from penstock.optimize.preferences.order import PREFERENCES
-from penstock.optimize.preferences.preferred import Context, Plans
+from penstock.optimize.preferences.preference import Context, Plans, Preferred, put_first
 from penstock.optimize.propose import proposals
 from penstock.optimize.weigh import weighed
 from penstock.plan.text.parse import render_plan
@@ -73,9 +76,24 @@ def test_a_forced_plan_comes_first_and_once() -> None:
 def test_the_reasons_are_those_that_explain_gives() -> None:
     for asked in ASKED:
         context = context_of(asked, PlanOptions())
-        plans, told = plans_of(context), []
+        plans, own, default = plans_of(context), [], ""
         for prefer in PREFERENCES:
             found = prefer(plans, context)
-            told += [] if found.reason is None else [found.reason(found.plans[0])]
             plans = found.plans
-        assert decide(known_of(asked)).reason == "; ".join(told[1:] or told)
+            if found.is_default and found.reason is not None:
+                default = found.reason(plans[0])
+            elif found.reason is not None:
+                own.append(found.reason(plans[0]))
+        assert decide(known_of(asked)).reason == ("; ".join(own) or default)
+
+
+@pytest.mark.parametrize("place", range(len(PREFERENCES) + 1))
+def test_a_preference_is_told_wherever_it_stands(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def last_first(plans: Plans, context: Context) -> Preferred:
+        return put_first(plans, plans[-1], "the last comes first")
+
+    order = (*PREFERENCES[:place], last_first, *PREFERENCES[place:])
+    monkeypatch.setattr(planner, "PREFERENCES", order)
+    assert "the last comes first" in decide(known_of(ASKED[0])).reason.split("; ")

@@ -26,7 +26,7 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.preferences.least_state import ALIKE
 from penstock.optimize.preferences.order import PREFERENCES
-from penstock.optimize.preferences.preferred import CLEARLY, Context, Plans, Reason
+from penstock.optimize.preferences.preference import CLEARLY, Context, Plans, Reason
 from penstock.optimize.preferences.ranking import Ranking
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision

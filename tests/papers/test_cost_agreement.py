@@ -11,7 +11,7 @@ import pytest
 
 from penstock.duration import MICROS
 from penstock.engine.rows.columns import ARRIVAL, TS
-from penstock.lab.clock import Costs, SimulatedClock
+from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager
 from penstock.papers.fluid import Curve, Servers, curve
@@ -67,7 +67,7 @@ class Trial:
     streams: dict[str, Source]
     edges: tuple[Edge, ...]
     whole: Part
-    costs: Costs
+    costs: ClockCosts
 
 
 def random_trial(
@@ -94,7 +94,7 @@ def random_trial(
     most = sum if servers == "shared" else max
     work = busy * SPAN / most(work_of(parts[0].network))
     compares = {"nested": work, "hash": 0.1 * work if servers == "each" else 0.0}[method]
-    costs = Costs(inserts=0.6 * work, probes=0.4 * work, compares=compares)
+    costs = ClockCosts(inserts=0.6 * work, probes=0.4 * work, compares=compares)
     return Trial(streams, tuple(edges), parts[0], costs)
 
 
@@ -131,7 +131,7 @@ def work_of(network: Node) -> list[float]:
     return [own, *work_of(network.left), *work_of(network.right)]
 
 
-def priced(network: Node, costs: Costs) -> Node:
+def priced(network: Node, costs: ClockCosts) -> Node:
     """The network with the costs of the laboratory's clock."""
     if not isinstance(network, Join):
         return network

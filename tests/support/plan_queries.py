@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from penstock.duration import MICROS
 from penstock.optimize.estimate import estimate, with_drops
-from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
+from penstock.optimize.model.flow import DEFAULT_HORIZON
+from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.default_plan import default_plan

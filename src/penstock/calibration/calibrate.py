@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from penstock.calibration.batch_runs import RunPlan, run_in_process, spark_runs
 from penstock.calibration.designed import batch_plans, batched, designed, plans_for, viewed
-from penstock.calibration.fit import Fit, Run, fit
+from penstock.calibration.fit import Fit, MeasuredRun, fit
 from penstock.calibration.timing import least
 from penstock.calibration.unit import BATCHES, LABORATORY, spark_units
 from penstock.calibration.workload import Workload
@@ -26,7 +26,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Effort:
+class Thoroughness:
     """How much is run: the tuples of a workload, their batches, the plans, and how many times."""
 
     tuples: int
@@ -40,12 +40,12 @@ class Effort:
 
 
 # Of a size that the clock resolves well; batches need more tuples to show what a tuple costs.
-THOROUGH = Effort(
+THOROUGH = Thoroughness(
     tuples=60_000, times=4, batched_tuples=300_000, batches=4, trees=2, batched_times=2,
     spark_tuples=300_000, spark_times=2,
 )  # fmt: skip
 # On Spark every batch takes a third of a second or more: few are all there is time for.
-QUICK = Effort(
+QUICK = Thoroughness(
     tuples=15_000, times=2, batched_tuples=120_000, batches=2, trees=1, batched_times=2,
     spark_tuples=60_000, spark_times=1,
 )  # fmt: skip
@@ -54,42 +54,42 @@ QUICK = Effort(
 _LONGEST = 0.5
 
 
-def calibrate_laboratory(progress: Progress, effort: Effort = THOROUGH) -> Fit:
+def calibrate_laboratory(progress: Progress, how: Thoroughness = THOROUGH) -> Fit:
     """The costs of joining tuple by tuple in one process, in CPU-seconds."""
-    runs: list[Run] = []
-    workloads = tuple(designed(effort.tuples))
+    runs: list[MeasuredRun] = []
+    workloads = tuple(designed(how.tuples))
     for number, workload in enumerate(workloads):
         progress(number, len(workloads))
-        runs += _measured(workload, effort.times)
+        runs += _measured(workload, how.times)
     progress(len(workloads), len(workloads))
     return fit(runs, LABORATORY)
 
 
-def calibrate_local(progress: Progress, effort: Effort = THOROUGH) -> Fit:
+def calibrate_local(progress: Progress, how: Thoroughness = THOROUGH) -> Fit:
     """The costs of joining and aggregating in batches in one process, in CPU-seconds."""
-    size = (effort.batched_tuples, effort.batches)
+    size = (how.batched_tuples, how.batches)
     workloads = (*batched(*size), *viewed(*size))
     progress(0, len(workloads))
-    runs = _batch_runs(workloads, run_in_process, progress, effort.trees, effort.batched_times)
+    runs = _batch_runs(workloads, run_in_process, progress, how.trees, how.batched_times)
     return fit(tuple(runs), BATCHES)
 
 
-def calibrate_spark(here: Costs, progress: Progress, effort: Effort = THOROUGH) -> Fit:
+def calibrate_spark(here: Costs, progress: Progress, how: Thoroughness = THOROUGH) -> Fit:
     """The costs of joining in batches on Spark, in seconds of the whole session.
 
     The proportions of joining and aggregating are those of one process, `here`, so that no views
     are run.
     """
-    workloads = tuple(batched(effort.spark_tuples, effort.batches))
+    workloads = tuple(batched(how.spark_tuples, how.batches))
     progress(0, len(workloads))
     with spark_runs() as run:
-        runs = tuple(_batch_runs(workloads, run, progress, effort.trees, effort.spark_times))
+        runs = tuple(_batch_runs(workloads, run, progress, how.trees, how.spark_times))
     return fit(runs, spark_units(here, len(os.sched_getaffinity(0))))
 
 
 def _batch_runs(
     workloads: Sequence[Workload], run: RunPlan, progress: Progress, trees: int, times: int
-) -> Iterator[Run]:
+) -> Iterator[MeasuredRun]:
     # The first runs wait for workers to start and for code to be compiled.
     smallest = min(workloads, key=lambda workload: workload.tuples)
     for plan in batch_plans(_exact(smallest), trees):
@@ -99,7 +99,7 @@ def _batch_runs(
         for plan in batch_plans(problem, trees):
             found = min((run(plan) for _ in range(times)), key=lambda r: r.seconds)
             spent = (workload.seconds, found.seconds)
-            yield Run(problem, plan, *spent, found.batches, found.rounds)
+            yield MeasuredRun(problem, plan, *spent, found.batches, found.rounds)
         progress(number, len(workloads))
 
 
@@ -108,9 +108,9 @@ def _exact(workload: Workload) -> Problem:
     return Problem(query, complete(query, workload.statistics()))
 
 
-def _measured(workload: Workload, times: int) -> Iterator[Run]:
+def _measured(workload: Workload, times: int) -> Iterator[MeasuredRun]:
     problem = _exact(workload)
     tuples = read_all(problem.query)
     for plan in plans_for(problem):
         if needed_by(problem, plan) * workload.seconds < _LONGEST:
-            yield Run(problem, plan, workload.seconds, least(plan, tuples, times))
+            yield MeasuredRun(problem, plan, workload.seconds, least(plan, tuples, times))

@@ -32,7 +32,7 @@ FLOOR = 0.05
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredRun:
     """A plan that took `busy` seconds for `seconds` of event time, in batches with rounds."""
 
     problem: Problem
@@ -63,7 +63,7 @@ class Fit:
 
 
 def fit(
-    runs: Sequence[Run], units: Sequence[Unit], pull: float = PULL, floor: float = FLOOR
+    runs: Sequence[MeasuredRun], units: Sequence[Unit], pull: float = PULL, floor: float = FLOOR
 ) -> Fit:
     """The costs with the least sum of squared relative errors, none below its floor."""
     amounts = np.array([[_amount(run, unit) for unit in units] for run in runs])
@@ -103,7 +103,7 @@ def _explained(errors: Floats, measured: Floats) -> float:
     return float(1.0 - (errors @ errors) / max(alike @ alike, np.finfo(float).tiny))
 
 
-def _amount(run: Run, unit: Unit) -> float:
+def _amount(run: MeasuredRun, unit: Unit) -> float:
     """How often a run does what has a unit's cost."""
     parts = {"fold": 0.0, "tally": 0.0, **unit.parts}
     known = replace(run.problem.known, costs=Costs("measured", **parts))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.planning import Planning, planned_query
+from penstock.cli.plan_options import Planning, planned_query
 from penstock.errors import SinkError
 
 if TYPE_CHECKING:

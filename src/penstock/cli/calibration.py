@@ -68,18 +68,18 @@ def measure(engines: Iterable[EngineName], quick: bool) -> dict[EngineName, Fit]
         calibrate_spark,
     )
 
-    effort = QUICK if quick else THOROUGH
+    how = QUICK if quick else THOROUGH
     wanted = set(engines)
     fits: dict[EngineName, Fit] = {}
     if wanted & {"local", "spark"}:
         with bar("calibrating local") as progress:
-            fits["local"] = calibrate_local(progress, effort)
+            fits["local"] = calibrate_local(progress, how)
     if "spark" in wanted:
         with bar("calibrating spark") as progress:
-            fits["spark"] = calibrate_spark(fits["local"].costs, progress, effort)
+            fits["spark"] = calibrate_spark(fits["local"].costs, progress, how)
     if "laboratory" in wanted:
         with bar("calibrating laboratory") as progress:
-            fits["laboratory"] = calibrate_laboratory(progress, effort)
+            fits["laboratory"] = calibrate_laboratory(progress, how)
     return fits
 
 

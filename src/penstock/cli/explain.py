@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.planning import (
+from penstock.cli.plan_options import (
     Capacity,
     ExactOfKept,
     Functions,

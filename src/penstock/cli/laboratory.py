@@ -52,11 +52,11 @@ def run_in_laboratory(
 
 
 def _clock(costs: list[str] | None) -> Clock:
-    from penstock.lab.clock import Costs, RealClock, SimulatedClock
+    from penstock.lab.clock import ClockCosts, RealClock, SimulatedClock
 
     if not costs:
         return RealClock()
-    known = [field.name for field in fields(Costs)]
+    known = [field.name for field in fields(ClockCosts)]
     given: dict[str, float] = {}
     for text in costs:
         kind, _, value = text.partition("=")
@@ -67,7 +67,7 @@ def _clock(costs: list[str] | None) -> Clock:
         if kind not in known or not given[kind] >= 0:
             hint = f"KIND=SECONDS with one of {', '.join(known)}"
             raise typer.BadParameter(f"{text!r} is not {hint}", param_hint="--cost")
-    return SimulatedClock(Costs(**given))
+    return SimulatedClock(ClockCosts(**given))
 
 
 def _report(outcome: Outcome, *, is_simulated: bool) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from penstock.cli.durations import positive_duration
 from penstock.cli.laboratory import run_in_laboratory
-from penstock.cli.planning import (
+from penstock.cli.plan_options import (
     Capacity,
     ExactOfKept,
     Functions,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from penstock.lab.kernels.nested import (
     run_blocks,
 )
 from penstock.lab.kernels.tree import Paths, run_arrivals
-from penstock.lab.layout.columns import Columns
+from penstock.lab.layout.columns import Columns, Table
 from penstock.lab.layout.joinable import Joinable, comparisons_of, joinable
 from penstock.lab.layout.loops import Lowering, every_table
 from penstock.lab.layout.paths import TreeLowering
@@ -107,6 +108,8 @@ def set_up(
 
     Where it is `traced`, a tree keeps what every inner row was made of.
     """
+    if traced:
+        _refuse_tracing(plan)
     layout = Layout(plan.query)
     inside, outside = comparisons_of(layout)
     arriving = kept_tuples(plan, tuples)
@@ -115,7 +118,8 @@ def set_up(
     kept = {alias: np.flatnonzero(passes) for alias, passes in codes.passes.items()}
     columns = Columns(layout, inside)
     starts = np.cumsum([0, *(len(kept[alias]) for alias in plan.query.aliases)])[:-1]
-    windows, machine = _build(plan, columns, lives, codes, buckets, starts, len(times), traced)
+    parts = _Parts(columns, lives, codes, _bucket_counts(lives, buckets), starts)
+    windows, machine = _build(plan, parts, len(times), traced)
     bounds = block_bounds(mode, times)
     return Apparatus(
         plan=plan,
@@ -176,59 +180,80 @@ def blocks_of(apparatus: Apparatus, positions: Int64s) -> Int64s:
     return np.searchsorted(apparatus.schedule.blocks, positions, side="right") - 1
 
 
-def _build(
-    plan: Plan,
-    columns: Columns,
-    lives: Mapping[str, Lifetimes],
-    codes: Joinable,
-    buckets: Mapping[str, int],
-    starts: Int64s,
-    positions: int,
-    traced: bool,
-) -> tuple[Windows, Machine]:
-    """The windows, with the tables in them, and what is done with them."""
-    sizes = _bucket_counts(lives, buckets)
-    tables = np.array(
-        [
-            number
-            for number, item in enumerate(plan.query.inputs)
-            if item.is_table
-            for _ in range(int(codes.passes[item.alias].sum()))
-        ],
-        np.int64,
-    )
-    if traced and not isinstance(plan, TreeJoin):
+def _refuse_tracing(plan: Plan) -> None:
+    """Refuse a server for each join of a plan that is one operator."""
+    if not isinstance(plan, TreeJoin):
         raise PlanError(
             "a multi-way join is one operator and cannot have a server for each join",
             hint="let all its work share one: servers='shared'",
         )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The input of a run, of which windows and machine are made."""
+
+    columns: Columns
+    lives: Mapping[str, Lifetimes]
+    codes: Joinable
+
+    sizes: Mapping[str, int]
+    """The buckets of each input's hash tables."""
+
+    starts: Int64s
+    """Where each input's rows start."""
+
+    def windows(self, hashed: Sequence[Table]) -> Windows:
+        """Empty windows with these hash tables."""
+        return self.columns.windows(hashed, self.lives, self.codes, self.sizes)
+
+    def filled(self, hashed: Sequence[Table]) -> Windows:
+        """Windows with these hash tables, and the rows of tables in them."""
+        windows = self.windows(hashed)
+        insert_all(windows, self.table_rows())
+        return windows
+
+    def table_rows(self) -> Int64s:
+        """The number of its input, for each row of a table."""
+        inputs = self.columns.layout.query.inputs
+        counts = [int(self.codes.passes[i.alias].sum()) if i.is_table else 0 for i in inputs]
+        return np.repeat(np.arange(len(inputs)), counts)
+
+    def able(self) -> dict[str, pa.Table]:
+        """The rows of each input that can join at all."""
+        passes = self.codes.passes
+        return {alias: life.rows.filter(passes[alias]) for alias, life in self.lives.items()}
+
+
+def _build(plan: Plan, parts: _Parts, positions: int, traced: bool) -> tuple[Windows, Machine]:
+    """The windows, with the tables in them, and what is done with them."""
+    columns = parts.columns
     match plan:
         case MultiwayJoin():
             lowering = Lowering(plan.orders, columns)
-            windows = columns.windows(lowering.tables, lives, codes, sizes)
-            insert_all(windows, tables)
-            return windows, lowering.loops(codes.counts)
+            return parts.filled(lowering.tables), lowering.loops(parts.codes.counts)
         case MeshJoin():
             lowering = routes_of(plan, columns)
-            windows = columns.windows(lowering.tables, lives, codes, sizes)
-            insert_all(windows, tables)
-            return windows, mesh_of(plan, lowering, _able(lives, codes), starts)
+            windows = parts.filled(lowering.tables)
+            return windows, mesh_of(plan, lowering, parts.able(), parts.starts)
         case Eddy():
-            windows = columns.windows(every_table(columns), lives, codes, sizes)
-            insert_all(windows, tables)
-            return windows, join_eddy_of(plan, columns, _able(lives, codes), starts)
+            windows = parts.filled(every_table(columns))
+            return windows, join_eddy_of(plan, columns, parts.able(), parts.starts)
         case TreeJoin():
-            tree = TreeLowering(plan, columns)
-            windows = columns.windows(tree.tables(), lives, codes, sizes)
-            inner = empty_inner(len(plan.query.inputs), positions, traced)
-            state = TreeState(tree.paths(), inner)
-            _climb_first(windows, state, tables)
-            return windows, state
+            return _build_tree(plan, parts, positions, traced)
+        case _:
+            assert_never(plan)
 
 
-def _able(lives: Mapping[str, Lifetimes], codes: Joinable) -> dict[str, pa.Table]:
-    """The rows of each input that can join at all."""
-    return {alias: life.rows.filter(codes.passes[alias]) for alias, life in lives.items()}
+def _build_tree(
+    plan: TreeJoin, parts: _Parts, positions: int, traced: bool
+) -> tuple[Windows, TreeState]:
+    tree = TreeLowering(plan, parts.columns)
+    windows = parts.windows(tree.tables())
+    inner = empty_inner(len(plan.query.inputs), positions, traced)
+    state = TreeState(tree.paths(), inner)
+    _climb_first(windows, state, parts.table_rows())
+    return windows, state
 
 
 def _climb_first(windows: Windows, state: TreeState, tables: Int64s) -> None:

@@ -34,7 +34,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Costs:
+class ClockCosts:
     """Seconds for one piece of each kind of work."""
 
     tuples: float = 0.0
@@ -62,14 +62,14 @@ class SimulatedClock:
     join of a tree has its own, and takes rows in the order in which they come to it (V&N).
     """
 
-    costs: Costs
+    costs: ClockCosts
     servers: Servers = "shared"
 
 
 Clock = RealClock | SimulatedClock
 
 
-def completions(ready: Int64s, ledger: Int64s, costs: Costs) -> Int64s:
+def completions(ready: Int64s, ledger: Int64s, costs: ClockCosts) -> Int64s:
     """When each block is done (µs) by one server; `ledger` holds the counts after each block."""
     done: Int64s = np.rint(served(ready, ledger @ np.array(astuple(costs)))).astype(np.int64)
     return done
@@ -86,6 +86,6 @@ def served(ready: Int64s | Floats, spent: Floats) -> Floats:
     return done
 
 
-def total_cost(work: Work, costs: Costs) -> float:
+def total_cost(work: Work, costs: ClockCosts) -> float:
     """Seconds that the work takes in all."""
     return float(np.array(astuple(work)) @ np.array(astuple(costs)))

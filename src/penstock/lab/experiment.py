@@ -6,6 +6,7 @@ import logging
 import tempfile
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +26,8 @@ from penstock.engine.sinks.publish import (
     staging_of,
 )
 from penstock.engine.sinks.sink import PartWriter, Sink
-from penstock.engine.sources.arrivals import Arrivals, read_slice
 from penstock.engine.sources.feed import Feed
+from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.errors import PlanError
@@ -34,7 +35,9 @@ from penstock.lab.clock import Clock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Mode
 from penstock.plan.mesh import Eddy, MeshJoin, attributes_of
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
+from penstock.plan.tree import TreeJoin
 from penstock.query import Query
 from penstock.query.query import Input
 
@@ -90,8 +93,10 @@ def contents_of(plan: Plan) -> Mapping[str, Collection[str]]:
             return {mesh.driver: attributes_of(mesh) for mesh in plan.meshes}
         case Eddy():
             return {i.alias: [f.name for f in i.source.fields] for i in plan.query.streams}
-        case _:
+        case MultiwayJoin() | TreeJoin():
             return {}
+        case _:
+            assert_never(plan)
 
 
 def read_all(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.lab.apparatus import Apparatus, TreeState, blocks_of
-from penstock.lab.clock import Costs, Work, served
+from penstock.lab.clock import ClockCosts, Work, served
 from penstock.lab.kernels.inner_state import traced
 from penstock.lab.kernels.nested import COMPARES, EXPIRED, INSERTS, KINDS, PROBES, RESULTS, TUPLES
 from penstock.lab.kernels.waiting import waiting
@@ -56,7 +56,7 @@ class _Arrivals:
 class _Network:
     """The servers of one run, each asked once."""
 
-    def __init__(self, apparatus: Apparatus, costs: Costs):
+    def __init__(self, apparatus: Apparatus, costs: ClockCosts):
         assert isinstance(apparatus.plan, TreeJoin), "only trees are traced"
         assert isinstance(apparatus.machine, TreeState)
         self.root = apparatus.plan.root
@@ -154,7 +154,7 @@ def _later(order: Int64s, one: Int64s, other: Int64s) -> Int64s:
     return later
 
 
-def serve_each(apparatus: Apparatus, costs: Costs) -> Services:
+def serve_each(apparatus: Apparatus, costs: ClockCosts) -> Services:
     """The times of a traced run with a server for each join.
 
     Serving a row takes its insert, its probe, a compare for each row of the other side that has

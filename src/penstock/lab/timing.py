@@ -12,7 +12,7 @@ from penstock.duration import MICROS
 from penstock.lab.apparatus import Apparatus, blocks_of, total_work
 from penstock.lab.clock import (
     Clock,
-    Costs,
+    ClockCosts,
     RealClock,
     SimulatedClock,
     Work,
@@ -52,7 +52,7 @@ def timing_of(
             return _each(apparatus, costs)
 
 
-def _shared(apparatus: Apparatus, counts: Counts, costs: Costs, found: Int32s) -> Timing:
+def _shared(apparatus: Apparatus, counts: Counts, costs: ClockCosts, found: Int32s) -> Timing:
     done = completions(apparatus.ready, counts.ledger, costs)
     busy = total_cost(total_work(counts), costs)
     elapsed = _since_start(apparatus, float(done[-1])) if len(done) else 0.0
@@ -60,7 +60,7 @@ def _shared(apparatus: Apparatus, counts: Counts, costs: Costs, found: Int32s) -
     return Timing(produced, total_work(counts), busy, elapsed, _per(apparatus, busy))
 
 
-def _each(apparatus: Apparatus, costs: Costs) -> Timing:
+def _each(apparatus: Apparatus, costs: ClockCosts) -> Timing:
     services = serve_each(apparatus, costs)
     return Timing(
         produced=np.rint(services.produced).astype(np.int64),

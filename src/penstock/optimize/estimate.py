@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from penstock.optimize.model.curve import NOTHING, PlanCurve, curve_of, last_arrival
-from penstock.optimize.model.folding import weighed, with_early
+from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.load_of_mesh import as_kept
 from penstock.optimize.model.posynomial import value
@@ -49,7 +49,7 @@ def estimate(
     is_over = needed > problem.known.capacity.value
     if sheds and isinstance(goal, Steady) and is_over and _has_sizes(problem):
         x = best_fractions(problem, plan, tolerance)
-    shed = weighed(problem) if min(x) < 1.0 else problem
+    shed = with_sample_weights(problem) if min(x) < 1.0 else problem
     folded = with_early(shed, plan.early, by_alias(problem, x))
     return Estimate(
         utilization=value(load_of(folded, plan), x),

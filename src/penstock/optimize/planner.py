@@ -6,7 +6,7 @@ from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import DEFAULT_OPTIONS, PlanOptions
 from penstock.optimize.preferences.order import PREFERENCES
-from penstock.optimize.preferences.preferred import Context, Plans, Reason
+from penstock.optimize.preferences.preference import Context, Plans, Preferred, reasons_told
 from penstock.optimize.propose import proposals
 from penstock.optimize.refine import refined
 from penstock.optimize.refusals import refuse_unplannable, refuse_unreachable
@@ -29,9 +29,8 @@ def decide(
     refuse_unplannable(problem, options)
     plans: Plans = weighed(problem, options, proposals(problem, options))
     refuse_unreachable(problem, options, plans)
-    context, reasons = Context(problem, options), list[Reason]()
+    context, preferred = Context(problem, options), list[Preferred]()
     for prefer in PREFERENCES:
-        preferred = prefer(plans, context)
-        plans = preferred.plans
-        reasons += [] if preferred.reason is None else [preferred.reason]
-    return settle(plans, reasons, context)
+        preferred.append(prefer(plans, context))
+        plans = preferred[-1].plans
+    return settle(plans, reasons_told(preferred), context)

@@ -11,12 +11,13 @@ from penstock.optimize.joins.candidates import Proposal, multiway_plans, tree_pl
 from penstock.optimize.mesh.plans import RUSTER, mesh_plans
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
-from penstock.optimize.views.early import early_plans, recompute_plans
+from penstock.optimize.views.early import early_plans
+from penstock.optimize.views.recompute import recompute_plans
 from penstock.query.goal import Steady
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanRequest:
     """The problem that plans are proposed for, and what is wanted of them.
 
     Of a problem in which inputs are aggregated early only plans of least work are worth it: it is
@@ -44,72 +45,72 @@ class Asked:
         return self.is_steady and (keeps_up or not self.options.sheds)
 
 
-Proposer = Callable[[Asked], Iterable[Proposal]]
+Proposer = Callable[[PlanRequest], Iterable[Proposal]]
 
 
 def proposals(problem: Problem, options: PlanOptions) -> Iterator[Proposal]:
     """All plans that are proposed for a problem; one may be proposed several times."""
-    asked = Asked(problem, options)
+    request = PlanRequest(problem, options)
     for propose in PROPOSERS:
-        yield from propose(asked)
+        yield from propose(request)
 
 
-def joined(asked: Asked) -> Iterator[Proposal]:
+def joined(request: PlanRequest) -> Iterator[Proposal]:
     """Plans that keep what they have found: late aggregation, and early of every set of inputs.
 
     Other goals than steady look at results of the join, of which early aggregation makes no more.
     """
-    if "early-aggregation" in asked.options.off or not asked.is_steady:
-        yield from _joins(asked)
+    if "early-aggregation" in request.options.off or not request.is_steady:
+        yield from _joins(request)
         return
     yield from early_plans(
-        asked.problem,
-        lambda folded, is_thorough: _joins(Asked(folded, asked.options, is_thorough)),
+        request.problem,
+        lambda folded, is_thorough: _joins(PlanRequest(folded, request.options, is_thorough)),
     )
 
 
-def recomputed(asked: Asked) -> Iterable[Proposal]:
+def recomputed(request: PlanRequest) -> Iterable[Proposal]:
     """Plans that compute a view in each batch from all that is in the windows."""
-    off, kinds = asked.options.off, asked.options.kinds
+    off, kinds = request.options.off, request.options.kinds
     is_off = {"early-aggregation", "recompute"} & off or "multiway" not in kinds
-    return () if is_off or not asked.is_steady else recompute_plans(asked.problem, off)
+    return () if is_off or not request.is_steady else recompute_plans(request.problem, off)
 
 
 PROPOSERS: tuple[Proposer, ...] = (joined, recomputed)
 
 
-def multiway_joins(asked: Asked) -> Iterable[Proposal]:
+def multiway_joins(request: PlanRequest) -> Iterable[Proposal]:
     """One join of all inputs; of one input there is no other plan."""
-    is_only = asked.problem.size == 1 and "tree" in asked.options.kinds
-    return asked.multiway if "multiway" in asked.options.kinds or is_only else ()
+    is_only = request.problem.size == 1 and "tree" in request.options.kinds
+    return request.multiway if "multiway" in request.options.kinds or is_only else ()
 
 
-def join_trees(asked: Asked) -> Iterable[Proposal]:
+def join_trees(request: PlanRequest) -> Iterable[Proposal]:
     """Binary joins."""
-    problem, options = asked.problem, asked.options
+    problem, options = request.problem, request.options
     if "tree" not in options.kinds or problem.size < 2:
         return ()
-    is_exact = asked.is_least_work_best or not asked.is_thorough
+    is_exact = request.is_least_work_best or not request.is_thorough
     goal, off = options.goal, options.off
-    return tree_plans(problem, goal, off, is_exact=is_exact, every=asked.is_thorough)
+    return tree_plans(problem, goal, off, is_exact=is_exact, every=request.is_thorough)
 
 
-def meshes(asked: Asked) -> Iterable[Proposal]:
+def meshes(request: PlanRequest) -> Iterable[Proposal]:
     """A mesh takes a second to find, which a plan that is forced need not wait for."""
-    options = asked.options
+    options = request.options
     is_wanted = options.plan is None or options.alternatives
-    may_be = "mesh" in options.kinds - options.off and asked.is_steady
-    if not (may_be and asked.is_thorough and is_wanted):
+    may_be = "mesh" in options.kinds - options.off and request.is_steady
+    if not (may_be and request.is_thorough and is_wanted):
         return ()
     # The laboratory takes tuple by tuple: there are no pieces of batches.
     ruster = 0.0 if options.engine == "laboratory" else RUSTER
     is_alone = options.kinds == {"mesh"}
-    return mesh_plans(asked.problem, asked.multiway, is_alone=is_alone, ruster=ruster)
+    return mesh_plans(request.problem, request.multiway, is_alone=is_alone, ruster=ruster)
 
 
 JOINS: tuple[Proposer, ...] = (multiway_joins, join_trees, meshes)
 
 
-def _joins(asked: Asked) -> Iterator[Proposal]:
+def _joins(request: PlanRequest) -> Iterator[Proposal]:
     for propose in JOINS:
-        yield from propose(asked)
+        yield from propose(request)

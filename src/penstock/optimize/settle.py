@@ -10,10 +10,11 @@ from penstock.optimize.joins.ordering import lazier
 from penstock.optimize.joins.physical import physical_choices, with_methods
 from penstock.optimize.mesh.plans import fallback_notes
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
+from penstock.optimize.model.flow import DEFAULT_HORIZON
+from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.optimize.options import PlanOptions
-from penstock.optimize.preferences.preferred import Context, Plans, Reason
+from penstock.optimize.preferences.preference import Context, Plans, Reason
 from penstock.optimize.refusals import refuse_shedding
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.mesh import MeshJoin
@@ -22,7 +23,7 @@ from penstock.plan.plan import Plan
 
 
 def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decision:
-    """The decision for the first of the plans, by the reasons of all preferences."""
+    """The decision for the first of the plans, for the given reasons."""
     problem, options, known = context.problem, context.options, context.problem.known
     exact = _as_it_runs(plans[0], context)
     is_shed = options.sheds and exact.estimate.needed > known.capacity.value
@@ -33,7 +34,7 @@ def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decisio
         capacity=known.capacity.value,
         chosen=chosen,
         others=tuple(others),
-        reason=_told(reasons, exact) + _budget_text(problem.effort),
+        reason="; ".join(why(exact) for why in reasons) + _budget_text(problem.effort),
         statistics=statistics_used(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
@@ -78,12 +79,6 @@ def _with_drop_boxes(
         drops = replace(chosen.plan.drops, estimates=False)
         chosen = replace(chosen, plan=replace(chosen.plan, drops=drops))
     return chosen
-
-
-def _told(reasons: Sequence[Reason], chosen: Alternative) -> str:
-    """The reasons in the order of their preferences; the goal's own if no other has one."""
-    goal, *others = reasons
-    return "; ".join(reason(chosen) for reason in others or [goal])
 
 
 def _budget_text(effort: Effort) -> str:

@@ -22,28 +22,40 @@ class InnerEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The work, results and state that are expected of a plan with its drop boxes as they are.
-
-    `utilization` is seconds of work a second, `needed` what it would be without drop boxes;
-    `output_rate` is results/s, `full_rate` without drop boxes; `state` is tuples. `measure` is what
-    the goal asks for: seconds to the first N results (None: never), or results by the time. `sets`
-    are the rows that the inputs aggregated early are folded to. `changes` are the groups/s that a
-    view tells (None: the query has no view), while its results are combinations of tuples.
-    `starting` is seconds a second that it takes to start batches, one a second, however little is
-    in them.
-    """
+    """The work, results and state that are expected of a plan with its drop boxes as they are."""
 
     utilization: float
+    """Seconds of work a second."""
+
     needed: float
+    """The same without drop boxes."""
+
     output_rate: float
+    """Results/s; those of a view are combinations of tuples."""
+
     full_rate: float
+    """The same without drop boxes."""
+
     state: float
+    """Tuples in all windows, inner results included."""
+
     keep: Mapping[str, float] = field(default_factory=dict)
+    """The fraction that is kept of each stream, by alias."""
+
     inner: tuple[InnerEstimate, ...] = ()
+    """The inner results of a tree."""
+
     measure: float | None = None
+    """The figure of the goal: seconds to the first N results (None: never), or results by then."""
+
     sets: Mapping[str, float] = field(default_factory=dict)
+    """The rows that the inputs aggregated early are folded to, by alias."""
+
     changes: float | None = None
+    """The groups/s that a view tells; None if the query has no view."""
+
     starting: float = 0.0
+    """Seconds a second that it takes to start batches, one a second, however little is in them."""
 
     @property
     def work(self) -> float:
@@ -93,26 +105,46 @@ class Statistic:
 
 @dataclass(frozen=True)
 class Decision:
-    """The chosen plan, the others from best to worst, and the reason.
-
-    `is_feasible` says whether the chosen plan keeps up without drop boxes; `is_shed` that it does
-    not and has them; `rests_on_guesses` that rates, selectivities or costs were guessed, so that
-    utilization says little. `horizon` is the seconds after which UNBOUNDED windows are looked at.
-    """
+    """The chosen plan, the others, and the reason."""
 
     goal: Goal
+    """The aim by which plans are compared."""
+
     capacity: float
+    """The CPU-seconds a second that there are."""
+
     chosen: Alternative
+    """The plan that is taken, as it is to run."""
+
     others: tuple[Alternative, ...]
+    """The other plans, from best to worst."""
+
     reason: str
+    """Why the chosen plan is taken: explain's `why`."""
+
     statistics: tuple[Statistic, ...]
+    """The figures that the decision rests on."""
+
     inputs: Mapping[str, InputEstimate]
+    """The inputs as they arrive, by alias."""
+
     horizon: float
+    """The seconds after which UNBOUNDED windows are looked at."""
+
     physical: Physical
+    """How the plan is best run: buckets, expiration and batches."""
+
     is_forced: bool = False
+    """Whether `--plan` gave the plan."""
+
     is_shed: bool = False
+    """Whether the plan does not keep up by itself and has drop boxes."""
+
     rests_on_guesses: bool = False
+    """Whether rates, selectivities or costs were guessed, so that utilization says little."""
+
     notes: tuple[str, ...] = ()
+    """Remarks on the figures and the plan, for whoever reads explain."""
 
     @property
     def plan(self) -> Plan:
@@ -120,4 +152,5 @@ class Decision:
 
     @property
     def is_feasible(self) -> bool:
+        """Whether the chosen plan keeps up without drop boxes."""
         return self.chosen.estimate.needed <= self.capacity

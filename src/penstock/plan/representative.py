@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from penstock.plan.default_plan import default_plan
 from penstock.plan.mesh import Eddy, MeshJoin, MeshRoute
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 
 
-def stand_in(plan: MultiwayJoin | MeshJoin | Eddy) -> MultiwayJoin:
+def representative(plan: MultiwayJoin | MeshJoin | Eddy) -> MultiwayJoin:
     """The plan with one order for each stream: of a mesh the route that the most tuples take, of an
     eddy, which has none before it runs, FROM's."""
     match plan:
@@ -19,6 +21,8 @@ def stand_in(plan: MultiwayJoin | MeshJoin | Eddy) -> MultiwayJoin:
         case Eddy():
             orders = default_plan(plan.query).orders
             return MultiwayJoin(plan.query, orders, plan.drops, plan.early)
+        case _:
+            assert_never(plan)
 
 
 def probe_order(driver: str, route: MeshRoute) -> ProbeOrder:

@@ -25,28 +25,49 @@ class Field:
 
 @dataclass(frozen=True)
 class Source:
-    """A CREATE STREAM or CREATE TABLE. Durations are microseconds.
-
-    `malformed` is `fail`, `drop`, or `keep:PATH`, which drops too. With `columns` as `fill`, those
-    that a file does not have are NULL. `options` holds what only one format understands (header,
-    delimiter, values, seed, …), by lower-case name; `places` says where each option stands in the
-    text.
-    """
+    """A CREATE STREAM or CREATE TABLE. Durations are microseconds."""
 
     name: str
+    """The name of the stream or table, as declared."""
+
     fields: tuple[Field, ...]
+    """The declared columns."""
+
     format: Format
+    """The format of its files, or the kind of generator."""
+
     is_table: bool = False
+    """Whether it is a table, whose rows have been there for ever."""
+
     path: str | None = None
+    """The file, folder or pattern of files; None for generators."""
+
     timestamp: str | None = None
+    """The column with the event time; a table has none."""
+
     unit: Literal["us", "ms", "s"] | None = None
+    """The unit of event times that are numbers."""
+
     lateness: int = 0
+    """How far a tuple may be behind the highest event time so far and still count."""
+
     idle: int | None = None
+    """How long a silent stream holds up the others; None for ever."""
+
     rate: float | None = None
+    """Tuples/s of event time, which generators need."""
+
     malformed: str = "fail"
+    """`fail`, `drop`, or `keep:PATH`, which drops too."""
+
     columns: Literal["all", "fill"] = "all"
+    """With `fill`, columns that a file does not have are NULL."""
+
     options: tuple[tuple[str, str | int | float | bool], ...] = ()
+    """Options of one format alone (header, delimiter, values, seed, …), by lower-case name."""
+
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
+    """Where each option stands in the text."""
 
     def field(self, name: str) -> Field | None:
         """The declared column of that name (case as declared), if any."""

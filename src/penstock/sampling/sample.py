@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.rows.columns import TS
-from penstock.engine.sources.arrivals import Arrivals, read_slice
 from penstock.engine.sources.files import list_files
 from penstock.engine.sources.parsed import requested
+from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.sources.slices import Slice
 from penstock.engine.sources.synthetic import Synthetic
 from penstock.plan.aggregation_sets import set_columns

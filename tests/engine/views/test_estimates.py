@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from penstock.cql import parse
 from penstock.duration import MICROS
 from penstock.engine.rows.columns import ARRIVAL, TS
-from penstock.lab.clock import Costs as ClockCosts
-from penstock.lab.clock import SimulatedClock
+from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Eager
 from penstock.optimize.estimate import estimate, needed_by

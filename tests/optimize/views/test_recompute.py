@@ -15,7 +15,7 @@ import pytest
 from penstock.errors import PlanError
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import is_folding_guessed, occupied
-from penstock.optimize.model.folding import weighed, with_early
+from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
@@ -24,7 +24,8 @@ from penstock.optimize.model.rounds import rounds_of
 from penstock.optimize.model.statistics_used import guesses
 from penstock.optimize.options import KINDS, SWITCHES, PlanOptions, checked
 from penstock.optimize.planner import decide
-from penstock.optimize.views.early import RECOMPUTED, early_sets, recompute_plan, recompute_plans
+from penstock.optimize.views.early import early_sets
+from penstock.optimize.views.recompute import RECOMPUTED, recompute_plan, recompute_plans
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan
 from penstock.plan.explain.figures import figures_of
@@ -247,7 +248,7 @@ def test_nothing_else_that_is_kept_gives_more(recompute: str | None) -> None:
     capacity = 0.2 * needed_by(problem_of(query, 100), plan)
     problem = problem_of(query, 100, capacity=capacity)
     found = estimate(problem, plan, STEADY)
-    shed = weighed(problem)
+    shed = with_sample_weights(problem)
 
     def fits(x: tuple[float, float]) -> bool:
         folded = with_early(shed, plan.early, dict(zip("AB", x, strict=True)))

@@ -28,7 +28,7 @@ from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn
 from penstock.engine.sinks.malformed_rows import stage_kept
-from penstock.engine.sources.arrivals import Arrivals, read_packet, read_slice
+from penstock.engine.sources.read_slice import Arrivals, read_packet, read_slice
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.frontier import Reading
 from penstock.engine.wire.exchange import hash_values

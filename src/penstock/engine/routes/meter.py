@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from penstock.engine.wire.facts import Flow
+from penstock.engine.wire.facts import OperatorFlow
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Meter:
     went_in: Counter[str] = field(default_factory=Counter)
     came_out: Counter[str] = field(default_factory=Counter)
 
-    def read(self, driver: str, route: int) -> Iterator[Flow]:
+    def read(self, driver: str, route: int) -> Iterator[OperatorFlow]:
         """The facts of one route."""
         for operator, rows in self.went_in.items():
-            yield Flow(driver, route, operator, rows, self.came_out[operator])
+            yield OperatorFlow(driver, route, operator, rows, self.came_out[operator])

@@ -140,7 +140,10 @@ class Path:
 
 
 def multiway_routing(plan: MultiwayJoin, layout: Layout) -> Routing:
-    """The route of each stream of a multi-way plan, or the one of a view that is recomputed."""
+    """The route of each stream of a multi-way plan, or the one of a view that is recomputed.
+
+    Each route is a delta join: new tuples against the state of all other inputs.
+    """
     if plan.recompute is None:
         return Routing(tuple(_route(order, layout) for order in plan.orders))
     _refuse_recomputing(plan, plan.recompute)

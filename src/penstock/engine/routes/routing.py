@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import assert_never
 
 from penstock.engine.routes.laboratory_hint import laboratory_hint
 from penstock.engine.routes.mesh_routes import mesh_routing
@@ -31,6 +32,8 @@ def routing_of(plan: Plan, layout: Layout, watched: Collection[str] = ()) -> Rou
             return mesh_routing(plan, layout, watched)
         case Eddy():
             return _eddy_routing(plan, layout)
+        case _:
+            assert_never(plan)
 
 
 def _eddy_routing(plan: Eddy, layout: Layout) -> Routing:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from penstock.engine.routes.screening import SECONDS_A_ROW, declared_seconds
-from penstock.engine.wire.facts import Fact, Flow
+from penstock.engine.wire.facts import Fact, OperatorFlow
 from penstock.plan.mesh import DriverMesh, MeshJoin, MeshRoute, Operator, Screen
 
 DECAY = 0.8
@@ -37,7 +37,7 @@ class RusterLottery:
             for key in counts:
                 counts[key] *= DECAY
         for fact in facts:
-            if isinstance(fact, Flow):
+            if isinstance(fact, OperatorFlow):
                 key = (fact.driver, fact.route, fact.operator)
                 self.went_in[key] = self.went_in.get(key, 0.0) + fact.went_in
                 self.came_out[key] = self.came_out.get(key, 0.0) + fact.came_out

@@ -16,7 +16,7 @@ from penstock.engine.expressions.evaluate import passing
 from penstock.engine.routes.classifying import route_numbers
 from penstock.engine.routes.screening import Bools, Screened
 from penstock.engine.rows.columns import ROUTE, plain_name
-from penstock.engine.wire.facts import Flow
+from penstock.engine.wire.facts import OperatorFlow
 from penstock.plan.mesh import DriverMesh, attributes_of
 from penstock.query import Condition
 
@@ -47,7 +47,7 @@ class Rusters:
         """Classify tuples and decide the leading filters, each on what passed before."""
         numbers = route_numbers(self.mesh, rows)
         passes = np.ones(len(rows), np.bool_)
-        facts: list[Flow] = []
+        facts: list[OperatorFlow] = []
         for route, conditions in enumerate(self.leading):
             mine = numbers == route
             if conditions and mine.any():
@@ -58,12 +58,12 @@ class Rusters:
         rusters = np.array(self.ways)[numbers] if several else None
         return Screened(passes, rusters, tuple(facts) if self.is_watched else ())
 
-    def _decide(self, route: int, rows: pa.RecordBatch, left: Bools) -> Iterator[Flow]:
+    def _decide(self, route: int, rows: pa.RecordBatch, left: Bools) -> Iterator[OperatorFlow]:
         """The flow through each filter of a route; `left` is narrowed down to what passes all."""
         for condition in self.leading[route]:
             before = int(left.sum())
             left[:] = passing((condition,), rows, plain_name, among=left)
-            yield Flow(self.driver, route, str(condition), before, int(left.sum()))
+            yield OperatorFlow(self.driver, route, str(condition), before, int(left.sum()))
 
 
 def ruster(rows: pa.RecordBatch, number: int | None) -> pa.RecordBatch:

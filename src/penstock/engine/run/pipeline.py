@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from penstock.engine.routes.routing import routing_of
-from penstock.engine.run.adaptive import AdaptiveRouting
+from penstock.engine.run.adaptive_routing import AdaptiveRouting
 from penstock.engine.run.advance import advanced
 from penstock.engine.run.batch_jobs import BatchJobs, layout_of
 from penstock.engine.run.commit import Committer

@@ -10,6 +10,7 @@ import pyarrow as pa
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Join, Partial, gathered, start
 from penstock.engine.join.partition_state import PartitionState
+from penstock.engine.join.state_writer import StateWriter
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Route
 from penstock.engine.views.results import Results
@@ -25,6 +26,7 @@ class Probing:
     batch: Batch
     round: int
     state: PartitionState
+    writer: StateWriter
     by_tag: Mapping[Tag, list[Packet]]
     results: Results
 
@@ -59,7 +61,7 @@ class Probing:
 
     def _keep(self, inner: Inner, here: list[pa.RecordBatch]) -> Iterator[Packet]:
         if inner.space == self.state.space:
-            yield from self.state.take(inner.name, pa.concat_batches(here) if here else None)
+            yield from self.writer.take(inner.name, pa.concat_batches(here) if here else None)
 
     # Probing
 

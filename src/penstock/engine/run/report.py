@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.state.frontier import frontier_of
 from penstock.engine.state.manifest import Manifest, StreamState
-from penstock.engine.state.waiting import Waiting, waiting_for
+from penstock.engine.state.no_results import Waiting, why_no_results
 from penstock.query import Query
 
 
@@ -95,5 +95,5 @@ def report_of(query: Query, before: Manifest, now: Manifest, seconds: float) -> 
         total_shed=now.total_shed,
         unreadable={name: new[name].unreadable - old[name].unreadable for name in names},
         newest={name: new[name].highest for name in streams},
-        waiting=waiting_for(query, now) if now.results == before.results else None,
+        waiting=why_no_results(query, now) if now.results == before.results else None,
     )

@@ -9,6 +9,7 @@ from itertools import groupby
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.partition_state import PartitionState
 from penstock.engine.join.row_ends import KnownEnds
+from penstock.engine.join.state_writer import StateWriter
 from penstock.engine.run.probing import Probing
 from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.results import results_at
@@ -36,15 +37,16 @@ class Step:
         state = PartitionState(
             self.batch, self.pid, KnownEnds.of(self.batch.root, known), self._span(reads)
         )
+        writer = StateWriter(state)
         if self.round == 0:
-            yield from state.take_inputs(by_tag)
+            yield from writer.take_inputs(by_tag)
         else:
             state.reopen(known)
-        yield from state.take_inners(self.round, by_tag)
+        yield from writer.take_inners(self.round, by_tag)
         if self.batch.routing.is_recomputed and state.span is not None and state.span.is_empty:
             return
         results = results_at(self.batch, self.pid)
-        probing = Probing(self.batch, self.round, state, by_tag, results)
+        probing = Probing(self.batch, self.round, state, writer, by_tag, results)
         yield from probing.waiting()
         for makes, routes in groupby(self.batch.routing.routes, key=lambda route: route.makes):
             yield from probing.join(self.batch.routing.inner(makes), routes)

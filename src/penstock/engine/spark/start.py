@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import reduce
 from threading import Thread
@@ -15,15 +15,13 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.engine.places.file_names import unique_name
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
-from penstock.engine.sinks.publish import staging_of
-from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_endless
+from penstock.engine.spark.deliver import deliverer
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.jvm import is_lost, lost_error
 from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.state.checkpoint import Checkpoint
-from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.errors import SetupError, StateError, UsageError
 from penstock.plan.plan import Plan
@@ -45,7 +43,7 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
         _remove_drafts(held.store)
         _check_reach(spark, held)
         feed = _open_feed(query, held.store, options.available_now)
-        deliver = _deliverer(spark, options.sink, held)
+        deliver = deliverer(spark, options.sink, held)
         pipeline = Pipeline(plan, held, options.sink, overwrite=options.overwrite, deliver=deliver)
         run = SparkRun(
             spark,
@@ -126,23 +124,6 @@ def _remove_drafts(store: Store) -> None:
     for folder in ("spark/offsets", "spark/commits"):
         names = store.names(folder)
         store.remove([name for name in names if name.removesuffix(".crc").endswith(".tmp")])
-
-
-def _deliverer(
-    spark: SparkSession, sink: Sink, held: Checkpoint
-) -> Callable[[Manifest], None] | None:
-    """Hand a batch's staged results to the user's function as a DataFrame."""
-    function, staging = sink.function, staging_of(sink, held.store, held.mark)
-    if function is None or staging is None:
-        return None
-
-    def deliver(made: Manifest) -> None:
-        names = [part.staged.rpartition("/")[2] for part in made.parts]
-        paths = [(staging.folder / name).pattern_for_spark for name in names]
-        if paths:
-            function(spark.read.parquet(*paths), made.batch)
-
-    return deliver
 
 
 def _check_reach(spark: SparkSession, held: Checkpoint) -> None:

@@ -78,34 +78,58 @@ Modules = Mapping[Module, Mapping[int, tuple[ChunkInfo, ...]]]
 
 @dataclass(frozen=True)
 class Manifest:
-    """The state after a batch: chunks by module and partition, streams, counters, results.
-
-    `sequence` is how many tuples have been numbered (queries with ROWS windows); `sink` is where
-    the results go, `sink_length` the length of a jsonl sink before them. `inner` are the modules of
-    inner joins that are there, with or without chunks; `total_shed` counts by input what its drop
-    box has shed so far. `weighted` are the inputs whose rows may stand for several tuples,
-    `sampled` those of a view whose tuples may stand for others that were shed. A view that
-    `is_recomputed` has no intervals. `screened` counts by input the tuples that came to its filters
-    and those that passed. `kept` are the files of malformed rows that runs have written to.
-    """
+    """The state after a batch, as its file in the checkpoint says; the fields are those of JSON."""
 
     batch: int
+    """The number of the batch, from 0 on."""
+
     modules: Modules = field(default_factory=dict)
+    """The chunks of each module, by partition."""
+
     streams: Mapping[str, StreamState] = field(default_factory=dict)
+    """How far each source has come, by its name."""
+
     offsets: Mapping[str, int] = field(default_factory=dict)
+    """Where the next batch goes on in each source, by its name, as the feed counts."""
+
     sequence: int = 0
+    """How many tuples have been numbered (queries with ROWS windows)."""
+
     results: int = 0
+    """How many results there have been so far."""
+
     parts: tuple[Part, ...] = ()
+    """The files of results that this batch publishes."""
+
     sink: str = ""
+    """Where the results go."""
+
     sink_length: int = 0
+    """The bytes of a jsonl sink before the results of this batch."""
+
     is_closed: bool = False
+    """Whether the streams have been drained, so that no batch follows."""
+
     inner: tuple[Module, ...] = ()
+    """The modules of inner joins that are there, with or without chunks."""
+
     total_shed: Mapping[str, int] = field(default_factory=dict)
+    """How many tuples the drop box of each input has shed so far, by alias."""
+
     weighted: tuple[str, ...] = ()
+    """The inputs whose rows may stand for several tuples."""
+
     sampled: tuple[str, ...] = ()
+    """The inputs of a view whose tuples may stand for others that were shed."""
+
     is_recomputed: bool = False
+    """Whether a view was recomputed; it has no intervals then."""
+
     kept: tuple[KeptFile, ...] = ()
+    """The files of malformed rows that runs have written to."""
+
     screened: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By alias, how many tuples came to an input's filters, and how many passed."""
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""

@@ -74,7 +74,7 @@ class Filtered:
 
 
 @dataclass(frozen=True)
-class Flow:
+class OperatorFlow:
     """Rows that went into an operator of a route, and rows that came out of it."""
 
     driver: str
@@ -144,7 +144,7 @@ Fact = (
     | UnreadableFile
     | Shed
     | Filtered
-    | Flow
+    | OperatorFlow
     | EddySample
     | Numbered
     | KeptChunk
@@ -162,7 +162,7 @@ _TYPES: Mapping[str, type[Fact]] = {
     "unreadable": UnreadableFile,
     "shed": Shed,
     "filtered": Filtered,
-    "flow": Flow,
+    "flow": OperatorFlow,
     "profile": EddySample,
     "sequence": Numbered,
     "chunk": KeptChunk,

@@ -27,7 +27,7 @@ from penstock.lab.kernels.nested import (
     compare,
     longer,
 )
-from penstock.lab.kernels.ways import Ways, settle
+from penstock.lab.kernels.ways import Ways, settle_way
 
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
@@ -307,7 +307,7 @@ def _decide(ways: Ways, hand: Hand, batch: int, driver: int, who: int, level: in
     if own[_INPUT] != target or own[_BOUND] != bound | 1 << target:
         own[_INPUT], own[_BOUND] = target, bound | 1 << target
         checks = hand.checks[who, level]
-        own[_CHECKS] = settle(ways, driver, target, bound, own[_LINK : _COLUMN + 1], checks)
+        own[_CHECKS] = settle_way(ways, driver, target, bound, own[_LINK : _COLUMN + 1], checks)
     hand.decided[who] = level
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from penstock.kernels.compiled import inlined, uncounted
 from penstock.lab.kernels.nested import Loops
-from penstock.lab.kernels.ways import Ways, settle
+from penstock.lab.kernels.ways import Ways, settle_way
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ def _lower(wheels: Wheels, w: int, ways: Ways, loops: Loops) -> None:
     for level in range(1, len(order)):
         target, own = order[level], levels[level]
         checks = loops.checks[end:]
-        count = settle(ways, order[0], target, bound, own[1:5], checks)
+        count = settle_way(ways, order[0], target, bound, own[1:5], checks)
         own[0], own[5], own[6] = target, end, end + count
         own[3] = _level_of(order, own[3])
         if not wheels.is_searched[w, target]:

@@ -28,7 +28,9 @@ class Ways(NamedTuple):
 
 
 @inlined
-def settle(ways: Ways, driver: int, target: int, bound: int, search: Int64s, checks: Int64s) -> int:
+def settle_way(
+    ways: Ways, driver: int, target: int, bound: int, search: Int64s, checks: Int64s
+) -> int:
     """Settle the way to an input, by which inputs are bound (as bits), and count its checks.
 
     `search` becomes (link or −1 to look at the whole window, table, input and column of the key to

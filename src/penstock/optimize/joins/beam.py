@@ -1,4 +1,4 @@
-"""Join trees and probe orders of many inputs: of each size only the most promising sets are grown.
+"""Beam search for join trees and probe orders of many inputs: only the best sets of a size grow.
 
 The searches that weigh all sets (`tree_search`, `probe_search`) double their work with every input.
 Here it grows with the cube of the inputs.

@@ -29,7 +29,8 @@ def descending_selectivity(problem: Problem, method: Method = "sorted") -> Order
 
 
 def augmented(problem: Problem, method: Method = "sorted") -> Orders:
-    """Descending selectivity, with fast streams moved up where that saves work (G&O §5.1)."""
+    """Augmented ordering: descending selectivity, with fast streams moved up where that saves work
+    (G&O §5.1)."""
     if not _has_common_key(problem):
         return tuple(_own_augmented(problem, driver, method) for driver in _drivers(problem))
     order = moved_up(

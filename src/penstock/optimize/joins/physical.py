@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, sqrt
+from typing import assert_never
 
 from penstock.engines import EngineName
 from penstock.optimize.model.problem import Problem, gain
@@ -15,7 +16,7 @@ from penstock.plan.mesh import DriverMesh, Eddy, MeshJoin, MeshRoute
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
-from penstock.plan.representative import probe_order, stand_in
+from penstock.plan.representative import probe_order, representative
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
 
 LONGEST = 3600.0
@@ -40,6 +41,8 @@ def with_methods(problem: Problem, plan: Plan) -> Plan:
             return replace(plan, meshes=tuple(_mesh(problem, mesh) for mesh in meshes))
         case Eddy():
             return plan
+        case _:
+            assert_never(plan)
 
 
 def physical_choices(problem: Problem, plan: Plan, found: Estimate, engine: EngineName) -> Physical:
@@ -143,14 +146,22 @@ def _expiration(problem: Problem, plan: Plan) -> float:
 
 
 def _searches(problem: Problem, plan: Plan) -> Iterator[Search]:
-    if isinstance(plan, TreeJoin):
-        for branch in branches(plan.root):
-            left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
-            key = None if branch.method == "nested" else problem.shared_key(left, right)
-            for bound, target in ((left, right), (right, left)):
-                yield bound, target, key, float(problem.rates[bound])
-        return
-    yield from _probes(problem, stand_in(plan))
+    match plan:
+        case TreeJoin(root=root):
+            yield from _both_ways(problem, root)
+        case MultiwayJoin() | MeshJoin() | Eddy():
+            yield from _probes(problem, representative(plan))
+        case _:
+            assert_never(plan)
+
+
+def _both_ways(problem: Problem, root: Node) -> Iterator[Search]:
+    """The searches of a tree: each side of a join looks for its new rows on the other."""
+    for branch in branches(root):
+        left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
+        key = None if branch.method == "nested" else problem.shared_key(left, right)
+        for bound, target in ((left, right), (right, left)):
+            yield bound, target, key, float(problem.rates[bound])
 
 
 def _probes(problem: Problem, plan: MultiwayJoin) -> Iterator[Search]:

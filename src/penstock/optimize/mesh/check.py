@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.optimize.mesh.classifier import induce, takes
-from penstock.optimize.mesh.columns import Labels, attributes_of
+from penstock.optimize.mesh.columns import Labels, telling_attributes
 from penstock.optimize.mesh.space import Candidate, MeshSpace
 from penstock.papers.query_mesh import Floats
 from penstock.plan.mesh import Fork, Goes, splits
@@ -99,7 +99,7 @@ def _judge(space: MeshSpace, found: Candidate, out: NDArray[np.bool_], mesh: Flo
 def _trained(
     space: MeshSpace, rest: Training, costs: Floats, labels: Labels, kept: NDArray[np.bool_]
 ) -> Fork:
-    attributes = attributes_of(rest)
+    attributes = telling_attributes(rest)
     weights = space.problem.weights[kept]
     seen, wanted = np.unique(labels, return_inverse=True)
     if not attributes or len(seen) == 1:

@@ -9,7 +9,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.optimize.mesh.columns import Column, Labels, Numbers, Texts, columns_of
+from penstock.optimize.mesh.columns import Column, Labels, Numbers, Texts, tree_columns
 from penstock.papers.query_mesh import Floats
 from penstock.plan.mesh import Fork, Goes, Split
 from penstock.stats.training import Value
@@ -56,7 +56,7 @@ def induce(
     `costs[t, r]` are the seconds that tuple t takes on route r, `level` those of a test, `least`
     what a split must save, in seconds a tuple. A leaf takes the cheapest route for its tuples.
     """
-    columns = columns_of(attributes, weights, labels)
+    columns = tree_columns(attributes, weights, labels)
     codes = np.column_stack([column.codes for column in columns])
     grown = _grown(codes, labels, weights)
     leaves = grown.apply(codes)

@@ -77,13 +77,13 @@ class Leanings:
 Column = Numbers | Leanings
 
 
-def attributes_of(training: Training) -> list[Numbers | Texts]:
+def telling_attributes(training: Training) -> list[Numbers | Texts]:
     """The attributes that have more than one value, so that a test could tell tuples apart."""
     found = [_attribute(training, place) for place in range(len(training.attributes))]
     return [each for each in found if len(np.unique(_codes(each))) > 1]
 
 
-def columns_of(
+def tree_columns(
     attributes: list[Numbers | Texts], weights: NDArray[np.float64], labels: Labels
 ) -> list[Column]:
     """The columns for a tree that is to tell labels (from 0 on) apart."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from penstock.optimize.mesh.classifier import SPLIT_GAIN, Classifier, induce
-from penstock.optimize.mesh.columns import Labels, Numbers, Texts, attributes_of
+from penstock.optimize.mesh.columns import Labels, Numbers, Texts, telling_attributes
 from penstock.optimize.mesh.problem import MeshProblem, Route
 from penstock.optimize.mesh.route import RouteSearch
 from penstock.papers.query_mesh import Floats, mesh_cost
@@ -56,7 +56,7 @@ class MeshSpace:
 
     @cached_property
     def attributes(self) -> list[Numbers | Texts]:
-        return attributes_of(self.problem.training)
+        return telling_attributes(self.problem.training)
 
     @cached_property
     def own_routes(self) -> list[Route]:

@@ -13,7 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from penstock.optimize.model.problem import Floats, Flow, Problem
+from penstock.optimize.model.flow import Flow
+from penstock.optimize.model.problem import Floats, Problem
 from penstock.optimize.model.work import Terms, delivery_of, results_of, work_of
 from penstock.papers.curve import Curve, served
 from penstock.plan.plan import Plan

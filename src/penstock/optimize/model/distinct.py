@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import expm1, inf, log1p, prod
 
 from penstock.figure import Figure
-from penstock.optimize.model.problem import DEFAULT_GROUPS
+from penstock.optimize.model.flow import DEFAULT_GROUPS
 from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Column, DataType, Expression
 from penstock.query.expression import columns_of, streams_of

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from penstock.duration import MICROS
 from penstock.optimize.model.distinct import cells_of, combinations, occupied
-from penstock.optimize.model.problem import Flow, Problem
+from penstock.optimize.model.flow import Flow
+from penstock.optimize.model.problem import Problem
 from penstock.query import Input, Query, RowsWindow, TimeWindow
 from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 
@@ -61,7 +62,7 @@ def tick_seconds(query: Query) -> float:
     return 0.0 if query.view is None else query.view.every / MICROS
 
 
-def weighed(problem: Problem) -> Problem:
+def with_sample_weights(problem: Problem) -> Problem:
     """The problem of a view that is shed from: what is left carries weights, from which the view is
     estimated."""
     known = problem.known

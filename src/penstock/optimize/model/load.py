@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from penstock.optimize.model.load_of_mesh import mesh_load
 from penstock.optimize.model.posynomial import Posynomial
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import recompute_load
 from penstock.optimize.model.work import join_load
-from penstock.plan.mesh import MeshJoin
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
+from penstock.plan.tree import TreeJoin
 
 
 def load_of(problem: Problem, plan: Plan) -> Posynomial:
@@ -19,4 +22,7 @@ def load_of(problem: Problem, plan: Plan) -> Posynomial:
             return recompute_load(problem, plan, driver)
         case MeshJoin():
             return mesh_load(problem, plan)
-    return join_load(problem, plan)
+        case MultiwayJoin() | TreeJoin() | Eddy():
+            return join_load(problem, plan)
+        case _:
+            assert_never(plan)

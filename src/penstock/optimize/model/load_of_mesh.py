@@ -16,13 +16,13 @@ from penstock.optimize.model.work import (
 from penstock.plan.mesh import DriverMesh, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.query import Condition, Query
 
 
 def mesh_load(problem: Problem, plan: MeshJoin) -> Posynomial:
     """The load of a mesh, by the fractions kept of the inputs."""
-    single = plan.single or stand_in(plan)
+    single = plan.single or representative(plan)
     own = [m for mesh in plan.meshes for m in _driver_load(problem, plan, single, mesh)]
     return gathered([*own, *as_posynomial(problem, delivery_of(problem))])
 

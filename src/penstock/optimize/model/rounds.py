@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import assert_never
 
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import probe_key
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan
-from penstock.plan.representative import probe_order, stand_in
+from penstock.plan.representative import probe_order, representative
 from penstock.plan.tree import Leaf, Node, TreeJoin
 
 
 def rounds_of(problem: Problem, plan: Plan) -> int:
     """The rounds of a batch on Spark, as the engine has them."""
-    if isinstance(plan, TreeJoin):
-        return _found(problem, plan.root).round + 1
-    return max((_legs(problem, order) for order in _orders(plan)), default=1)
+    match plan:
+        case TreeJoin(root=root):
+            return _found(problem, root).round + 1
+        case MeshJoin(meshes=meshes):
+            routes = (probe_order(mesh.driver, r) for mesh in meshes for r in mesh.routes)
+            return _most_legs(problem, routes)
+        case MultiwayJoin() | Eddy():
+            return _most_legs(problem, representative(plan).driving)
+        case _:
+            assert_never(plan)
 
 
-def _orders(plan: MultiwayJoin | MeshJoin | Eddy) -> tuple[ProbeOrder, ...]:
-    """All probe orders of a plan: a mesh has one for every route."""
-    if isinstance(plan, MeshJoin):
-        meshes = plan.meshes
-        return tuple(probe_order(mesh.driver, r) for mesh in meshes for r in mesh.routes)
-    return stand_in(plan).driving
+def _most_legs(problem: Problem, orders: Iterable[ProbeOrder]) -> int:
+    return max((_legs(problem, order) for order in orders), default=1)
 
 
 def batch_seconds(problem: Problem, plan: Plan) -> float:

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from math import expm1, inf
 
 from penstock.optimize.model.distinct import combinations, occupied
+from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import tick_seconds
-from penstock.optimize.model.problem import Flow, Problem
+from penstock.optimize.model.problem import Problem
 from penstock.query import Expression, TimeWindow
 from penstock.query.expression import streams_of
 from penstock.query.keys import key_classes

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
+from typing import assert_never
 
 from penstock.optimize.model.folding import changes, tally_seconds
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem, gain
+from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.plan.tree import Branch, TreeJoin, branches, leaves
 
 
@@ -80,15 +82,17 @@ def _each_result(problem: Problem, seconds: float) -> Terms:
 
 def work_of(problem: Problem, plan: Plan) -> Terms:
     """The seconds of work of a plan's joins as terms, without filters and delivery."""
-    if isinstance(plan, TreeJoin):
-        return tuple(
-            term for branch in branches(plan.root) for term in _branch_work(problem, branch)
-        )
-    joined = stand_in(plan)
-    return (
-        *settling_of(problem, joined, *joined.orders),
-        *(term for order in joined.orders for term in visits_of(problem, order)),
-    )
+    match plan:
+        case TreeJoin(root=root):
+            return tuple(t for branch in branches(root) for t in _branch_work(problem, branch))
+        case MultiwayJoin() | MeshJoin() | Eddy():
+            joined = representative(plan)
+            return (
+                *settling_of(problem, joined, *joined.orders),
+                *(term for order in joined.orders for term in visits_of(problem, order)),
+            )
+        case _:
+            assert_never(plan)
 
 
 def as_posynomial(problem: Problem, terms: Iterable[Term], filters: bool = False) -> Posynomial:
@@ -112,9 +116,15 @@ def as_posynomial(problem: Problem, terms: Iterable[Term], filters: bool = False
 def state_of(problem: Problem, plan: Plan) -> Posynomial:
     """Tuples of streams and inner results in all windows, by the fractions kept."""
     sets = [1 << i for i, flow in enumerate(problem.inputs) if not flow.is_table]
-    if isinstance(plan, TreeJoin):
-        inner = [b for b in branches(plan.root) if b is not plan.root]
-        sets += [problem.mask(leaves(branch)) for branch in inner]
+    match plan:
+        case TreeJoin(root=root):
+            sets += [
+                problem.mask(leaves(branch)) for branch in branches(root) if branch is not root
+            ]
+        case MultiwayJoin() | MeshJoin() | Eddy():
+            pass
+        case _:
+            assert_never(plan)
     return gathered(_alive(problem, mask) for mask in sets)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from penstock.optimize.preferences.comparison import compared
-from penstock.optimize.preferences.preferred import Context, Plans, Preferred, best_kept
+from penstock.optimize.preferences.preference import Context, Plans, Preferred, best_kept
 from penstock.optimize.preferences.ranking import Ranking
 from penstock.plan.decision import Alternative
 from penstock.plan.plan import recomputed_by
@@ -14,7 +16,8 @@ def best_for_goal(plans: Plans, context: Context) -> Preferred:
     """The plans from best to worst: `least work of 4 plans: 0.14 s/s of work against 0.165`."""
     ranking = context.ranking
     ranked = ranking.sorted(plans)
-    return Preferred(ranked, lambda chosen: _reason(chosen, ranked[1:], ranking))
+    reason = partial(_reason, others=ranked[1:], ranking=ranking)
+    return Preferred(ranked, reason, is_default=True)
 
 
 def _reason(chosen: Alternative, others: Plans, ranking: Ranking) -> str:

@@ -6,7 +6,7 @@ from penstock.optimize.model.distinct import is_folding_guessed
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import unfolded_seconds
 from penstock.optimize.preferences.comparison import told_apart, work_unit
-from penstock.optimize.preferences.preferred import (
+from penstock.optimize.preferences.preference import (
     Context,
     Plans,
     Preferred,
@@ -16,8 +16,8 @@ from penstock.optimize.preferences.preferred import (
 from penstock.plan.plan import Plan
 
 HARMLESS = 0.1
-"""What part of the capacity merging windows in which nothing folds may take at the most, for a view
-to be recomputed though it is only guessed that they fold: so much is lost if that is wrong."""
+"""The part of the capacity that merging windows in which nothing folds may take at the most, for a
+view to be recomputed though it is only guessed that they fold: so much is lost if that is wrong."""
 
 
 def folding_known(plans: Plans, context: Context) -> Preferred:

@@ -10,8 +10,8 @@ from penstock.optimize.joins.candidates import multiway_plans
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.preferences.comparison import compared
-from penstock.optimize.preferences.preferred import Context, Plans, Preferred
-from penstock.optimize.views.early import recompute_plan
+from penstock.optimize.preferences.preference import Context, Plans, Preferred
+from penstock.optimize.views.recompute import recompute_plan
 from penstock.plan.decision import Alternative
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.text.parse import forced_plan, is_flat, render_plan

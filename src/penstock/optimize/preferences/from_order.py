@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.optimize.joins.candidates import FROM_ORDER
 from penstock.optimize.preferences.comparison import told_apart, work_unit
-from penstock.optimize.preferences.preferred import (
+from penstock.optimize.preferences.preference import (
     Context,
     Plans,
     Preferred,

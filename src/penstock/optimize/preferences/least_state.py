@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.optimize.model.statistics_used import guesses
 from penstock.optimize.preferences.comparison import told_apart
-from penstock.optimize.preferences.preferred import (
+from penstock.optimize.preferences.preference import (
     Context,
     Plans,
     Preferred,

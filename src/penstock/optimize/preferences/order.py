@@ -1,4 +1,7 @@
-"""The order of the preferences: each may put another plan first than those before it."""
+"""The order of the preferences: each may put another plan first than those before it.
+
+The first sorts all plans: one that came before it would only decide between plans that are equal.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from penstock.optimize.preferences.folding_known import folding_known
 from penstock.optimize.preferences.forced import forced
 from penstock.optimize.preferences.from_order import from_order
 from penstock.optimize.preferences.least_state import least_state
-from penstock.optimize.preferences.preferred import Preference
+from penstock.optimize.preferences.preference import Preference
 from penstock.optimize.preferences.view_kept import view_kept
 
 PREFERENCES: tuple[Preference, ...] = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.optimize.preferences.comparison import told_apart, work_unit
-from penstock.optimize.preferences.preferred import (
+from penstock.optimize.preferences.preference import (
     CLEARLY,
     Context,
     Plans,

@@ -8,7 +8,7 @@ from math import exp, log
 
 import numpy as np
 
-from penstock.optimize.model.folding import weighed, with_early
+from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import Posynomial, value
 from penstock.optimize.model.problem import Problem
@@ -35,7 +35,7 @@ def best_fractions(problem: Problem, plan: Plan, tolerance: float) -> Fractions:
     How far tuples fold depends on how many are kept. So early inputs are first taken not to fold
     at all, which keeps too little; from there the best is searched with what folds in fact.
     """
-    shed = weighed(problem)
+    shed = with_sample_weights(problem)
     unfolded = with_early(shed, plan.early, by_alias(problem, (0.0,) * problem.size))
     capacity, lowest = problem.known.capacity.value, floors(problem)
     load, output = load_of(unfolded, plan), output_of(problem)

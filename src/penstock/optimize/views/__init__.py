@@ -1,1 +1,1 @@
-"""Aggregating before joining."""
+"""Views: aggregating before joining, and recomputing in each batch."""

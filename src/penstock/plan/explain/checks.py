@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from penstock.plan.mesh import Eddy, MeshJoin
-from penstock.plan.multiway import Method, ProbeOrder
+from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import Condition, Equality
@@ -69,10 +70,13 @@ def _places(plan: Plan, predicate: Condition | Equality) -> tuple[tuple[str | No
     match plan:
         case TreeJoin():
             return ((None, _lowest_join(plan, predicate)),)
+        case MultiwayJoin() | MeshJoin():
+            orders = representative(plan).driving
+            return tuple((order.driver, _first_bound(order, predicate)) for order in orders)
         case Eddy():
             return ()
-    orders = stand_in(plan).driving
-    return tuple((order.driver, _first_bound(order, predicate)) for order in orders)
+        case _:
+            assert_never(plan)
 
 
 def _is_on_routes(plan: Plan, theta: Condition) -> bool:

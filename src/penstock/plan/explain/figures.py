@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from penstock.duration import MICROS
 from penstock.figure import Figure
@@ -15,9 +16,10 @@ from penstock.plan.explain.view import ViewFigures, outputs_of, view_of
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin
 from penstock.plan.plan import Plan, recomputed_by
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.plan.sampling import shown_query
 from penstock.plan.text.parse import render_plan
+from penstock.plan.tree import TreeJoin
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import key_classes
@@ -26,27 +28,49 @@ from penstock.query.window import render_window
 
 @dataclass(frozen=True)
 class InputFigures:
-    """One input with what is known of it: tuples/s, tuples, fraction kept, seconds.
-
-    `early_by` is what it is aggregated by before the join, if it is; `state` is then rows of that.
-    `visits` are those of the main route where there are several, `way` what there is instead of one
-    order of visits.
-    """
+    """One input with what is known of it."""
 
     alias: str
+    """Its name in FROM."""
+
     source: str
+    """The name of its stream or table."""
+
     window: str
+    """Its window, as in the query."""
+
     is_table: bool
+    """Whether it is a table, which has no rate and no window."""
+
     visits: tuple[Visit, ...]
+    """The inputs that its new tuples visit, in order; of several routes, on the main one."""
+
     rate: Figure | None
+    """Tuples/s before filters and drop boxes; None for a table."""
+
     state: float
+    """Tuples in its window; of one that is aggregated early, rows that are left of them."""
+
     is_state_guess: bool
+    """Whether `state` rests on a guess."""
+
     lateness: float
+    """Seconds that a tuple may be late."""
+
     idle: float | None
+    """Seconds that it holds up others when it is silent; None for ever."""
+
     filters: tuple[str, ...]
+    """The conditions on it that are decided before the joins."""
+
     keep: float
+    """The fraction that its drop box keeps."""
+
     early_by: tuple[str, ...] | None = None
+    """The columns by which it is aggregated before the join, if it is."""
+
     way: str = ""
+    """The text for inputs without one order of visits: `3 routes`, or an eddy."""
 
     @property
     def name(self) -> str:
@@ -158,16 +182,26 @@ def _input(decision: Decision, item: Input) -> InputFigures:
 
 
 def _visits(plan: Plan, item: Input) -> tuple[Visit, ...]:
-    if not isinstance(plan, MultiwayJoin | MeshJoin):
-        return ()
-    driving = (order for order in stand_in(plan).driving if order.driver == item.alias)
-    return next(map(visits_of, driving), ())
+    match plan:
+        case MultiwayJoin() | MeshJoin():
+            driving = (o for o in representative(plan).driving if o.driver == item.alias)
+            return next(map(visits_of, driving), ())
+        case TreeJoin() | Eddy():
+            return ()
+        case _:
+            assert_never(plan)
 
 
 def _way(plan: Plan, item: Input) -> str:
+    if item.is_table:
+        return ""
     match plan:
-        case MeshJoin() if not item.is_table and len(plan.mesh(item.alias).routes) > 1:
-            return f"{len(plan.mesh(item.alias).routes)} routes"
-        case Eddy(batch=batch) if not item.is_table:
+        case MeshJoin():
+            routes = len(plan.mesh(item.alias).routes)
+            return f"{routes} routes" if routes > 1 else ""
+        case Eddy(batch=batch):
             return f"routed by the eddy, {batch} at a time" if batch > 1 else "routed by the eddy"
-    return ""
+        case MultiwayJoin() | TreeJoin():
+            return ""
+        case _:
+            assert_never(plan)

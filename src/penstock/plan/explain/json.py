@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from math import isfinite
-from typing import Any
+from typing import Any, assert_never
 
 from penstock.plan.decision import Alternative, Decision, Statistic
 from penstock.plan.explain.figures import Figures, InputFigures
@@ -14,9 +14,10 @@ from penstock.plan.explain.mesh import as_data
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan, recomputed_by
-from penstock.plan.representative import stand_in
+from penstock.plan.representative import representative
 from penstock.plan.text.parse import render_plan
 from penstock.plan.text.shape import kind_of, shape_of
+from penstock.plan.tree import TreeJoin
 
 VERSION = 1
 # Searches stop when they are near enough; digits beyond these differ between machines.
@@ -68,9 +69,13 @@ def _chosen(figures: Figures) -> dict[str, Any]:
 
 def _orders(plan: Plan) -> dict[str, list[str]]:
     """By driver, of those that drive; of a mesh, of the route that the most tuples take."""
-    if not isinstance(plan, MultiwayJoin | MeshJoin):
-        return {}
-    return {order.driver: list(order.targets) for order in stand_in(plan).driving}
+    match plan:
+        case MultiwayJoin() | MeshJoin():
+            return {order.driver: list(order.targets) for order in representative(plan).driving}
+        case TreeJoin() | Eddy():
+            return {}
+        case _:
+            assert_never(plan)
 
 
 def _routing(plan: Plan) -> dict[str, Any]:
@@ -79,7 +84,10 @@ def _routing(plan: Plan) -> dict[str, Any]:
             return {"mesh": {mesh.driver: as_data(mesh) for mesh in meshes}}
         case Eddy(batch=batch):
             return {"batch": batch}
-    return {}
+        case MultiwayJoin() | TreeJoin():
+            return {}
+        case _:
+            assert_never(plan)
 
 
 def _sets(figures: Figures) -> dict[str, Any]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from penstock.plan.explain.checks import Visit
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.quantity import number, percent, roughly, shortened
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import Leaf, Node, TreeJoin
 
@@ -33,9 +36,13 @@ class Row:
 def rows_of(figures: Figures) -> tuple[Row, ...]:
     """The head, then the nodes of a tree, or else the inputs."""
     plan = figures.decision.plan
-    if isinstance(plan, TreeJoin):
-        return (_head(figures, _tree_title(figures, plan)), *_children(figures, plan.root, ""))
-    return (_head(figures, _flat_title(figures, type(plan).__name__)), *_inputs(figures))
+    match plan:
+        case TreeJoin(root=root):
+            return (_head(figures, _tree_title(figures, plan)), *_children(figures, root, ""))
+        case MultiwayJoin() | MeshJoin() | Eddy():
+            return (_head(figures, _flat_title(figures, type(plan).__name__)), *_inputs(figures))
+        case _:
+            assert_never(plan)
 
 
 def rate_text(item: InputFigures) -> str:

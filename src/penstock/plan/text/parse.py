@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
 from penstock.plan.default_plan import default_plan
 from penstock.plan.mesh import Eddy, MeshJoin
@@ -67,6 +68,8 @@ def _render_join(plan: Plan) -> str:
             return render_mesh(plan)
         case Eddy():
             return render_eddy(plan)
+        case _:
+            assert_never(plan)
 
 
 def _is_shape(text: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
@@ -11,9 +13,13 @@ from penstock.plan.tree import Leaf, Node, TreeJoin, is_left_deep
 
 def shape_of(plan: Plan) -> str:
     """`((A B) C)` of a tree, `(A B C)` of all that join everything at once."""
-    if isinstance(plan, TreeJoin):
-        return render_shape(plan.root)
-    return f"({' '.join(quote(alias) for alias in plan.query.aliases)})"
+    match plan:
+        case TreeJoin(root=root):
+            return render_shape(root)
+        case MultiwayJoin() | MeshJoin() | Eddy():
+            return f"({' '.join(quote(alias) for alias in plan.query.aliases)})"
+        case _:
+            assert_never(plan)
 
 
 def render_shape(node: Node) -> str:
@@ -34,6 +40,8 @@ def kind_of(plan: Plan) -> str:
             return "mesh"
         case Eddy():
             return "eddy"
+        case _:
+            assert_never(plan)
 
 
 def describe(plan: Plan) -> str:
@@ -47,3 +55,5 @@ def describe(plan: Plan) -> str:
             return "query mesh"
         case Eddy():
             return "eddy"
+        case _:
+            assert_never(plan)

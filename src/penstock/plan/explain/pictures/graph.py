@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal
+from typing import Literal, assert_never
 
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.mesh import route_rows
 from penstock.plan.explain.quantity import is_shed, percent
 from penstock.plan.explain.rows import early_text, head_rate, out_text, rate_text
-from penstock.plan.mesh import MeshJoin
+from penstock.plan.mesh import Eddy, MeshJoin
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import Leaf, TreeJoin, branches
 from penstock.plan.tree import Node as Part
@@ -53,11 +54,14 @@ def graph_of(figures: Figures) -> Graph:
     word, rate = head_rate(figures)
     columns = f"columns: {len(figures.outputs)}"
     results = Node("out", "results", (word, f"out {rate}", columns))
-    if isinstance(plan, TreeJoin):
-        steps, edges = _joins(figures), _join_edges(figures, plan)
-    else:
-        steps = chain(_probes(figures), _ways(figures))
-        edges = chain(_probe_edges(figures), _way_edges(figures))
+    match plan:
+        case TreeJoin():
+            steps, edges = _joins(figures), _join_edges(figures, plan)
+        case MultiwayJoin() | MeshJoin() | Eddy():
+            steps = chain(_probes(figures), _ways(figures))
+            edges = chain(_probe_edges(figures), _way_edges(figures))
+        case _:
+            assert_never(plan)
     view = tuple(_view(figures))
     if view:
         edges = chain((replace(e, end="view") if e.end == "out" else e for e in edges), _TOLD)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from penstock.plan.explain.figures import Figures
 from penstock.plan.explain.pictures.lanes import lanes
 from penstock.plan.explain.pictures.route_picture import route_picture
@@ -32,6 +34,8 @@ def _drawn(figures: Figures, page: Page) -> str:
             return tree_picture(figures, plan, page)
         case MeshJoin() | Eddy():
             return route_picture(figures, plan, page)
+        case _:
+            assert_never(plan)
 
 
 def _caption(figures: Figures) -> str:
@@ -49,4 +53,6 @@ def _caption(figures: Figures) -> str:
             caption = "New tuples take the route that their classifier gives them."
         case Eddy():
             caption = "After each filter and probe the eddy decides what is next."
+        case _:
+            assert_never(plan)
     return caption + view

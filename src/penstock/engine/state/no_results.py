@@ -1,4 +1,4 @@
-"""Why nothing comes out of a query, as far as the figures of its batches tell."""
+"""No results: why nothing comes out of a query, as far as the figures of its batches tell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Waiting:
     hint: str | None = None
 
 
-def waiting_for(query: Query, standing: Manifest) -> Waiting | None:
+def why_no_results(query: Query, standing: Manifest) -> Waiting | None:
     """Why a batch brought no results; None if the figures do not tell.
 
     The likeliest reason comes first. Where there were results before, it is only the frontier that

@@ -1,4 +1,4 @@
-"""Arrivals: the tuples of a slice as they come from its source."""
+"""Reading a slice: its tuples as they come from the source, whatever that is."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from penstock.duration import Duration
 from penstock.engine.rows.event_time import moment
 from penstock.engine.run.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
-from penstock.engine.state.waiting import Waiting, waiting_for
+from penstock.engine.state.no_results import Waiting, why_no_results
 from penstock.query import Query
 from support.engines import Place, run_local
 from support.waiting import PATIENCE
@@ -50,7 +50,7 @@ def sent(lowest: float, highest: float, rows: int = 10, late: int = 0) -> Stream
 
 def reason(select: str, a: StreamState, b: StreamState | None = None, **more: Any) -> str | None:
     streams = {"a": a} if b is None else {"a": a, "b": b}
-    found = waiting_for(query(select), Manifest(batch=3, streams=streams, **more))
+    found = why_no_results(query(select), Manifest(batch=3, streams=streams, **more))
     return None if found is None else found.reason
 
 
@@ -124,7 +124,7 @@ def test_after_results_only_the_frontier_is_waited_for():
 
 
 def test_what_may_be_done_is_said():
-    found = waiting_for(query(VIEW), Manifest(batch=0, streams={"a": sent(0, 9)}))
+    found = why_no_results(query(VIEW), Manifest(batch=0, streams={"a": sent(0, 9)}))
     assert found is not None
     assert found.hint is not None
     assert "--drain" in found.hint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from penstock.optimize.model.problem import Problem
@@ -13,7 +13,7 @@ from penstock.plan.plan import Plan, recomputed_by
 from penstock.query.goal import Steady
 
 CLEARLY = 0.9
-"""What part of another plan's work a plan may need at the most to be clearly better."""
+"""The part of another plan's work that a plan may need at the most to be clearly better."""
 
 Plans = Sequence[Alternative]
 
@@ -24,10 +24,16 @@ is exact."""
 
 @dataclass(frozen=True)
 class Preferred:
-    """Plans with the one that is preferred first; no reason where that is the one it was before."""
+    """The plans in the order of a preference, and its reason."""
 
     plans: Plans
+    """All plans, the preferred one first."""
+
     reason: Reason | None = None
+    """Why that one is first; None where it was first before."""
+
+    is_default: bool = False
+    """Whether the reason is told only where no preference has another."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,13 @@ class Context:
 
 
 Preference = Callable[[Plans, Context], Preferred]
+
+
+def reasons_told(given: Iterable[Preferred]) -> list[Reason]:
+    """The reasons in the order of their preferences; default ones only where there is no other."""
+    reasons = [(each.reason, each.is_default) for each in given if each.reason is not None]
+    own = [reason for reason, is_default in reasons if not is_default]
+    return own or [reason for reason, _ in reasons]
 
 
 def put_first(plans: Plans, plan: Alternative, reason: str) -> Preferred:

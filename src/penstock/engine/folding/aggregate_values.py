@@ -1,4 +1,4 @@
-"""Cover: the aggregates of all rows that cover each point of a view's interval table."""
+"""Values of aggregates at each point of a view's interval table, of all rows that cover it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,104 @@
+"""The options of `penstock bench`, and which benchmark has which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Benchmark(StrEnum):
+    """The benchmarks, each of which measures one thing."""
+
+    JOIN3 = "join3"
+    SPARSE3 = "sparse3"
+    CHAIN3 = "chain3"
+    KERNEL = "kernel"
+    LATENCY = "latency"
+    LONG_WINDOW = "long-window"
+    DECISIONS = "decisions"
+    AGGJOIN = "aggjoin"
+    EARLY = "early"
+    MESH = "mesh"
+    PLANNING = "planning"
+    INTERVALS = "intervals"
+
+
+# Benchmarks that make up their data themselves.
+_OWN_DATA = (Benchmark.DECISIONS, Benchmark.EARLY, Benchmark.PLANNING, Benchmark.INTERVALS)
+
+
+class BenchFormat(StrEnum):
+    """How the figures are shown."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Name = Annotated[Benchmark, typer.Argument(help="What to measure.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Less of it: within minutes.")]
+Format = Annotated[BenchFormat, typer.Option(help="How to show the figures.")]
+Repeat = Annotated[
+    int | None,
+    typer.Option(min=1, help="Runs of each, medians are shown; default 3 or (mesh) 5."),
+]
+Seconds = Annotated[
+    int | None, typer.Option(min=1, help="Event time; default 60, 25 or (long-window) 3600.")
+]
+Data = Annotated[
+    Path | None, typer.Option(help="Keep the data here, and use it again if it is there.")
+]
+Queries = Annotated[int | None, typer.Option(min=1, help="(decisions) Random queries; default 60.")]
+Seed = Annotated[int, typer.Option(help="(decisions, intervals) Other queries or values.")]
+Seeds = Annotated[
+    int | None, typer.Option(min=1, help="(intervals) Sheddings of each setting; default 200.")
+]
+OnSpark = Annotated[
+    bool, typer.Option("--spark", help="(decisions) Run ten of the queries on Spark too.")
+]
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """A benchmark with the options that were given."""
+
+    name: Benchmark
+    quick: bool
+    repeat: int | None
+    seconds: int | None
+    data: Path | None
+    queries: int | None
+    seed: int
+    seeds: int | None
+    spark: bool
+
+    def check(self) -> None:
+        """Refuse options that the benchmark does not have."""
+        for message, option in self._faults():
+            raise typer.BadParameter(message, param_hint=option)
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        name, is_decisions = self.name, self.name is Benchmark.DECISIONS
+        has_data = self.seconds is not None or self.data is not None
+        if name in _OWN_DATA and has_data:
+            yield f"{name} has data of its own", "--seconds, --data"
+        if self.seeds is not None and name is not Benchmark.INTERVALS and not is_decisions:
+            yield "goes with intervals alone", "--seeds"
+        if (self.queries is not None or self.spark) and not is_decisions:
+            yield "goes with decisions alone", "--queries, --spark"
+        if self.seconds is not None and name is Benchmark.MESH:
+            yield "mesh has two sizes: its own and --quick", "--seconds"
+        if self.repeat is not None and name in _ONE_RUN:
+            yield _ONE_RUN[name], "--repeat"
+
+
+_ONE_RUN = {
+    Benchmark.PLANNING: "planning is the same every time",
+    Benchmark.INTERVALS: "intervals are shed by --seeds",
+    Benchmark.LATENCY: "latency is one run of many batches",
+    Benchmark.LONG_WINDOW: "long-window is one run of many batches",
+}

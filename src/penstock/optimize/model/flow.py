@@ -1,0 +1,114 @@
+"""Flows: what of each input reaches the joins, and how many tuples its window holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, prod
+
+from penstock.duration import MICROS
+from penstock.query import RowsWindow, TimeWindow
+from penstock.query.query import Input
+from penstock.stats.known import Known
+
+# An UNBOUNDED window has no size in the long run. Plans are compared at the size it has after this
+# many seconds unless the statistics give a horizon; one hour is long against other windows.
+DEFAULT_HORIZON = 3600.0
+
+# How many groups a PARTITION BY window has is rarely declared; a hundred keeps it above ROWS N.
+DEFAULT_GROUPS = 100.0
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One input as it reaches the joins, after its filters: tuples/s, and tuples in its window.
+
+    `raw_rate` is before the filters, `filter_cost` the seconds that receiving one raw tuple and the
+    filters take.
+    `extent` is the window's length in seconds, None for ROWS windows and tables, which do not
+    shrink when the stream is shed. `cardinality` is how many raw tuples there will ever be.
+    Of an input that is aggregated early, `cells` is how many rows its tuples can differ in, and
+    `occupied` how many of these its window has at one time, each however often.
+    """
+
+    alias: str
+    rate: float
+    window: float
+    extent: float | None
+    raw_rate: float
+    filter_cost: float
+    is_table: bool = False
+    cardinality: float | None = None
+    cells: float = inf
+    occupied: float | None = None
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether shedding the stream makes its window smaller."""
+        return self.extent is not None
+
+
+def flow_of(known: Known, item: Input) -> Flow:
+    """An input as the statistics say."""
+    figures = [known.conditions[str(c)] for c in known.query.filters_of(item.alias)]
+    passing = prod(f.selectivity.value for f in figures)
+    reaching, cost = 1.0, known.costs.arrive if known.costs.join is None else 0.0
+    for figure in figures:
+        cost += reaching * figure.cost.value
+        reaching *= figure.selectivity.value
+    cardinality = known.cardinalities.get(item.alias)
+    raw_rate = 0.0 if item.is_table else known.rates[item.alias].value
+    return Flow(
+        alias=item.alias,
+        rate=raw_rate * passing,
+        window=_window_size(known, item, raw_rate) * passing,
+        extent=_extent(known, item),
+        raw_rate=raw_rate,
+        filter_cost=cost,
+        is_table=item.is_table,
+        cardinality=None if cardinality is None else cardinality.value,
+    )
+
+
+def _window_size(known: Known, item: Input, raw_rate: float) -> float:
+    """Tuples in the window before filters, once it is full."""
+    cardinality = known.cardinalities.get(item.alias)
+    most = float("inf") if cardinality is None else cardinality.value
+    match item.window:
+        case None:
+            return most
+        case RowsWindow(count=count, partition_by=()):
+            return min(float(count), most)
+        case RowsWindow(count=count):
+            return min(count * DEFAULT_GROUPS, most)
+    extent = _extent(known, item)
+    assert extent is not None
+    return min(raw_rate * extent, most)
+
+
+def _extent(known: Known, item: Input) -> float | None:
+    """The mean length of a time window in seconds; its lower end moves in steps of the slide."""
+    match item.window:
+        case TimeWindow(extent=None):
+            return DEFAULT_HORIZON if known.horizon is None else known.horizon
+        case TimeWindow(extent=int() as extent, slide=1):
+            return extent / MICROS
+        case TimeWindow(extent=int() as extent, slide=slide):
+            return _mean_length(extent, extent + slide, _in_step(known, slide)) / MICROS
+    return None
+
+
+def _in_step(known: Known, slide: int) -> int:
+    """How many inputs' windows move together with steps of the given length."""
+    slides = [i.window.slide for i in known.query.inputs if isinstance(i.window, TimeWindow)]
+    return sum(s > 1 and (s % slide == 0 or slide % s == 0) for s in slides)
+
+
+def _mean_length(least: int, most: int, together: int) -> float:
+    """The mean of a window's length, which grows from `least` to `most` and jumps back.
+
+    Windows that move together are long at the same time. Of n such streams, results are as many as
+    the mean of the product of n − 1 lengths says, so that the mean is the power mean of that order.
+    """
+    order = max(1, together - 1)
+    powers = (float(least) ** (order - k) * float(most) ** k for k in range(order + 1))
+    return float((sum(powers) / (order + 1)) ** (1 / order))
