@@ -62,6 +62,11 @@ class Estimate:
         """The work and what starting the batches takes: plans are ranked by it."""
         return self.utilization + self.starting
 
+    @property
+    def utilisation(self) -> float:
+        """The `utilization`, as it was spelt before."""
+        return self.utilization
+
 
 @dataclass(frozen=True)
 class Alternative:
