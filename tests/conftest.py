@@ -25,7 +25,7 @@ os.environ["PENSTOCK_CALIBRATION"] = os.devnull + ".none"
 @pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
 def run(request: pytest.FixtureRequest) -> Callable[..., list[Report]]:
     """A run over all there is, on either engine."""
-    from support.engines import run_local, run_spark
+    from support.engines.runs import run_local, run_spark
 
     if request.param == "local":
         return run_local

@@ -28,7 +28,7 @@ from penstock.query import (
 )
 from penstock.query.expression import Value
 from penstock.query.types import common_type
-from support.expressions import BITS, compare, value_of
+from support.streams.expressions import BITS, compare, value_of
 
 
 @dataclass(frozen=True)

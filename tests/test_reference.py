@@ -26,7 +26,7 @@ from penstock.query import (
 from penstock.query.expression import Value
 from penstock.query.window import NOW, UNBOUNDED, tumble
 from reference import Row, answer
-from support.cases import canonical, column_of, random_case, write_case
+from support.streams.cases import canonical, column_of, random_case, write_case
 
 SECOND = MICROS
 

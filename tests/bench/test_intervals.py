@@ -36,7 +36,7 @@ from penstock.kernels.replicates import (
 )
 from penstock.plan.drops import DropBoxes
 from penstock.query import Query
-from support.engines import Place, planned, run_local
+from support.engines.runs import Place, planned, run_local
 
 # ── coverage, on the engine ───────────────────────────────────────────────────────────────────────
 

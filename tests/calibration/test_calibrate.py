@@ -39,7 +39,7 @@ from penstock.stats.calibration import calibrated, keep
 from penstock.stats.costs import Costs
 from penstock.stats.guess import complete
 from penstock.stats.plausible import faults_of
-from support.planning import random_problem
+from support.plans.planning import random_problem
 
 COSTS = Costs(
     "measured", insert=6e-9, expire=3e-9, hash=2e-9, probe=20e-9, compare=5e-9, arrive=15e-9,

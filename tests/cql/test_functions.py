@@ -20,8 +20,18 @@ from penstock.cql.declare.function_file import load_functions
 from penstock.errors import FunctionError, SqlError
 from penstock.query import Apply, Literal
 from penstock.query.expression import columns_of, render, walk
-from support.functions import DECLARATION, FILE, T, ask, column, near, scaled, spell, written
 from support.paths import ROOT
+from support.streams.functions import (
+    DECLARATION,
+    FILE,
+    T,
+    ask,
+    column,
+    near,
+    scaled,
+    spell,
+    written,
+)
 
 # ── registered ────────────────────────────────────────────────────────────────────────────────────
 

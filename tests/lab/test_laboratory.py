@@ -22,8 +22,7 @@ from penstock.query import (
     TimeWindow,
 )
 from reference import Row, answer
-from support.cases import Case, canonical, random_case
-from support.laboratory import (
+from support.lab.laboratory import (
     GLOBAL,
     HASH,
     NESTED,
@@ -34,6 +33,7 @@ from support.laboratory import (
     rows_of,
     tables_of,
 )
+from support.streams.cases import Case, canonical, random_case
 
 
 @pytest.mark.parametrize("seed", range(200))

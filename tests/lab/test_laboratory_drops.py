@@ -12,8 +12,8 @@ from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager
 from penstock.plan.drops import DropBoxes
 from penstock.query import RowsWindow
-from support.cases import canonical
-from support.laboratory import HASH, NESTED, common_case, plan_of, rows_of, tables_of
+from support.lab.laboratory import HASH, NESTED, common_case, plan_of, rows_of, tables_of
+from support.streams.cases import canonical
 
 MANY = np.arange(200_000)
 

@@ -32,10 +32,10 @@ from penstock.query import (
     TimeWindow,
 )
 from reference import Row, alive, columns, equal, filtered, place
-from support.cases import Case, arrival, canonical
-from support.expressions import value_of
-from support.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
-from support.laboratory_trees import hand_made, random_tree, tree_of
+from support.lab.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
+from support.lab.laboratory_trees import hand_made, random_tree, tree_of
+from support.streams.cases import Case, arrival, canonical
+from support.streams.expressions import value_of
 
 
 def each(**costs: float) -> SimulatedClock:

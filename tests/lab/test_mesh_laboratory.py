@@ -32,8 +32,8 @@ from penstock.plan.mesh import (
 from penstock.plan.multiway import Probe
 from penstock.query import Query
 from reference import answer
-from support.cases import canonical, random_case
-from support.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
+from support.lab.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
+from support.streams.cases import canonical, random_case
 
 # ── random meshes ─────────────────────────────────────────────────────────────────────────────────
 

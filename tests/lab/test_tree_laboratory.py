@@ -28,9 +28,9 @@ from penstock.query import (
     TimeWindow,
 )
 from reference import Row, answer, in_time
-from support.cases import Case, canonical, random_case
-from support.laboratory import SECOND, common_case, plan_of, rows_of, tables_of
-from support.laboratory_trees import hand_made, random_tree, three_streams, tree_of
+from support.lab.laboratory import SECOND, common_case, plan_of, rows_of, tables_of
+from support.lab.laboratory_trees import hand_made, random_tree, three_streams, tree_of
+from support.streams.cases import Case, canonical, random_case
 
 
 def shed_case(case: Case, drops: DropBoxes) -> Case:

@@ -24,7 +24,7 @@ from penstock.stats.costs import Costs
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from support.paths import GOLDEN
-from support.planning import example_1, query_of, random_problem
+from support.plans.planning import example_1, query_of, random_problem
 
 CASES: list[dict[str, Any]] = yaml.safe_load((GOLDEN / "plans.yaml").read_text(encoding="utf-8"))
 COLUMNS = dict.fromkeys("ABCDE", "a b v")

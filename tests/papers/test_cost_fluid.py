@@ -23,7 +23,7 @@ from penstock.papers.network import (
     symmetric_hash,
 )
 from penstock.papers.sliding_windows import join_all, time_window, tuple_window
-from support.discrete import Simulation
+from support.lab.discrete import Simulation
 
 BOTH: tuple[Servers, Servers] = ("each", "shared")
 

@@ -26,9 +26,9 @@ from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.query import Query
 from support import paths
-from support.explained import DECISIONS, PICTURED, SOLVED, cheap, decided, shed_rows
 from support.golden import as_reviewed
-from support.plan_queries import (
+from support.plans.explained import DECISIONS, PICTURED, SOLVED, cheap, decided, shed_rows
+from support.plans.plan_queries import (
     above,
     decision,
     equal,

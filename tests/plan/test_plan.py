@@ -12,7 +12,7 @@ from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.query import Query
 from penstock.query.keys import key_classes
-from support.plan_queries import (
+from support.plans.plan_queries import (
     auction,
     chain3,
     equal,

@@ -19,7 +19,7 @@ from penstock.stats.files.load import load, loads
 from penstock.stats.statistics import GivenCondition, Group, Statistics
 from support import paths
 from support.golden import golden_cases
-from support.stats_query import QUERY
+from support.plans.stats_query import QUERY
 
 GOLDEN = paths.GOLDEN / "stats_errors.yaml"
 ASKED = parse(QUERY)
@@ -182,7 +182,7 @@ def test_a_wrong_file_is_refused_by_name(case: dict[str, str]) -> None:
 
 def test_golden_errors_are_written_anew_when_asked() -> None:
     cases = [{**case, "error": complaint(case["stats"])} for case in golden_cases(GOLDEN)]
-    text = "# What is wrong with stats files for the query in tests/support/stats_query.py.\n"
+    text = "# What is wrong with stats files for the query in tests/support/plans/stats_query.py.\n"
     text += yaml.dump(cases, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
     if "PENSTOCK_GOLDEN" in os.environ:
         GOLDEN.write_text(text, encoding="utf-8")

@@ -17,7 +17,7 @@ from penstock.engine.rows.columns import plain_name
 from penstock.errors import EvaluationError
 from penstock.query import Call, Column, DataType, Expression, Field, Literal
 from penstock.query.expression import COMPARISONS, FUNCTIONS, columns_of
-from support.expressions import value_of
+from support.streams.expressions import value_of
 
 T = DataType
 BITS = {T.TINYINT: 8, T.SMALLINT: 16, T.INT: 32, T.BIGINT: 64}

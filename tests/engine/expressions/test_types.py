@@ -24,8 +24,7 @@ from penstock.plan.plan import Plan
 from penstock.query import DataType, Query
 from penstock.query.types import common_type
 from reference import answer, view_changes
-from support.cases import Case, canonical, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     expected,
     first_files_only,
@@ -36,10 +35,11 @@ from support.engines import (
     run_spark,
     tree,
 )
-from support.laboratory import random_plan as laboratory_plan
-from support.laboratory import rows_of, tables_of
-from support.meshes import random_mesh
-from support.typed import TYPES, emptied, typed_case, typed_view
+from support.lab.laboratory import random_plan as laboratory_plan
+from support.lab.laboratory import rows_of, tables_of
+from support.plans.meshes import random_mesh
+from support.streams.cases import Case, canonical, write_case
+from support.streams.typed import TYPES, emptied, typed_case, typed_view
 
 SEEDS = range(100)
 SPARK_CASES = 4

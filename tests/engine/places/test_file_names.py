@@ -11,7 +11,7 @@ from penstock.engine.places.file_names import as_file_name, is_own
 from penstock.engine.sources.feed import FileLog
 from penstock.engine.state.store import Store
 from penstock.query import Query
-from support.engines import Place, run_local, run_spark
+from support.engines.runs import Place, run_local, run_spark
 
 HOSTILE = [
     "../../x",

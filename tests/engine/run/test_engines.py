@@ -21,8 +21,7 @@ from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.expression import columns_of
 from penstock.query.window import NOW, UNBOUNDED, is_tumble
 from reference import answer, in_time
-from support.cases import Case, canonical, random_case, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     expected,
     first_files_only,
@@ -31,6 +30,7 @@ from support.engines import (
     run_local,
     run_spark,
 )
+from support.streams.cases import Case, canonical, random_case, write_case
 from support.waiting import let_hours_pass
 
 SEEDS = range(180)

@@ -27,9 +27,9 @@ from penstock.errors import (
 )
 from penstock.query import Query
 from penstock.stats.guess import complete
-from support.cases import canonical
-from support.engines import Place, first_files_only, run_local, run_spark
-from support.soak import script, write_input
+from support.engines.runs import Place, first_files_only, run_local, run_spark
+from support.engines.soak import script, write_input
+from support.streams.cases import canonical
 
 Runner = Callable[..., Any]
 

@@ -40,8 +40,7 @@ from penstock.plan.plan import Plan
 from penstock.query import DataType, Field, Input, Query, Source
 from penstock.query.window import NOW
 from reference import answer
-from support.cases import Case, canonical, random_case, random_view, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     first_files_only,
     planned,
@@ -51,11 +50,12 @@ from support.engines import (
     run_replanning,
     run_spark,
 )
-from support.meshes import random_fork, random_mesh, timed, walk
-from support.screened import ONE, PLAIN, TWO, Calls, by_kind, screened_query, write_kinds
-from support.trees import CHAIN, COMMON, TIMES, assert_only_what_counts_is_there, long_query
-from support.views import expected as expected_view
-from support.views import told
+from support.plans.meshes import random_fork, random_mesh, timed, walk
+from support.plans.screened import ONE, PLAIN, TWO, Calls, by_kind, screened_query, write_kinds
+from support.plans.trees import CHAIN, COMMON, TIMES, assert_only_what_counts_is_there, long_query
+from support.streams.cases import Case, canonical, random_case, random_view, write_case
+from support.streams.views import expected as expected_view
+from support.streams.views import told
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SEEDS = range(80)

@@ -15,8 +15,8 @@ from penstock.api import sql
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state.manifest import latest
 from penstock.engine.state.store import Store
-from support.crashes import POINTS, Crash, Run, exit_code
-from support.soak import Siege, expected, results, script, write_input
+from support.engines.crashes import POINTS, Crash, Run, exit_code
+from support.engines.soak import Siege, expected, results, script, write_input
 from support.waiting import wait_until
 
 

@@ -22,8 +22,7 @@ from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin, branches, is_left_deep
 from penstock.query import Query
 from reference import answer
-from support.cases import canonical, random_case, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     expected,
     first_files_only,
@@ -35,7 +34,15 @@ from support.engines import (
     run_spark,
     tree,
 )
-from support.trees import CHAIN, COMMON, LONG, TIMES, assert_only_what_counts_is_there, long_query
+from support.plans.trees import (
+    CHAIN,
+    COMMON,
+    LONG,
+    TIMES,
+    assert_only_what_counts_is_there,
+    long_query,
+)
+from support.streams.cases import canonical, random_case, write_case
 
 SEEDS = range(4000, 4200)
 SPARK_CASES = 12

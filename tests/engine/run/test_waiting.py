@@ -20,7 +20,7 @@ from penstock.engine.run.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
 from penstock.engine.state.waiting import Waiting, waiting_for
 from penstock.query import Query
-from support.engines import Place, run_local
+from support.engines.runs import Place, run_local
 from support.waiting import PATIENCE
 
 PENSTOCK = Path(sys.executable).with_name("penstock")

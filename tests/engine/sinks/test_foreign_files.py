@@ -20,7 +20,7 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import Sink
 from penstock.errors import PenstockError, SinkError
 from penstock.query import Query
-from support.engines import Place, first_files_only, planned, run_local, run_spark
+from support.engines.runs import Place, first_files_only, planned, run_local, run_spark
 
 UNIQUE = "0123456789abcdef" * 2
 ROWS = [(n,) for n in range(1, 5)]

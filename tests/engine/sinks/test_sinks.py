@@ -14,7 +14,7 @@ import pytest
 import penstock as ps
 from penstock.errors import SinkError
 from penstock.query import Query
-from support.engines import Place, run_local, run_spark
+from support.engines.runs import Place, run_local, run_spark
 
 # Every type, with values that are hard to write down.
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)

@@ -27,9 +27,9 @@ from penstock.errors import SinkError, SourceError
 from penstock.lab.experiment import read_all
 from penstock.query import DataType, Field, Source
 from penstock.sampling.analyze import analyze
-from support.blocks import rows
-from support.crashes import Crash, Run, exit_code
-from support.engines import Place, first_files_only, run_local
+from support.engines.crashes import Crash, Run, exit_code
+from support.engines.runs import Place, first_files_only, run_local
+from support.streams.blocks import rows
 
 T = DataType
 FIELDS = (Field("ts", T.BIGINT), Field("k", T.INT), Field("at", T.TIMESTAMP), Field("n", T.STRING))

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from support.soak import Siege
+from support.engines.soak import Siege
 
 
 @pytest.mark.spark

@@ -29,9 +29,8 @@ from penstock.plan.plan import Plan
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.window import NOW, UNBOUNDED, is_tumble
 from reference import Row, view_changes
-from support.cases import Case, random_view, write_case
-from support.crashes import Crash, Run, exit_code
-from support.engines import (
+from support.engines.crashes import Crash, Run, exit_code
+from support.engines.runs import (
     Place,
     first_files_only,
     planned,
@@ -42,7 +41,8 @@ from support.engines import (
     run_spark,
     tree,
 )
-from support.views import expected, told
+from support.streams.cases import Case, random_view, write_case
+from support.streams.views import expected, told
 from support.waiting import let_hours_pass
 
 SPARK_CASES = 8

@@ -32,8 +32,7 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.intervals import with_intervals
-from support.cases import random_view, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     first_files_only,
     planned,
@@ -42,6 +41,7 @@ from support.engines import (
     run_local,
     run_spark,
 )
+from support.streams.cases import random_view, write_case
 
 SCHEMA = pa.schema(
     {"ts": pa.int64(), "k": pa.int32(), "j": pa.int32(), "g": pa.int32(), "x": pa.float64()}

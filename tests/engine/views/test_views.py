@@ -42,7 +42,7 @@ from reference import (
     view_changes,
     view_rows,
 )
-from support.cases import random_view
+from support.streams.cases import random_view
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = 1_000_000

@@ -17,10 +17,10 @@ from penstock.plan.default_plan import default_plan
 from penstock.query import Query
 from penstock.stats.costs import Costs
 from reference import answer
-from support.cases import canonical, random_case, write_case
-from support.engines import Place, first_files_only, random_tree, run_local
-from support.laboratory import rows_of, tables_of
-from support.planning import problem_of, query_of
+from support.engines.runs import Place, first_files_only, random_tree, run_local
+from support.lab.laboratory import rows_of, tables_of
+from support.plans.planning import problem_of, query_of
+from support.streams.cases import canonical, random_case, write_case
 
 # Cases of two inputs or more with filters; a test watches that these are all below 80.
 FILTERED = (

@@ -19,7 +19,7 @@ from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.fractions import best_drops
 from penstock.plan.tree import Node, TreeJoin, is_left_deep
 from penstock.stats.costs import Costs
-from support.planning import example_1, problem_of, query_of
+from support.plans.planning import example_1, problem_of, query_of
 
 LEVELS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.01)
 WINDOWS = {"A": 100, "B": 300, "C": 500, "D": 400, "E": 1000}

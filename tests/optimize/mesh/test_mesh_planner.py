@@ -31,7 +31,7 @@ from penstock.stats.known import Known
 from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures
 from penstock.stats.training import Training
 from support.paths import ROOT
-from support.planning import query_of
+from support.plans.planning import query_of
 
 EXAMPLE = ROOT / "examples" / "stocks.py"
 UNIT = Costs("declared", probe=1e-6)

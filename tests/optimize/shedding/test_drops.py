@@ -20,10 +20,10 @@ from penstock.kernels.drop import keeps
 from penstock.plan.drops import DropBoxes
 from penstock.query import Query
 from reference import Row, all_alive, combinations, frontier, in_time, result
-from support.cases import Case, canonical, random_case, write_case
-from support.crashes import Crash, Run, exit_code
-from support.engines import Place, planned, random_plan, random_tree, run_local, run_spark
-from support.soak import results, script, write_input
+from support.engines.crashes import Crash, Run, exit_code
+from support.engines.runs import Place, planned, random_plan, random_tree, run_local, run_spark
+from support.engines.soak import results, script, write_input
+from support.streams.cases import Case, canonical, random_case, write_case
 
 
 def random_drops(query: Query, rng: Random) -> DropBoxes:

@@ -43,7 +43,7 @@ from penstock.query.goal import STEADY
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
-from support.planning import query_of
+from support.plans.planning import query_of
 
 COLUMNS = "k l g v"
 

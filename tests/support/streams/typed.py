@@ -37,7 +37,7 @@ from penstock.query.expression import Value
 from penstock.query.view import AggregateFunction
 from penstock.query.window import NOW, tumble
 from reference import Row
-from support.cases import (
+from support.streams.cases import (
     BOOLEAN,
     Case,
     any_view,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from penstock.cql import parse
 from penstock.engine.state.store import Store
 from penstock.query import Query
-from support.engines import (
+from support.engines.runs import (
     Place,
 )
 

@@ -1,6 +1,6 @@
 """A siege: running queries are killed again and again; in the end each result is there once.
 
-    python tests/support/soak.py --kills 100 --seed 1
+    python tests/support/engines/soak.py --kills 100 --seed 1
 
 A round prepares input, then kills the driver, a Python worker or (on a cluster) an executor of the
 run over it at random moments and starts again what has died, until all queries are drained.

@@ -28,7 +28,7 @@ from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
 from penstock.query import Query
-from support.engines import tree
+from support.engines.runs import tree
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from penstock.query.goal import By, First
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
-from support.plan_queries import (
+from support.plans.plan_queries import (
     auction,
     chain3,
     decision,
@@ -40,7 +40,7 @@ from support.plan_queries import (
     star3,
     stream,
 )
-from support.planning import example_1, query_of
+from support.plans.planning import example_1, query_of
 
 OTHERS = ("A: B C; B: C A; C: B A", "((A B) C)")
 COSTS = {"insert": 2e-7, "probe": 3e-7, "compare": 1e-8, "fold": 1e-7, "tally": 1e-7}

@@ -1,6 +1,6 @@
 """The driver of a siege: queries on one Spark session, until all are drained.
 
-    python tests/support/driver.py FOLDER MASTER [--again]
+    python tests/support/engines/driver.py FOLDER MASTER [--again]
 
 Prints a line for each batch, and then waits for a line (or for the end of its input) before the
 query goes on. With --again a query that fails is started again in this process;

@@ -30,8 +30,8 @@ from penstock.query import DataType, Query
 from penstock.query.expression import Value
 from penstock.query.keys import KeyClass, key_classes
 from reference import answer
-from support.cases import Case, canonical
-from support.expressions import cast
+from support.streams.cases import Case, canonical
+from support.streams.expressions import cast
 
 Rows = list[tuple[Value, ...]]
 Draw = Callable[[Query, Random], Plan]

@@ -31,7 +31,7 @@ from penstock.query import (
 )
 from penstock.query.expression import Value
 from penstock.query.window import NOW
-from support.cases import Case
+from support.streams.cases import Case
 
 SECONDS = (0, 5, 20, 100)
 

@@ -12,8 +12,8 @@ from penstock.query import (
     TimeWindow,
 )
 from reference import Row
-from support.cases import Case
-from support.laboratory import SECOND, common_case
+from support.lab.laboratory import SECOND, common_case
+from support.streams.cases import Case
 
 
 def random_tree(rng: Random, query: Query) -> TreeJoin:

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 
 from penstock.query import Query
 from reference import view_changes
-from support.cases import EPOCH, Case, canonical
-from support.engines import (
+from support.engines.runs import (
     Place,
 )
+from support.streams.cases import EPOCH, Case, canonical
 
 Told = Counter[tuple[object, ...]]
 

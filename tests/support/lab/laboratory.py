@@ -22,7 +22,7 @@ from penstock.query import (
     TimeWindow,
 )
 from reference import Row, in_time
-from support.cases import Case, arrival, as_table
+from support.streams.cases import Case, arrival, as_table
 
 SECOND = MICROS
 

@@ -42,7 +42,7 @@ from penstock.query.types import common_type
 from penstock.query.view import EAGER, AggregateFunction
 from penstock.query.window import NOW, UNBOUNDED, tumble
 from reference import Columns, Row, columns, equal
-from support.expressions import value_of
+from support.streams.expressions import value_of
 
 BIGINT, BOOLEAN, DOUBLE, STRING = (
     DataType.BIGINT,
