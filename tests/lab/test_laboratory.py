@@ -8,7 +8,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from penstock.bench.joins.kernel import kernel_benchmark
 from penstock.errors import PlanError
 from penstock.lab.clock import Costs, SimulatedClock
 from penstock.lab.laboratory import Outcome, run
@@ -217,16 +216,3 @@ def test_settings_that_mean_nothing_are_refused():
         run(plan, tables, Eager(), expiration=-1)
     with pytest.raises(PlanError, match="0 buckets"):
         run(plan, tables, Eager(), buckets={"A": 0})
-
-
-def test_the_kernel_benchmark_reports_what_it_ran():
-    report = kernel_benchmark(seconds=2, rate=400, window=1, keys=400, repeats=1)
-    assert report["tuples"] == 2_400
-    assert report["results"] > 0
-    state = {
-        (row["grows"], row["factor"]): row["state_tuples"]  # type: ignore[index]
-        for row in report["growth"]  # type: ignore[attr-defined]
-    }
-    assert len(state) == 8
-    assert 6 < state["rate", 8] / state["rate", 1] < 10
-    assert 6 < state["window", 8] / state["window", 1] < 10

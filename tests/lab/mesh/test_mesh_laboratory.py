@@ -9,12 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.bench.mesh.joins import contest
-from penstock.bench.mesh.joins_data import STREAMS, skewed
 from penstock.errors import PlanError
 from penstock.lab.apparatus import execute, no_counts, set_up
 from penstock.lab.clock import Costs, SimulatedClock
-from penstock.lab.kernels.profile_loop import BUCKETS, NOTHING, teach
 from penstock.lab.laboratory import run
 from penstock.lab.mesh import join_eddy, join_lottery, mesh
 from penstock.lab.schedule import Eager, Lazy
@@ -195,35 +192,6 @@ def test_an_eddy_needs_a_tuple_to_decide_for() -> None:
         run(Eddy(case.query, batch=0), tables_of(case), Eager())
 
 
-def taught(values: np.ndarray, matched: np.ndarray) -> tuple[int, np.ndarray]:
-    """The attribute to go by and the rows to expect of one input that is tried once a tuple."""
-    attributes, expected = np.zeros(1, np.int64), np.zeros((1, BUCKETS + 1))
-    bounds = np.zeros((len(values), BUCKETS - 1))
-    counts = (np.ones((len(matched), 1), np.int32), matched.astype(np.int32)[:, None])
-    teach(values, np.array([False, True]), *counts, bounds, attributes, expected)
-    return int(attributes[0]), expected[0]
-
-
-def test_it_goes_by_the_attribute_that_tells_most() -> None:
-    rng = np.random.default_rng(3)
-    numbers, texts = rng.random(400), rng.integers(0, 3, 400).astype(float)
-    attribute, expected = taught(np.stack([numbers, texts]), 3 * (texts == 1))
-    assert attribute == 1
-    assert expected[:3] == pytest.approx([0.0, 3.0, 0.0], abs=0.1)
-    attribute, expected = taught(np.stack([numbers, texts]), 3 * (numbers > 0.5))
-    assert attribute == 0
-    assert (np.diff(expected[:BUCKETS]) > -0.2).all()
-    assert expected[0] < 0.5 < 2.5 < expected[BUCKETS - 1]
-
-
-def test_it_goes_by_no_attribute_where_none_tells_anything() -> None:
-    rng = np.random.default_rng(4)
-    values = np.stack([rng.random(400), rng.integers(0, 3, 400).astype(float)])
-    attribute, expected = taught(values, rng.integers(0, 3, 400))
-    assert attribute == NOTHING
-    assert expected == pytest.approx(np.full(BUCKETS + 1, 1.0), abs=0.2)
-
-
 def test_an_eddy_learns_to_go_where_few_rows_are() -> None:
     """Of C there is only every tenth tuple: the eddy goes there first, unlike FROM's order."""
     case = common_case(tuples=16_000, seconds=2_400)
@@ -234,29 +202,3 @@ def test_an_eddy_learns_to_go_where_few_rows_are() -> None:
         learned = run(Eddy(case.query, batch), tables, Eager())
         assert canonical(rows_of(learned)) == canonical(rows_of(written))
         assert learned.work.probes < 0.8 * written.work.probes
-
-
-# ── the benchmark ─────────────────────────────────────────────────────────────────────────────────
-
-
-def test_the_rivals_of_the_benchmark_join_the_same() -> None:
-    told: list[str] = []
-    found = contest(skewed(rate=100, window=5, seconds=10), 1, told.append)
-    assert len(told) == 3
-    assert found.tuples == 10_000
-    assert found.results > 1_000
-    assert {len(runs) for runs in found.runs.values()} == {1}
-    assert len({run.checksum for runs in found.runs.values() for run in runs}) == 1
-    assert max(found.routes) > 1
-    assert found.runs["mesh"][0].compares < found.runs["single"][0].compares
-    assert found.ratio("mesh") == 1.0
-    assert 0.0 < found.classification < 1.0
-
-
-def test_each_stream_of_the_skewed_data_has_a_rare_sector() -> None:
-    data = skewed(rate=100, window=5, seconds=10)
-    frequent, rare = data.matches
-    for stream in range(len(STREAMS)):
-        in_window = [share * data.rate * data.window / data.keys for share in data.shares(stream)]
-        wanted = [rare if stream % 3 == sector else frequent for sector in range(3)]
-        assert in_window == pytest.approx(wanted, rel=0.02)

@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
@@ -23,6 +23,7 @@ from penstock.engine.sinks.sink import Sink, jsonl, parquet
 from penstock.engine.state.manifest import Manifest, latest
 from penstock.engine.state.store import Store
 from penstock.plan.default_plan import default_plan
+from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, leaves
@@ -236,3 +237,13 @@ def first_files_only(query: Query, count: int) -> Iterator[None]:
     finally:
         for path in hidden:
             os.rename(path.with_name(f"_{path.name}"), path)
+
+
+def shown(query: Query, folder: Path, drops: DropBoxes | None, **more: Any) -> list[dict[str, Any]]:
+    """What a run tells, without what it takes back."""
+    place = Place(folder / "shown")
+    plan = planned(query)
+    run_local(query, place, plan=replace(plan, drops=drops, **more) if drops else plan)
+    paths = sorted(Path(place.sink.path).glob("*.parquet"))
+    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
+    return [row for row in rows if row["_change"] == "upsert" and row["n"]]

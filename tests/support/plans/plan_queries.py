@@ -10,6 +10,7 @@ from penstock.optimize.model.problem import DEFAULT_HORIZON, Problem
 from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.default_plan import default_plan
+from penstock.plan.multiway import Probe, ProbeOrder
 from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
@@ -170,3 +171,9 @@ def decision(
         is_shed=sheds,
         rests_on_guesses=bool(guesses(known)),
     )
+
+
+def order(driver: str, *visits: str, position: int = 0) -> ProbeOrder:
+    """An order from `B/nested`; a bare name is a sorted probe."""
+    pairs = [(*visit.split("/"), "sorted")[:2] for visit in visits]
+    return ProbeOrder(driver, tuple(Probe(t, m) for t, m in pairs), position)  # type: ignore[arg-type]

@@ -107,3 +107,11 @@ def by_kind(query: Query, orders: list[str]) -> MeshJoin:
         thetas=tuple(c for c in query.filters if c in late),
     )
     return MeshJoin(placed, (mesh, *others))
+
+
+def uncertain(query: Query) -> MeshJoin:
+    """All of a's operators in any order."""
+    plan = by_kind(query, ["b012"] * 3)
+    routes = tuple(MeshRoute((route.operators,)) for route in plan.mesh("a").routes)
+    mesh = replace(plan.mesh("a"), routes=routes)
+    return replace(plan, meshes=(mesh, *plan.meshes[1:]))
