@@ -17,7 +17,7 @@ from penstock.kernels.sorting import counting_order
 TEXT = pa.large_string()
 
 
-def test_equal_rows_are_one_group():
+def test_equal_rows_are_one_group() -> None:
     x = pa.array([0.0, -0.0, math.nan, -math.nan, None, None, 1.0])
     s = pa.array(["", "", "a", "a", None, "", None], TEXT)
     ids, firsts = number_groups([x, s], 7)
@@ -39,12 +39,12 @@ def test_equal_rows_are_one_group():
     ],
     ids=lambda values: str(values.type),
 )
-def test_keys_are_in_the_order_of_values(values):
+def test_keys_are_in_the_order_of_values(values: pa.Array) -> None:
     keys = order_keys(values)
     assert all(keys[:-1] < keys[1:])
 
 
-def test_groups_are_counted_and_have_their_least():
+def test_groups_are_counted_and_have_their_least() -> None:
     rng = np.random.default_rng(1)
     ids, keys = rng.integers(0, 9, 200), rng.integers(-50, 50, 200)
     known = rng.random(200) < 0.5
@@ -56,7 +56,7 @@ def test_groups_are_counted_and_have_their_least():
         assert counts_by(ids, 9, keys)[group] == keys[ids == group].sum()
 
 
-def test_sums_are_rounded_once():
+def test_sums_are_rounded_once() -> None:
     rng = np.random.default_rng(2)
     values = (rng.random(5000) - 0.5) * 10.0 ** rng.integers(-9, 9, 5000)
     ids = rng.integers(0, 5, 5000)
@@ -64,7 +64,7 @@ def test_sums_are_rounded_once():
     assert high.tolist() == [math.fsum(values[ids == group]) for group in range(5)]
 
 
-def test_whole_numbers_and_their_multiples_are_exact():
+def test_whole_numbers_and_their_multiples_are_exact() -> None:
     values = np.array([(1 << 63) - 1, -(1 << 63), 5, -7, 1 << 53, (1 << 53) + 1])
     factors = np.array([3, 1_000_001, 0, 7, 9, 11])
     high, low = scaled(*as_pairs(values), factors)
@@ -72,7 +72,7 @@ def test_whole_numbers_and_their_multiples_are_exact():
     assert found == [v * f for v, f in zip(values.tolist(), factors.tolist(), strict=True)]
 
 
-def test_multiples_of_sums_keep_their_errors():
+def test_multiples_of_sums_keep_their_errors() -> None:
     values = np.full(10, 0.1)
     pair = sums_by(np.zeros(10, np.int64), 1, values, np.zeros(10))
     high, low = scaled(*pair, np.array([12_345]))
@@ -80,7 +80,7 @@ def test_multiples_of_sums_keep_their_errors():
     assert abs(Fraction(high[0]) + Fraction(low[0]) - exact) < exact / 2**100
 
 
-def test_infinities_and_nan_are_what_they_are():
+def test_infinities_and_nan_are_what_they_are() -> None:
     values = np.array([math.inf, 1.0, math.inf, -math.inf, math.nan, 1.0])
     high, low = sums_by(np.array([0, 0, 1, 1, 2, 2]), 3, values, np.zeros(6))
     assert high[0] == math.inf
@@ -90,7 +90,7 @@ def test_infinities_and_nan_are_what_they_are():
 
 
 @pytest.mark.parametrize("points", [1, 2, 3, 8, 37])
-def test_points_see_what_covers_them(points):
+def test_points_see_what_covers_them(points: int) -> None:
     rng = np.random.default_rng(points)
     starts = rng.integers(0, points, 40)
     lengths = np.array([rng.integers(0, points - start + 1) for start in starts])
@@ -107,6 +107,6 @@ def test_points_see_what_covers_them(points):
 
 
 @pytest.mark.parametrize("size", [0, 1, 500])
-def test_whole_numbers_are_ordered_by_counting(size):
+def test_whole_numbers_are_ordered_by_counting(size: int) -> None:
     numbers = np.random.default_rng(size).integers(0, 7, size)
     assert counting_order(numbers, 7).tolist() == np.argsort(numbers, kind="stable").tolist()

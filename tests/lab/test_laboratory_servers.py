@@ -43,7 +43,7 @@ def each(**costs: float) -> SimulatedClock:
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
-def test_two_servers_by_hand(method):
+def test_two_servers_by_hand(method: str) -> None:
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), method)
     outcome = run(plan, tables_of(case), Eager(), clock=each(inserts=1.0, compares=0.5))
@@ -56,7 +56,7 @@ def test_two_servers_by_hand(method):
     assert outcome.work == Work(5, 8, 2, 0, probes, compares=6, results=3)
 
 
-def test_every_cost_is_charged_where_it_arises():
+def test_every_cost_is_charged_where_it_arises() -> None:
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), "hash")
 
@@ -73,21 +73,21 @@ def test_every_cost_is_charged_where_it_arises():
     assert produced(results=0.5) == [4.0, 4.0, 4.5]
 
 
-def test_rows_wait_for_the_re_execution():
+def test_rows_wait_for_the_re_execution() -> None:
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), "hash")
     outcome = run(plan, tables_of(case), Lazy(2 * SECOND), clock=each())
     assert (outcome.produced_at / SECOND).tolist() == [4.0, 4.0, 6.0]
 
 
-def test_a_multi_way_join_has_one_server():
+def test_a_multi_way_join_has_one_server() -> None:
     case = common_case()
     with pytest.raises(PlanError, match="one operator") as refused:
         run(plan_of(case.query, HASH), tables_of(case), Eager(), clock=each())
     assert refused.value.hint is not None
 
 
-def test_no_input_at_all_is_no_result():
+def test_no_input_at_all_is_no_result() -> None:
     case = hand_made()
     empty = Case(case.query, {alias: [[]] for alias in case.query.aliases})
     outcome = run(
@@ -97,7 +97,7 @@ def test_no_input_at_all_is_no_result():
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
-def test_free_work_takes_no_time_however_much_it_is(method):
+def test_free_work_takes_no_time_however_much_it_is(method: str) -> None:
     case = common_case(tuples=400, seconds=60, window=10)
     plan = tree_of(case.query, (("A", "B"), ("C", "D")), method)
     free = run(plan, tables_of(case), Eager(), clock=each())
@@ -268,7 +268,7 @@ class Simulation:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_the_times_are_those_of_a_simulation_event_by_event(seed):
+def test_the_times_are_those_of_a_simulation_event_by_event(seed: int) -> None:
     rng = Random(seed)
     case = small_case(rng)
     plan = random_tree(rng, case.query)
@@ -284,7 +284,7 @@ def test_the_times_are_those_of_a_simulation_event_by_event(seed):
     assert counted == dict(simulation.work)
 
 
-def test_the_simulations_have_backlogs_and_results():
+def test_the_simulations_have_backlogs_and_results() -> None:
     results = 0
     for seed in range(60):
         rng = Random(seed)

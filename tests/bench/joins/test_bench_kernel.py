@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.bench.joins.kernel import kernel_benchmark
 
 
-def test_the_kernel_benchmark_reports_what_it_ran():
+def test_the_kernel_benchmark_reports_what_it_ran() -> None:
     report = kernel_benchmark(seconds=2, rate=400, window=1, keys=400, repeats=1)
     assert report["tuples"] == 2_400
     assert report["results"] > 0

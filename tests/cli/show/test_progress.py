@@ -32,7 +32,7 @@ DAY = 86_400 * SECOND
         (10_000 * DAY, "10,000 days"),
     ],
 )
-def test_spans_for_people(micros, wanted):
+def test_spans_for_people(micros: int, wanted: str) -> None:
     assert Duration(micros).about == wanted
 
 
@@ -44,7 +44,7 @@ def test_spans_for_people(micros, wanted):
         (1 << 61, "2,305,843,009,213,693,952 µs"),
     ],
 )
-def test_moments_for_people(micros, wanted):
+def test_moments_for_people(micros: int, wanted: str) -> None:
     assert moment(micros) == wanted
 
 
@@ -58,7 +58,7 @@ def report(number: int, results: int = 0, **more: Any) -> Report:
     )
 
 
-def test_lines_are_not_too_long(capsys):
+def test_lines_are_not_too_long(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress()
     for number in range(4):
         progress(report(number, results=5_604))
@@ -68,7 +68,7 @@ def test_lines_are_not_too_long(capsys):
     assert lines[1] == "  frontier 1970-01-01 00:00:10  lag 2 seconds"
 
 
-def test_it_is_told_less_and_less_often(capsys):
+def test_it_is_told_less_and_less_often(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress()
     for number in range(30):
         progress(report(number, waiting=Waiting(f"waits {number}")))
@@ -77,14 +77,14 @@ def test_it_is_told_less_and_less_often(capsys):
 
 
 @pytest.fixture
-def terminal(monkeypatch) -> Console:
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Console:
     """Progress as it is on a terminal, recorded."""
     console = Console(force_terminal=True, width=100, height=40, record=True)
     monkeypatch.setattr("penstock.cli.show.progress.Console", lambda file: console)
     return console
 
 
-def test_the_live_table_says_it_too(terminal):
+def test_the_live_table_says_it_too(terminal: Console) -> None:
     with Progress() as progress:
         for number in range(4):
             progress(report(number, waiting=Waiting("view waits for c: no tuple yet")))

@@ -22,7 +22,7 @@ def test_keywords_may_name_columns() -> None:
 
 
 @pytest.mark.parametrize("column", [0, 300, 1_000, 1_999])
-def test_of_a_long_line_what_is_around_a_mistake_is_shown(column) -> None:
+def test_of_a_long_line_what_is_around_a_mistake_is_shown(column: int) -> None:
     line = "".join(str(n % 10) for n in range(2_000))
     *_, shown, below = Caret(f"one\n{line}", 4 + column, 6 + column).excerpt().splitlines()
     caret = below.index("^")
@@ -40,7 +40,7 @@ def test_of_a_long_line_what_is_around_a_mistake_is_shown(column) -> None:
         ("", "empty"),
     ],
 )
-def test_names_that_columns_of_the_state_cannot_have(name, reason) -> None:
+def test_names_that_columns_of_the_state_cannot_have(name: str, reason: str) -> None:
     """State is kept by the names of streams and inputs; what begins so is ours."""
     assert reason in complaint(f'SELECT "{name}".price FROM bid [NOW] AS "{name}"')
     stream = f"""CREATE STREAM "{name}" (ts TIMESTAMP) WITH (format = 'rate', rate = 1)"""

@@ -12,7 +12,7 @@ from penstock.engine.state.tick_span import TickSpan
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_segments_are_what_is_seen_of_each_cell_and_change_where_it_does(seed):
+def test_segments_are_what_is_seen_of_each_cell_and_change_where_it_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     size, every = 60, 4
     born = every * rng.integers(0, 20, size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +13,9 @@ from penstock.engine.sources.feed import FileLog
 from penstock.engine.state.store import Store
 from penstock.query import Query
 from support.engines.runs import Place, run_local, run_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 HOSTILE = [
     "../../x",
@@ -142,7 +146,7 @@ def test_a_log_of_files_under_an_unencoded_name_is_found(tmp_path: Path) -> None
 
 
 @pytest.mark.spark
-def test_hostile_names_on_spark(spark, tmp_path: Path) -> None:
+def test_hostile_names_on_spark(spark: SparkSession, tmp_path: Path) -> None:
     def run(query: Query, place: Place, **more) -> None:
         run_spark(spark, query, place, **more)
 

@@ -61,7 +61,7 @@ def as_plans_see_it(value):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_tuples_are_classified_as_a_walk_down_the_tree_would(seed):
+def test_tuples_are_classified_as_a_walk_down_the_tree_would(seed: int) -> None:
     rng = Random(f"classify {seed}")
     fields = tuple(Field(name, type_) for name, (type_, _) in COLUMNS.items())
     item = Input("a", Source("a", fields, "parquet"), NOW)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +34,7 @@ from support.streams.views import told
 
 @pytest.mark.parametrize("batch", [1, 7, 100])
 @pytest.mark.parametrize("select", [ONE, TWO], ids=["filters", "join"])
-def test_eddies_give_the_same_rows(batch, select, tmp_path):
+def test_eddies_give_the_same_rows(batch: int, select: str, tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 2, 700)
     query = screened_query(tmp_path / "in", select, Calls())
     plain, place = Place(tmp_path / "plain"), Place(tmp_path / "eddy")
@@ -42,7 +43,7 @@ def test_eddies_give_the_same_rows(batch, select, tmp_path):
     assert canonical(place.results(query)) == canonical(plain.results(query))
 
 
-def test_eddies_of_rows_windows_count_what_does_not_pass(tmp_path):
+def test_eddies_of_rows_windows_count_what_does_not_pass(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 2, 200)
     select = ONE.replace("[NOW]", "[ROWS 5]").replace("a.id AS id", "COUNT(*) AS n")
     query = screened_query(tmp_path / "in", f"{select} EVERY 2 SECONDS", Calls())
@@ -53,7 +54,7 @@ def test_eddies_of_rows_windows_count_what_does_not_pass(tmp_path):
     assert told(place, query).total() > 3
 
 
-def test_an_eddy_learns_which_filter_stops_which_tuples(tmp_path):
+def test_an_eddy_learns_which_filter_stops_which_tuples(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 2, 3_000)
     counts = {}
     for batch in (0, 1, 100):
@@ -67,7 +68,7 @@ def test_an_eddy_learns_which_filter_stops_which_tuples(tmp_path):
     assert counts[100] < 1.1 * counts[0]
 
 
-def test_an_eddy_goes_on_with_what_it_knows(tmp_path):
+def test_an_eddy_goes_on_with_what_it_knows(tmp_path: Path) -> None:
     """On Spark every batch has new tasks: what they have seen comes back to them as facts."""
     write_kinds(tmp_path / "in", 1, REFRESH)
     kinds = [("kind", pa.large_string()), ("x", pa.float64())]
@@ -87,7 +88,7 @@ def test_an_eddy_goes_on_with_what_it_knows(tmp_path):
     assert calls.count.total() < 0.9 * cold
 
 
-def test_the_gain_ratio_finds_the_attribute_that_tells():
+def test_the_gain_ratio_finds_the_attribute_that_tells() -> None:
     tells = np.array([[50.0, 0.0, 0.0], [0.0, 50.0, 0.0]])
     is_idle = np.array([[25.0, 25.0, 0.0], [25.0, 25.0, 0.0]])
     is_constant = np.array([[50.0], [50.0]])
@@ -98,7 +99,7 @@ def test_the_gain_ratio_finds_the_attribute_that_tells():
     assert ratios[3] == pytest.approx(1.0 / np.log2(100))
 
 
-def test_buckets_hold_as_many_each_and_know_what_they_do_not_know():
+def test_buckets_hold_as_many_each_and_know_what_they_do_not_know() -> None:
     column = pa.array([None, math.nan, *np.arange(120.0)])
     buckets = Buckets.of("x", column)
     places = buckets.places(pa.RecordBatch.from_pydict({"x": column}))
@@ -109,5 +110,5 @@ def test_buckets_hold_as_many_each_and_know_what_they_do_not_know():
     assert texts.places(seen).tolist() == [0, 2, 2, 1]
 
 
-def test_nothing_is_known_of_an_empty_profile():
+def test_nothing_is_known_of_an_empty_profile() -> None:
     assert EddyProfile.empty([1e-6, 1e-6]).tables() == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 from penstock.engine.local import open_run
 from penstock.engine.routes.ruster_lottery import RusterLottery
@@ -27,7 +28,7 @@ from support.plans.screened import (
 )
 
 
-def test_the_lottery_learns_which_operator_goes_first(tmp_path):
+def test_the_lottery_learns_which_operator_goes_first(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 6, 120)
     query = screened_query(tmp_path / "in", ONE, Calls())
     screens = tuple(Screen(condition) for condition in query.filters)
@@ -48,7 +49,7 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path):
     assert all(firsts[number, screens[number]] > 80 for number in range(3))
 
 
-def test_the_lottery_draws_every_order_as_long_as_nothing_is_known(tmp_path):
+def test_the_lottery_draws_every_order_as_long_as_nothing_is_known(tmp_path: Path) -> None:
     plan = uncertain(screened_query(tmp_path, TWO, Calls()))
     drawn = [
         RusterLottery().draw(plan, batch).mesh("a").routes[0].operators for batch in range(400)
@@ -56,7 +57,7 @@ def test_the_lottery_draws_every_order_as_long_as_nothing_is_known(tmp_path):
     assert len(set(drawn)) == 24
 
 
-def test_flows_of_uncertain_routes_are_told(tmp_path):
+def test_flows_of_uncertain_routes_are_told(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 2, 60)
     query = screened_query(tmp_path / "in", TWO, Calls())
     run = open_run(

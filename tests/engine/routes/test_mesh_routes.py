@@ -34,7 +34,7 @@ from support.streams.cases import canonical, random_case, write_case
 # ── routes at work ────────────────────────────────────────────────────────────────────────────────
 
 
-def test_each_ruster_meets_its_own_filter_first(tmp_path):
+def test_each_ruster_meets_its_own_filter_first(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 2, 300)
     single, routed = Calls(), Calls()
     query = screened_query(tmp_path / "in", ONE, single)
@@ -48,7 +48,7 @@ def test_each_ruster_meets_its_own_filter_first(tmp_path):
     assert routed.count.total() < 0.7 * single.count.total()
 
 
-def test_filters_come_before_between_and_after_probes(tmp_path):
+def test_filters_come_before_between_and_after_probes(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 3, 40)
     calls = Calls()
     query = screened_query(tmp_path / "in", TWO, calls)
@@ -70,7 +70,7 @@ def refused(plan: Plan, tmp_path: Path) -> str:
     return str(found.value)
 
 
-def test_meshes_that_do_not_fit_are_refused(tmp_path):
+def test_meshes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 1, 3)
     query = screened_query(tmp_path / "in", TWO, Calls())
     plan = by_kind(query, ["012b"] * 3)
@@ -93,13 +93,13 @@ def test_meshes_that_do_not_fit_are_refused(tmp_path):
         routing_of(replace(plan, early=("a",)), Layout(plan.query))
 
 
-def test_a_mesh_over_rows_windows_is_refused(tmp_path):
+def test_a_mesh_over_rows_windows_is_refused(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 1, 3)
     query = screened_query(tmp_path / "in", TWO.replace("[NOW]", "[ROWS 3]"), Calls())
     assert "a mesh does not join ROWS windows" in refused(by_kind(query, ["012b"] * 3), tmp_path)
 
 
-def test_an_eddy_of_many_inputs_is_refused(tmp_path):
+def test_an_eddy_of_many_inputs_is_refused(tmp_path: Path) -> None:
     query = random_case(3).query
     seed = 3
     while len(query.inputs) < 3:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -27,15 +27,16 @@ from penstock.errors import (
 )
 from penstock.query import Query
 from penstock.stats.guess import complete
-from support.engines.runs import Place, first_files_only, run_local, run_spark
+from support.engines.runs import Place, Runner, first_files_only, run_local, run_spark
 from support.engines.soak import script, write_input
 from support.streams.cases import canonical
 
-Runner = Callable[..., Any]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture
-def query(tmp_path) -> Query:
+def query(tmp_path: Path) -> Query:
     write_input(tmp_path / "in", 4, Random(3))
     return sql(script("common", tmp_path / "in")).query
 
@@ -75,7 +76,9 @@ def cut(path: Path) -> None:
     [(flip, "wrong checksum"), (cut, "bytes of"), (Path.unlink, "is missing")],
     ids=["flipped", "cut", "gone"],
 )
-def test_damaged_state_is_never_taken_for_less_state(damage, reason, query, run, tmp_path):
+def test_damaged_state_is_never_taken_for_less_state(
+    damage: Callable[[Path], object], reason: str, query: Query, run: Runner, tmp_path: Path
+) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run(query, place, drain=False)
@@ -95,7 +98,7 @@ def test_damaged_state_is_never_taken_for_less_state(damage, reason, query, run,
 
 
 @pytest.mark.parametrize("kind", ["pending", "ring"])
-def test_damage_to_what_the_sequencer_keeps_is_seen(kind, tmp_path):
+def test_damage_to_what_the_sequencer_keeps_is_seen(kind: str, tmp_path: Path) -> None:
     write_input(tmp_path / "in", 4, Random(3))
     query = sql(script("chain", tmp_path / "in")).query
     place = Place(tmp_path)
@@ -119,7 +122,9 @@ def digit(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [cut, digit, lambda path: path.write_text("null")])
-def test_a_damaged_manifest_is_refused(damage, query, tmp_path):
+def test_a_damaged_manifest_is_refused(
+    damage: Callable[[Path], object], query: Query, tmp_path: Path
+) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -134,7 +139,7 @@ def test_a_damaged_manifest_is_refused(damage, query, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["query.json", "sources/a"])
-def test_the_rest_of_a_checkpoint_is_checked_too(name, query, tmp_path):
+def test_the_rest_of_a_checkpoint_is_checked_too(name: str, query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -153,7 +158,7 @@ def test_the_rest_of_a_checkpoint_is_checked_too(name, query, tmp_path):
 
 
 @pytest.fixture
-def small_disk(tmp_path, request) -> Iterator[Path]:
+def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """A disk of a few kilobytes, where one may be mounted."""
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -172,7 +177,9 @@ def enlarge(disk: Path) -> None:
 
 @pytest.mark.parametrize("small_disk", ["16k", "48k"], indirect=True)
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_a_full_disk_under_the_checkpoint(kind, query, small_disk, tmp_path):
+def test_a_full_disk_under_the_checkpoint(
+    kind: str, query: Query, small_disk: Path, tmp_path: Path
+) -> None:
     place = Place(tmp_path, kind)
     checkpoint = small_disk / "checkpoint"
     with pytest.raises(StateError, match=r"cannot write .*No space left on device") as caught:
@@ -186,7 +193,9 @@ def test_a_full_disk_under_the_checkpoint(kind, query, small_disk, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.parametrize("small_disk", ["28k", "60k"], indirect=True)
-def test_a_full_disk_on_spark(query, small_disk, spark, tmp_path):
+def test_a_full_disk_on_spark(
+    query: Query, small_disk: Path, spark: SparkSession, tmp_path: Path
+) -> None:
     """On the smaller one Spark's own log is the first that finds no space."""
     place = Place(tmp_path)
     checkpoint = small_disk / "checkpoint"
@@ -204,7 +213,9 @@ def test_a_full_disk_on_spark(query, small_disk, spark, tmp_path):
     [("parquet", "4k"), ("parquet", "12k"), ("jsonl", "8k"), ("jsonl", "64k"), ("jsonl", "80k")],
     indirect=["small_disk"],
 )
-def test_a_full_disk_under_the_sink(kind, query, small_disk, tmp_path):
+def test_a_full_disk_under_the_sink(
+    kind: str, query: Query, small_disk: Path, tmp_path: Path
+) -> None:
     place = Place(small_disk, kind)
     checkpoint = tmp_path / "checkpoint"
     with pytest.raises(SinkError, match="No space left on device") as caught:
@@ -235,7 +246,7 @@ except PenstockError as error:
 @pytest.mark.parametrize(
     ("kind", "limit"), [("parquet", 500), ("parquet", 3_000), ("jsonl", 2_000), ("jsonl", 40_000)]
 )
-def test_files_that_may_not_grow(kind, limit, query, tmp_path):
+def test_files_that_may_not_grow(kind: str, limit: int, query: Query, tmp_path: Path) -> None:
     """A limit on the size of files stops the run here or there; what was written before stays."""
     place = Place(tmp_path, kind)
     text = tmp_path / "query.cql"
@@ -252,7 +263,7 @@ def test_files_that_may_not_grow(kind, limit, query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_checkpoint_that_cannot_be_a_folder(query, tmp_path):
+def test_a_checkpoint_that_cannot_be_a_folder(query: Query, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match=r"cannot use .* as a checkpoint"):
         run_local(query, Place(tmp_path), checkpoint=tmp_path / "file")
@@ -265,7 +276,7 @@ def planned(query):
     return ContinuousQuery(query, complete(query))
 
 
-def test_a_vanished_input_file(query, tmp_path):
+def test_a_vanished_input_file(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     started = planned(query).local(sink=place.sink, checkpoint=str(place.checkpoint))
     started._feed.freeze()
@@ -281,7 +292,7 @@ def test_a_vanished_input_file(query, tmp_path):
 
 
 @pytest.mark.spark
-def test_a_vanished_input_file_on_spark(query, spark, tmp_path):
+def test_a_vanished_input_file_on_spark(query: Query, spark: SparkSession, tmp_path: Path) -> None:
     place = Place(tmp_path)
     lost = tmp_path / "in" / "b" / "0003.parquet"
     started = planned(query).start(
@@ -319,7 +330,7 @@ def write_csv(folder: Path) -> Path:
 GOOD = [(1, 1), (1, 3), (2, 2), (2, 4), (3, 1), (3, 3), (4, 2), (4, 4)]
 
 
-def test_a_malformed_row_fails_with_its_place(run, tmp_path):
+def test_a_malformed_row_fails_with_its_place(run: Runner, tmp_path: Path) -> None:
     bad = write_csv(tmp_path)
     query = sql(CSV.format(folder=tmp_path, more="")).query
     place = Place(tmp_path)
@@ -333,7 +344,7 @@ def test_a_malformed_row_fails_with_its_place(run, tmp_path):
     assert sorted(place.results(query)) == GOOD
 
 
-def test_a_malformed_row_is_dropped_and_counted(run, tmp_path):
+def test_a_malformed_row_is_dropped_and_counted(run: Runner, tmp_path: Path) -> None:
     write_csv(tmp_path)
     query = sql(CSV.format(folder=tmp_path, more=", malformed='drop'")).query
     place = Place(tmp_path)
@@ -359,7 +370,9 @@ def test_a_malformed_row_is_dropped_and_counted(run, tmp_path):
         ("lateness='100 ms'", "lateness='99 ms'", "event times"),
     ],
 )
-def test_a_checkpoint_of_another_query_is_refused(old, new, part, query, tmp_path):
+def test_a_checkpoint_of_another_query_is_refused(
+    old: str, new: str, part: str, query: Query, tmp_path: Path
+) -> None:
     place = Place(tmp_path)
     run_local(query, place, drain=False)
     text = script("common", tmp_path / "in")
@@ -373,7 +386,7 @@ def test_a_checkpoint_of_another_query_is_refused(old, new, part, query, tmp_pat
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_checkpoint_keeps_its_partitions(query, tmp_path):
+def test_a_checkpoint_keeps_its_partitions(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, partitions=3, drain=False)
@@ -383,7 +396,7 @@ def test_a_checkpoint_keeps_its_partitions(query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_checkpoint_keeps_its_engine(query, tmp_path):
+def test_a_checkpoint_keeps_its_engine(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -393,7 +406,7 @@ def test_a_checkpoint_keeps_its_engine(query, tmp_path):
         run_local(query, place)
 
 
-def test_a_checkpoint_in_use_is_refused(query, tmp_path):
+def test_a_checkpoint_in_use_is_refused(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     holder = planned(query).local(sink=place.sink, checkpoint=str(place.checkpoint))
     with pytest.raises(CheckpointError, match=f"{place.checkpoint} is in use by another run"):
@@ -402,7 +415,7 @@ def test_a_checkpoint_in_use_is_refused(query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_drained_checkpoint_is_closed(query, run, tmp_path):
+def test_a_drained_checkpoint_is_closed(query: Query, run: Runner, tmp_path: Path) -> None:
     place = Place(tmp_path)
     run(query, place)
     before = canonical(place.results(query))
@@ -412,7 +425,9 @@ def test_a_drained_checkpoint_is_closed(query, run, tmp_path):
 
 
 @pytest.mark.spark
-def test_spark_may_count_batches_as_it_likes(query, spark, tmp_path):
+def test_spark_may_count_batches_as_it_likes(
+    query: Query, spark: SparkSession, tmp_path: Path
+) -> None:
     """What has been read is in our manifest: Spark's own log may have gaps, or be lost."""
     place = Place(tmp_path)
     with first_files_only(query, 2):
@@ -429,7 +444,7 @@ def test_spark_may_count_batches_as_it_likes(query, spark, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_a_sink_that_holds_results_is_not_mixed(kind, query, tmp_path):
+def test_a_sink_that_holds_results_is_not_mixed(kind: str, query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path, kind)
     with first_files_only(query, 2):
         run_local(query, place, checkpoint=tmp_path / "other")
@@ -441,7 +456,7 @@ def test_a_sink_that_holds_results_is_not_mixed(kind, query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_overwrite_spares_what_a_checkpoint_has_written(query, tmp_path):
+def test_overwrite_spares_what_a_checkpoint_has_written(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path, "jsonl")
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -450,7 +465,9 @@ def test_overwrite_spares_what_a_checkpoint_has_written(query, tmp_path):
 
 
 @pytest.mark.parametrize("kinds", [("parquet", "jsonl"), ("jsonl", "parquet"), ("jsonl", "jsonl")])
-def test_another_sink_takes_over_where_the_first_ended(kinds, query, tmp_path):
+def test_another_sink_takes_over_where_the_first_ended(
+    kinds: tuple[str, ...], query: Query, tmp_path: Path
+) -> None:
     first, second = Place(tmp_path / "1", kinds[0]), Place(tmp_path / "2", kinds[1])
     with first_files_only(query, 2):
         run_local(query, first, checkpoint=tmp_path / "checkpoint", drain=False)
@@ -462,7 +479,9 @@ def test_another_sink_takes_over_where_the_first_ended(kinds, query, tmp_path):
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-30], lambda data: data + b"mine\n"])
-def test_a_changed_jsonl_file_is_left_alone(change, query, tmp_path):
+def test_a_changed_jsonl_file_is_left_alone(
+    change: Callable[[bytes], bytes], query: Query, tmp_path: Path
+) -> None:
     place = Place(tmp_path, "jsonl")
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -477,7 +496,7 @@ def test_a_changed_jsonl_file_is_left_alone(change, query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_removed_part_is_missed(query, tmp_path):
+def test_a_removed_part_is_missed(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -490,14 +509,14 @@ def test_a_removed_part_is_missed(query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_jsonl_sink_in_a_folder_that_is_not_there_yet(query, tmp_path):
+def test_a_jsonl_sink_in_a_folder_that_is_not_there_yet(query: Query, tmp_path: Path) -> None:
     sink = jsonl(tmp_path / "new" / "folder" / "results.jsonl")
     with first_files_only(query, 0):
         run_local(query, Place(tmp_path), sink=sink, drain=True)
     assert Path(sink.path).read_bytes() == b""
 
 
-def test_a_sink_that_cannot_be_written(query, tmp_path):
+def test_a_sink_that_cannot_be_written(query: Query, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for sink in (parquet(tmp_path / "file" / "out"), jsonl(tmp_path / "file" / "out.jsonl")):
         with pytest.raises(SinkError, match=str(tmp_path / "file")) as caught:
@@ -505,7 +524,7 @@ def test_a_sink_that_cannot_be_written(query, tmp_path):
         assert_no_trace(caught.value)
 
 
-def test_a_batch_that_does_not_fit_into_memory_is_an_error():
+def test_a_batch_that_does_not_fit_into_memory_is_an_error() -> None:
     def work() -> Iterator[Packet]:
         yield from ()
         np.empty(1 << 55)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -54,6 +56,9 @@ from support.streams.cases import Case, canonical, random_case, random_view, wri
 from support.streams.views import expected as expected_view
 from support.streams.views import told
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 SEEDS = range(80)
 
 
@@ -73,7 +78,7 @@ def any_plan(query: Query, rng: Random) -> Plan:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_meshes_give_what_the_reference_does(seed, tmp_path):
+def test_meshes_give_what_the_reference_does(seed: int, tmp_path: Path) -> None:
     rng = Random(f"mesh {seed}")
     case = drawn_case(seed, rng)
     query = write_case(case, tmp_path / "in")
@@ -83,7 +88,7 @@ def test_meshes_give_what_the_reference_does(seed, tmp_path):
     assert canonical(place.results(query)) == canonical(answer(query, case.batches, drain))
 
 
-def test_the_meshes_cover_all_there_is():
+def test_the_meshes_cover_all_there_is() -> None:
     covered: Counter[str] = Counter()
     for seed in SEEDS:
         rng = Random(f"mesh {seed}")
@@ -123,7 +128,7 @@ def traits(plan: MeshJoin) -> set[str]:
 
 
 @pytest.mark.parametrize("seed", range(400, 416))
-def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
+def test_plans_may_change_at_batch_boundaries(seed: int, tmp_path: Path) -> None:
     """The filters that the first plan lets wait, wait in all; no other plan lets others wait."""
     rng = Random(f"mesh boundary {seed}")
     case = drawn_case(seed, rng)
@@ -135,7 +140,7 @@ def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(500, 504))
-def test_plans_may_change_at_restarts(seed, tmp_path):
+def test_plans_may_change_at_restarts(seed: int, tmp_path: Path) -> None:
     """Multi-way, mesh, another mesh, tree."""
     rng = Random(f"mesh restart {seed}")
     case = drawn_case(seed, rng)
@@ -150,7 +155,7 @@ def test_plans_may_change_at_restarts(seed, tmp_path):
 
 
 @pytest.mark.parametrize("where", [CHAIN, COMMON], ids=["chain", "common"])
-def test_meshes_leave_nothing_of_their_own_in_the_state(where, tmp_path):
+def test_meshes_leave_nothing_of_their_own_in_the_state(where: str, tmp_path: Path) -> None:
     """Chunks of many batches are merged, whatever the plans that wrote them."""
     query = long_query(tmp_path / "in", TIMES, f"{where} AND a.j < 2 AND c.id % 4 > 0", batches=30)
     plain, place = Place(tmp_path / "plain"), Place(tmp_path / "mesh")
@@ -170,7 +175,7 @@ def test_meshes_leave_nothing_of_their_own_in_the_state(where, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(600, 612))
-def test_views_over_a_mesh_are_what_the_reference_says(seed, tmp_path):
+def test_views_over_a_mesh_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     rng = Random(f"mesh view {seed}")
     case = timed(random_view(seed), rng)
     query = write_case(case, tmp_path / "in")
@@ -181,7 +186,7 @@ def test_views_over_a_mesh_are_what_the_reference_says(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(700, 704))
-def test_views_may_change_between_early_aggregation_and_a_mesh(seed, tmp_path):
+def test_views_may_change_between_early_aggregation_and_a_mesh(seed: int, tmp_path: Path) -> None:
     rng = Random(f"mesh early {seed}")
     case = timed(random_view(seed), rng)
     query = write_case(case, tmp_path / "in")
@@ -204,7 +209,7 @@ def test_views_may_change_between_early_aggregation_and_a_mesh(seed, tmp_path):
     assert told(place, query) == expected_view(case, query)
 
 
-def test_what_waits_in_the_state_stays_there_for_other_plans(tmp_path):
+def test_what_waits_in_the_state_stays_there_for_other_plans(tmp_path: Path) -> None:
     """A plan that lets no filter wait goes on from state that was not filtered, and vice versa."""
     write_kinds(tmp_path / "in", 6, 12)
     query = screened_query(tmp_path / "in", TWO.replace("a [NOW]", "a [RANGE 1 MINUTE]"), Calls())
@@ -221,7 +226,7 @@ def test_what_waits_in_the_state_stays_there_for_other_plans(tmp_path):
         assert canonical(place.results(query)) == canonical(plain.results(query))
 
 
-def test_a_batch_that_failed_is_run_again(tmp_path):
+def test_a_batch_that_failed_is_run_again(tmp_path: Path) -> None:
     """Half of it was done, in an order that need not be drawn again."""
     write_kinds(tmp_path / "in", 4, 30)
     plain, place = Place(tmp_path / "plain"), Place(tmp_path / "mesh")
@@ -240,7 +245,9 @@ def test_a_batch_that_failed_is_run_again(tmp_path):
 
 @pytest.mark.parametrize("format_", ["csv", "json"])
 @pytest.mark.parametrize("plan", ["mesh", "eddy"])
-def test_what_only_a_plan_looks_at_makes_no_row_malformed(format_, plan, tmp_path):
+def test_what_only_a_plan_looks_at_makes_no_row_malformed(
+    format_: str, plan: str, tmp_path: Path
+) -> None:
     """A row is as good under one plan as under another."""
     (tmp_path / "in").mkdir()
     lines = {
@@ -264,7 +271,7 @@ SELECT a.id AS id FROM a [NOW] WHERE a.id > 0 AND a.id < 9
     assert sum(report.malformed["a"] for report in reports) == 1
 
 
-def test_a_function_that_raises_is_an_error_of_the_query(tmp_path):
+def test_a_function_that_raises_is_an_error_of_the_query(tmp_path: Path) -> None:
     write_kinds(tmp_path / "in", 1, 20)
     for name, plan_of in (("mesh", lambda q: by_kind(q, ["012"] * 3)), ("eddy", Eddy)):
         query = screened_query(tmp_path / "in", ONE, Calls(fails_at=5))
@@ -277,7 +284,9 @@ def test_a_function_that_raises_is_an_error_of_the_query(tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.parametrize("seed", [5, 24])
-def test_meshes_on_spark_give_what_the_reference_does(seed, spark, tmp_path):
+def test_meshes_on_spark_give_what_the_reference_does(
+    seed: int, spark: SparkSession, tmp_path: Path
+) -> None:
     rng = Random(f"mesh {seed}")
     case = drawn_case(seed, rng)
     query = write_case(case, tmp_path / "in")
@@ -287,7 +296,9 @@ def test_meshes_on_spark_give_what_the_reference_does(seed, spark, tmp_path):
 
 
 @pytest.mark.spark
-def test_eddies_and_uncertain_routes_on_spark_give_the_same_rows(spark, tmp_path):
+def test_eddies_and_uncertain_routes_on_spark_give_the_same_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     write_kinds(tmp_path / "in", 3, 200)
     where = TWO.replace("one(a.x) AND two(a.x) AND three(a.x)", PLAIN)
     query = screened_query(tmp_path / "in", where, Calls())

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +20,12 @@ from support.engines.crashes import POINTS, Crash, Run, exit_code
 from support.engines.soak import Siege, expected, results, script, write_input
 from support.waiting import wait_until
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory) -> tuple[Path, dict[str, Counter]]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Counter]]:
     """Input of a few batches, and what each query makes of it."""
     folder = tmp_path_factory.mktemp("input")
     write_input(folder, 4, Random(5))
@@ -37,7 +41,9 @@ def crashes(kind: str) -> list[tuple[str, str, bool]]:
 
 
 @pytest.mark.parametrize(("kind", "point", "in_drain"), [*crashes("jsonl"), *crashes("parquet")])
-def test_a_crash_at_every_boundary_is_survived(kind, point, in_drain, prepared, tmp_path):
+def test_a_crash_at_every_boundary_is_survived(
+    kind: str, point: str, in_drain: bool, prepared: tuple[Path, dict[str, Counter]], tmp_path: Path
+) -> None:
     folder, wanted = prepared
     query = "chain" if in_drain or kind == "parquet" else "common"
     sink = Sink(kind, str(tmp_path / "results"))
@@ -71,7 +77,9 @@ SHAPES = (("a", ("b", "c")), (("a", "b"), "c"), None, (("c", "a"), "b"))
         ("chain", "in the sweep"),
     ],
 )
-def test_a_crash_between_trees_is_survived(query, point, prepared, tmp_path):
+def test_a_crash_between_trees_is_survived(
+    query: str, point: str, prepared: tuple[Path, dict[str, Counter]], tmp_path: Path
+) -> None:
     folder, wanted = prepared
     sink = Sink("jsonl", str(tmp_path / "results"))
     run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name, shapes=SHAPES)
@@ -98,7 +106,9 @@ def assert_all_is_tidy(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_after_a_crash_only_what_counts_is_kept(kind, prepared, tmp_path):
+def test_after_a_crash_only_what_counts_is_kept(
+    kind: str, prepared: tuple[Path, dict[str, Counter]], tmp_path: Path
+) -> None:
     folder, wanted = prepared
     sink = Sink(kind, str(tmp_path / "results"))
     run = Run(script("common", folder), str(tmp_path / "checkpoint"), sink.name)
@@ -116,7 +126,7 @@ def test_after_a_crash_only_what_counts_is_kept(kind, prepared, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_killed_drivers_lose_nothing(tmp_path):
+def test_killed_drivers_lose_nothing(tmp_path: Path) -> None:
     """One of the queries is a view that aggregates before the join."""
     assert sql(script("view", tmp_path)).plan.early
     queries = ("chain", "view")
@@ -128,7 +138,7 @@ def test_killed_drivers_lose_nothing(tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_killed_workers_lose_nothing(tmp_path):
+def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
     queries = ("common", "chain")
     siege = Siege(tmp_path, Random("worker"), master="local[2]", files=14, queries=queries)
     siege.run(["worker"] * 8)
@@ -137,7 +147,7 @@ def test_killed_workers_lose_nothing(tmp_path):
 
 
 @pytest.mark.spark
-def test_stopped_runs_lose_nothing(spark, tmp_path):
+def test_stopped_runs_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
     write_input(tmp_path / "in", 12, Random(2))
     text = script("chain", tmp_path / "in")
     rng = Random("stop")

@@ -6,8 +6,10 @@ import json
 import zlib
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from random import Random
 from threading import Event
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -43,6 +45,9 @@ from support.plans.trees import (
     long_query,
 )
 from support.streams.cases import canonical, random_case, write_case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SEEDS = range(4000, 4200)
 SPARK_CASES = 12
@@ -85,7 +90,7 @@ WANTED = {"left-deep", "bushy", "product", "product of an inner result", "ROWS",
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_local_trees_give_what_the_reference_does(seed, tmp_path):
+def test_local_trees_give_what_the_reference_does(seed: int, tmp_path: Path) -> None:
     rng = Random(f"tree {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -96,14 +101,14 @@ def test_local_trees_give_what_the_reference_does(seed, tmp_path):
     assert canonical(place.results(query)) == expected(case, query, place.kind, drain)
 
 
-def test_the_local_cases_cover_all_kinds_of_trees():
+def test_the_local_cases_cover_all_kinds_of_trees() -> None:
     trees = [random_tree(random_case(seed).query, Random(f"tree {seed}")) for seed in SEEDS]
     covered = [trait for plan in trees for trait in traits(plan)]
     assert {trait: covered.count(trait) for trait in WANTED if covered.count(trait) < 5} == {}
 
 
 @pytest.mark.parametrize("seed", range(5000, 5060))
-def test_plans_may_change_at_restarts(seed, tmp_path):
+def test_plans_may_change_at_restarts(seed: int, tmp_path: Path) -> None:
     rng = Random(f"restart {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -116,7 +121,7 @@ def test_plans_may_change_at_restarts(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(6000, 6060))
-def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
+def test_plans_may_change_at_batch_boundaries(seed: int, tmp_path: Path) -> None:
     rng = Random(f"boundary {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -126,7 +131,7 @@ def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
     assert_only_what_counts_is_there(place)
 
 
-def test_a_tree_starts_from_the_checkpoint_of_an_earlier_version(tmp_path):
+def test_a_tree_starts_from_the_checkpoint_of_an_earlier_version(tmp_path: Path) -> None:
     """Its manifests say nothing of inner state or shed tuples."""
     query = long_query(tmp_path / "in", TIMES, CHAIN, batches=8)
     plain, place = Place(tmp_path / "plain"), Place(tmp_path)
@@ -143,7 +148,7 @@ def test_a_tree_starts_from_the_checkpoint_of_an_earlier_version(tmp_path):
     assert canonical(place.results(query)) == canonical(plain.results(query))
 
 
-def test_a_plan_may_put_filters_in_another_order(tmp_path):
+def test_a_plan_may_put_filters_in_another_order(tmp_path: Path) -> None:
     where = f"{CHAIN} AND a.id > 12 AND a.j < 2"
     query = long_query(tmp_path / "in", TIMES, where, batches=6)
     other = replace(query, filters=query.filters[::-1])
@@ -158,7 +163,7 @@ def test_a_plan_may_put_filters_in_another_order(tmp_path):
     assert canonical(place.results(query)) == canonical(plain.results(query))
 
 
-def test_a_plan_of_another_query_is_refused(tmp_path):
+def test_a_plan_of_another_query_is_refused(tmp_path: Path) -> None:
     query = long_query(tmp_path / "in", TIMES, CHAIN, batches=1)
     place = Place(tmp_path)
     run = open_run(planned(query), RunOptions(sink=place.sink, checkpoint=str(place.checkpoint)))
@@ -168,7 +173,7 @@ def test_a_plan_of_another_query_is_refused(tmp_path):
     run.available_now()
 
 
-def test_nested_loops_are_refused_where_there_is_a_key(tmp_path):
+def test_nested_loops_are_refused_where_there_is_a_key(tmp_path: Path) -> None:
     query = long_query(tmp_path / "in", TIMES, COMMON, batches=1)
     plan = tree(query, SHAPES[COMMON][1])
     nested = replace(plan, root=replace(plan.root, method="nested"))
@@ -176,7 +181,7 @@ def test_nested_loops_are_refused_where_there_is_a_key(tmp_path):
         run_local(query, Place(tmp_path), plan=nested)
 
 
-def test_joins_on_one_key_need_one_round(tmp_path):
+def test_joins_on_one_key_need_one_round(tmp_path: Path) -> None:
     query = long_query(tmp_path / "in", TIMES, COMMON, batches=1)
     for shape in SHAPES[COMMON]:
         routing = routing_of(tree(query, shape), Layout(query))
@@ -202,7 +207,7 @@ def chosen() -> tuple[int, ...]:
     return tuple(covering + others)[:SPARK_CASES]
 
 
-def test_the_cases_for_spark_cover_all_kinds_of_trees():
+def test_the_cases_for_spark_cover_all_kinds_of_trees() -> None:
     trees = [random_tree(random_case(seed).query, Random(seed)) for seed in chosen()]
     assert len(trees) == SPARK_CASES
     assert frozenset().union(*map(traits, trees)) >= WANTED
@@ -211,7 +216,9 @@ def test_the_cases_for_spark_cover_all_kinds_of_trees():
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(SPARK_CASES))
-def test_spark_trees_give_what_the_reference_does(number, spark, tmp_path):
+def test_spark_trees_give_what_the_reference_does(
+    number: int, spark: SparkSession, tmp_path: Path
+) -> None:
     case = random_case(chosen()[number])
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path, ("parquet", "jsonl")[number % 2])
@@ -222,7 +229,7 @@ def test_spark_trees_give_what_the_reference_does(number, spark, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_plans_may_change_on_spark(spark, tmp_path):
+def test_plans_may_change_on_spark(spark: SparkSession, tmp_path: Path) -> None:
     """From tree to tree, to a multi-way plan and back: at batch boundaries, then at restarts."""
     from penstock.engine.spark.start import start
 
@@ -274,7 +281,9 @@ SHAPES = {
 
 @pytest.mark.parametrize("where", [CHAIN, COMMON, LOOSE], ids=["chain", "common", "loose"])
 @pytest.mark.parametrize("windows", [TIMES, NUMBERS], ids=["time", "rows"])
-def test_long_runs_keep_little_inner_state(windows, where, tmp_path):
+def test_long_runs_keep_little_inner_state(
+    windows: tuple[str, ...], where: str, tmp_path: Path
+) -> None:
     query = long_query(tmp_path / "in", windows, where, batches=32)
     plain = Place(tmp_path / "plain")
     run_local(query, plain)

@@ -11,7 +11,7 @@ import pytest
 
 from penstock.cql import parse
 from penstock.engine.state.waiting import Waiting
-from support.engines.runs import Place, run_local
+from support.engines.runs import Place, Runner, run_local
 from support.streams.two_streams import JOIN, SECOND, STREAMS, VIEW, query
 from support.waiting import PATIENCE
 
@@ -23,7 +23,7 @@ DAY = 86_400 * SECOND
 
 
 @pytest.fixture
-def folder(tmp_path) -> Path:
+def folder(tmp_path: Path) -> Path:
     """Four files of a; b is four days later; t has no file."""
     for name, start in (("a", 0), ("b", 345_600)):
         (tmp_path / name).mkdir()
@@ -34,7 +34,7 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
-def test_reports_say_it_on_both_engines(run, folder):
+def test_reports_say_it_on_both_engines(run: Runner, folder: Path) -> None:
     reports = run(query(f"{JOIN} AND a.k > 9", folder), Place(folder))
     assert {r.waiting for r in reports} == {
         Waiting(f"filter on a lets nothing pass (0 of {n})") for n in (2, 4, 6, 8)
@@ -45,7 +45,7 @@ def test_reports_say_it_on_both_engines(run, folder):
     assert last.state_tuples == 0
 
 
-def test_nothing_is_left_of_the_state_once_drained(run, folder):
+def test_nothing_is_left_of_the_state_once_drained(run: Runner, folder: Path) -> None:
     place = Place(folder)
     asked = query(JOIN, folder)
     reports = run(asked, place)
@@ -54,7 +54,7 @@ def test_nothing_is_left_of_the_state_once_drained(run, folder):
     assert not list((place.checkpoint / "state").rglob("*.arrow"))
 
 
-def test_a_table_has_no_newest_tuple(folder):
+def test_a_table_has_no_newest_tuple(folder: Path) -> None:
     (folder / "t" / "1.csv").write_text("k\none\n1\n")
     made = STREAMS.replace("path='{folder}/t'", "path='{folder}/t', malformed='drop'")
     asked = parse(made.format(folder=folder) + "SELECT a.k FROM a [NOW], t WHERE a.k = t.k")
@@ -78,7 +78,7 @@ def penstock(folder: Path, select: str, *arguments: object) -> str:
     return re.sub(r"\d+\.\d+ s|[\d,]+/s", "…", done.stderr)
 
 
-def test_progress_says_it_after_a_few_batches_and_at_the_end(folder):
+def test_progress_says_it_after_a_few_batches_and_at_the_end(folder: Path) -> None:
     assert penstock(folder, JOIN, "--sink", "noop").splitlines() == [
         "batch 0  …  in a 2  b 2  out 0  state 2  …  frontier 1970-01-01 00:01:41  lag 4 days",
         "batch 1  …  in a 2  b 2  out 0  state 4  …  frontier 1970-01-01 00:03:21  lag 4 days",
@@ -91,7 +91,7 @@ def test_progress_says_it_after_a_few_batches_and_at_the_end(folder):
     ]
 
 
-def test_a_run_says_beforehand_what_it_cannot_do(folder):
+def test_a_run_says_beforehand_what_it_cannot_do(folder: Path) -> None:
     sink = ("--sink", f"jsonl:{folder / 'results'}")
     said = penstock(folder, VIEW, *sink)
     assert "note: without --checkpoint this view cannot go on later" in said

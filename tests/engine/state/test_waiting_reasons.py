@@ -62,11 +62,13 @@ NONE = StreamState()
         (JOIN.replace("WHERE a.k = b.k", ""), sent(0, 9), sent(0, 9), None),
     ],
 )
-def test_the_reason_follows_from_how_far_the_streams_are(select, a, b, wanted):
+def test_the_reason_follows_from_how_far_the_streams_are(
+    select: str, a: StreamState, b: StreamState | None, wanted: str | None
+) -> None:
     assert reason(select, a, b) == wanted
 
 
-def test_shed_and_filtered_tuples():
+def test_shed_and_filtered_tuples() -> None:
     both = sent(0, 9, 12_000), sent(0, 9)
     said = reason(JOIN, *both, total_shed={"a": 12_000})
     assert said == "all of a is shed (12,000 tuples)"
@@ -77,23 +79,23 @@ def test_shed_and_filtered_tuples():
     assert reason(filtered, *both, screened={"a": (12_000, 1)}) == "no match yet for a.k = b.k"
 
 
-def test_an_empty_table():
+def test_an_empty_table() -> None:
     joined = "SELECT a.k FROM a [NOW], t WHERE a.k = t.k"
     assert reason(joined, sent(0, 9)) == "joins nothing: table t is empty"
 
 
-def test_a_drained_query_waits_for_nothing():
+def test_a_drained_query_waits_for_nothing() -> None:
     assert reason(VIEW, sent(0, 9), NONE, is_closed=True) == "joins nothing: no tuple of b"
     assert reason(VIEW, sent(0, 9), sent(0, 9), is_closed=True) == "no match for a.k = b.k"
 
 
-def test_after_results_only_the_frontier_is_waited_for():
+def test_after_results_only_the_frontier_is_waited_for() -> None:
     far = sent(0, 7_200), sent(0, 30)
     assert reason(VIEW, *far, results=5) == "view waits for b: 2 hours behind a"
     assert reason(JOIN, *far, results=5) is None
 
 
-def test_what_may_be_done_is_said():
+def test_what_may_be_done_is_said() -> None:
     found = waiting_for(query(VIEW), Manifest(batch=0, streams={"a": sent(0, 9)}))
     assert found is not None
     assert found.hint is not None

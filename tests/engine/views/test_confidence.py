@@ -52,7 +52,9 @@ def view(folder: Path, values: np.ndarray) -> Query:
 
 
 @pytest.mark.parametrize("early", [(), ("a", "b")], ids=["late", "early"])
-def test_values_that_are_all_zero_tell_nothing_of_others(early, tmp_path: Path) -> None:
+def test_values_that_are_all_zero_tell_nothing_of_others(
+    early: tuple[str, ...], tmp_path: Path
+) -> None:
     query = view(tmp_path, np.zeros(400))
     (row,) = shown(query, tmp_path, DropBoxes((("a", 0.3), ("b", 0.5)), 1), early=early)
     assert row["n_low"] < row["n"] < row["n_high"]
@@ -69,7 +71,7 @@ def test_values_that_are_all_alike_tell_no_interval_of_their_mean(tmp_path: Path
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_values_of_one_sign_have_the_sum_of_the_kept_as_a_bound(sign, tmp_path: Path) -> None:
+def test_values_of_one_sign_have_the_sum_of_the_kept_as_a_bound(sign: int, tmp_path: Path) -> None:
     values = np.zeros(400)
     values[::40] = sign * np.arange(1, 11)
     query, drops = view(tmp_path, values), DropBoxes((("a", 0.6), ("b", 0.15)), 2)

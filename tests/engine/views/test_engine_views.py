@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,9 @@ from support.engines.runs import (
 from support.streams.cases import Case, random_view, write_case
 from support.streams.views import expected, told
 from support.waiting import let_hours_pass
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SPARK_CASES = 8
 
@@ -100,7 +104,7 @@ SEEDS = range(160)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_local_views_are_what_the_reference_says(seed, tmp_path):
+def test_local_views_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     rng = Random(f"engine view {seed}")
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
@@ -109,13 +113,13 @@ def test_local_views_are_what_the_reference_says(seed, tmp_path):
     assert told(place, query) == expected(case, query, drain)
 
 
-def test_the_local_cases_cover_all_there_is():
+def test_the_local_cases_cover_all_there_is() -> None:
     covered = [trait for seed in SEEDS for trait in traits(random_view(seed).query)]
     assert {trait: covered.count(trait) for trait in WANTED if covered.count(trait) < 5} == {}
 
 
 @pytest.mark.parametrize("seed", range(300, 308))
-def test_all_sets_of_early_inputs_give_the_same(seed, tmp_path):
+def test_all_sets_of_early_inputs_give_the_same(seed: int, tmp_path: Path) -> None:
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
     wanted = expected(case, query)
@@ -127,7 +131,7 @@ def test_all_sets_of_early_inputs_give_the_same(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(400, 424))
-def test_plans_and_early_inputs_may_change_at_restarts(seed, tmp_path):
+def test_plans_and_early_inputs_may_change_at_restarts(seed: int, tmp_path: Path) -> None:
     rng = Random(f"view restart {seed}")
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
@@ -140,7 +144,7 @@ def test_plans_and_early_inputs_may_change_at_restarts(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(500, 524))
-def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed, tmp_path):
+def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed: int, tmp_path: Path) -> None:
     rng = Random(f"view boundary {seed}")
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
@@ -206,7 +210,9 @@ SCHEMA = pa.schema(
 @pytest.mark.parametrize(
     "windows", [SLIDING, BLOCKS, LANDMARKS], ids=["slide", "block", "landmark"]
 )
-def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
+def test_long_runs_are_exact_and_keep_little(
+    windows: tuple[str, ...], where: str, tmp_path: Path
+) -> None:
     case = long_case(tmp_path / "in", windows, where, batches=12 if windows is LANDMARKS else 24)
     query = case.query
     wanted = expected(case, query)
@@ -234,7 +240,9 @@ def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
 @pytest.mark.parametrize("window", ["TUMBLE 10 SECONDS", "UNBOUNDED"])
 @pytest.mark.parametrize("group", ["A.g", "FLOOR(A.x * 10)"])
 @pytest.mark.parametrize("recompute", [None, "B"], ids=["kept", "recompute"])
-def test_state_of_blocks_and_landmarks_is_groups_by_keys(recompute, group, window, tmp_path):
+def test_state_of_blocks_and_landmarks_is_groups_by_keys(
+    recompute: str | None, group: str, window: str, tmp_path: Path
+) -> None:
     """However many tuples come: one row a group and key on one side, one a key on the other."""
     every = "EVERY 5 SECONDS" if window == "UNBOUNDED" else ""
     query = parse(
@@ -258,7 +266,7 @@ CREATE STREAM B (ts TIMESTAMP, k BIGINT, y DOUBLE) WITH (format='synthetic',
 """
 
 
-def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
+def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path: Path) -> None:
     query = parse(
         MADE + "SELECT A.g, COUNT(*) AS n FROM A [RANGE 4 SECONDS], B [RANGE 4 SECONDS] "
         "WHERE A.k = B.k GROUP BY A.g EVERY 1 SECOND"
@@ -278,7 +286,9 @@ def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
 
 @pytest.mark.parametrize("every", ["", "EVERY 1 SECOND"], ids=["eager", "lazy"])
 @pytest.mark.parametrize("recompute", [None, "B"], ids=["kept", "recompute"])
-def test_what_has_left_the_windows_leaves_the_state(recompute, every, tmp_path):
+def test_what_has_left_the_windows_leaves_the_state(
+    recompute: str | None, every: str, tmp_path: Path
+) -> None:
     """Also out of chunks that many batches were merged to, part of which is still needed."""
     made = MADE.replace("max_time='2 seconds'", "max_time='1 second'").replace("=1000,", "=50,")
     made = made.replace("'20 seconds'", "'40 seconds'")
@@ -320,7 +330,7 @@ def table_of(ts, v, x) -> pa.Table:
     return pa.table(columns)
 
 
-def test_sums_of_floats_do_not_drift(tmp_path):
+def test_sums_of_floats_do_not_drift(tmp_path: Path) -> None:
     """Ten million tuples come and go through a short window, of very different sizes."""
     rng = np.random.default_rng(5)
     ticks, each = 20, 500_000
@@ -346,7 +356,7 @@ def test_sums_of_floats_do_not_drift(tmp_path):
         )
 
 
-def test_a_sum_returns_exactly_to_what_it_was(tmp_path):
+def test_a_sum_returns_exactly_to_what_it_was(tmp_path: Path) -> None:
     """A huge value, an infinity and a NaN leave nothing behind."""
     batches = [
         table_of([0, 1, 2, 3], [0] * 4, [0.1, 1e300, math.inf, math.nan]),
@@ -360,7 +370,7 @@ def test_a_sum_returns_exactly_to_what_it_was(tmp_path):
     assert sums[-4:] == [(20.0, 0.1), (21.0, 0.1 + 0.2), (25.000001, 0.2), (26.000001, None)]
 
 
-def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path):
+def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path: Path) -> None:
     big = (1 << 63) - 1
     exact = one_stream(
         tmp_path / "exact",
@@ -382,7 +392,9 @@ def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path):
 # ── sinks and refusals ────────────────────────────────────────────────────────────────────────────
 
 
-def test_lines_and_console_say_when_and_how(tmp_path, capfdbinary):
+def test_lines_and_console_say_when_and_how(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     batches = [table_of([0, 4], [1, 2], [0.5, 0.25])]
     query = one_stream(tmp_path, batches, "SELECT SUM(v) AS s FROM a [NOW] HAVING COUNT(*) > 0")
     place = Place(tmp_path, "jsonl")
@@ -403,7 +415,7 @@ def test_lines_and_console_say_when_and_how(tmp_path, capfdbinary):
     assert capfdbinary.readouterr().out.decode().splitlines() == lines
 
 
-def test_only_views_are_aggregated_early(tmp_path):
+def test_only_views_are_aggregated_early(tmp_path: Path) -> None:
     query = one_stream(tmp_path, [], "SELECT v FROM a [NOW]")
     with pytest.raises(PlanError, match="aggregates a early, but the query does not"):
         run_local(query, Place(tmp_path), plan=replace(planned(query), early=("a",)))
@@ -432,7 +444,9 @@ def bring(folder: Path, name: str, number: int, *seconds: int) -> None:
     [((), None), (("a", "b"), None), (("a", "b"), "a")],
     ids=["late", "early", "recompute"],
 )
-def test_a_view_goes_on_without_a_silent_stream(early, recompute, tmp_path):
+def test_a_view_goes_on_without_a_silent_stream(
+    early: tuple[str, ...], recompute: str | None, tmp_path: Path
+) -> None:
     bring(tmp_path, "a", 0, 100)
     bring(tmp_path, "b", 0, 100)
     query, place, reports = parse(SILENT.format(tmp_path)), Place(tmp_path), []
@@ -459,7 +473,9 @@ def test_a_view_goes_on_without_a_silent_stream(early, recompute, tmp_path):
 
 
 @pytest.mark.parametrize("early", [(), ("a",)], ids=["late", "early"])
-def test_a_stream_that_speaks_again_is_silent_no_more(early, tmp_path):
+def test_a_stream_that_speaks_again_is_silent_no_more(
+    early: tuple[str, ...], tmp_path: Path
+) -> None:
     """It counts as silent when the batch begins that has its next tuples."""
     bring(tmp_path, "a", 0, 100, 101)
     bring(tmp_path, "b", 0, 100)
@@ -498,7 +514,7 @@ CRASHES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: f"{crash.point} {crash.call}")
-def test_a_killed_view_goes_on_exactly(crash, tmp_path):
+def test_a_killed_view_goes_on_exactly(crash: Crash, tmp_path: Path) -> None:
     windows = ROWS if crash.call % 2 else SLIDING
     case = long_case(tmp_path / "in", windows, CHAIN, batches=10)
     place = Place(tmp_path)
@@ -525,7 +541,7 @@ def as_of_0_1(checkpoint: Path) -> int:
 
 
 @pytest.mark.parametrize("recompute", [None, "c"], ids=["kept", "recompute"])
-def test_a_checkpoint_of_0_1_goes_on(recompute, tmp_path):
+def test_a_checkpoint_of_0_1_goes_on(recompute: str | None, tmp_path: Path) -> None:
     case = long_case(tmp_path / "in", SLIDING, CHAIN, batches=6)
     query, place = case.query, Place(tmp_path)
     late = planned(query)
@@ -555,7 +571,7 @@ def chosen() -> tuple[int, ...]:
     return tuple(covering + others)[:SPARK_CASES]
 
 
-def test_the_cases_for_spark_cover_most():
+def test_the_cases_for_spark_cover_most() -> None:
     covered = set().union(*(traits(random_view(seed).query) for seed in chosen()))
     assert len(chosen()) == SPARK_CASES
     assert len(WANTED - covered) <= 2
@@ -564,7 +580,9 @@ def test_the_cases_for_spark_cover_most():
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(SPARK_CASES))
-def test_spark_views_are_what_the_reference_says(number, spark, tmp_path):
+def test_spark_views_are_what_the_reference_says(
+    number: int, spark: SparkSession, tmp_path: Path
+) -> None:
     case = random_view(chosen()[number])
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
@@ -576,7 +594,9 @@ def test_spark_views_are_what_the_reference_says(number, spark, tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("windows", [SLIDING, ROWS], ids=["slide", "rows"])
-def test_views_may_change_their_plans_on_spark(windows, spark, tmp_path):
+def test_views_may_change_their_plans_on_spark(
+    windows: tuple[str, ...], spark: SparkSession, tmp_path: Path
+) -> None:
     case = long_case(tmp_path / "in", windows, CHAIN, batches=6)
     query, place = case.query, Place(tmp_path)
     late, bushy = planned(query), tree(query, (("a", "b"), "c"))
@@ -591,7 +611,7 @@ def test_views_may_change_their_plans_on_spark(windows, spark, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_function_gets_the_changes_of_a_view(spark, tmp_path):
+def test_a_function_gets_the_changes_of_a_view(spark: SparkSession, tmp_path: Path) -> None:
     batches = [table_of([0, 4], [1, 2], [0.5, 0.25])]
     query = one_stream(tmp_path, batches, "SELECT SUM(v) AS s FROM a [RANGE 2 SECONDS]")
     found = []

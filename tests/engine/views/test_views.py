@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -449,7 +450,7 @@ def test_a_view_is_explained_in_the_words_of_the_query() -> None:
     assert "view    COUNT(*) in total, whenever a window changes\n" in text
 
 
-def test_the_laboratory_refuses_views(tmp_path) -> None:
+def test_the_laboratory_refuses_views(tmp_path: Path) -> None:
     query = ask("SELECT COUNT(*) FROM A [RANGE 1 MINUTE]")
     asked = ContinuousQuery(query, complete(query))
     with pytest.raises(PlanError, match="do not run in the laboratory"):

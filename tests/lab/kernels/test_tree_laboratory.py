@@ -45,7 +45,7 @@ def shed_case(case: Case, drops: DropBoxes) -> Case:
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_every_tree_and_mode_gives_the_results_of_the_reference(seed):
+def test_every_tree_and_mode_gives_the_results_of_the_reference(seed: int) -> None:
     case, rng = random_case(seed), Random(seed)
     mode = rng.choice((Eager(), Lazy(rng.choice((1, 3, 7, 50)) * SECOND)))
     expiration = rng.choice((0, 0, 2 * SECOND, 60 * SECOND))
@@ -62,7 +62,7 @@ def test_every_tree_and_mode_gives_the_results_of_the_reference(seed):
 
 
 @pytest.mark.parametrize("seed", range(1_000, 1_080))
-def test_drop_boxes_leave_the_results_of_the_kept_tuples(seed):
+def test_drop_boxes_leave_the_results_of_the_kept_tuples(seed: int) -> None:
     case, rng = random_case(seed), Random(seed)
     kept = tuple(
         (i.alias, rng.choice((0.3, 0.8))) for i in case.query.streams if rng.random() < 0.7
@@ -79,7 +79,7 @@ def test_drop_boxes_leave_the_results_of_the_kept_tuples(seed):
     assert outcome.work.tuples == sum(len(left.batches[i.alias][0]) for i in case.query.streams)
 
 
-def test_the_random_trees_are_of_all_kinds():
+def test_the_random_trees_are_of_all_kinds() -> None:
     cases = [(random_case(seed), Random(seed)) for seed in range(200)]
     trees = [random_tree(rng, case.query) for case, rng in cases]
     assert 20 < sum(not is_left_deep(tree.root) for tree in trees) < 180
@@ -90,7 +90,7 @@ def test_the_random_trees_are_of_all_kinds():
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
-def test_the_work_of_a_tree_counted_by_hand(method):
+def test_the_work_of_a_tree_counted_by_hand(method: str) -> None:
     case = hand_made()
     outcome = run(tree_of(case.query, (("A", "B"), "C"), method), tables_of(case), Eager())
     assert rows_of(outcome)[2:] == [(1, 4, 3)]
@@ -109,7 +109,7 @@ def test_the_work_of_a_tree_counted_by_hand(method):
     assert outcome.peaks == {"A": 2, "B": 2, "C": 1, "(A B)": 2}
 
 
-def test_lazy_expiration_keeps_dead_inner_rows_longer_and_looks_at_them():
+def test_lazy_expiration_keeps_dead_inner_rows_longer_and_looks_at_them() -> None:
     case = common_case()
     plan = tree_of(case.query, (("A", "B"), ("C", "D")), "nested")
     eager, lazy = (run(plan, tables_of(case), Eager(), e) for e in (0, 10 * SECOND))
@@ -119,14 +119,14 @@ def test_lazy_expiration_keeps_dead_inner_rows_longer_and_looks_at_them():
     assert lazy.peaks["(A B)"] > eager.peaks["(A B)"]
 
 
-def test_results_of_a_block_come_at_its_re_execution():
+def test_results_of_a_block_come_at_its_re_execution() -> None:
     case = hand_made()
     plan = tree_of(case.query, ("A", ("B", "C")), "hash")
     outcome = run(plan, tables_of(case), Lazy(2 * SECOND))
     assert (outcome.produced_at // SECOND).tolist() == [4, 4, 6]
 
 
-def test_a_shared_server_is_charged_for_inner_rows():
+def test_a_shared_server_is_charged_for_inner_rows() -> None:
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), "hash")
     clock = SimulatedClock(Costs(inserts=1.0))
@@ -136,7 +136,7 @@ def test_a_shared_server_is_charged_for_inner_rows():
     assert (outcome.busy, outcome.elapsed, outcome.utilization) == (8.0, 8.0, 2.0)
 
 
-def test_two_tables_are_joined_before_the_first_tuple():
+def test_two_tables_are_joined_before_the_first_tuple() -> None:
     case = three_streams({"A": [0, 1], "B": [0, 0], "C": [0, 0, 0]}, window=3)
     a, b, c = case.query.inputs
     inputs = (a, replace(b, window=None), replace(c, window=None))
@@ -148,7 +148,7 @@ def test_two_tables_are_joined_before_the_first_tuple():
     assert (outcome.work.tuples, outcome.work.inserts, outcome.work.compares) == (2, 2, 12)
 
 
-def test_memory_is_bounded_by_what_is_alive():
+def test_memory_is_bounded_by_what_is_alive() -> None:
     case = common_case(tuples=8_000, seconds=4_000)
     inputs = tuple(replace(item, window=RowsWindow(4)) for item in case.query.inputs)
     case = Case(replace(case.query, inputs=inputs), case.batches)
@@ -161,7 +161,7 @@ def test_memory_is_bounded_by_what_is_alive():
     assert len(apparatus.machine.inner.pool) < 100
 
 
-def test_slices_of_blocks_give_the_same_as_one_run():
+def test_slices_of_blocks_give_the_same_as_one_run() -> None:
     case = common_case(tuples=400)
     plan = tree_of(case.query, (("A", "B"), ("C", "D")), "hash")
     whole, sliced = (set_up(plan, tables_of(case), Eager(), 0, {}) for _ in range(2))
@@ -172,7 +172,7 @@ def test_slices_of_blocks_give_the_same_as_one_run():
     assert len(found) > 10
 
 
-def test_trees_and_multi_way_joins_agree_where_chains_outgrow_their_buckets():
+def test_trees_and_multi_way_joins_agree_where_chains_outgrow_their_buckets() -> None:
     case = common_case(tuples=2_000, seconds=60, window=30)
     query = replace(
         case.query,
@@ -189,7 +189,7 @@ def test_trees_and_multi_way_joins_agree_where_chains_outgrow_their_buckets():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_climb_that_halts_for_room_goes_on_where_it_was(seed):
+def test_a_climb_that_halts_for_room_goes_on_where_it_was(seed: int) -> None:
     # One tuple of A meets all of B, and every match looks for its own few of the joined C and D,
     # in chains with other keys: results, inner rows and buckets give out in the midst of it.
     rng = Random(seed)

@@ -80,7 +80,9 @@ def random_mesh(rng: Random, query: Query) -> MeshJoin:
 
 
 @pytest.mark.parametrize("seed", range(120))
-def test_every_mesh_gives_the_results_of_the_reference(seed: int, monkeypatch) -> None:
+def test_every_mesh_gives_the_results_of_the_reference(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case, rng = random_case(seed), Random(f"mesh {seed}")
     monkeypatch.setattr(mesh, "CLASSIFICATION_WINDOW", rng.choice((1, 3, 1_000)))
     mode = rng.choice((Eager(), Eager(), Lazy(rng.choice((1, 7)) * SECOND)))
@@ -90,7 +92,9 @@ def test_every_mesh_gives_the_results_of_the_reference(seed: int, monkeypatch) -
 
 @pytest.mark.parametrize("batch", [1, 3, 100])
 @pytest.mark.parametrize("seed", range(60))
-def test_every_eddy_gives_the_results_of_the_reference(seed: int, batch: int, monkeypatch) -> None:
+def test_every_eddy_gives_the_results_of_the_reference(
+    seed: int, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case, rng = random_case(1_000 + seed), Random(f"eddy {seed}")
     monkeypatch.setattr(join_eddy, "FIRST_REFRESH", 1)
     monkeypatch.setattr(join_eddy, "REFRESH", rng.choice((1, 4, 64)))
@@ -143,7 +147,9 @@ def test_a_mesh_does_the_work_of_its_routes() -> None:
     assert outcomes[2].deciding == 0.0 < outcomes[1].deciding < outcomes[1].busy
 
 
-def test_a_lottery_learns_which_operator_lets_fewer_rows_through(monkeypatch) -> None:
+def test_a_lottery_learns_which_operator_lets_fewer_rows_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(mesh, "CLASSIFICATION_WINDOW", 5)
     monkeypatch.setattr(join_lottery, "DRAWING", 1)
     case = common_case(tuples=400, seconds=60)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 from dataclasses import replace
 from math import sqrt
+from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +26,9 @@ from support.engines.crashes import Crash, Run, exit_code
 from support.engines.runs import Place, planned, random_plan, random_tree, run_local, run_spark
 from support.engines.soak import results, script, write_input
 from support.streams.cases import Case, canonical, random_case, write_case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def random_drops(query: Query, rng: Random) -> DropBoxes:
@@ -65,7 +70,7 @@ def shed(case: Case, query: Query, drops: DropBoxes) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("seed", range(8000, 8080))
-def test_results_are_those_of_the_kept_tuples(seed, tmp_path):
+def test_results_are_those_of_the_kept_tuples(seed: int, tmp_path: Path) -> None:
     rng = Random(f"drops {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -84,7 +89,7 @@ def test_results_are_those_of_the_kept_tuples(seed, tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [8001, 8002, 8005])
-def test_spark_sheds_the_same(seed, spark, tmp_path):
+def test_spark_sheds_the_same(seed: int, spark: SparkSession, tmp_path: Path) -> None:
     rng = Random(f"drops {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -119,7 +124,7 @@ def pair(folder) -> Query:
     return parse(PAIR.format(folder=folder))
 
 
-def test_as_many_are_kept_as_planned_and_results_are_a_subset(tmp_path):
+def test_as_many_are_kept_as_planned_and_results_are_a_subset(tmp_path: Path) -> None:
     query = pair(tmp_path / "in")
     exact, less = Place(tmp_path / "exact"), Place(tmp_path / "less")
     run_local(query, exact)
@@ -134,7 +139,7 @@ def test_as_many_are_kept_as_planned_and_results_are_a_subset(tmp_path):
     assert some.total() == pytest.approx(everything.total() * left, rel=0.1)
 
 
-def test_boxes_may_change_while_running(tmp_path):
+def test_boxes_may_change_while_running(tmp_path: Path) -> None:
     query = pair(tmp_path / "in")
     place = Place(tmp_path)
     reports = []
@@ -152,7 +157,7 @@ def test_boxes_may_change_while_running(tmp_path):
     assert 0 < reports[1].shed["a"] == reports[1].total_shed["a"] < ROWS
 
 
-def test_a_killed_run_sheds_the_same(tmp_path):
+def test_a_killed_run_sheds_the_same(tmp_path: Path) -> None:
     write_input(tmp_path / "in", 4, Random(5))
     text = script("chain", tmp_path / "in")
     boxes = DropBoxes((("a", 0.7), ("b", 0.8)), seed=2)

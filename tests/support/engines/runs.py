@@ -36,6 +36,8 @@ from support.streams.expressions import cast
 
 Rows = list[tuple[Value, ...]]
 Draw = Callable[[Query, Random], Plan]
+Runner = Callable[..., list[Report]]
+"""A run over all there is, as the fixture `run` gives it for either engine."""
 
 
 @dataclass(frozen=True)
