@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -37,11 +38,13 @@ def source(name: str, key: DataType = DataType.INT, lateness: int = 0) -> Source
     return Source(name, fields, "parquet", timestamp="id", unit="s", lateness=lateness * SECOND)
 
 
-def stream(alias: str, window: Window | None, key: DataType = DataType.INT, lateness: int = 0):
+def stream(
+    alias: str, window: Window | None, key: DataType = DataType.INT, lateness: int = 0
+) -> Input:
     return Input(alias, source(alias, key, lateness), window)
 
 
-def join(*inputs: Input, on_key: bool = True, **more: tuple) -> Query:
+def join(*inputs: Input, on_key: bool = True, **more: Any) -> Query:
     """The inputs joined on k (or not at all), giving the second of each member."""
     first = column_of(inputs[0])
     return Query(

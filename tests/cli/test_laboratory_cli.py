@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
-from support.engines.runs import Runner
 
 STREAM = """
 CREATE STREAM {name} (k BIGINT, j BIGINT, t TIMESTAMP)
@@ -34,9 +34,11 @@ C = {rate = 100.0}
 join = 0.005
 """
 
+Invoked = Callable[..., Result]
+
 
 @pytest.fixture
-def run(tmp_path: Path):
+def run(tmp_path: Path) -> Invoked:
     (tmp_path / "query.cql").write_text(SCRIPT)
     (tmp_path / "stats.toml").write_text(STATS)
 
@@ -49,14 +51,14 @@ def run(tmp_path: Path):
 
 
 @pytest.mark.parametrize("mode", [("--eager",), ("--every", "1s")])
-def test_a_tree_runs_and_what_was_shed_is_said(run: Runner, mode: tuple[str, ...]) -> None:
+def test_a_tree_runs_and_what_was_shed_is_said(run: Invoked, mode: tuple[str, ...]) -> None:
     done = run(*mode, "--shed")
     assert done.exit_code == 0, done.output
     assert "(A B) " in done.stderr.splitlines()[-2]
     assert done.stderr.splitlines()[-1].startswith("shed: A ")
 
 
-def test_a_simulated_clock_charges_inner_rows_too(run: Runner) -> None:
+def test_a_simulated_clock_charges_inner_rows_too(run: Invoked) -> None:
     done = run("--eager", "--shed", "--cost", "inserts=0.001")
     assert done.exit_code == 0, done.output
     said = r"([\d,]+) tuples, ([\d,]+) inserts.*\nbusy ([\d.]+) s \(simulated\)"
@@ -78,7 +80,7 @@ def test_one_stream_alone_runs(mode: tuple[str, ...], tmp_path: Path) -> None:
     assert "300 results" in done.stderr
 
 
-def test_what_is_no_length_of_time_is_told_with_the_units(run: Runner) -> None:
+def test_what_is_no_length_of_time_is_told_with_the_units(run: Invoked) -> None:
     done = run("--every", "1000")
     assert done.exit_code == 2
     assert "'1000' is not a length of time; the units are MICROSECONDS" in done.stderr

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -46,7 +47,7 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-def penstock(*arguments: object, **more) -> subprocess.CompletedProcess[str]:
+def penstock(*arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
     command = [str(PENSTOCK), "run", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **more)
 

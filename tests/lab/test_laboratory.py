@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ ALGORITHMS = {
 }
 
 
-def run_algorithm(name: str, case: Case, **settings) -> Outcome:
+def run_algorithm(name: str, case: Case, **settings: Any) -> Outcome:
     methods, in_place, mode = ALGORITHMS[name]
     return run(plan_of(case.query, methods, in_place), tables_of(case), mode, **settings)
 

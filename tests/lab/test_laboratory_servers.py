@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,8 @@ from penstock.query import (
     Source,
     TimeWindow,
 )
+from penstock.query.expression import Expression, Value
+from penstock.query.keys import KeyClass
 from reference import Row, alive, columns, equal, filtered, place
 from support.lab.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
 from support.lab.laboratory_trees import hand_made, random_tree, tree_of
@@ -124,7 +127,7 @@ def small_case(rng: Random) -> Case:
     def column(alias: str, name: str) -> Column:
         return Column(alias, name, DataType.BIGINT)
 
-    def compare(operator: str, left, right) -> Condition:
+    def compare(operator: str, left: Expression, right: Expression) -> Condition:
         return Condition(Call(operator, (left, right), DataType.BOOLEAN))
 
     links = [(a, b, rng.choice("kj")) for a, b in pairwise(aliases)]
@@ -174,10 +177,10 @@ class Simulation:
         self.above: dict[Node, Branch] = {}
         for join in branches(plan.root):
             self.above[join.left] = self.above[join.right] = join
-        self.events: list[tuple] = []
+        self.events: list[tuple[Any, Coming]] = []
         self.free: dict[Branch, float] = defaultdict(float)
         self.state: dict[Branch, list[Members]] = defaultdict(list)
-        self.results: list[tuple[float, tuple]] = []
+        self.results: list[tuple[float, tuple[Value, ...]]] = []
         self.work: dict[str, int] = defaultdict(int)
         self.root = plan.root
         for node in self.above:
@@ -229,16 +232,16 @@ class Simulation:
             else:
                 self.send(done, Coming(match, self.above[join], True))
 
-    def birth(self, members: Members):
+    def birth(self, members: Members) -> tuple[int, int]:
         return max(place(self.query, alias, row) for alias, row in members.items())
 
-    def all_alive(self, members: Members, last) -> bool:
+    def all_alive(self, members: Members, last: tuple[int, int]) -> bool:
         return all(
             alive(self.query, self.query.input(alias), self.windows[alias], row, last)
             for alias, row in members.items()
         )
 
-    def key_of(self, join: Branch):
+    def key_of(self, join: Branch) -> KeyClass | None:
         if join.method == "nested":
             return None
         sides = (leaves(join.left), leaves(join.right))
@@ -250,13 +253,13 @@ class Simulation:
         same = key is None or self.key_value(key, mine) == self.key_value(key, other)
         return same and self.all_alive(other, self.birth(mine))
 
-    def key_value(self, key, members: Members) -> list:
+    def key_value(self, key: KeyClass, members: Members) -> list[Value]:
         alias = next(a for a in members if a in key.streams)
         known = columns(self.query.input(alias), members[alias])
         return [value_of(part, known) for part in key.parts(alias)]
 
     def is_match(self, members: Members) -> bool:
-        known = {}
+        known: dict[Column, Value] = {}
         for alias, row in members.items():
             known |= columns(self.query.input(alias), row)
         here = members.keys()

@@ -41,6 +41,7 @@ from support.lab.laboratory import rows_of, tables_of
 from support.plans.meshes import random_mesh
 from support.streams.cases import Case, canonical, write_case
 from support.streams.typed import TYPES, emptied, typed_case, typed_view
+from support.streams.views import Told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,7 +69,7 @@ def any_view_plan(query: Query, rng: Random) -> Plan:
     return replace(plan, early=tuple(alias for alias in query.aliases if rng.random() < 0.5))
 
 
-def told(place: Place, query: Query):
+def told(place: Place, query: Query) -> Told:
     """What the sink of a view holds; times in microseconds, because some are after all dates."""
     rows = []
     for path in sorted(Path(place.sink.path).glob("*.parquet")):
@@ -80,7 +81,7 @@ def told(place: Place, query: Query):
     return canonical(rows)
 
 
-def expected_view(case: Case, query: Query, drain: bool):
+def expected_view(case: Case, query: Query, drain: bool) -> Told:
     changes = view_changes(query, case.batches, drain)
     return canonical((c.time, c.kind, *c.values) for c in changes)
 

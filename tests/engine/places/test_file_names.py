@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,7 +12,7 @@ from penstock.engine.places.file_names import as_file_name, is_own
 from penstock.engine.sources.feed import FileLog
 from penstock.engine.state.store import Store
 from penstock.query import Query
-from support.engines.runs import Place, run_local, run_spark
+from support.engines.runs import Place, Runner, run_local, run_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,7 +105,7 @@ def files_in(folder: Path) -> set[Path]:
     return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
 
 
-def check(folder: Path, name: str, run, window: str = "RANGE 1 HOUR") -> None:
+def check(folder: Path, name: str, run: Runner, window: str = "RANGE 1 HOUR") -> None:
     """Run, run again with more input, and look for files outside the checkpoint."""
     base = folder / "some" / "where" / "deep"
     base.mkdir(parents=True)
@@ -147,7 +147,7 @@ def test_a_log_of_files_under_an_unencoded_name_is_found(tmp_path: Path) -> None
 
 @pytest.mark.spark
 def test_hostile_names_on_spark(spark: SparkSession, tmp_path: Path) -> None:
-    def run(query: Query, place: Place, **more) -> None:
+    def run(query: Query, place: Place, **more: Any) -> None:
         run_spark(spark, query, place, **more)
 
     check(tmp_path, "../../x", run)

@@ -15,6 +15,7 @@ from penstock.plan.mesh import (
     MeshRoute,
 )
 from penstock.query import DataType, Field, Input, Source
+from penstock.query.expression import Value
 from penstock.query.window import NOW
 from support.plans.meshes import random_fork, walk
 
@@ -31,7 +32,7 @@ COLUMNS = {
 }
 
 
-def drawn_value(name: str, rng: Random):
+def drawn_value(name: str, rng: Random) -> Value:
     if rng.random() < 0.15:
         return None
     number = rng.randrange(4)
@@ -49,7 +50,7 @@ def drawn_value(name: str, rng: Random):
     return number
 
 
-def as_plans_see_it(value):
+def as_plans_see_it(value: Value) -> float | str | None:
     match value:
         case datetime():
             return float((value - EPOCH) // timedelta(microseconds=1))

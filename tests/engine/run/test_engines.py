@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,10 +17,11 @@ from penstock.duration import MICROS
 from penstock.engine.join import legs
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
+from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.expression import columns_of
-from penstock.query.window import NOW, UNBOUNDED, is_tumble
+from penstock.query.window import NOW, UNBOUNDED, Window, is_tumble
 from reference import answer, in_time
 from support.engines.runs import (
     Place,
@@ -117,7 +118,7 @@ INPUTS = {"late", "far apart", "empty stream", *(f"{count} inputs" for count in 
 WANTED = WINDOWS | PREDICATES | INPUTS
 
 
-def _window_trait(window) -> str:
+def _window_trait(window: Window | None) -> str:
     match window:
         case None:
             return "table"
@@ -240,7 +241,16 @@ SELECT a.s AS a, b.s AS b FROM a [{window}], b [{window}] WHERE a.k = b.k
 """
 
 
-def pair(folder: Path, a, b, window: str = "RANGE 10 SECONDS", more: str = "") -> Query:
+Pairs = list[tuple[int, int]]
+
+
+def pair(
+    folder: Path,
+    a: list[Pairs],
+    b: list[Pairs],
+    window: str = "RANGE 10 SECONDS",
+    more: str = "",
+) -> Query:
     """A query of two streams, whose batches are lists of (second, key)."""
     for name, batches in (("a", a), ("b", b)):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -250,7 +260,7 @@ def pair(folder: Path, a, b, window: str = "RANGE 10 SECONDS", more: str = "") -
     return parse(PAIR.format(window=window, more=more, **paths))
 
 
-def write_pairs(path: Path, rows) -> None:
+def write_pairs(path: Path, rows: Pairs) -> None:
     seconds, keys = [s for s, _ in rows], [k for _, k in rows]
     pq.write_table(pa.table({"s": seconds, "k": pa.array(keys, pa.int32())}), path)
 
@@ -261,7 +271,7 @@ def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(
 ) -> None:
     query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], window, more=", idle='1 h'")
     place = Place(tmp_path)
-    reports = []
+    reports: list[Report] = []
     run = open_run(
         planned(query),
         RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append),
@@ -283,7 +293,7 @@ def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(
 def test_a_stream_that_speaks_again_is_not_passed(tmp_path: Path) -> None:
     query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], more=", idle='1 h'")
     place = Place(tmp_path)
-    reports = []
+    reports: list[Report] = []
     run = open_run(
         planned(query),
         RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append),
@@ -319,10 +329,10 @@ def test_the_decision_to_pass_a_silent_stream_is_kept(tmp_path: Path) -> None:
 def test_a_hot_key_gives_its_results_in_small_slices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slices = []
+    slices: list[int] = []
     extend = legs.Join._extend
 
-    def counted(*arguments):
+    def counted(*arguments: Any) -> Any:
         found = extend(*arguments)
         slices.append(len(found))
         return found

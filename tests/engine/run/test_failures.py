@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -41,7 +42,7 @@ def query(tmp_path: Path) -> Query:
     return sql(script("common", tmp_path / "in")).query
 
 
-def right_results(query: Query, folder: Path):
+def right_results(query: Query, folder: Path) -> Counter[tuple[object, ...]]:
     """What an undisturbed run gives."""
     place = Place(folder / "undisturbed")
     run_local(query, place)
@@ -228,39 +229,55 @@ def test_a_full_disk_under_the_sink(
 
 
 LIMITED = """
-import resource, signal, sys
+import json, resource, signal, sys
 from penstock.api import sql
 from penstock.engine.sinks.sink import Sink
 from penstock.errors import PenstockError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
-try:
-    query = sql(open(sys.argv[1]).read())
-    query.local(sink=Sink.named(sys.argv[2]), checkpoint=sys.argv[4]).available_now(drain=True)
-except PenstockError as error:
-    print(type(error).__name__, error)
+for text, sink, limit, checkpoint in json.loads(sys.argv[1]):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        sql(text).local(sink=Sink.named(sink), checkpoint=checkpoint).available_now(drain=True)
+        said = ""
+    except PenstockError as error:
+        said = f"{type(error).__name__} {error}"
+    print(json.dumps(said))
 """
+LIMITS = [("parquet", 500), ("parquet", 3_000), ("jsonl", 2_000), ("jsonl", 40_000)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "limit"), [("parquet", 500), ("parquet", 3_000), ("jsonl", 2_000), ("jsonl", 40_000)]
-)
-def test_files_that_may_not_grow(kind: str, limit: int, query: Query, tmp_path: Path) -> None:
-    """A limit on the size of files stops the run here or there; what was written before stays."""
-    place = Place(tmp_path, kind)
-    text = tmp_path / "query.cql"
-    text.write_text(script("common", tmp_path / "in"))
-    arguments = [str(text), place.sink.name, str(limit), str(place.checkpoint)]
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], tuple[Path, str]]:
+    """The folder of a run under each limit, and what it said; one process has them all."""
+    folders = {case: tmp_path_factory.mktemp("limited") for case in LIMITS}
+    jobs = []
+    for (kind, limit), folder in folders.items():
+        write_input(folder / "in", 4, Random(3))
+        place = Place(folder, kind)
+        text = script("common", folder / "in")
+        jobs.append((text, place.sink.name, limit, str(place.checkpoint)))
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-c", LIMITED, json.dumps(jobs)], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(("StateError cannot", "SinkError cannot"))
-    assert "File too large" in done.stdout
-    assert "hint: nothing is lost" in done.stdout
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    return {case: (folders[case], text) for case, text in zip(folders, said, strict=True)}
+
+
+@pytest.mark.parametrize(("kind", "limit"), LIMITS)
+def test_files_that_may_not_grow(
+    kind: str, limit: int, limited: dict[tuple[str, int], tuple[Path, str]]
+) -> None:
+    """A limit on the size of files stops the run here or there; what was written before stays."""
+    folder, said = limited[kind, limit]
+    assert said.startswith(("StateError cannot", "SinkError cannot"))
+    assert "File too large" in said
+    assert "hint: nothing is lost" in said
+    place = Place(folder, kind)
+    query = sql(script("common", folder / "in")).query
     run_local(query, place)
-    assert canonical(place.results(query)) == right_results(query, tmp_path)
+    assert canonical(place.results(query)) == right_results(query, folder)
 
 
 def test_a_checkpoint_that_cannot_be_a_folder(query: Query, tmp_path: Path) -> None:
@@ -272,7 +289,7 @@ def test_a_checkpoint_that_cannot_be_a_folder(query: Query, tmp_path: Path) -> N
 # ── input ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def planned(query):
+def planned(query: Query) -> ContinuousQuery:
     return ContinuousQuery(query, complete(query))
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Counter]]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Counter[Any]]]:
     """Input of a few batches, and what each query makes of it."""
     folder = tmp_path_factory.mktemp("input")
     write_input(folder, 4, Random(5))
@@ -42,7 +41,11 @@ def crashes(kind: str) -> list[tuple[str, str, bool]]:
 
 @pytest.mark.parametrize(("kind", "point", "in_drain"), [*crashes("jsonl"), *crashes("parquet")])
 def test_a_crash_at_every_boundary_is_survived(
-    kind: str, point: str, in_drain: bool, prepared: tuple[Path, dict[str, Counter]], tmp_path: Path
+    kind: str,
+    point: str,
+    in_drain: bool,
+    prepared: tuple[Path, dict[str, Counter[Any]]],
+    tmp_path: Path,
 ) -> None:
     folder, wanted = prepared
     query = "chain" if in_drain or kind == "parquet" else "common"
@@ -78,7 +81,7 @@ SHAPES = (("a", ("b", "c")), (("a", "b"), "c"), None, (("c", "a"), "b"))
     ],
 )
 def test_a_crash_between_trees_is_survived(
-    query: str, point: str, prepared: tuple[Path, dict[str, Counter]], tmp_path: Path
+    query: str, point: str, prepared: tuple[Path, dict[str, Counter[Any]]], tmp_path: Path
 ) -> None:
     folder, wanted = prepared
     sink = Sink("jsonl", str(tmp_path / "results"))
@@ -107,7 +110,7 @@ def assert_all_is_tidy(folder: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_after_a_crash_only_what_counts_is_kept(
-    kind: str, prepared: tuple[Path, dict[str, Counter]], tmp_path: Path
+    kind: str, prepared: tuple[Path, dict[str, Counter[Any]]], tmp_path: Path
 ) -> None:
     folder, wanted = prepared
     sink = Sink(kind, str(tmp_path / "results"))
@@ -162,8 +165,8 @@ def test_stopped_runs_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
             trigger="0 seconds",
             report=lambda report, batches=batches: batches.append(report.batch),
         )
-        wait_until(lambda: bool(batches) or not started.is_active)  # noqa: B023
-        time.sleep(rng.random() * 0.5)
+        wanted = rng.randint(1, 3)
+        wait_until(lambda: len(batches) >= wanted or not started.is_active)  # noqa: B023
         started.stop()
     sql(text).start(
         spark, sink=sink, checkpoint=checkpoint, available_now=True, drain=True

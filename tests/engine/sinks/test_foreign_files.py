@@ -24,7 +24,7 @@ from penstock.query import Query
 from support.engines.runs import Place, first_files_only, planned, run_local, run_spark
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 UNIQUE = "0123456789abcdef" * 2
 ROWS = [(n,) for n in range(1, 5)]
@@ -298,7 +298,7 @@ def test_a_checkpoint_with_options_and_strange_names_on_spark(
     uri = f"{folder.as_uri()}?use_mmap"
     seen: list[int] = []
 
-    def look(frame, batch: int) -> None:
+    def look(frame: DataFrame, batch: int) -> None:
         seen.extend(row.t for row in frame.collect())
 
     sink = ps.foreach_batch(look)

@@ -18,7 +18,7 @@ from penstock.query import Query
 from support.engines.runs import Place, run_local, run_spark
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # Every type, with values that are hard to write down.
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
@@ -92,7 +92,7 @@ def test_jsonl_is_json_that_any_reader_takes(tmp_path: Path) -> None:
     lines = text.split("\n")
     assert lines.pop() == ""
 
-    def refuse(name: str):
+    def refuse(name: str) -> None:
         raise AssertionError(f"{name} is not JSON")
 
     first, second, third = sorted(
@@ -169,7 +169,7 @@ def test_foreach_batch_gets_frames_and_batch_ids(spark: SparkSession, tmp_path: 
     query = every_type(tmp_path, files=2)
     seen = []
 
-    def look(frame, batch: int) -> None:
+    def look(frame: DataFrame, batch: int) -> None:
         assert frame.columns == NAMES
         rows = frame.select("t").collect()
         seen.append((batch, frame.schema["at"].dataType.typeName(), sorted(r.t for r in rows)))
@@ -185,7 +185,7 @@ def test_what_a_foreach_batch_function_raises_reaches_the_caller(
     query = every_type(tmp_path, files=2)
     batches = []
 
-    def fail_once(frame, batch: int) -> None:
+    def fail_once(frame: DataFrame, batch: int) -> None:
         batches.append(batch)
         if len(batches) == 2:
             raise KeyError("no such thing")

@@ -37,7 +37,7 @@ NAMES = [field.name for field in FIELDS]
 WHOLE = {"ts": [1, 2], "k": [1, 2], "at": pa.array([0, 1], pa.timestamp("us")), "n": ["a", "b"]}
 
 
-def source(format_: Any, **more: dict[str, Any]) -> Source:
+def source(format_: Any, **more: Any) -> Source:
     return Source("s", FIELDS, format_, **{"timestamp": "ts", "unit": "us", **more})
 
 
@@ -108,7 +108,7 @@ def test_what_only_a_plan_looks_at_decides_nothing(content: Any, tmp_path: Path)
 # ── files ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def whole(**more: dict[str, Any]) -> bytes:
+def whole(**more: Any) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({**WHOLE, **more}), sink)
     return sink.getvalue().to_pybytes()

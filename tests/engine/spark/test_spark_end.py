@@ -105,6 +105,7 @@ def test_a_query_has_ended_only_when_nobody_uses_the_session_any_more(
 
         def stop(self) -> None:
             self._streaming.stop()
+            # Nothing tells that a caller goes on too early but that it does so meanwhile.
             time.sleep(1)
             ended.append("stop")
 

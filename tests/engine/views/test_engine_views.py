@@ -6,6 +6,7 @@ import json
 import math
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -174,7 +175,13 @@ LANDMARKS = ("UNBOUNDED",) * 3
 COMMON, CHAIN = "b.k = c.k", "b.j = c.j"
 
 
-def long_case(folder: Path, windows, where=COMMON, every="EVERY 4 SECONDS", batches=24) -> Case:
+def long_case(
+    folder: Path,
+    windows: tuple[str, ...],
+    where: str = COMMON,
+    every: str = "EVERY 4 SECONDS",
+    batches: int = 24,
+) -> Case:
     """Three streams that bring a few tuples in each of many batches."""
     rng = Random(11)
     brought: dict[str, list[list[Row]]] = {}
@@ -325,7 +332,7 @@ def one_stream(folder: Path, batches: list[pa.Table], select: str) -> Query:
     )
 
 
-def table_of(ts, v, x) -> pa.Table:
+def table_of(ts: Sequence[int], v: Sequence[int | None], x: Sequence[float | None]) -> pa.Table:
     columns = {"ts": pa.array(ts, pa.int64()), "v": pa.array(v, pa.int64()), "x": pa.array(x)}
     return pa.table(columns)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from dataclasses import replace
 from math import sqrt
 from pathlib import Path
@@ -46,7 +47,9 @@ def kept(query: Query, drops: DropBoxes, alias: str, rows: list[Row]) -> list[Ro
     return [row for row, keep in zip(rows, mask, strict=True) if keep]
 
 
-def expected(case: Case, query: Query, drops: DropBoxes, drain: bool):
+def expected(
+    case: Case, query: Query, drops: DropBoxes, drain: bool
+) -> Counter[tuple[object, ...]]:
     """What the reference says of the kept tuples; those that are shed still move the frontier."""
     windows = {
         item.alias: kept(query, drops, item.alias, in_time(item, case.batches[item.alias]))
@@ -112,7 +115,7 @@ FRACTIONS = {"a": 0.37, "b": 0.8}
 BOXES = DropBoxes(tuple(FRACTIONS.items()), seed=5)
 
 
-def pair(folder) -> Query:
+def pair(folder: Path) -> Query:
     rng = Random(3)
     for name in FRACTIONS:
         (folder / name).mkdir(parents=True)

@@ -275,20 +275,20 @@ def test_only_joins_of_views_have_sets() -> None:
 
 
 SLIDING = "RANGE 10 SECONDS"
-SETTINGS = {
+SETTINGS: dict[str, tuple[dict[str, str], float, tuple[str, ...]]] = {
     # Hardly a partner for anyone.
-    "late": (view(), 1e6, LATE),
+    "late": ({}, 1e6, LATE),
     # Many groups on the one side; the other has none.
-    "one side": (view(groups="A.g"), 3000, ("B",)),
-    "the other": (view(groups="B.g"), 3000, ("A",)),
-    "both": (view(), 30, ("A", "B")),
+    "one side": ({"groups": "A.g"}, 3000, ("B",)),
+    "the other": ({"groups": "B.g"}, 3000, ("A",)),
+    "both": ({}, 30, ("A", "B")),
 }
 
 
 @pytest.mark.parametrize("case", SETTINGS)
 def test_every_set_wins_somewhere_by_key(case: str) -> None:
-    query, keys, early = SETTINGS[case]
-    assert early_of(decide(known_of(query, keys), KEPT)) == early
+    options, keys, early = SETTINGS[case]
+    assert early_of(decide(known_of(view(**options), keys), KEPT)) == early
 
 
 @pytest.mark.parametrize(

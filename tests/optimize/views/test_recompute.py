@@ -548,7 +548,6 @@ def check_refused(query: Query, text: str, message: str, marked: str, hint: str)
 
 
 NOTHING_KEPT = "of one stream nothing is kept to recompute a view from"
-ONE_STREAM = (view(m=1), with_table(view(m=2)))
 
 
 def test_queries_that_are_not_recomputed() -> None:
@@ -572,7 +571,7 @@ def test_queries_that_are_not_recomputed() -> None:
         ),
         *(
             (one, "| early A | recompute A", NOTHING_KEPT, "recompute", "two streams")
-            for one in ONE_STREAM
+            for one in (view(m=1), with_table(view(m=2)))
         ),
     ):
         check_refused(query, text, message, marked, hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,13 @@ from support.golden import golden_cases
 from support.plans.stats_query import QUERY
 
 GOLDEN = paths.GOLDEN / "stats_errors.yaml"
-ASKED = parse(QUERY)
+
+
+@cache
+def asked() -> Query:
+    """The query that the files are about."""
+    return parse(QUERY)
+
 
 FILE = """\
 capacity = 2.0
@@ -63,7 +70,7 @@ def declared(value: float) -> Figure:
 
 @pytest.fixture(scope="module")
 def given() -> Statistics:
-    return loads(FILE, ASKED)
+    return loads(FILE, asked())
 
 
 def test_settings_are_read(given: Statistics) -> None:
@@ -100,24 +107,24 @@ def test_conditions_are_found_whatever_their_spelling(given: Statistics) -> None
 
 
 def test_an_implied_equality_can_be_given() -> None:
-    given = loads("[joins]\n'A.a = B2.a' = {selectivity = 0.5}", ASKED)
+    given = loads("[joins]\n'A.a = B2.a' = {selectivity = 0.5}", asked())
     assert given.groups == {Group(0, (0,), frozenset({"A", "B2"})): declared(0.5)}
 
 
 def test_what_is_written_reads_back_the_same(given: Statistics) -> None:
     text = dump(given)
-    assert loads(text, ASKED) == given
-    assert dump(loads(text, ASKED)) == text
+    assert loads(text, asked()) == given
+    assert dump(loads(text, asked())) == text
 
 
 def test_an_empty_file_gives_nothing() -> None:
-    assert loads("", ASKED) == Statistics(ASKED)
-    assert dump(Statistics(ASKED, notes=("nothing",))) == "# nothing\n"
+    assert loads("", asked()) == Statistics(asked())
+    assert dump(Statistics(asked(), notes=("nothing",))) == "# nothing\n"
 
 
 def test_detailed_costs_read_back_the_same() -> None:
     costs = Costs("measured", insert=1e-7, probe=2e-7, compare=1e-9)
-    assert loads(dump(Statistics(ASKED, costs=costs)), ASKED).costs == costs
+    assert loads(dump(Statistics(asked(), costs=costs)), asked()).costs == costs
 
 
 def odd_query() -> Query:
@@ -159,18 +166,18 @@ def test_a_file_is_named_in_errors(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text("[streams.A]\nrate = -1", encoding="utf-8")
     with pytest.raises(StatsError, match=r"s\.toml: streams\.A\.rate is -1"):
-        load(path, ASKED)
+        load(path, asked())
     with pytest.raises(StatsError, match="cannot read"):
-        load(tmp_path / "other.toml", ASKED)
+        load(tmp_path / "other.toml", asked())
     path.write_bytes(b"\xff")
     with pytest.raises(StatsError, match="is not UTF-8"):
-        load(path, ASKED)
+        load(path, asked())
 
 
 def complaint(text: str) -> str:
     """What a wrong stats file is answered."""
     with pytest.raises(StatsError) as caught:
-        loads(text, ASKED, "s.toml")
+        loads(text, asked(), "s.toml")
     return f"{caught.value}\n"
 
 
