@@ -1,4 +1,4 @@
-"""Segments against plain loops."""
+"""Segments: what is seen of each cell between two changes, against plain loops."""
 
 from __future__ import annotations
 
