@@ -153,7 +153,7 @@ class Example:
         return self._results()[before:]
 
     def _results(self) -> list[Row]:
-        path = Path(str(self.place.sink.path))
+        path = Path(str(self.place.sink.place))
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     @property

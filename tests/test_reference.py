@@ -63,7 +63,7 @@ def rows(*tuples: tuple[float, Value]) -> list[Row]:
     ]
 
 
-def ask(query: Query, drain: bool = True, **batches: list[list[Row]]) -> list[tuple]:
+def ask(query: Query, drain: bool = True, **batches: Any) -> list[tuple[Any, ...]]:
     return sorted(answer(query, batches, drain))
 
 
@@ -170,7 +170,7 @@ def test_thetas_and_products() -> None:
     a, b = stream("A", UNBOUNDED), stream("B", UNBOUNDED)
     less = Call("lt", (column_of(a), column_of(b)), DataType.BOOLEAN)
     query = join(a, b, on_key=False, thetas=(Condition(less),))
-    batches = {"A": [rows((1, 1), (2, 5), (3, None))], "B": [rows((4, 4), (5, 9))]}
+    batches: dict[str, Any] = {"A": [rows((1, 1), (2, 5), (3, None))], "B": [rows((4, 4), (5, 9))]}
     assert ask(query, **batches) == [(1, 4), (1, 5), (2, 5)]
     assert len(ask(join(a, b, on_key=False), **batches)) == 6
 
@@ -205,7 +205,7 @@ def test_a_late_tuple_does_not_count_in_a_rows_window() -> None:
 
 def test_without_drain_rows_wait_for_the_frontier() -> None:
     query = join(stream("A", RowsWindow(5), lateness=2), stream("B", UNBOUNDED))
-    batches = {"A": at(1, 4, 6), "B": at(2, 4, 30)}
+    batches: dict[str, Any] = {"A": at(1, 4, 6), "B": at(2, 4, 30)}
     # The frontier is at 6 − 2 = 4, and what lies on it waits.
     assert ask(query, drain=False, **batches) == [(1, 2)]
     assert len(ask(query, **batches)) == 9
@@ -247,7 +247,7 @@ def test_a_case_is_written_one_file_a_batch(tmp_path: Path) -> None:
         read = [pq.read_table(path).to_pylist() for path in files]
         written = [[dict(row.values) for row in batch] for batch in case.batches[item.alias]]
         assert [canonical(r.values() for r in batch) for batch in read] == [
-            canonical(r.values() for r in batch) for batch in written
+            canonical(tuple(r.values()) for r in batch) for batch in written
         ]
 
 

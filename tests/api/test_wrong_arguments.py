@@ -130,13 +130,13 @@ def test_a_new_plan_may_be_given_as_text_query_or_plan(
     spelling: str, text: str, run: LocalRun, tmp_path: Path
 ) -> None:
     other = ps.sql(text, plan="(a (b c))")
-    given = {
+    spellings: dict[str, Any] = {
         "text": "(a (b c))",
         "query": other,
         "plan": other.plan,
         "decision": other.decision,
-    }[spelling]
-    run.replan(given)
+    }
+    run.replan(spellings[spelling])
     run.available_now()
     assert run.pipeline.plan == other.plan
     assert run.pipeline.manifest.results == 16
@@ -229,7 +229,7 @@ COMMON = [
 
 @pytest.mark.parametrize(("name", "value"), COMMON)
 def test_wrong_options_of_a_local_run(name: str, value: Any, text: str, tmp_path: Path) -> None:
-    good = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
+    good: dict[str, Any] = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
     with pytest.raises(PenstockError) as caught:
         ps.sql(text).local(**good | {name: value})
     assert_clear(caught.value, name)
@@ -258,7 +258,11 @@ def test_wrong_options_of_a_local_run(name: str, value: Any, text: str, tmp_path
 )
 def test_wrong_options_of_a_run_on_spark(name: str, value: Any, text: str, tmp_path: Path) -> None:
     """All are seen before the session is touched: there is none."""
-    good = {"spark": object(), "sink": "noop", "checkpoint": tmp_path / "checkpoint"}
+    good: dict[str, Any] = {
+        "spark": object(),
+        "sink": "noop",
+        "checkpoint": tmp_path / "checkpoint",
+    }
     with pytest.raises(PenstockError) as caught:
         ps.sql(text).start(**good | {name: value})
     assert "', '" not in caught.value.message

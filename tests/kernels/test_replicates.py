@@ -32,7 +32,7 @@ def weighed(
     values: np.ndarray,
     weights: np.ndarray,
     tickets: np.ndarray,
-    sums: Sequence[int] = (),
+    sums: Sequence[np.ndarray] = (),
 ) -> Any:
     """Sums over results that are of no more than themselves."""
     about = values, np.ones(len(ids)), np.ones(len(ids)), np.zeros(values.shape), -1
@@ -49,7 +49,8 @@ def many_lots(members: Any, weights: Sequence[float], times: int = 40_000) -> np
     ]
     ids = np.repeat(np.arange(times), size)
     weighty = np.array([np.full(len(ids), weight) for weight in weights])
-    return weighed(ids, times, np.ones((1, len(ids))), weighty, np.array(tickets))[0]
+    found: np.ndarray = weighed(ids, times, np.ones((1, len(ids))), weighty, np.array(tickets))[0]
+    return found
 
 
 def test_the_variance_of_two_streams_is_the_closed_form() -> None:

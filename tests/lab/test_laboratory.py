@@ -13,6 +13,7 @@ from penstock.errors import PlanError
 from penstock.lab.clock import Costs, SimulatedClock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Eager, Lazy
+from penstock.plan.multiway import Method
 from penstock.query import (
     Call,
     Column,
@@ -52,10 +53,10 @@ def test_every_plan_and_mode_gives_the_results_of_the_reference(seed: int) -> No
 # ── the algorithms by name ────────────────────────────────────────────────────────────────────────
 
 
-HYBRID = {"A": "nested", "B": "nested", "C": "hash", "D": "hash"}
+HYBRID: dict[str, Method] = {"A": "nested", "B": "nested", "C": "hash", "D": "hash"}
 TAU = Lazy(2 * SECOND)
 
-ALGORITHMS = {
+ALGORITHMS: dict[str, tuple[dict[str, Method], bool, Eager | Lazy]] = {
     "naive": (NESTED, True, Eager()),
     "eager nested loops": (NESTED, False, Eager()),
     "lazy nested loops": (NESTED, False, TAU),

@@ -16,6 +16,7 @@ from penstock.errors import PlanError
 from penstock.lab.clock import Costs, SimulatedClock, Work
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy
+from penstock.plan.multiway import Method
 from penstock.plan.tree import Branch, Node, TreeJoin, branches, leaves
 from penstock.query import (
     Call,
@@ -34,6 +35,7 @@ from penstock.query import (
 )
 from penstock.query.expression import Expression, Value
 from penstock.query.keys import KeyClass
+from reference import Place as Where
 from reference import Row, alive, columns, equal, filtered, place
 from support.lab.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
 from support.lab.laboratory_trees import hand_made, random_tree, tree_of
@@ -46,7 +48,7 @@ def each(**costs: float) -> SimulatedClock:
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
-def test_two_servers_by_hand(method: str) -> None:
+def test_two_servers_by_hand(method: Method) -> None:
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), method)
     outcome = run(plan, tables_of(case), Eager(), clock=each(inserts=1.0, compares=0.5))
@@ -65,7 +67,8 @@ def test_every_cost_is_charged_where_it_arises() -> None:
 
     def produced(**costs: float) -> list[float]:
         outcome = run(plan, tables_of(case), Eager(), clock=each(**costs))
-        return (outcome.produced_at / SECOND).tolist()
+        seconds: list[float] = (outcome.produced_at / SECOND).tolist()
+        return seconds
 
     assert produced() == [3.0, 3.0, 4.0]
     assert produced(tuples=0.5) == [3.5, 3.5, 4.5]
@@ -100,7 +103,7 @@ def test_no_input_at_all_is_no_result() -> None:
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
-def test_free_work_takes_no_time_however_much_it_is(method: str) -> None:
+def test_free_work_takes_no_time_however_much_it_is(method: Method) -> None:
     case = common_case(tuples=400, seconds=60, window=10)
     plan = tree_of(case.query, (("A", "B"), ("C", "D")), method)
     free = run(plan, tables_of(case), Eager(), clock=each())
@@ -232,10 +235,10 @@ class Simulation:
             else:
                 self.send(done, Coming(match, self.above[join], True))
 
-    def birth(self, members: Members) -> tuple[int, int]:
+    def birth(self, members: Members) -> Where:
         return max(place(self.query, alias, row) for alias, row in members.items())
 
-    def all_alive(self, members: Members, last: tuple[int, int]) -> bool:
+    def all_alive(self, members: Members, last: Where) -> bool:
         return all(
             alive(self.query, self.query.input(alias), self.windows[alias], row, last)
             for alias, row in members.items()

@@ -123,7 +123,7 @@ def test_goals_choose_by_their_measure() -> None:
     slow = replace(problem.known, capacity=Figure(1e-3, "declared"))
     for goal in (By(20.0), First(5)):
         decision = decide(slow, PlanOptions(goal=goal, alternatives=True))
-        measures = [a.estimate.measure for a in (decision.chosen, *decision.others)]
+        measures: list[Any] = [a.estimate.measure for a in (decision.chosen, *decision.others)]
         assert None not in measures
         assert measures == sorted(measures, reverse=isinstance(goal, By))
 

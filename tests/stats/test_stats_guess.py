@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,8 @@ def equal(figures: Known, *aliases: str) -> Figure:
 
 
 def guessed(value: float, rule: str) -> Figure:
-    return Figure(pytest.approx(value), "guessed", rule=rule)
+    about: Any = pytest.approx(value)
+    return Figure(about, "guessed", rule=rule)
 
 
 def test_nothing_given_is_all_guessed() -> None:

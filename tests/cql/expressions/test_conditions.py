@@ -109,7 +109,7 @@ def test_case_without_else_gives_null() -> None:
 
 
 BOOLEAN = DataType.BOOLEAN
-LEAVES = {
+LEAVES: dict[DataType, st.SearchStrategy[Expression]] = {
     DataType.BIGINT: st.one_of(
         st.sampled_from([AUCTION, Call("cast", (BIDDER,), DataType.BIGINT)]),
         st.integers(-(2**63), 2**63 - 1).map(lambda value: Literal(value, DataType.BIGINT)),

@@ -72,7 +72,7 @@ def any_view_plan(query: Query, rng: Random) -> Plan:
 def told(place: Place, query: Query) -> Told:
     """What the sink of a view holds; times in microseconds, because some are after all dates."""
     rows = []
-    for path in sorted(Path(place.sink.path).glob("*.parquet")):
+    for path in sorted(Path(place.sink.place).glob("*.parquet")):
         table = pq.read_table(path)
         times = table.column("_time").cast(pa.int64()).to_pylist()
         values = table.drop_columns(["_time"]).to_pylist()
@@ -244,7 +244,7 @@ def asked(folder: Path, select: str, files: int = 1) -> Query:
     return parse(SCRIPT.format(folder=folder, select=select))
 
 
-PAIRS = {
+PAIRS: dict[str, list[tuple[Any, Any]]] = {
     "a.t = b.t": [(NOON, NOON), (MIDNIGHT, MIDNIGHT)],
     "a.t = b.d": [(MIDNIGHT, DAY)] * 2,
     "a.n = b.x": [(BIG, BIG), (BIG + 1, BIG), (2**63 - 1, 2**63)],

@@ -69,10 +69,10 @@ def test_chunks_are_added_replaced_and_expired(seed: int) -> None:
         kept = [c for c in wanted[module, pid] if c.name not in replaced]
         wanted[module, pid] = kept if new is None else [*kept, new]
     found = modules_after(before, facts, floors)
-    for (module, pid), chunks in wanted.items():
+    for (module, pid), left in wanted.items():
         # Only what is kept in a space dies by time.
         floor = {"a@0": 40, "b@1": 70}.get(str(module), 0)
-        assert list(found[module][pid]) == [c for c in chunks if c.last_ts >= floor]
+        assert list(found[module][pid]) == [c for c in left if c.last_ts >= floor]
 
 
 def chunk(name: str, rng: Random) -> ChunkInfo:

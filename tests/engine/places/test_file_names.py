@@ -9,6 +9,8 @@ import pytest
 
 from penstock.cql import parse
 from penstock.engine.places.file_names import as_file_name, is_own
+from penstock.engine.places.place import Place as At
+from penstock.engine.run.report import Report
 from penstock.engine.sources.feed import FileLog
 from penstock.engine.state.store import Store
 from penstock.query import Query
@@ -147,15 +149,15 @@ def test_a_log_of_files_under_an_unencoded_name_is_found(tmp_path: Path) -> None
 
 @pytest.mark.spark
 def test_hostile_names_on_spark(spark: SparkSession, tmp_path: Path) -> None:
-    def run(query: Query, place: Place, **more: Any) -> None:
-        run_spark(spark, query, place, **more)
+    def run(query: Query, place: Place, **more: Any) -> list[Report]:
+        return run_spark(spark, query, place, **more)
 
     check(tmp_path, "../../x", run)
 
 
 def test_a_name_that_another_is_encoded_as_has_a_log_of_its_own(tmp_path: Path) -> None:
     """The folder of `a/b` is called `a%2Fb`; a stream of that name has another one."""
-    store = Store(tmp_path)
+    store = Store(At.of(tmp_path))
     for name in ("a/b", "a%2Fb", "nul\0", "a%252Fb"):
         folder = tmp_path / "in" / as_file_name(name)
         folder.mkdir(parents=True)

@@ -46,7 +46,7 @@ def test_equal_is_what_means_the_same_files(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    here = [
+    here: list[str | Path] = [
         str(tmp_path / "a b"),
         "a b",
         "./x/../a b/",

@@ -466,7 +466,7 @@ def test_a_sink_that_holds_results_is_not_mixed(kind: str, query: Query, tmp_pat
     with first_files_only(query, 2):
         run_local(query, place, checkpoint=tmp_path / "other")
     held = canonical(place.results(query))
-    with pytest.raises(SinkError, match=f"{place.sink.path} already holds results"):
+    with pytest.raises(SinkError, match=f"{place.sink.place} already holds results"):
         run_local(query, place)
     assert canonical(place.results(query)) == held
     run_local(query, place, overwrite=True)
@@ -502,7 +502,7 @@ def test_a_changed_jsonl_file_is_left_alone(
     place = Place(tmp_path, "jsonl")
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
-    path = Path(place.sink.path)
+    path = Path(place.sink.place)
     whole = path.read_bytes()
     path.write_bytes(change(whole))
     with pytest.raises(SinkError, match=f"{path} is not as the last batch left it"):
@@ -517,7 +517,7 @@ def test_a_removed_part_is_missed(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
-    last = sorted(Path(place.sink.path).glob("*.parquet"))[-1]
+    last = sorted(Path(place.sink.place).glob("*.parquet"))[-1]
     kept = last.rename(tmp_path / "kept")
     with pytest.raises(SinkError, match=f"results of batch 1 are missing: {last}"):
         run_local(query, place)
@@ -530,7 +530,7 @@ def test_a_jsonl_sink_in_a_folder_that_is_not_there_yet(query: Query, tmp_path: 
     sink = jsonl(tmp_path / "new" / "folder" / "results.jsonl")
     with first_files_only(query, 0):
         run_local(query, Place(tmp_path), sink=sink, drain=True)
-    assert Path(sink.path).read_bytes() == b""
+    assert Path(sink.place).read_bytes() == b""
 
 
 def test_a_sink_that_cannot_be_written(query: Query, tmp_path: Path) -> None:

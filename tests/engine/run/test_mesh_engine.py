@@ -216,7 +216,7 @@ def test_what_waits_in_the_state_stays_there_for_other_plans(tmp_path: Path) -> 
     plain = Place(tmp_path / "plain")
     run_local(query, plain)
     meshes = [by_kind(query, orders) for orders in (["b012"] * 3, ["012b", "b201", "2b10"])]
-    plans = [planned(query), *meshes]
+    plans: list[Plan] = [planned(query), *meshes]
     for turn in range(3):
         place = Place(tmp_path / str(turn))
         for step in range(3):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.api import sql
-from penstock.engine.sinks.sink import Sink
+from penstock.engine.places.place import Place
+from penstock.engine.sinks.sink import Sink, jsonl
 from penstock.engine.state.manifest import latest
 from penstock.engine.state.store import Store
 from support.engines.crashes import POINTS, Crash, Run, exit_code
@@ -49,7 +50,7 @@ def test_a_crash_at_every_boundary_is_survived(
 ) -> None:
     folder, wanted = prepared
     query = "chain" if in_drain or kind == "parquet" else "common"
-    sink = Sink(kind, str(tmp_path / "results"))
+    sink = Sink.named(f"{kind}:{tmp_path / 'results'}")
     run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name)
     codes = []
     # Each attempt comes further than the one before: they die in different batches.
@@ -84,7 +85,7 @@ def test_a_crash_between_trees_is_survived(
     query: str, point: str, prepared: tuple[Path, dict[str, Counter[Any]]], tmp_path: Path
 ) -> None:
     folder, wanted = prepared
-    sink = Sink("jsonl", str(tmp_path / "results"))
+    sink = jsonl(tmp_path / "results")
     run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name, shapes=SHAPES)
     codes = []
     for call in (0, 1, 14, 400):
@@ -100,7 +101,7 @@ def test_a_crash_between_trees_is_survived(
 
 def assert_all_is_tidy(folder: Path) -> None:
     """No attempt has left anything behind that later runs would carry along."""
-    store = Store(str(folder / "checkpoint"))
+    store = Store(Place.of(folder / "checkpoint"))
     made = latest(store)
     assert made is not None
     assert made.is_closed
@@ -113,12 +114,12 @@ def test_after_a_crash_only_what_counts_is_kept(
     kind: str, prepared: tuple[Path, dict[str, Counter[Any]]], tmp_path: Path
 ) -> None:
     folder, wanted = prepared
-    sink = Sink(kind, str(tmp_path / "results"))
+    sink = Sink.named(f"{kind}:{tmp_path / 'results'}")
     run = Run(script("common", folder), str(tmp_path / "checkpoint"), sink.name)
     for point in ("in a chunk", "after the results are staged", "in the commit, before the name"):
         assert exit_code(replace(run, crash=Crash(point, 2))) == -signal.SIGKILL
     sql(run.text).local(sink=sink, checkpoint=run.checkpoint).available_now()
-    store = Store(run.checkpoint)
+    store = Store(Place.of(run.checkpoint))
     made = latest(store)
     assert made is not None
     assert sorted(chunk.name for chunk in made.chunks()) == store.names("state")
@@ -154,7 +155,7 @@ def test_stopped_runs_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
     write_input(tmp_path / "in", 12, Random(2))
     text = script("chain", tmp_path / "in")
     rng = Random("stop")
-    sink = Sink("jsonl", str(tmp_path / "results"))
+    sink = jsonl(tmp_path / "results")
     checkpoint = str(tmp_path / "checkpoint")
     for _ in range(3):
         batches: list[int] = []
@@ -163,7 +164,7 @@ def test_stopped_runs_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
             sink=sink,
             checkpoint=checkpoint,
             trigger="0 seconds",
-            report=lambda report, batches=batches: batches.append(report.batch),
+            report=lambda report: batches.append(report.batch),  # noqa: B023
         )
         wanted = rng.randint(1, 3)
         wait_until(lambda: len(batches) >= wanted or not started.is_active)  # noqa: B023

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from random import Random
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,7 +21,7 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.plan.plan import Plan
-from penstock.plan.tree import TreeJoin, branches, is_left_deep
+from penstock.plan.tree import Branch, TreeJoin, branches, is_left_deep
 from penstock.query import Query
 from reference import answer
 from support.engines.runs import (
@@ -176,6 +176,7 @@ def test_a_plan_of_another_query_is_refused(tmp_path: Path) -> None:
 def test_nested_loops_are_refused_where_there_is_a_key(tmp_path: Path) -> None:
     query = long_query(tmp_path / "in", TIMES, COMMON, batches=1)
     plan = tree(query, SHAPES[COMMON][1])
+    assert isinstance(plan.root, Branch)
     nested = replace(plan, root=replace(plan.root, method="nested"))
     with pytest.raises(PlanError, match="a ⋈ c and b ⋈ d are joined by nested loops"):
         run_local(query, Place(tmp_path), plan=nested)
@@ -195,7 +196,9 @@ def test_joins_on_one_key_need_one_round(tmp_path: Path) -> None:
 @lru_cache(maxsize=1)
 def chosen() -> tuple[int, ...]:
     """Seeds of cases of two or three batches whose trees cover all traits, then others."""
-    missing, covering, others = set(WANTED), [], []
+    missing = set(WANTED)
+    covering: list[int] = []
+    others: list[int] = []
     for seed in range(7000, 7200):
         case = random_case(seed)
         is_short = max(map(len, case.batches.values())) in (2, 3)
@@ -236,7 +239,14 @@ def test_plans_may_change_on_spark(spark: SparkSession, tmp_path: Path) -> None:
     windows = ("ROWS 6", "RANGE 25 SECONDS", "PARTITION BY k ROWS 3", "RANGE 9 SECONDS")
     query = long_query(tmp_path / "in", windows, CHAIN, batches=10)
     bushy, deep = (tree(query, shape) for shape in SHAPES[CHAIN])
-    plans = [bushy, deep, planned(query), tree(query, (("a", "d"), ("c", "b"))), deep, bushy]
+    plans: list[Plan] = [
+        bushy,
+        deep,
+        planned(query),
+        tree(query, (("a", "d"), ("c", "b"))),
+        deep,
+        bushy,
+    ]
     plain, place = Place(tmp_path / "plain"), Place(tmp_path / "spark")
     run_local(query, plain)
     begun = Event()
@@ -272,7 +282,7 @@ def test_plans_may_change_on_spark(spark: SparkSession, tmp_path: Path) -> None:
 
 NUMBERS = ("ROWS 6", "RANGE 25 SECONDS", "PARTITION BY k ROWS 3", "ROWS 4")
 LOOSE = "a.k = c.k AND a.id < b.id AND c.j = d.j"
-SHAPES = {
+SHAPES: dict[str, list[Any]] = {
     CHAIN: [(("a", "b"), ("d", "c")), ("d", ("c", ("b", "a")))],
     COMMON: [((("a", "b"), "c"), "d"), (("a", "c"), ("b", "d"))],
     LOOSE: [((("a", "c"), "d"), "b"), ((("a", "d"), "c"), "b")],

@@ -58,7 +58,7 @@ def test_parquet_has_the_names_and_types_of_the_query(tmp_path: Path) -> None:
     query = every_type(tmp_path)
     place = Place(tmp_path)
     run_local(query, place)
-    (path,) = Path(place.sink.path).glob("*.parquet")
+    (path,) = Path(place.sink.place).glob("*.parquet")
     table = pq.read_table(path)
     assert table.schema.names == NAMES
     types = [table.schema.field(name).type for name in NAMES]
@@ -87,7 +87,7 @@ def test_jsonl_is_json_that_any_reader_takes(tmp_path: Path) -> None:
     query = every_type(tmp_path)
     place = Place(tmp_path, "jsonl")
     run_local(query, place)
-    text = Path(place.sink.path).read_text(encoding="utf-8")
+    text = Path(place.sink.place).read_text(encoding="utf-8")
     assert "漢 😀" in text
     lines = text.split("\n")
     assert lines.pop() == ""
@@ -129,7 +129,7 @@ def test_console_prints_the_lines_of_jsonl(
     run_local(query, place, checkpoint=tmp_path / "one")
     run_local(query, place, checkpoint=tmp_path / "two", sink=ps.console())
     printed = capfdbinary.readouterr()
-    written = Path(place.sink.path).read_bytes()
+    written = Path(place.sink.place).read_bytes()
     assert sorted(printed.out.splitlines()) == sorted(written.splitlines())
     assert len(printed.out.splitlines()) == 6
     assert printed.err == b""
@@ -147,7 +147,7 @@ def test_a_folder_of_parquet_has_a_file_name_for_each_batch(tmp_path: Path) -> N
     query = every_type(tmp_path, files=3)
     place = Place(tmp_path)
     run_local(query, place, drain=False)
-    names = sorted(path.name for path in Path(place.sink.path).glob("[!_.]*"))
+    names = sorted(path.name for path in Path(place.sink.place).glob("[!_.]*"))
     mark = (place.checkpoint / "mark").read_text()
     assert names == [f"part-0000000{batch}-0000-{mark}.parquet" for batch in range(3)]
 

@@ -111,7 +111,8 @@ def test_what_only_a_plan_looks_at_decides_nothing(content: Any, tmp_path: Path)
 def whole(**more: Any) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({**WHOLE, **more}), sink)
-    return sink.getvalue().to_pybytes()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def twice() -> bytes:
@@ -119,7 +120,8 @@ def twice() -> bytes:
     columns = [*WHOLE.values(), [3, 4]]
     table = pa.Table.from_arrays([pa.array(column) for column in columns], [*WHOLE, "k"])
     pq.write_table(table, sink)
-    return sink.getvalue().to_pybytes()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 # Without a time in it, so that the test has the same name in every process.

@@ -171,7 +171,7 @@ def test_what_can_be_refused_is_refused_before_spark_starts(
 
 def test_the_same_from_python(script: Path, tmp_path: Path) -> None:
     query = ps.sql(script.read_text())
-    place = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
+    place: dict[str, Any] = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
     query.check(**place)
     assert not (tmp_path / "checkpoint").exists()
     run = query.local(**place)

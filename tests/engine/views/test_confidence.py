@@ -109,7 +109,8 @@ def sums(values: np.ndarray, weight: float, seed: int = 0) -> np.ndarray:
     about = values[np.newaxis], np.ones(size), others, others[np.newaxis], -1
     tickets = lots(seed, "a", np.arange(size))[np.newaxis]
     ids, weights = np.zeros(size, np.int64), np.full((1, size), weight)
-    return weighed_results(ids, 1, *about, weights, tickets, ())[0]
+    found: np.ndarray = weighed_results(ids, 1, *about, weights, tickets, ())[0]
+    return found
 
 
 def test_the_interval_of_a_few_is_that_of_poisson_made_wider() -> None:

@@ -6,25 +6,26 @@ import json
 import math
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.typing import ArrayLike
 
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import console, foreach_batch, noop
-from penstock.engine.state.store import Store
 from penstock.errors import EvaluationError, PlanError
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
@@ -87,7 +88,7 @@ def traits(query: Query) -> set[str]:
     return found
 
 
-_PARTS = {
+_PARTS: dict[str, Callable[[Any], bool]] = {
     "having": lambda query: query.view.having is not None,
     "filter": lambda query: bool(query.filters),
     "theta": lambda query: bool(query.thetas),
@@ -153,7 +154,7 @@ def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed: int, tmp_pa
     run_replanning(query, place, rng, any_plan)
     assert told(place, query) == expected(case, query)
     listed = sorted(chunk.name for chunk in place.manifest.chunks())
-    assert listed == Store(str(place.checkpoint)).names("state")
+    assert listed == place.store.names("state")
 
 
 # ── many batches ──────────────────────────────────────────────────────────────────────────────────
@@ -189,7 +190,7 @@ def long_case(
         (folder / name).mkdir(parents=True)
         brought[name] = []
         for number in range(batches):
-            rows = [
+            rows: list[dict[str, Any]] = [
                 {
                     "ts": 3 * number + rng.randrange(3),
                     "id": 10 * number + place,
@@ -225,7 +226,7 @@ def test_long_runs_are_exact_and_keep_little(
     wanted = expected(case, query)
     assert len(wanted) > 20
     arrived = Counter(name for name, brought in case.batches.items() for b in brought for _ in b)
-    plans = {
+    plans: dict[str, Plan] = {
         "late": planned(query),
         "early": replace(planned(query), early=("a", "b", "c")),
         "recompute": replace(planned(query), early=("a", "b", "c"), recompute="b"),
@@ -332,7 +333,7 @@ def one_stream(folder: Path, batches: list[pa.Table], select: str) -> Query:
     )
 
 
-def table_of(ts: Sequence[int], v: Sequence[int | None], x: Sequence[float | None]) -> pa.Table:
+def table_of(ts: ArrayLike, v: ArrayLike, x: ArrayLike) -> pa.Table:
     columns = {"ts": pa.array(ts, pa.int64()), "v": pa.array(v, pa.int64()), "x": pa.array(x)}
     return pa.table(columns)
 
@@ -406,7 +407,7 @@ def test_lines_and_console_say_when_and_how(
     query = one_stream(tmp_path, batches, "SELECT SUM(v) AS s FROM a [NOW] HAVING COUNT(*) > 0")
     place = Place(tmp_path, "jsonl")
     reports = run_local(query, place)
-    lines = Path(place.sink.path).read_text().splitlines()
+    lines = Path(place.sink.place).read_text().splitlines()
     stamp = "1970-01-01T00:00:0{}Z"
     assert [json.loads(line) for line in lines] == [
         {"s": s, "_time": stamp.format(time), "_change": change}
@@ -456,7 +457,8 @@ def test_a_view_goes_on_without_a_silent_stream(
 ) -> None:
     bring(tmp_path, "a", 0, 100)
     bring(tmp_path, "b", 0, 100)
-    query, place, reports = parse(SILENT.format(tmp_path)), Place(tmp_path), []
+    query, place = parse(SILENT.format(tmp_path)), Place(tmp_path)
+    reports: list[Report] = []
     plan = replace(planned(query), early=early, recompute=recompute)
     run = open_run(
         plan, RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append)
@@ -566,7 +568,9 @@ def test_a_checkpoint_of_0_1_goes_on(recompute: str | None, tmp_path: Path) -> N
 @lru_cache(maxsize=1)
 def chosen() -> tuple[int, ...]:
     """Seeds of cases of two or three batches that cover most traits, then others."""
-    missing, covering, others = set(WANTED), [], []
+    missing = set(WANTED)
+    covering: list[int] = []
+    others: list[int] = []
     for seed in range(700, 780):
         case = random_view(seed)
         is_short = max(map(len, case.batches.values())) in (2, 3)

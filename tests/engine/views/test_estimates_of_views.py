@@ -24,7 +24,6 @@ from penstock.cli.show.live_table import LiveView
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
-from penstock.engine.state.store import Store
 from penstock.kernels.drop import keeps
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.explain.notes import sample_notes
@@ -94,7 +93,7 @@ class Data:
 
 def told(place: Place) -> list[dict[str, Any]]:
     """All changes in the order of time."""
-    paths = sorted(Path(place.sink.path).glob("*.parquet"))
+    paths = sorted(Path(place.sink.place).glob("*.parquet"))
     rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
     return sorted(rows, key=lambda row: row["_time"])
 
@@ -144,8 +143,8 @@ def some_plan(query: Query, number: int) -> Plan:
     multi-way ones of these recompute the view where they can."""
     rng = Random(number)
     if number < 4:
-        plan = random_tree(query, rng) if number % 2 else planned(query)
-        return replace(plan, early=query.aliases if number > 1 else ())
+        some = random_tree(query, rng) if number % 2 else planned(query)
+        return replace(some, early=query.aliases if number > 1 else ())
     early = tuple(alias for alias in query.aliases if rng.random() < 0.5)
     if number % 2:
         return replace(random_tree(query, rng), early=early)
@@ -258,7 +257,10 @@ def test_what_does_not_change_is_not_told_again(tmp_path: Path) -> None:
     for number in range(2, 14):
         for name in "ab":
             # Tuples that meet nothing, and groups that are far away.
-            rows = {"ts": [10 * number, 10 * number + 1], "k": [-1, -2 if name == "a" else -3]}
+            rows: dict[str, Any] = {
+                "ts": [10 * number, 10 * number + 1],
+                "k": [-1, -2 if name == "a" else -3],
+            }
             rows |= {"j": [0, 0], "g": [7, 7], "x": rng.random(2)}
             table = pa.table(rows).cast(SCHEMA)
             pq.write_table(table, tmp_path / "in" / name / f"{number:04}.parquet")
@@ -375,7 +377,7 @@ def simple(folder: Path, select: str = SIMPLE, tuples: int = 150) -> Query:
 
 def lanes_in(place: Place) -> set[str]:
     """The kinds of all lanes in a checkpoint's state."""
-    store = Store(str(place.checkpoint))
+    store = place.store
     schemas = [pa.ipc.open_file(store.read(name)).schema for name in store.names("state")]
     return {name.partition(":")[0] for schema in schemas for name in schema.names if name[0] == "="}
 
@@ -481,7 +483,11 @@ def test_the_live_table_shows_intervals() -> None:
     view = LiveView(
         parse(STREAM.format(name="a", folder="x") + "SELECT COUNT(*) AS n FROM a [NOW]")
     )
-    names = lambda: [column.header for column in view.table(50).renderables[0].columns]  # noqa: E731
+
+    def names() -> list[object]:
+        table: Any = view.table(50).renderables[0]
+        return [column.header for column in table.columns]
+
     row = {"n": 5, "_time": "1970-01-01T00:00:01Z", "_change": "upsert"}
     view.tell(json.dumps(row))
     assert names() == ["n"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ def row(second: float, **values: Value) -> Row:
     return Row(round(second * SECOND), round(second * SECOND), {"ts": moment, **empty, **values})
 
 
-def changes(query: Query, drain: bool = True, **rows: list[Row]) -> list[tuple[object, ...]]:
+def changes(query: Query, drain: bool = True, **rows: Any) -> list[tuple[object, ...]]:
     """What the view of a query does, as (seconds, + or -, values…); each input is one batch."""
     found = view_changes(query, {alias: [given] for alias, given in rows.items()}, drain)
     return [_short(change) for change in found]
@@ -106,7 +107,13 @@ WITH (format = 'csv', path = 'people');
 
 
 def packet(second: int, number: int, sender: str) -> Row:
-    values = {"id": number, "source": sender, "destination": "z", "length": 1, "time": None}
+    values: dict[str, Value] = {
+        "id": number,
+        "source": sender,
+        "destination": "z",
+        "length": 1,
+        "time": None,
+    }
     return Row(second * SECOND, number, values)
 
 
@@ -313,6 +320,7 @@ def test_nan_is_above_every_number_in_min_and_max() -> None:
     query = ask("SELECT MIN(y), MAX(y) FROM A [UNBOUNDED] EVERY 10 SECONDS")
     ((_, _, low, high),) = changes(query, A=[row(1, y=math.nan), row(2, y=3.0), row(3, y=9.0)])
     assert low == 3.0
+    assert isinstance(high, float)
     assert math.isnan(high)
 
 
@@ -337,7 +345,7 @@ def test_a_theta_join_of_three_is_counted_by_combination() -> None:
 
 def test_without_drain_an_evaluation_waits_for_the_frontier() -> None:
     query = ask("SELECT COUNT(*) FROM A [UNBOUNDED], B [UNBOUNDED] EVERY 5 SECONDS")
-    rows = {"A": [row(1), row(10), row(30)], "B": [row(2), row(12)]}
+    rows: dict[str, Any] = {"A": [row(1), row(10), row(30)], "B": [row(2), row(12)]}
     # The frontier is at 12 − 2 = 10, where a tuple of B may still come.
     assert changes(query, drain=False, **rows) == [(5, "+", 1)]
     assert changes(query, **rows)[-1] == (30, "+", 6)

@@ -14,6 +14,7 @@ from penstock.lab.clock import Costs, SimulatedClock, Work
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy
 from penstock.plan.drops import DropBoxes
+from penstock.plan.multiway import Method
 from penstock.plan.tree import is_left_deep
 from penstock.query import (
     Column,
@@ -90,7 +91,7 @@ def test_the_random_trees_are_of_all_kinds() -> None:
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
-def test_the_work_of_a_tree_counted_by_hand(method: str) -> None:
+def test_the_work_of_a_tree_counted_by_hand(method: Method) -> None:
     case = hand_made()
     outcome = run(tree_of(case.query, (("A", "B"), "C"), method), tables_of(case), Eager())
     assert rows_of(outcome)[2:] == [(1, 4, 3)]

@@ -115,6 +115,7 @@ def mesh_of_two(query: Query, attribute: str = "k", stage: tuple[str, ...] = ())
     meshes = []
     for driver in ALIASES:
         others = [alias for alias in ALIASES if alias != driver]
+        ways: list[list[tuple[str, ...]]]
         ways = [[(alias,) for alias in order] for order in (others, others[::-1])]
         if driver not in stage and stage:
             ways = [[stage, *((alias,) for alias in others if alias not in stage)]] * 2

@@ -14,6 +14,7 @@ from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.default_plan import default_plan
+from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.stats.costs import Costs
 from reference import answer
@@ -92,7 +93,8 @@ def test_filters_that_wait_change_no_result(seed: int, tmp_path: Path) -> None:
     case = random_case(seed)
     expected = canonical(answer(case.query, case.batches))
     query = waiting(write_case(case, tmp_path / "in"))
-    for number, plan in enumerate((default_plan(query), random_tree(query, Random(seed)))):
+    plans: tuple[Plan, ...] = (default_plan(query), random_tree(query, Random(seed)))
+    for number, plan in enumerate(plans):
         place = Place(tmp_path / str(number))
         run_local(query, place, plan=plan)
         assert canonical(place.results(query)) == expected

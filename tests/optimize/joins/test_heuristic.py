@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise, permutations
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,7 +70,8 @@ def knapsacks(costs: np.ndarray, gains: np.ndarray, capacity: float) -> np.ndarr
     sorted_costs = np.take_along_axis(costs, order, axis=1)
     before = np.cumsum(sorted_costs, axis=1) - sorted_costs
     kept = np.clip((capacity - before) / sorted_costs, 0.0, 1.0)
-    return (kept * gains[order]).sum(axis=1)
+    kept_gains: np.ndarray = (kept * gains[order]).sum(axis=1)
+    return kept_gains
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ class Found:
 def run_table_2(queries: int, asked: int) -> Found:
     """The experiment over random queries; the heuristic is asked about the first of them."""
     draw = np.random.default_rng(2004)
-    changed, gain = ({level: [] for level in LEVELS} for _ in range(2))
+    changed: dict[float, list[Any]] = {level: [] for level in LEVELS}
+    gain: dict[float, list[Any]] = {level: [] for level in LEVELS}
     error: dict[float, list[float]] = {level: [] for level in LEVELS}
     for number in range(queries):
         rates = draw.uniform(10.0, 1000.0, 5)

@@ -139,22 +139,23 @@ def _reason_as_decided(known: Known, options: PlanOptions, made: Decision, order
         assert work <= ALIKE * other * (1 + 1e-2)
         assert made.rests_on_guesses
     elif reason.startswith("least work of"):
-        count, mine, *its = numbers(reason)[:3]
+        count, mine, *others = numbers(reason)[:3]
         assert count == len(made.others) + 1
         shown = made.chosen.estimate
         is_over = "which is more than there is" in reason
         assert mine == pytest.approx(shown.utilization if is_over else shown.work, rel=6e-3)
-        assert not its or mine <= its[0]
+        assert not others or mine <= others[0]
         assert ranked[0] is made.chosen or len(reasons_for(ranked, context)) == 1
     elif reason.startswith("fewest results lost"):
-        _, mine, *its = numbers(reason)[:3]
+        _, mine, *others = numbers(reason)[:3]
         if "results/s" in reason:
             assert mine == pytest.approx(made.chosen.estimate.output_rate, rel=6e-3)
-            assert mine >= its[0] * (1 - 1e-3)
+            assert mine >= others[0] * (1 - 1e-3)
     elif reason.startswith(("soonest", "most results")):
-        _, mine, *its = numbers(reason)[:3]
-        if its and "of work" not in reason:
-            assert mine <= its[0] if reason.startswith("soonest") else mine >= its[0]
+        _, mine, *others = numbers(reason)[:3]
+        if others and "of work" not in reason:
+            its = others[0]
+            assert mine <= its if reason.startswith("soonest") else mine >= its
     else:
         assert reason.startswith(("the only plan", "the view is kept, as only a guess"))
 

@@ -18,6 +18,7 @@ import pytest
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink
 from penstock.kernels.drop import keeps
 from penstock.plan.drops import DropBoxes
@@ -145,14 +146,19 @@ def test_as_many_are_kept_as_planned_and_results_are_a_subset(tmp_path: Path) ->
 def test_boxes_may_change_while_running(tmp_path: Path) -> None:
     query = pair(tmp_path / "in")
     place = Place(tmp_path)
-    reports = []
+    reports: list[Report] = []
     plans = [planned(query), replace(planned(query), drops=BOXES)]
+
+    def follow(report: Report) -> None:
+        reports.append(report)
+        run.replan(plans[1])
+
     run = open_run(
         plans[0],
         RunOptions(
             sink=place.sink,
             checkpoint=str(place.checkpoint),
-            report=lambda report: (reports.append(report), run.replan(plans[1])),
+            report=follow,
         ),
     )
     run.available_now()
@@ -170,8 +176,8 @@ def test_a_killed_run_sheds_the_same(tmp_path: Path) -> None:
     ]
     assert exit_code(runs[0]) == 0
     for call in (1, 4):
-        killed = replace(runs[1], crash=Crash("after a chunk", call))
-        assert exit_code(killed) == -signal.SIGKILL
+        crashing = replace(runs[1], crash=Crash("after a chunk", call))
+        assert exit_code(crashing) == -signal.SIGKILL
     assert exit_code(runs[1]) == 0
     whole, killed = (results(Sink.named(run.sink)) for run in runs)
     assert whole == killed

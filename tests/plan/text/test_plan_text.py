@@ -24,26 +24,33 @@ from support.plans.plan_queries import (
 )
 
 
+def forced(query: Query, text: str) -> MultiwayJoin:
+    """The probe orders that a text forces."""
+    plan = forced_plan(query, text)
+    assert isinstance(plan, MultiwayJoin)
+    return plan
+
+
 def test_a_forced_plan_gives_each_named_stream_its_order() -> None:
-    plan = forced_plan(star3(), "A: C B; B: C A; C: B A")
+    plan = forced(star3(), "A: C B; B: C A; C: B A")
     assert [o.targets for o in plan.orders] == [("C", "B"), ("C", "A"), ("B", "A")]
 
 
 def test_streams_not_named_keep_the_default_order() -> None:
     query = chain3()
-    plan = forced_plan(query, "C: B A")
+    plan = forced(query, "C: B A")
     assert plan.order("C") == order("C", "B", "A")
     assert plan.orders[:2] == default_plan(query).orders[:2]
     assert forced_plan(query, " ; ") == default_plan(query)
 
 
 def test_methods_are_forced_by_name() -> None:
-    plan = forced_plan(chain3(), "A: B/nested C/hash")
+    plan = forced(chain3(), "A: B/nested C/hash")
     assert plan.order("A") == order("A", "B/nested", "C/hash")
 
 
 def test_the_loop_over_new_tuples_may_be_an_inner_one() -> None:
-    plan = forced_plan(chain3(), "A: B A C; C: A B C; B: B A C")
+    plan = forced(chain3(), "A: B A C; C: A B C; B: B A C")
     assert plan.order("A") == order("A", "B/nested", "C", position=1)
     assert plan.order("C") == order("C", "A/nested", "B", position=2)
     assert plan.order("B") == order("B", "A", "C")
@@ -56,7 +63,7 @@ def test_before_the_new_tuples_a_key_with_the_driver_does_not_count() -> None:
 
 def test_names_in_quotes_hold_signs_and_spaces() -> None:
     query = Query((stream("my; stream"), stream('a"b')), ())
-    plan = forced_plan(query, '"my; stream": "a""b"')
+    plan = forced(query, '"my; stream": "a""b"')
     assert plan.order("my; stream").targets == ('a"b',)
 
 

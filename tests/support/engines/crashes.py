@@ -108,7 +108,7 @@ def _arm_later(crash: Crash) -> None:
         _arm(crash)
         drain(*arguments)
 
-    pipeline.Pipeline.drain = armed  # type: ignore[method-assign]
+    pipeline.Pipeline.drain = armed  # type: ignore[method-assign, assignment]
 
 
 def _arm(crash: Crash) -> None:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, overload
 
 import pyarrow.parquet as pq
 
 from penstock.engine.local import open_run
+from penstock.engine.places.place import Place as Folder
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink, jsonl, parquet
@@ -24,6 +25,7 @@ from penstock.engine.state.manifest import Manifest, latest
 from penstock.engine.state.store import Store
 from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import DropBoxes
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan
 from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, leaves
@@ -61,11 +63,24 @@ class Place:
         return results_in(self.sink, query)
 
     @property
+    def store(self) -> Store:
+        """The files of the checkpoint."""
+        return Store(Folder.of(self.checkpoint))
+
+    @property
     def manifest(self) -> Manifest:
         """The newest manifest of the checkpoint."""
-        found = latest(Store(str(self.checkpoint)))
+        found = latest(self.store)
         assert found is not None
         return found
+
+
+@overload
+def planned(query: Query, plan: None = None) -> MultiwayJoin: ...
+
+
+@overload
+def planned(query: Query, plan: str | Plan | None) -> Plan: ...
 
 
 def planned(query: Query, plan: str | Plan | None = None) -> Plan:
@@ -148,11 +163,11 @@ def results_in(sink: Sink, query: Query) -> Rows:
     names = [output.name for output in query.outputs]
     if sink.kind == "jsonl":
         types = [output.expression.type for output in query.outputs]
-        with open(sink.path, encoding="utf-8") as file:
+        with open(sink.place, encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         return [tuple(map(_from_json, (line[n] for n in names), types)) for line in lines]
     rows: Rows = []
-    for path in sorted(Path(sink.path).glob("*.parquet")):
+    for path in sorted(Path(sink.place).glob("*.parquet")):
         rows += [tuple(row[n] for n in names) for row in pq.read_table(path).to_pylist()]
     return rows
 
@@ -246,6 +261,6 @@ def shown(query: Query, folder: Path, drops: DropBoxes | None, **more: Any) -> l
     place = Place(folder / "shown")
     plan = planned(query)
     run_local(query, place, plan=replace(plan, drops=drops, **more) if drops else plan)
-    paths = sorted(Path(place.sink.path).glob("*.parquet"))
+    paths = sorted(Path(place.sink.place).glob("*.parquet"))
     rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
     return [row for row in rows if row["_change"] == "upsert" and row["n"]]

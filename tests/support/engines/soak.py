@@ -25,12 +25,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.api import sql
-from penstock.engine.sinks.sink import Sink
+from penstock.engine.sinks.sink import Sink, parquet
 
 DRIVER = Path(__file__).with_name("driver.py")
 LONGEST = 1200.0
@@ -92,10 +92,10 @@ def script(query: str, folder: Path) -> str:
 def results(sink: Sink) -> Counter[tuple[Any, ...]]:
     """What a sink holds, and how often."""
     if sink.kind == "jsonl":
-        lines = Path(sink.path).read_text(encoding="utf-8").splitlines()
+        lines = Path(sink.place).read_text(encoding="utf-8").splitlines()
         return Counter(tuple(json.loads(line).values()) for line in lines)
     found: Counter[tuple[Any, ...]] = Counter()
-    for path in Path(sink.path).glob("*.parquet"):
+    for path in Path(sink.place).glob("*.parquet"):
         found.update(tuple(row.values()) for row in pq.read_table(path).to_pylist())
     return found
 
@@ -103,7 +103,7 @@ def results(sink: Sink) -> Counter[tuple[Any, ...]]:
 def expected(text: str) -> Counter[tuple[Any, ...]]:
     """The results of an undisturbed run in this process."""
     with tempfile.TemporaryDirectory() as folder:
-        sink = Sink("parquet", f"{folder}/out")
+        sink = parquet(f"{folder}/out")
         sql(text).local(sink=sink, checkpoint=f"{folder}/checkpoint").available_now(drain=True)
         return results(sink)
 
@@ -135,7 +135,7 @@ class Siege:
             (job / "sink").write_text(self._sink(query, kind).name)
 
     def _sink(self, query: str, kind: str) -> Sink:
-        return Sink(kind, str(self._folder / "jobs" / query / f"results.{kind}"))  # type: ignore[arg-type]
+        return Sink.named(f"{kind}:{self._folder / 'jobs' / query}/results.{kind}")
 
     def run(self, victims: list[str]) -> None:
         """Kill the victims one after another, then let the queries end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pyarrow as pa
 
@@ -39,7 +40,7 @@ def tables_of(case: Case) -> dict[str, pa.Table]:
     return tables
 
 
-def rows_of(outcome: Outcome) -> list[tuple]:
+def rows_of(outcome: Outcome) -> list[tuple[Any, ...]]:
     return list(zip(*(column.to_pylist() for column in outcome.results.columns), strict=True))
 
 
@@ -90,7 +91,5 @@ def plan_of(query: Query, methods: dict[str, Method], in_place: bool = False) ->
     return MultiwayJoin(query, tuple(orders))
 
 
-NESTED = dict.fromkeys(GLOBAL, "nested")
-
-
-HASH = dict.fromkeys(GLOBAL, "hash")
+NESTED: dict[str, Method] = dict.fromkeys(GLOBAL, "nested")
+HASH: dict[str, Method] = dict.fromkeys(GLOBAL, "hash")

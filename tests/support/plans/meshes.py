@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 
@@ -119,7 +120,7 @@ def random_fork(item: Input, routes: int, rng: Random, depth: int = 3) -> Fork:
     return Split(field.name, limit, frozenset(), *below)
 
 
-def walk(fork: Fork, values: dict[str, Value]) -> int:
+def walk(fork: Fork, values: Mapping[str, Value]) -> int:
     """The route of one tuple, whose numbers and texts are given by name."""
     while isinstance(fork, Split):
         value = values[fork.attribute]

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.cql import parse
-from penstock.engine.state.store import Store
 from penstock.query import Query
 from support.engines.runs import (
     Place,
@@ -19,7 +18,7 @@ from support.engines.runs import (
 def assert_only_what_counts_is_there(place: Place) -> None:
     """Nothing of inner state that was rebuilt, merged or given up is left behind."""
     listed = sorted(chunk.name for chunk in place.manifest.chunks())
-    assert listed == Store(str(place.checkpoint)).names("state")
+    assert listed == place.store.names("state")
 
 
 LONG = """

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import os
+import typing as t
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -105,7 +106,7 @@ def random_view(seed: int) -> Case:
     groups = rng.sample(columns, rng.choice((0, 1, 1, 2)))
     asked = [_aggregate(rng, inputs) for _ in range(rng.randint(1, 3))]
     arguments = [of for _, of in asked if of is not None]
-    names = {of: f"#g{n}" for n, of in enumerate(groups)}
+    names: dict[Expression, str] = {of: f"#g{n}" for n, of in enumerate(groups)}
     for of in arguments:
         names.setdefault(of, f"#a{len(names) - len(groups)}")
     aggregates = tuple(
@@ -147,7 +148,7 @@ def _source(rng: Random, name: str, is_table: bool, key: DataType) -> Source:
     if is_table:
         return Source(name, fields, "parquet", is_table=True)
     lateness = rng.choice((0, 0, 2, 10, 100)) * MICROS
-    unit = "ms" if in_millis else None
+    unit: t.Literal["ms"] | None = "ms" if in_millis else None
     return Source(name, fields, "parquet", timestamp="ts", unit=unit, lateness=lateness)
 
 
@@ -407,7 +408,7 @@ def _by_source(case: Case) -> dict[str, list[list[Row]]]:
 
 
 def _combination(
-    rng: Random, query: Query, sources: dict[str, Source], draw: Draw
+    rng: Random, query: Query, sources: Mapping[str, Source], draw: Draw
 ) -> dict[str, dict[str, Value]] | None:
     """Values of a row of each source that together are a result, if some are found."""
     for attempt in range(60):
@@ -505,6 +506,6 @@ def as_table(source: Source, rows: Sequence[Row]) -> pa.Table:
     return pa.Table.from_pylist([dict(row.values) for row in rows], schema=schema)
 
 
-def canonical(rows: Iterable[Sequence[Value]]) -> Counter[tuple[object, ...]]:
+def canonical(rows: Iterable[Sequence[Value]]) -> Counter[tuple[t.Any, ...]]:
     """The rows as a multiset that can be compared: NaN is NaN."""
     return Counter(tuple(math.nan if v != v else v for v in row) for row in rows)

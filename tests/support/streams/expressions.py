@@ -79,17 +79,19 @@ def _result(value: Any, expression: Call) -> Value:
     return _fit(value, expression.type)
 
 
-def _fit(value: Any, type_: DataType) -> Any:
+def _fit(value: Any, type_: DataType) -> Value:
     if type_.is_integer and isinstance(value, float):
         return cast(value, type_)
     if type_ is DataType.FLOAT:
         return _single(float(value))
-    return float(value) if type_ is DataType.DOUBLE else value
+    fitting: Value = float(value) if type_ is DataType.DOUBLE else value
+    return fitting
 
 
 def _single(value: float) -> float:
     try:
-        return struct.unpack("f", struct.pack("f", value))[0]
+        (single,) = struct.unpack("f", struct.pack("f", value))
+        return float(single)
     except OverflowError:
         return math.copysign(math.inf, value)
 
@@ -320,7 +322,9 @@ def _to_timestamp(value: Any) -> datetime | None:
     shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:]))
     micros = int((fraction or "0").ljust(6, "0")[:6])
     try:
-        local = datetime(*(int(n or 0) for n in numbers), micros, tzinfo=UTC)
+        year, month, day, *clock = (int(n or 0) for n in numbers)
+        hour, minute, second = clock
+        local = datetime(year, month, day, hour, minute, second, micros, tzinfo=UTC)
         if shift >= timedelta(days=1) or int(zone[3:]) > 59:
             return None
         return local + shift if zone[0] == "-" else local - shift

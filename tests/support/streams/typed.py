@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
+import typing as t
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -138,7 +139,7 @@ def _source(rng: Random, name: str, is_table: bool, values: _Values) -> Source:
     fields = (times, Field("id", DataType.BIGINT), *own)
     if is_table:
         return Source(name, fields, "parquet", is_table=True)
-    unit = "ms" if in_millis else None
+    unit: t.Literal["ms"] | None = "ms" if in_millis else None
     lateness = rng.choice((0, 0, 0, 3, 100)) * MICROS
     return Source(name, fields, "parquet", timestamp="ts", unit=unit, lateness=lateness)
 
@@ -147,8 +148,9 @@ def _window(rng: Random, count: int) -> Window:
     by = tuple(rng.sample(COLUMNS, rng.choice((1, 2))))
     if rng.random() < 0.75:
         window = any_window(rng, count)
-        is_partitioned = isinstance(window, RowsWindow) and window.partition_by
-        return replace(window, partition_by=by) if is_partitioned else window
+        if isinstance(window, RowsWindow) and window.partition_by:
+            return replace(window, partition_by=by)
+        return window
     return rng.choice(
         (
             TimeWindow(1),

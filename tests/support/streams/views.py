@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -15,14 +16,14 @@ from support.engines.runs import (
 )
 from support.streams.cases import EPOCH, Case, canonical
 
-Told = Counter[tuple[object, ...]]
+Told = Counter[tuple[Any, ...]]
 
 
 def told(place: Place, query: Query) -> Told:
     """What the sink holds: time, change and values."""
     names = [output.name for output in query.results]
     rows = []
-    for path in sorted(Path(place.sink.path).glob("*.parquet")):
+    for path in sorted(Path(place.sink.place).glob("*.parquet")):
         for row in pq.read_table(path).to_pylist():
             assert list(row) == [*names, "_time", "_change"]
             rows.append((row["_time"], row["_change"], *(row[name] for name in names)))
