@@ -158,18 +158,22 @@ def test_stopped_runs_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
     sink = jsonl(tmp_path / "results")
     checkpoint = str(tmp_path / "checkpoint")
     for _ in range(3):
-        batches: list[int] = []
-        started = sql(text).start(
-            spark,
-            sink=sink,
-            checkpoint=checkpoint,
-            trigger="0 seconds",
-            report=lambda report: batches.append(report.batch),  # noqa: B023
-        )
-        wanted = rng.randint(1, 3)
-        wait_until(lambda: len(batches) >= wanted or not started.is_active)  # noqa: B023
-        started.stop()
+        stop_after(rng.randint(1, 3), spark, text, sink, checkpoint)
     sql(text).start(
         spark, sink=sink, checkpoint=checkpoint, available_now=True, drain=True
     ).await_termination()
     assert results(sink) == expected(text)
+
+
+def stop_after(count: int, spark: SparkSession, text: str, sink: Sink, checkpoint: str) -> None:
+    """Start a query and stop it in the midst of what comes after so many batches."""
+    batches: list[int] = []
+    started = sql(text).start(
+        spark,
+        sink=sink,
+        checkpoint=checkpoint,
+        trigger="0 seconds",
+        report=lambda report: batches.append(report.batch),
+    )
+    wait_until(lambda: len(batches) >= count or not started.is_active)
+    started.stop()
