@@ -42,10 +42,10 @@ bench: setup ## run the benchmarks, penstock beside Spark's own joins
 	$(BIN)/penstock bench kernel
 
 soak: setup ## kill a running query a hundred times at random moments
-	$(BIN)/python tests/support/soak.py --kills 100
+	$(BIN)/python tests/support/engines/soak.py --kills 100
 
 golden: setup ## rewrite the golden files; review the diff
-	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/test_explain.py tests/stats/test_stats_file.py
+	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/stats/files/test_stats_file.py
 
 clean: ## remove what the targets made
 	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.engine.run.report import Report
+    from support.engines.runs import Runner
 
 # A busy machine is slow, and that is no fault.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -23,9 +23,9 @@ os.environ["PENSTOCK_CALIBRATION"] = os.devnull + ".none"
 
 
 @pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
-def run(request: pytest.FixtureRequest) -> Callable[..., list[Report]]:
+def run(request: pytest.FixtureRequest) -> Runner:
     """A run over all there is, on either engine."""
-    from support.engines import run_local, run_spark
+    from support.engines.runs import run_local, run_spark
 
     if request.param == "local":
         return run_local

@@ -28,7 +28,7 @@ from penstock.query import (
 )
 from penstock.query.expression import Value
 from penstock.query.types import common_type
-from support.expressions import BITS, compare, value_of
+from support.streams.expressions import BITS, compare, value_of
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,7 @@ def converted(expression: Expression, row: Columns, type_: DataType | None) -> V
     if value is None:
         return None
     if type_ in (DataType.FLOAT, DataType.DOUBLE):
+        assert isinstance(value, int | float | str)
         return float(value)
     if type_ is DataType.TIMESTAMP and not isinstance(value, datetime):
         assert isinstance(value, date)
@@ -316,7 +317,7 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
             return total(values)
         case "avg":
             return float(total([float(value) for value in values])) / len(values)
-    best = values[0]
+    best: Value = values[0]
     for value in values[1:]:
         if compare(value, best) == (1 if aggregate.function == "max" else -1):
             best = value
@@ -326,7 +327,7 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
 def total(values: list[Any]) -> int | float:
     """The sum: of whole numbers exact, of others rounded once."""
     if isinstance(values[0], int):
-        whole = sum(values)
+        whole: int = sum(values)
         if not -(1 << BITS[DataType.BIGINT] - 1) <= whole < 1 << BITS[DataType.BIGINT] - 1:
             raise EvaluationError("overflow in SUM")
         return whole

@@ -21,7 +21,7 @@ from penstock.plan.multiway import Probe
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
 from penstock.query import Query
-from support.engines import Place, run_local
+from support.engines.runs import Place, run_local
 from support.paths import ROOT, TESTS
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -153,7 +153,7 @@ class Example:
         return self._results()[before:]
 
     def _results(self) -> list[Row]:
-        path = Path(str(self.place.sink.path))
+        path = Path(str(self.place.sink.place))
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     @property

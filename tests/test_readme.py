@@ -27,7 +27,7 @@ MINUTE_LATER = "site,lane,ts,num_lanes,{name}\nnew,lane1,2017-03-15 15:11:00.0,1
 def block(kind: str, having: str = "") -> str:
     """The first fenced block of a kind that has a text in it."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.S | re.M)
-    return next(text for found, text in blocks if found == kind and having in text)
+    return str(next(text for found, text in blocks if found == kind and having in text))
 
 
 @pytest.fixture

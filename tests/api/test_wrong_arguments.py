@@ -32,7 +32,7 @@ WHERE a.k = b.k AND b.k = c.k
 
 
 @pytest.fixture
-def text(tmp_path) -> str:
+def text(tmp_path: Path) -> str:
     for name in "abc":
         (tmp_path / name).mkdir()
         for number in (1, 2):
@@ -41,7 +41,7 @@ def text(tmp_path) -> str:
 
 
 @pytest.fixture
-def run(text, tmp_path) -> Iterator[LocalRun]:
+def run(text: str, tmp_path: Path) -> Iterator[LocalRun]:
     run = ps.sql(text).local(sink="noop", checkpoint=tmp_path / "checkpoint")
     yield run
     run.pipeline.checkpoint.close()
@@ -74,16 +74,16 @@ def likes(k: int) -> bool:
         {"plan": "((a b) c)"},
     ],
 )
-def test_several_spellings_of_a_plans_wishes(more, text):
+def test_several_spellings_of_a_plans_wishes(more: dict[str, Any], text: str) -> None:
     assert ps.sql(text, **more).explain()
 
 
-def test_a_text_of_names_means_the_same_as_a_list(text):
+def test_a_text_of_names_means_the_same_as_a_list(text: str) -> None:
     assert ps.sql(text, kinds="tree").options == ps.sql(text, kinds=["tree"]).options
     assert ps.sql(text, off="bushy,mesh").options == ps.sql(text, off={"mesh", "bushy"}).options
 
 
-def test_a_script_may_be_given_by_its_path(text, tmp_path):
+def test_a_script_may_be_given_by_its_path(text: str, tmp_path: Path) -> None:
     path = tmp_path / "query.cql"
     path.write_text(text)
     assert ps.sql(path).query == ps.sql(text).query
@@ -91,7 +91,7 @@ def test_a_script_may_be_given_by_its_path(text, tmp_path):
         ps.sql(tmp_path / "nothing.cql")
 
 
-def test_functions_may_be_given_by_their_file(text, tmp_path):
+def test_functions_may_be_given_by_their_file(text: str, tmp_path: Path) -> None:
     path = tmp_path / "own.py"
     path.write_text(
         "import penstock\n@penstock.function(cost=1e-3)\ndef f(k: int) -> bool:\n ...\n"
@@ -100,7 +100,7 @@ def test_functions_may_be_given_by_their_file(text, tmp_path):
         assert ps.sql(f"{text} AND f(a.k)", functions=given).query.filters
 
 
-def test_sinks_may_be_written_as_on_the_command_line(tmp_path):
+def test_sinks_may_be_written_as_on_the_command_line(tmp_path: Path) -> None:
     assert sink_of(f"parquet:{tmp_path}/x") == ps.parquet(tmp_path / "x")
     assert sink_of(f"jsonl:{tmp_path}/x") == ps.jsonl(str(tmp_path / "x"))
     assert sink_of("console") == ps.console()
@@ -110,7 +110,7 @@ def test_sinks_may_be_written_as_on_the_command_line(tmp_path):
     assert sink_of(take) == ps.foreach_batch(take)
 
 
-def test_a_run_takes_a_sink_as_text_and_a_checkpoint_as_path(text, tmp_path):
+def test_a_run_takes_a_sink_as_text_and_a_checkpoint_as_path(text: str, tmp_path: Path) -> None:
     ps.sql(text).local(
         sink=f"jsonl:{tmp_path}/results", checkpoint=tmp_path / "checkpoint"
     ).available_now()
@@ -121,20 +121,22 @@ def test_a_run_takes_a_sink_as_text_and_a_checkpoint_as_path(text, tmp_path):
 @pytest.mark.parametrize(
     ("given", "seconds"), [("1 second", 1.0), ("1s", 1.0), (2, 2.0), (timedelta(minutes=1), 60.0)]
 )
-def test_lengths_of_time(given, seconds):
+def test_lengths_of_time(given: Any, seconds: float) -> None:
     assert as_duration(given, "trigger").seconds == seconds
 
 
 @pytest.mark.parametrize("spelling", ["text", "query", "plan", "decision"])
-def test_a_new_plan_may_be_given_as_text_query_or_plan(spelling, text, run, tmp_path):
+def test_a_new_plan_may_be_given_as_text_query_or_plan(
+    spelling: str, text: str, run: LocalRun, tmp_path: Path
+) -> None:
     other = ps.sql(text, plan="(a (b c))")
-    given = {
+    spellings: dict[str, Any] = {
         "text": "(a (b c))",
         "query": other,
         "plan": other.plan,
         "decision": other.decision,
-    }[spelling]
-    run.replan(given)
+    }
+    run.replan(spellings[spelling])
     run.available_now()
     assert run.pipeline.plan == other.plan
     assert run.pipeline.manifest.results == 16
@@ -181,7 +183,7 @@ def test_a_new_plan_may_be_given_as_text_query_or_plan(spelling, text, run, tmp_
         ("file", 3),
     ],
 )
-def test_wrong_options_of_a_query(name, value, text):
+def test_wrong_options_of_a_query(name: str, value: Any, text: str) -> None:
     with pytest.raises(PenstockError) as caught:
         ps.sql(text, **{name: value}).explain()
     assert caught.value.hint
@@ -189,13 +191,13 @@ def test_wrong_options_of_a_query(name, value, text):
 
 
 @pytest.mark.parametrize("value", [None, 3, b"SELECT 1", "", "   ", [SCRIPT]])
-def test_what_is_no_script(value):
+def test_what_is_no_script(value: Any) -> None:
     with pytest.raises(PenstockError):
         ps.sql(value)
 
 
 @pytest.mark.parametrize("value", [None, 3, "pdf", ["text"]])
-def test_what_is_no_format(value, text):
+def test_what_is_no_format(value: Any, text: str) -> None:
     with pytest.raises(PlanError, match="no format"):
         ps.sql(text).explain(value)
 
@@ -226,8 +228,8 @@ COMMON = [
 
 
 @pytest.mark.parametrize(("name", "value"), COMMON)
-def test_wrong_options_of_a_local_run(name, value, text, tmp_path):
-    good = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
+def test_wrong_options_of_a_local_run(name: str, value: Any, text: str, tmp_path: Path) -> None:
+    good: dict[str, Any] = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
     with pytest.raises(PenstockError) as caught:
         ps.sql(text).local(**good | {name: value})
     assert_clear(caught.value, name)
@@ -254,9 +256,13 @@ def test_wrong_options_of_a_local_run(name, value, text, tmp_path):
         ("spark", "local[2]"),
     ],
 )
-def test_wrong_options_of_a_run_on_spark(name, value, text, tmp_path):
+def test_wrong_options_of_a_run_on_spark(name: str, value: Any, text: str, tmp_path: Path) -> None:
     """All are seen before the session is touched: there is none."""
-    good = {"spark": object(), "sink": "noop", "checkpoint": tmp_path / "checkpoint"}
+    good: dict[str, Any] = {
+        "spark": object(),
+        "sink": "noop",
+        "checkpoint": tmp_path / "checkpoint",
+    }
     with pytest.raises(PenstockError) as caught:
         ps.sql(text).start(**good | {name: value})
     assert "', '" not in caught.value.message
@@ -264,19 +270,19 @@ def test_wrong_options_of_a_run_on_spark(name, value, text, tmp_path):
 
 
 @pytest.mark.parametrize("value", ["((a b)", "(a z)", "eddy:x", 3, None, ("a", "b"), object()])
-def test_what_is_no_plan_for_a_running_query(value, run):
+def test_what_is_no_plan_for_a_running_query(value: Any, run: LocalRun) -> None:
     with pytest.raises(PlanError) as caught:
         run.replan(value)
     assert caught.value.hint
 
 
-def test_a_plan_for_another_query_is_refused(text, run):
+def test_a_plan_for_another_query_is_refused(text: str, run: LocalRun) -> None:
     with pytest.raises(PlanError, match="for another query"):
         run.replan(ps.sql(text.replace("10 SECONDS", "20 SECONDS")))
 
 
 @pytest.mark.parametrize("seconds", ["1 second", "x", 0, -1, math.nan, None])
-def test_a_local_run_goes_by_seconds(seconds, run):
+def test_a_local_run_goes_by_seconds(seconds: Any, run: LocalRun) -> None:
     with pytest.raises(UsageError, match="seconds"):
         run.every(seconds)
 
@@ -293,7 +299,7 @@ def test_a_local_run_goes_by_seconds(seconds, run):
         lambda: ps.foreach_batch("print"),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_no_place_for_results(make):
+def test_what_is_no_place_for_results(make: Callable[[], object]) -> None:
     with pytest.raises(UsageError) as caught:
         make()
     assert caught.value.hint
@@ -315,7 +321,7 @@ def test_what_is_no_place_for_results(make):
         {"cost": 1e-3, "returns": "THING"},
     ],
 )
-def test_functions_that_are_registered_wrongly(options):
+def test_functions_that_are_registered_wrongly(options: dict[str, Any]) -> None:
     with pytest.raises(PenstockError) as caught:
         ps.function(**options)(lambda k: True)
     assert caught.value.hint
@@ -344,7 +350,9 @@ RUBBISH = "?!"
     ],
 )
 @pytest.mark.parametrize("command", ["explain", "run"])
-def test_rubbish_for_the_planner(command, option, value, text, tmp_path):
+def test_rubbish_for_the_planner(
+    command: str, option: str, value: str, text: str, tmp_path: Path
+) -> None:
     path = tmp_path / "query.cql"
     path.write_text(text)
     more = ["--engine", "local", "--available-now"] if command == "run" else []
@@ -370,7 +378,7 @@ def test_rubbish_for_the_planner(command, option, value, text, tmp_path):
         ("--engine", RUBBISH),
     ],
 )
-def test_rubbish_for_a_run(option, value, text, tmp_path):
+def test_rubbish_for_a_run(option: str, value: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "query.cql"
     path.write_text(text)
     more = ["--eager"] if option in ("--expire", "--cost") else []
@@ -382,7 +390,7 @@ def test_rubbish_for_a_run(option, value, text, tmp_path):
 
 
 @pytest.mark.parametrize("sink", ["parquet:{}/a/1.csv", "jsonl:{}/a", "parquet:{}/a/1.csv/x"])
-def test_a_place_that_cannot_hold_results(sink, text, tmp_path):
+def test_a_place_that_cannot_hold_results(sink: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "query.cql"
     path.write_text(text)
     arguments = ["--engine", "local", "--available-now", "--sink", sink.format(tmp_path)]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -34,12 +35,13 @@ from penstock.optimize.joins.tree_search import TreeSearch
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import rounds_of
 from penstock.plan.default_plan import default_plan
+from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
 from penstock.stats.calibration import calibrated, keep
 from penstock.stats.costs import Costs
 from penstock.stats.guess import complete
 from penstock.stats.plausible import faults_of
-from support.planning import random_problem
+from support.plans.planning import random_problem
 
 COSTS = Costs(
     "measured", insert=6e-9, expire=3e-9, hash=2e-9, probe=20e-9, compare=5e-9, arrive=15e-9,
@@ -179,7 +181,7 @@ def test_tree_search_counts_every_kind_of_cost(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_rounds_are_those_of_the_engine(seed: int) -> None:
     problem = random_problem(seed, 2 + seed % 4)
-    plans = [TreeJoin(problem.query, tree) for tree in all_trees(problem)]
+    plans: list[Plan] = [TreeJoin(problem.query, tree) for tree in all_trees(problem)]
     layout = Layout(problem.query)
     for plan in (*plans, default_plan(problem.query)):
         assert rounds_of(problem, plan) == routing_of(plan, layout).rounds
@@ -231,7 +233,7 @@ def test_joining_on_spark_is_not_faster_than_all_cores() -> None:
         ({"fold": None}, "fold has no cost"),
     ],
 )
-def test_costs_that_no_machine_has_are_named(costs: dict[str, float], fault: str) -> None:
+def test_costs_that_no_machine_has_are_named(costs: dict[str, Any], fault: str) -> None:
     assert list(faults_of("spark", BATCHED)) == []
     assert list(faults_of("spark", replace(BATCHED, **costs))) == [fault]
 
@@ -309,7 +311,7 @@ def test_engines_have_kinds_of_work_of_their_own() -> None:
     good = {"median_error": 0.05, "explained": 0.9, "runs": 9}
     one = {"costs": {"insert": 1e-9, "fold": 1e-7, "batch": 0.25}, "floored": ["insert"], **good}
     other = {"costs": {"insert": 2e-9, "batch": 0.0, "search": 3e-9}, "floored": [], **good}
-    made = {"file": "f", "engines": {"spark": one, "laboratory": other}, "refused": {}}
+    made: Any = {"file": "f", "engines": {"spark": one, "laboratory": other}, "refused": {}}
     assert calibration_text(made) == (
         "seconds for one     spark  laboratory\n"
         "───────────────  ────────  ──────────\n"
@@ -330,7 +332,7 @@ def test_engines_have_kinds_of_work_of_their_own() -> None:
 def test_all_engines_are_measured_by_the_command_of_the_readme(user_file: Path) -> None:
     """On a busy machine it may refuse what it measured, and then says so."""
     penstock = Path(sys.executable).with_name("penstock")
-    command = [penstock, "doctor", "--calibrate", "--quick", "--format", "json"]
+    command = [str(penstock), "doctor", "--calibrate", "--quick", "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True)
     said = json.loads(done.stdout)
     assert {*said["engines"], *said["refused"]} == {"spark", "local", "laboratory"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,9 +34,11 @@ C = {rate = 100.0}
 join = 0.005
 """
 
+Invoked = Callable[..., Result]
+
 
 @pytest.fixture
-def run(tmp_path: Path):
+def run(tmp_path: Path) -> Invoked:
     (tmp_path / "query.cql").write_text(SCRIPT)
     (tmp_path / "stats.toml").write_text(STATS)
 
@@ -48,14 +51,14 @@ def run(tmp_path: Path):
 
 
 @pytest.mark.parametrize("mode", [("--eager",), ("--every", "1s")])
-def test_a_tree_runs_and_what_was_shed_is_said(run, mode):
+def test_a_tree_runs_and_what_was_shed_is_said(run: Invoked, mode: tuple[str, ...]) -> None:
     done = run(*mode, "--shed")
     assert done.exit_code == 0, done.output
     assert "(A B) " in done.stderr.splitlines()[-2]
     assert done.stderr.splitlines()[-1].startswith("shed: A ")
 
 
-def test_a_simulated_clock_charges_inner_rows_too(run):
+def test_a_simulated_clock_charges_inner_rows_too(run: Invoked) -> None:
     done = run("--eager", "--shed", "--cost", "inserts=0.001")
     assert done.exit_code == 0, done.output
     said = r"([\d,]+) tuples, ([\d,]+) inserts.*\nbusy ([\d.]+) s \(simulated\)"
@@ -67,7 +70,7 @@ def test_a_simulated_clock_charges_inner_rows_too(run):
 
 
 @pytest.mark.parametrize("mode", [("--eager",), ("--every", "1s")])
-def test_one_stream_alone_runs(mode, tmp_path):
+def test_one_stream_alone_runs(mode: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "one.cql").write_text(
         STREAM.format(name="A") + "SELECT A.k FROM A [ROWS 3] WHERE A.k >= 0"
     )
@@ -77,7 +80,7 @@ def test_one_stream_alone_runs(mode, tmp_path):
     assert "300 results" in done.stderr
 
 
-def test_what_is_no_length_of_time_is_told_with_the_units(run):
+def test_what_is_no_length_of_time_is_told_with_the_units(run: Invoked) -> None:
     done = run("--every", "1000")
     assert done.exit_code == 2
     assert "'1000' is not a length of time; the units are MICROSECONDS" in done.stderr

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -40,13 +41,13 @@ def write(folder: Path, number: int) -> list[dict[str, int]]:
 
 
 @pytest.fixture
-def script(tmp_path) -> Path:
+def script(tmp_path: Path) -> Path:
     path = tmp_path / "query.cql"
     path.write_text(SCRIPT.format(folder=tmp_path, window="RANGE 10 SECONDS"))
     return path
 
 
-def penstock(*arguments: object, **more) -> subprocess.CompletedProcess[str]:
+def penstock(*arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
     command = [str(PENSTOCK), "run", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **more)
 
@@ -56,7 +57,7 @@ def lines(text: str) -> list[dict[str, int]]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_data_on_stdout_and_progress_on_stderr(engine, script, tmp_path):
+def test_data_on_stdout_and_progress_on_stderr(engine: str, script: Path, tmp_path: Path) -> None:
     wanted = write(tmp_path, 1) + write(tmp_path, 2)
     done = penstock(script, "--engine", engine, "--available-now", "--drain", "--partitions", 2)
     assert done.returncode == 0, done.stderr
@@ -69,7 +70,7 @@ def test_data_on_stdout_and_progress_on_stderr(engine, script, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_is_refused_exits_with_1(engine, script, tmp_path):
+def test_what_is_refused_exits_with_1(engine: str, script: Path, tmp_path: Path) -> None:
     write(tmp_path, 1)
     (tmp_path / "a" / "2.csv").write_text("ts,k\n3,one\n")
     sink = ("--sink", f"jsonl:{tmp_path / 'results'}")
@@ -83,7 +84,7 @@ def test_what_is_refused_exits_with_1(engine, script, tmp_path):
     assert "org.apache" not in done.stderr
 
 
-def test_refused_before_anything_is_started(script, tmp_path):
+def test_refused_before_anything_is_started(script: Path, tmp_path: Path) -> None:
     done = penstock(script, "--engine", "local", "--available-now")
     assert done.returncode == 1
     assert f"cannot read {tmp_path}/a" in done.stderr
@@ -105,13 +106,13 @@ def test_refused_before_anything_is_started(script, tmp_path):
         ["--no-such-option"],
     ],
 )
-def test_wrong_usage_exits_with_2(arguments, script):
+def test_wrong_usage_exits_with_2(arguments: list[str], script: Path) -> None:
     done = CliRunner().invoke(app, ["run", str(script), *arguments])
     assert (done.exit_code, done.stdout) == (2, "")
     assert arguments[0] in done.stderr
 
 
-def test_sink_plan_and_checkpoint(script, tmp_path):
+def test_sink_plan_and_checkpoint(script: Path, tmp_path: Path) -> None:
     results = tmp_path / "out" / "results.jsonl"
     common = ("--engine", "local", "--available-now", "--sink", f"jsonl:{results}")
     checkpoint = ("--checkpoint", tmp_path / "checkpoint")
@@ -130,7 +131,7 @@ def test_sink_plan_and_checkpoint(script, tmp_path):
     assert lines(results.read_text()) == wanted
 
 
-def test_a_run_without_drain_goes_on_and_a_drained_one_does_not(tmp_path):
+def test_a_run_without_drain_goes_on_and_a_drained_one_does_not(tmp_path: Path) -> None:
     path = tmp_path / "query.cql"
     path.write_text(SCRIPT.format(folder=tmp_path, window="ROWS 1"))
     results = tmp_path / "results"
@@ -146,14 +147,16 @@ def test_a_run_without_drain_goes_on_and_a_drained_one_does_not(tmp_path):
     assert "is closed" in done.stderr
 
 
-def test_a_query_from_stdin(script, tmp_path):
+def test_a_query_from_stdin(script: Path, tmp_path: Path) -> None:
     wanted = write(tmp_path, 1)
     done = penstock("-", "--engine", "local", "--available-now", input=script.read_text())
     assert lines(done.stdout) == wanted
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_ctrl_c_stops_cleanly_and_a_later_run_goes_on(engine, script, tmp_path):
+def test_ctrl_c_stops_cleanly_and_a_later_run_goes_on(
+    engine: str, script: Path, tmp_path: Path
+) -> None:
     wanted = write(tmp_path, 1)
     results = tmp_path / "results"
     common = (script, "--engine", engine, "--sink", f"jsonl:{results}")

@@ -25,8 +25,8 @@ from penstock.errors import SqlError
 from penstock.query import DataType, Field, Input, Query, Source
 from penstock.stats.guess import complete
 from reference import Row, answer, view_changes
-from support.cases import arrival, canonical
 from support.paths import ROOT
+from support.streams.cases import arrival, canonical
 
 PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 FIRST, *OTHERS = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)

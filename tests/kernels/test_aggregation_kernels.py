@@ -9,9 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.engine.folding.segments import segments
-from penstock.engine.rows.ticks import Ticks
-from penstock.engine.state.tick_span import TickSpan
 from penstock.kernels.covering import counts_over, least_over, sums_over
 from penstock.kernels.exact_sum import as_pairs, scaled, sums_by
 from penstock.kernels.grouping import counts_by, least_by, number_groups, order_keys
@@ -20,7 +17,7 @@ from penstock.kernels.sorting import counting_order
 TEXT = pa.large_string()
 
 
-def test_equal_rows_are_one_group():
+def test_equal_rows_are_one_group() -> None:
     x = pa.array([0.0, -0.0, math.nan, -math.nan, None, None, 1.0])
     s = pa.array(["", "", "a", "a", None, "", None], TEXT)
     ids, firsts = number_groups([x, s], 7)
@@ -42,12 +39,12 @@ def test_equal_rows_are_one_group():
     ],
     ids=lambda values: str(values.type),
 )
-def test_keys_are_in_the_order_of_values(values):
+def test_keys_are_in_the_order_of_values(values: pa.Array) -> None:
     keys = order_keys(values)
     assert all(keys[:-1] < keys[1:])
 
 
-def test_groups_are_counted_and_have_their_least():
+def test_groups_are_counted_and_have_their_least() -> None:
     rng = np.random.default_rng(1)
     ids, keys = rng.integers(0, 9, 200), rng.integers(-50, 50, 200)
     known = rng.random(200) < 0.5
@@ -59,7 +56,7 @@ def test_groups_are_counted_and_have_their_least():
         assert counts_by(ids, 9, keys)[group] == keys[ids == group].sum()
 
 
-def test_sums_are_rounded_once():
+def test_sums_are_rounded_once() -> None:
     rng = np.random.default_rng(2)
     values = (rng.random(5000) - 0.5) * 10.0 ** rng.integers(-9, 9, 5000)
     ids = rng.integers(0, 5, 5000)
@@ -67,7 +64,7 @@ def test_sums_are_rounded_once():
     assert high.tolist() == [math.fsum(values[ids == group]) for group in range(5)]
 
 
-def test_whole_numbers_and_their_multiples_are_exact():
+def test_whole_numbers_and_their_multiples_are_exact() -> None:
     values = np.array([(1 << 63) - 1, -(1 << 63), 5, -7, 1 << 53, (1 << 53) + 1])
     factors = np.array([3, 1_000_001, 0, 7, 9, 11])
     high, low = scaled(*as_pairs(values), factors)
@@ -75,7 +72,7 @@ def test_whole_numbers_and_their_multiples_are_exact():
     assert found == [v * f for v, f in zip(values.tolist(), factors.tolist(), strict=True)]
 
 
-def test_multiples_of_sums_keep_their_errors():
+def test_multiples_of_sums_keep_their_errors() -> None:
     values = np.full(10, 0.1)
     pair = sums_by(np.zeros(10, np.int64), 1, values, np.zeros(10))
     high, low = scaled(*pair, np.array([12_345]))
@@ -83,7 +80,7 @@ def test_multiples_of_sums_keep_their_errors():
     assert abs(Fraction(high[0]) + Fraction(low[0]) - exact) < exact / 2**100
 
 
-def test_infinities_and_nan_are_what_they_are():
+def test_infinities_and_nan_are_what_they_are() -> None:
     values = np.array([math.inf, 1.0, math.inf, -math.inf, math.nan, 1.0])
     high, low = sums_by(np.array([0, 0, 1, 1, 2, 2]), 3, values, np.zeros(6))
     assert high[0] == math.inf
@@ -93,7 +90,7 @@ def test_infinities_and_nan_are_what_they_are():
 
 
 @pytest.mark.parametrize("points", [1, 2, 3, 8, 37])
-def test_points_see_what_covers_them(points):
+def test_points_see_what_covers_them(points: int) -> None:
     rng = np.random.default_rng(points)
     starts = rng.integers(0, points, 40)
     lengths = np.array([rng.integers(0, points - start + 1) for start in starts])
@@ -110,38 +107,6 @@ def test_points_see_what_covers_them(points):
 
 
 @pytest.mark.parametrize("size", [0, 1, 500])
-def test_whole_numbers_are_ordered_by_counting(size):
+def test_whole_numbers_are_ordered_by_counting(size: int) -> None:
     numbers = np.random.default_rng(size).integers(0, 7, size)
     assert counting_order(numbers, 7).tolist() == np.argsort(numbers, kind="stable").tolist()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_segments_are_what_is_seen_of_each_cell_and_change_where_it_does(seed):
-    rng = np.random.default_rng(seed)
-    size, every = 60, 4
-    born = every * rng.integers(0, 20, size)
-    columns = {
-        "#ts": pa.array(born),
-        "#until": pa.array(born + every * rng.integers(0, 6, size)),
-        ".g": pa.array(rng.integers(0, 5, size)),
-        "=n:A": pa.array(rng.integers(1, 4, size)),
-        "=max:x": pa.array(rng.integers(0, 99, size)),
-    }
-    rows = pa.RecordBatch.from_pydict(columns)
-    span = TickSpan(first=3 * every, last=17 * every, every=every, begin=0)
-    found = segments("A", rows, Ticks(every, 0), span).to_pylist()
-    assert [row["#ts"] for row in found] == sorted(row["#ts"] for row in found)
-    for tick in range(0, 25 * every, every):
-        for group in range(5):
-            seen = [
-                (row["=n:A"], row["=max:x"])
-                for row in rows.to_pylist()
-                if row[".g"] == group and row["#ts"] <= tick <= row["#until"]
-            ]
-            mine = [r for r in found if r[".g"] == group and r["#ts"] <= tick <= r["#until"]]
-            if not span.first <= tick <= span.last or not seen:
-                assert mine == []
-                continue
-            (segment,) = mine
-            assert segment["=n:A"] == sum(count for count, _ in seen)
-            assert segment["=max:x"] == max(value for _, value in seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,13 +26,20 @@ from penstock.kernels.replicates import (
 )
 
 
-def weighed(ids, groups, values, weights, tickets, sums=()):
+def weighed(
+    ids: np.ndarray,
+    groups: int,
+    values: np.ndarray,
+    weights: np.ndarray,
+    tickets: np.ndarray,
+    sums: Sequence[np.ndarray] = (),
+) -> Any:
     """Sums over results that are of no more than themselves."""
     about = values, np.ones(len(ids)), np.ones(len(ids)), np.zeros(values.shape), -1
     return weighed_results(ids, groups, *about, weights, tickets, sums)
 
 
-def many_lots(members, weights: Sequence[float], times: int = 40_000) -> np.ndarray:
+def many_lots(members: Any, weights: Sequence[float], times: int = 40_000) -> np.ndarray:
     """The sums over results with these members, under as many other lots of their tuples."""
     size = len(members[0])
     lots_of = [lots(0, f"{place}", np.arange(times * 16)) for place in range(len(members))]
@@ -41,7 +49,8 @@ def many_lots(members, weights: Sequence[float], times: int = 40_000) -> np.ndar
     ]
     ids = np.repeat(np.arange(times), size)
     weighty = np.array([np.full(len(ids), weight) for weight in weights])
-    return weighed(ids, times, np.ones((1, len(ids))), weighty, np.array(tickets))[0]
+    found: np.ndarray = weighed(ids, times, np.ones((1, len(ids))), weighty, np.array(tickets))[0]
+    return found
 
 
 def test_the_variance_of_two_streams_is_the_closed_form() -> None:

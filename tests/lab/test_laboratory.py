@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
-from penstock.bench.joins.kernel import kernel_benchmark
 from penstock.errors import PlanError
 from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Eager, Lazy
+from penstock.plan.multiway import Method
 from penstock.query import (
     Call,
     Column,
@@ -22,8 +23,7 @@ from penstock.query import (
     TimeWindow,
 )
 from reference import Row, answer
-from support.cases import Case, canonical, random_case
-from support.laboratory import (
+from support.lab.laboratory import (
     GLOBAL,
     HASH,
     NESTED,
@@ -34,10 +34,11 @@ from support.laboratory import (
     rows_of,
     tables_of,
 )
+from support.streams.cases import Case, canonical, random_case
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_every_plan_and_mode_gives_the_results_of_the_reference(seed):
+def test_every_plan_and_mode_gives_the_results_of_the_reference(seed: int) -> None:
     case, rng = random_case(seed), Random(seed)
     mode = rng.choice((Eager(), Lazy(rng.choice((1, 3, 7, 50)) * SECOND)))
     expiration = rng.choice((0, 0, 2 * SECOND, 60 * SECOND))
@@ -52,10 +53,10 @@ def test_every_plan_and_mode_gives_the_results_of_the_reference(seed):
 # ── the algorithms by name ────────────────────────────────────────────────────────────────────────
 
 
-HYBRID = {"A": "nested", "B": "nested", "C": "hash", "D": "hash"}
+HYBRID: dict[str, Method] = {"A": "nested", "B": "nested", "C": "hash", "D": "hash"}
 TAU = Lazy(2 * SECOND)
 
-ALGORITHMS = {
+ALGORITHMS: dict[str, tuple[dict[str, Method], bool, Eager | Lazy]] = {
     "naive": (NESTED, True, Eager()),
     "eager nested loops": (NESTED, False, Eager()),
     "lazy nested loops": (NESTED, False, TAU),
@@ -66,13 +67,13 @@ ALGORITHMS = {
 }
 
 
-def run_algorithm(name: str, case: Case, **settings) -> Outcome:
+def run_algorithm(name: str, case: Case, **settings: Any) -> Outcome:
     methods, in_place, mode = ALGORITHMS[name]
     return run(plan_of(case.query, methods, in_place), tables_of(case), mode, **settings)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_algorithm_by_name(name):
+def test_every_algorithm_by_name(name: str) -> None:
     case = common_case()
     expected = canonical(answer(case.query, case.batches))
     assert sum(expected.values()) > 5
@@ -80,7 +81,7 @@ def test_every_algorithm_by_name(name):
 
 
 @pytest.mark.parametrize("in_place", [False, True])
-def test_the_example_of_golab_and_ozsu_tables_2_and_3(in_place):
+def test_the_example_of_golab_and_ozsu_tables_2_and_3(in_place: bool) -> None:
     case = common_case()
     seconds = {"A": (90, 100), "B": (150, 180), "C": (195, 205)}
     query = replace(
@@ -101,7 +102,7 @@ def test_the_example_of_golab_and_ozsu_tables_2_and_3(in_place):
     assert outcome.produced_at.tolist() == [210 * SECOND] * 2
 
 
-def test_the_work_of_the_algorithms_differs_as_it_should():
+def test_the_work_of_the_algorithms_differs_as_it_should() -> None:
     case = common_case()
     compares = {name: run_algorithm(name, case).work.compares for name in ALGORITHMS}
     assert compares["eager hash"] < compares["hybrid"] < compares["eager nested loops"]
@@ -110,7 +111,7 @@ def test_the_work_of_the_algorithms_differs_as_it_should():
     assert run_algorithm("hybrid", case).work.probes > 0
 
 
-def test_fewer_buckets_are_longer_chains_down_to_nested_loops():
+def test_fewer_buckets_are_longer_chains_down_to_nested_loops() -> None:
     case = common_case()
     looks = [
         run_algorithm("eager hash", case, buckets=dict.fromkeys(GLOBAL, count)).work.compares
@@ -120,7 +121,7 @@ def test_fewer_buckets_are_longer_chains_down_to_nested_loops():
     assert looks[2] == run_algorithm("eager nested loops", case).work.compares
 
 
-def test_lazy_expiration_keeps_dead_tuples_longer_and_looks_at_them():
+def test_lazy_expiration_keeps_dead_tuples_longer_and_looks_at_them() -> None:
     case = common_case()
     eager, lazy = (
         run_algorithm("eager nested loops", case, expiration=expiration)
@@ -132,7 +133,7 @@ def test_lazy_expiration_keeps_dead_tuples_longer_and_looks_at_them():
     assert sum(lazy.peaks.values()) > sum(eager.peaks.values())
 
 
-def test_rows_windows_hold_their_count():
+def test_rows_windows_hold_their_count() -> None:
     case = common_case()
     inputs = tuple(replace(item, window=RowsWindow(3)) for item in case.query.inputs)
     query = replace(case.query, inputs=inputs)
@@ -141,7 +142,7 @@ def test_rows_windows_hold_their_count():
     assert outcome.work.expired == 4 * (15 - 3)
 
 
-def test_a_filtered_tuple_is_counted_but_not_kept():
+def test_a_filtered_tuple_is_counted_but_not_kept() -> None:
     case = common_case()
     key = Column("A", "k", DataType.INT)
     never = Condition(Call("is_null", (key,), DataType.BOOLEAN))
@@ -169,7 +170,7 @@ def two_streams(a: list[int], b: list[int]) -> Case:
     return Case(query, batches)
 
 
-def test_a_server_slower_than_its_arrivals_builds_a_backlog():
+def test_a_server_slower_than_its_arrivals_builds_a_backlog() -> None:
     case = two_streams(a=[0, 1], b=[2, 10])
     clock = SimulatedClock(ClockCosts(tuples=2.0, results=1.0))
     outcome = run(plan_of(case.query, NESTED), tables_of(case), Eager(), clock=clock)
@@ -179,7 +180,7 @@ def test_a_server_slower_than_its_arrivals_builds_a_backlog():
     assert (outcome.busy, outcome.elapsed, outcome.utilization) == (10.0, 12.0, 1.0)
 
 
-def test_lazy_results_come_at_the_next_re_execution():
+def test_lazy_results_come_at_the_next_re_execution() -> None:
     case = two_streams(a=[0, 3], b=[1, 4])
     plan, tables = plan_of(case.query, HASH), tables_of(case)
     real = run(plan, tables, Lazy(2 * SECOND))
@@ -193,7 +194,7 @@ def test_lazy_results_come_at_the_next_re_execution():
     assert (slow.produced_at / SECOND).tolist() == [3.0, 4.5, 6.5, 6.5]
 
 
-def test_a_simulated_run_is_the_same_every_time():
+def test_a_simulated_run_is_the_same_every_time() -> None:
     case = common_case()
     clock = SimulatedClock(ClockCosts(compares=0.01, probes=0.02, expired=0.1, sweeps=0.001))
     one, two = (run_algorithm("lazy hash", case, clock=clock) for _ in range(2))
@@ -202,13 +203,13 @@ def test_a_simulated_run_is_the_same_every_time():
     assert (one.busy, one.elapsed, one.work) == (two.busy, two.elapsed, two.work)
 
 
-def test_no_input_at_all_is_no_result():
+def test_no_input_at_all_is_no_result() -> None:
     case = two_streams([], [])
     outcome = run(plan_of(case.query, HASH), tables_of(case), Lazy(SECOND))
     assert (len(outcome.results), outcome.work.tuples) == (0, 0)
 
 
-def test_settings_that_mean_nothing_are_refused():
+def test_settings_that_mean_nothing_are_refused() -> None:
     case = two_streams([1], [1])
     plan, tables = plan_of(case.query, HASH), tables_of(case)
     with pytest.raises(PlanError, match="every 0 µs"):
@@ -217,16 +218,3 @@ def test_settings_that_mean_nothing_are_refused():
         run(plan, tables, Eager(), expiration=-1)
     with pytest.raises(PlanError, match="0 buckets"):
         run(plan, tables, Eager(), buckets={"A": 0})
-
-
-def test_the_kernel_benchmark_reports_what_it_ran():
-    report = kernel_benchmark(seconds=2, rate=400, window=1, keys=400, repeats=1)
-    assert report["tuples"] == 2_400
-    assert report["results"] > 0
-    state = {
-        (row["grows"], row["factor"]): row["state_tuples"]  # type: ignore[index]
-        for row in report["growth"]  # type: ignore[attr-defined]
-    }
-    assert len(state) == 8
-    assert 6 < state["rate", 8] / state["rate", 1] < 10
-    assert 6 < state["window", 8] / state["window", 1] < 10

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from penstock.errors import PlanError
 from penstock.lab.clock import ClockCosts, SimulatedClock, Work
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy
+from penstock.plan.multiway import Method
 from penstock.plan.tree import Branch, Node, TreeJoin, branches, leaves
 from penstock.query import (
     Call,
@@ -31,11 +33,14 @@ from penstock.query import (
     Source,
     TimeWindow,
 )
+from penstock.query.expression import Expression, Value
+from penstock.query.keys import KeyClass
+from reference import Place as Where
 from reference import Row, alive, columns, equal, filtered, place
-from support.cases import Case, arrival, canonical
-from support.expressions import value_of
-from support.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
-from support.laboratory_trees import hand_made, random_tree, tree_of
+from support.lab.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
+from support.lab.laboratory_trees import hand_made, random_tree, tree_of
+from support.streams.cases import Case, arrival, canonical
+from support.streams.expressions import value_of
 
 
 def each(**costs: float) -> SimulatedClock:
@@ -43,7 +48,7 @@ def each(**costs: float) -> SimulatedClock:
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
-def test_two_servers_by_hand(method):
+def test_two_servers_by_hand(method: Method) -> None:
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), method)
     outcome = run(plan, tables_of(case), Eager(), clock=each(inserts=1.0, compares=0.5))
@@ -56,13 +61,14 @@ def test_two_servers_by_hand(method):
     assert outcome.work == Work(5, 8, 2, 0, probes, compares=6, results=3)
 
 
-def test_every_cost_is_charged_where_it_arises():
+def test_every_cost_is_charged_where_it_arises() -> None:
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), "hash")
 
     def produced(**costs: float) -> list[float]:
         outcome = run(plan, tables_of(case), Eager(), clock=each(**costs))
-        return (outcome.produced_at / SECOND).tolist()
+        seconds: list[float] = (outcome.produced_at / SECOND).tolist()
+        return seconds
 
     assert produced() == [3.0, 3.0, 4.0]
     assert produced(tuples=0.5) == [3.5, 3.5, 4.5]
@@ -73,21 +79,21 @@ def test_every_cost_is_charged_where_it_arises():
     assert produced(results=0.5) == [4.0, 4.0, 4.5]
 
 
-def test_rows_wait_for_the_re_execution():
+def test_rows_wait_for_the_re_execution() -> None:
     case = hand_made()
     plan = tree_of(case.query, (("A", "B"), "C"), "hash")
     outcome = run(plan, tables_of(case), Lazy(2 * SECOND), clock=each())
     assert (outcome.produced_at / SECOND).tolist() == [4.0, 4.0, 6.0]
 
 
-def test_a_multi_way_join_has_one_server():
+def test_a_multi_way_join_has_one_server() -> None:
     case = common_case()
     with pytest.raises(PlanError, match="one operator") as refused:
         run(plan_of(case.query, HASH), tables_of(case), Eager(), clock=each())
     assert refused.value.hint is not None
 
 
-def test_no_input_at_all_is_no_result():
+def test_no_input_at_all_is_no_result() -> None:
     case = hand_made()
     empty = Case(case.query, {alias: [[]] for alias in case.query.aliases})
     outcome = run(
@@ -97,7 +103,7 @@ def test_no_input_at_all_is_no_result():
 
 
 @pytest.mark.parametrize("method", ["hash", "nested"])
-def test_free_work_takes_no_time_however_much_it_is(method):
+def test_free_work_takes_no_time_however_much_it_is(method: Method) -> None:
     case = common_case(tuples=400, seconds=60, window=10)
     plan = tree_of(case.query, (("A", "B"), ("C", "D")), method)
     free = run(plan, tables_of(case), Eager(), clock=each())
@@ -124,7 +130,7 @@ def small_case(rng: Random) -> Case:
     def column(alias: str, name: str) -> Column:
         return Column(alias, name, DataType.BIGINT)
 
-    def compare(operator: str, left, right) -> Condition:
+    def compare(operator: str, left: Expression, right: Expression) -> Condition:
         return Condition(Call(operator, (left, right), DataType.BOOLEAN))
 
     links = [(a, b, rng.choice("kj")) for a, b in pairwise(aliases)]
@@ -174,10 +180,10 @@ class Simulation:
         self.above: dict[Node, Branch] = {}
         for join in branches(plan.root):
             self.above[join.left] = self.above[join.right] = join
-        self.events: list[tuple] = []
+        self.events: list[tuple[Any, Coming]] = []
         self.free: dict[Branch, float] = defaultdict(float)
         self.state: dict[Branch, list[Members]] = defaultdict(list)
-        self.results: list[tuple[float, tuple]] = []
+        self.results: list[tuple[float, tuple[Value, ...]]] = []
         self.work: dict[str, int] = defaultdict(int)
         self.root = plan.root
         for node in self.above:
@@ -229,16 +235,16 @@ class Simulation:
             else:
                 self.send(done, Coming(match, self.above[join], True))
 
-    def birth(self, members: Members):
+    def birth(self, members: Members) -> Where:
         return max(place(self.query, alias, row) for alias, row in members.items())
 
-    def all_alive(self, members: Members, last) -> bool:
+    def all_alive(self, members: Members, last: Where) -> bool:
         return all(
             alive(self.query, self.query.input(alias), self.windows[alias], row, last)
             for alias, row in members.items()
         )
 
-    def key_of(self, join: Branch):
+    def key_of(self, join: Branch) -> KeyClass | None:
         if join.method == "nested":
             return None
         sides = (leaves(join.left), leaves(join.right))
@@ -250,13 +256,13 @@ class Simulation:
         same = key is None or self.key_value(key, mine) == self.key_value(key, other)
         return same and self.all_alive(other, self.birth(mine))
 
-    def key_value(self, key, members: Members) -> list:
+    def key_value(self, key: KeyClass, members: Members) -> list[Value]:
         alias = next(a for a in members if a in key.streams)
         known = columns(self.query.input(alias), members[alias])
         return [value_of(part, known) for part in key.parts(alias)]
 
     def is_match(self, members: Members) -> bool:
-        known = {}
+        known: dict[Column, Value] = {}
         for alias, row in members.items():
             known |= columns(self.query.input(alias), row)
         here = members.keys()
@@ -268,7 +274,7 @@ class Simulation:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_the_times_are_those_of_a_simulation_event_by_event(seed):
+def test_the_times_are_those_of_a_simulation_event_by_event(seed: int) -> None:
     rng = Random(seed)
     case = small_case(rng)
     plan = random_tree(rng, case.query)
@@ -284,7 +290,7 @@ def test_the_times_are_those_of_a_simulation_event_by_event(seed):
     assert counted == dict(simulation.work)
 
 
-def test_the_simulations_have_backlogs_and_results():
+def test_the_simulations_have_backlogs_and_results() -> None:
     results = 0
     for seed in range(60):
         rng = Random(seed)

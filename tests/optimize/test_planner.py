@@ -24,7 +24,7 @@ from penstock.stats.costs import Costs
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from support.paths import GOLDEN
-from support.planning import example_1, query_of, random_problem
+from support.plans.planning import example_1, query_of, random_problem
 
 CASES: list[dict[str, Any]] = yaml.safe_load((GOLDEN / "plans.yaml").read_text(encoding="utf-8"))
 COLUMNS = dict.fromkeys("ABCDE", "a b v")
@@ -123,7 +123,7 @@ def test_goals_choose_by_their_measure() -> None:
     slow = replace(problem.known, capacity=Figure(1e-3, "declared"))
     for goal in (By(20.0), First(5)):
         decision = decide(slow, PlanOptions(goal=goal, alternatives=True))
-        measures = [a.estimate.measure for a in (decision.chosen, *decision.others)]
+        measures: list[Any] = [a.estimate.measure for a in (decision.chosen, *decision.others)]
         assert None not in measures
         assert measures == sorted(measures, reverse=isinstance(goal, By))
 

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import penstock as ps
 from penstock.api import ContinuousQuery
 from penstock.cli.main import app
+from penstock.engines import EngineName
 from penstock.errors import PenstockError
 
 STREAMS = "".join(
@@ -34,7 +35,7 @@ insert = 1e-4
 probe = 1e-4
 compare = 1e-5
 """
-ENGINES = ("spark", "local", "laboratory")
+ENGINES: tuple[EngineName, ...] = ("spark", "local", "laboratory")
 FORMATS = ("text", "json", "mermaid", "dot", "html")
 
 
@@ -251,8 +252,8 @@ def test_unusual_queries(select: str, goal: str) -> None:
         assert again["chosen"]["plan"] == plan
     if goal == "steady":
         shed = ps.sql(text, capacity=1e-7, shed=True)
-        found = answer(shed)
-        assert found is None or found["chosen"]["utilization"] <= 1e-7 * (1 + 1e-6)
+        left = answer(shed)
+        assert left is None or left["chosen"]["utilization"] <= 1e-7 * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(

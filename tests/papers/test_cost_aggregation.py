@@ -23,7 +23,7 @@ from penstock.papers.aggregation_join import (
 from penstock.plan.text.parse import forced_plan
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
-from support.planning import query_of
+from support.plans.planning import query_of
 
 # Of this size Fig. 10 (d) has its 30 seconds at 500 tuples/s, and (c) its second.
 TUNING = Tuning(probe=1e-6, update=1e-6, group=4e-7)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,8 @@ from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager
-from penstock.papers.fluid import Curve, Servers, curve
+from penstock.papers.curve import Curve
+from penstock.papers.fluid import Servers, curve
 from penstock.papers.network import Join, JoinCosts, Node, Source
 from penstock.plan import tree
 from penstock.plan.multiway import Method
@@ -85,12 +87,13 @@ def random_trial(
     edges = []
     for turn, number in enumerate(rng.permutation(len(links))):
         one, other = links[number]
-        sides = [next(p for p in parts if alias in p.aliases) for alias in (one, other)]
+        left, right = (next(p for p in parts if alias in p.aliases) for alias in (one, other))
         is_last = turn == len(links) - 1
         wanted = 10 ** (rng.uniform(4.8, 5.0) if is_last else rng.uniform(3.4, 3.9))
-        pairs = free_count(Join(sides[0].network, sides[1].network, 1.0))
+        pairs = free_count(Join(left.network, right.network, 1.0))
         edges.append(Edge(one, other, max(1, min(MOST_VALUES, round(pairs / wanted)))))
-        parts = [p for p in parts if p not in sides] + [joined(*sides, edges[-1], method)]
+        parts = [p for p in parts if p not in (left, right)]
+        parts.append(joined(left, right, edges[-1], method))
     most = sum if servers == "shared" else max
     work = busy * SPAN / most(work_of(parts[0].network))
     compares = {"nested": work, "hash": 0.1 * work if servers == "each" else 0.0}[method]
@@ -100,7 +103,11 @@ def random_trial(
 
 def random_stream(rng: np.random.Generator, method: Method, windowed: bool) -> Source:
     rate = 10 ** (rng.uniform(1.5, 2.0) if method == "hash" else rng.uniform(0.9, 1.2))
-    windows = ({"extent": SPAN * rng.uniform(0.2, 0.7)}, {"rows": round(rate * SPAN / 3)}, {})
+    windows: tuple[dict[str, Any], ...] = (
+        {"extent": SPAN * rng.uniform(0.2, 0.7)},
+        {"rows": round(rate * SPAN / 3)},
+        {},
+    )
     window = windows[rng.integers(3)] if windowed else {}
     end = rate * SPAN * rng.uniform(0.4, 0.9) if rng.random() < 0.5 else math.inf
     return Source(rate, round(end) if end < math.inf else end, **window)

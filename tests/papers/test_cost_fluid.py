@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 
 from penstock.errors import PlanError
 from penstock.papers.combinations import combinations
-from penstock.papers.fluid import Curve, Servers, curve, total_results
+from penstock.papers.curve import Curve
+from penstock.papers.fluid import Servers, curve, total_results
 from penstock.papers.network import (
     Filter,
     Join,
@@ -23,7 +25,7 @@ from penstock.papers.network import (
     symmetric_hash,
 )
 from penstock.papers.sliding_windows import join_all, time_window, tuple_window
-from support.discrete import Simulation
+from support.lab.discrete import Simulation
 
 BOTH: tuple[Servers, Servers] = ("each", "shared")
 
@@ -162,7 +164,11 @@ def random_network(
 
 def _random_leaf(rng: np.random.Generator, span: float, windowed: bool) -> Node:
     rate = 10 ** rng.uniform(1.0, 1.8)
-    windows = ({"extent": span * rng.uniform(0.2, 0.7)}, {"rows": round(rate * span / 3)}, {})
+    windows: tuple[dict[str, Any], ...] = (
+        {"extent": span * rng.uniform(0.2, 0.7)},
+        {"rows": round(rate * span / 3)},
+        {},
+    )
     window = windows[rng.integers(3)] if windowed else {}
     ends = {"cardinality": round(rate * span * rng.uniform(0.3, 0.9))}
     source = Source(rate, **window, **(ends if rng.random() < 0.5 else {}))
@@ -176,7 +182,7 @@ def agreement(network: Node, found: Curve, servers: Servers, seed: int) -> list[
         for n in range(10)
     ]
     checks = [share * found.total for share in (0.25, 0.5, 0.75, 1.0)]
-    times = {count: found.time_of(count) for count in checks if count >= 10_000}
+    times: dict[float, Any] = {c: found.time_of(c) for c in checks if c >= 10_000}
     return [
         float(np.mean([np.searchsorted(run, time) for run in runs])) / count
         for count, time in times.items()

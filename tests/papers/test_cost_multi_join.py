@@ -206,4 +206,4 @@ def test_different_attributes_match_by_the_join_graph() -> None:
             }
             counts.append(counted_comparisons(sizes, loops, pairs))
         predicted = driver_cost(windows, loops, "A", different_attributes(selectivities))
-        assert mean(counts) == pytest.approx(predicted, abs=4 * np.std(counts) / 20)
+        assert mean(counts) == pytest.approx(predicted, abs=float(4 * np.std(counts) / 20))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,14 +98,14 @@ def trees(names: tuple[int, ...]) -> Iterator[object]:
                 yield (one, other)
 
 
-def members(tree: object) -> set[int]:
-    return {tree} if isinstance(tree, int) else set().union(*map(members, tree))  # type: ignore[call-overload]
+def members(tree: Any) -> set[int]:
+    return {tree} if isinstance(tree, int) else set().union(*map(members, tree))
 
 
-def flow_of(tree: object, flows: list[Flow], factors: np.ndarray) -> Flow:
+def flow_of(tree: Any, flows: list[Flow], factors: np.ndarray) -> Flow:
     if isinstance(tree, int):
         return flows[tree]
-    left, right = tree  # type: ignore[misc]
+    left, right = tree
     selectivity = math.prod(factors[i, j] for i in members(left) for j in members(right))
     return join(flow_of(left, flows, factors), flow_of(right, flows, factors), selectivity)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import penstock
@@ -22,13 +23,16 @@ def parsed(folder: str) -> dict[str, ast.Module]:
     }
 
 
-PAPERS = parsed("papers")
+@cache
+def papers() -> dict[str, ast.Module]:
+    """The modules of the formulas of papers."""
+    return parsed("papers")
 
 
 def imported(tree: ast.AST) -> Iterator[Name]:
     """The names that come from the papers."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module in PAPERS:
+        if isinstance(node, ast.ImportFrom) and node.module in papers():
             yield from ((str(node.module), alias.name) for alias in node.names)
 
 
@@ -44,13 +48,13 @@ def used() -> set[Name]:
     found: set[Name] = set()
     while waiting:
         module, name = waiting.pop()
-        node = defined(PAPERS[module]).get(name)
+        node = defined(papers()[module]).get(name)
         if node is None or (module, name) in found:
             continue
         found.add((module, name))
         reads = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
         waiting += [(module, each) for each in reads]
-        waiting += [each for each in imported(PAPERS[module]) if each[1] in reads]
+        waiting += [each for each in imported(papers()[module]) if each[1] in reads]
     return found
 
 
@@ -61,7 +65,7 @@ def is_labelled(node: ast.Module | ast.FunctionDef | ast.ClassDef) -> bool:
 def test_what_no_plan_is_costed_by_is_called_a_reference() -> None:
     costed = used()
     assert ("penstock.papers.query_mesh", "mesh_cost") in costed
-    for module, tree in PAPERS.items():
+    for module, tree in papers().items():
         for name, node in defined(tree).items():
             is_used = (module, name) in costed
             if not name.startswith("_"):

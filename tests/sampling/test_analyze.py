@@ -235,7 +235,7 @@ def slow_query(rows: int) -> Query:
     def slow(value: int) -> bool:
         import time
 
-        time.sleep(0.001)
+        time.sleep(0.001)  # the cost that is to be measured
         return value % 2 == 0
 
     text = made("A", 1000, "k: uniform(0, 50)", 1, f", rows = {rows}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,15 +23,21 @@ from penstock.stats.guess import complete
 from penstock.stats.statistics import Statistics
 from penstock.stats.training import Training
 
-A_CHAIN = parse(
-    "CREATE STREAM A (ts TIMESTAMP, k BIGINT) WITH (format='synthetic', rate=1, timestamp='ts');"
-    "CREATE STREAM B (ts TIMESTAMP, k BIGINT, j BIGINT) "
-    "WITH (format='synthetic', rate=1, timestamp='ts');"
-    "CREATE TABLE C (j BIGINT) WITH (format='csv', path='c');"
-    "CREATE STREAM D (ts TIMESTAMP, v BIGINT) WITH (format='synthetic', rate=1, timestamp='ts');"
-    "SELECT A.k FROM A [NOW], B [RANGE 1 SECOND], C, D [RANGE 1 SECOND] "
-    "WHERE A.k = B.k AND B.j = C.j AND A.k < D.v"
-)
+
+@cache
+def a_chain() -> Query:
+    """A join of three inputs beside a theta join."""
+    return parse(
+        "CREATE STREAM A (ts TIMESTAMP, k BIGINT) "
+        "WITH (format='synthetic', rate=1, timestamp='ts');"
+        "CREATE STREAM B (ts TIMESTAMP, k BIGINT, j BIGINT) "
+        "WITH (format='synthetic', rate=1, timestamp='ts');"
+        "CREATE TABLE C (j BIGINT) WITH (format='csv', path='c');"
+        "CREATE STREAM D (ts TIMESTAMP, v BIGINT) "
+        "WITH (format='synthetic', rate=1, timestamp='ts');"
+        "SELECT A.k FROM A [NOW], B [RANGE 1 SECOND], C, D [RANGE 1 SECOND] "
+        "WHERE A.k = B.k AND B.j = C.j AND A.k < D.v"
+    )
 
 
 def test_probes_yield_what_a_full_window_holds_of_a_key() -> None:
@@ -41,7 +48,7 @@ def test_probes_yield_what_a_full_window_holds_of_a_key() -> None:
         "D": pa.table({"v": [1, 2]}),
     }
     drawn = {"A": pa.table({"k": [1, 2, 3, None]}), "D": pa.table({"v": [5]})}
-    windows = windows_of(A_CHAIN, rows, drawn, {"A": 2.0, "B": 8.0, "C": 4.0, "D": 6.0})
+    windows = windows_of(a_chain(), rows, drawn, {"A": 2.0, "B": 8.0, "C": 4.0, "D": 6.0})
     assert windows.matches("A", "B", 4).tolist() == [4.0, 2.0, 0.0, 0.0]
     # Of B's two tuples with key 1 one finds one row of C, the other three.
     assert windows.matches("A", "C", 4).tolist() == [2.0, 3.0, 0.0, 0.0]
@@ -198,12 +205,17 @@ def test_filters_that_together_let_nothing_through_are_trained() -> None:
     assert found == {"u": (1.0, 0.0), "v": (0.0, 1.0)}
 
 
-ASKED = parse(
-    "CREATE STREAM S (ts TIMESTAMP, day DATE, c STRING, x DOUBLE) "
-    "WITH (format='synthetic', rate=1, timestamp='ts');"
-    "CREATE TABLE T (c STRING) WITH (format='csv', path='t');"
-    "SELECT S.x FROM S [NOW], T WHERE S.c = T.c AND S.x < 5 AND S.c <> 'it''s \"x\"'"
-)
+@cache
+def asked() -> Query:
+    """A query with all that a choice can be about."""
+    return parse(
+        "CREATE STREAM S (ts TIMESTAMP, day DATE, c STRING, x DOUBLE) "
+        "WITH (format='synthetic', rate=1, timestamp='ts');"
+        "CREATE TABLE T (c STRING) WITH (format='csv', path='t');"
+        "SELECT S.x FROM S [NOW], T WHERE S.c = T.c AND S.x < 5 AND S.c <> 'it''s \"x\"'"
+    )
+
+
 TRAINING = Training(
     "S",
     ("day", "c", "x"),
@@ -215,8 +227,8 @@ TRAINING = Training(
 
 
 def test_training_reads_back_as_it_was_written() -> None:
-    known = Statistics(ASKED, training={"S": TRAINING})
-    assert loads(dump(known), ASKED).training == {"S": TRAINING}
+    known = Statistics(asked(), training={"S": TRAINING})
+    assert loads(dump(known), asked()).training == {"S": TRAINING}
 
 
 def test_what_analyze_writes_reads_back(tmp_path: Path) -> None:
@@ -226,40 +238,40 @@ def test_what_analyze_writes_reads_back(tmp_path: Path) -> None:
 
 
 def test_training_lies_in_a_file_of_its_own(tmp_path: Path) -> None:
-    known = Statistics(ASKED, training={"S": TRAINING}, untrained={}, horizon=60.0)
+    known = Statistics(asked(), training={"S": TRAINING}, untrained={}, horizon=60.0)
     files = save(known, tmp_path / "s.toml")
     assert [file.name for file in files] == ["s.training.toml", "s.toml"]
     figures = files[1].read_text(encoding="utf-8")
     assert 'training = "s.training.toml"' in figures
     assert "weights" not in figures
     assert "horizon" not in files[0].read_text(encoding="utf-8")
-    assert load(files[1], ASKED) == known
+    assert load(files[1], asked()) == known
     assert sorted(file.name for file in tmp_path.iterdir()) == ["s.toml", "s.training.toml"]
 
 
 def test_training_is_found_beside_the_figures_wherever_they_are_moved(tmp_path: Path) -> None:
-    known = Statistics(ASKED, training={"S": TRAINING})
+    known = Statistics(asked(), training={"S": TRAINING})
     save(known, tmp_path / "s.toml")
     moved = tmp_path / "there"
     moved.mkdir()
     for file in ("s.toml", "s.training.toml"):
         (tmp_path / file).rename(moved / file)
-    assert load(moved / "s.toml", ASKED) == known
+    assert load(moved / "s.toml", asked()) == known
 
 
 def test_without_training_there_is_one_file(tmp_path: Path) -> None:
-    assert save(Statistics(ASKED, horizon=60.0), tmp_path / "s.toml") == (tmp_path / "s.toml",)
+    assert save(Statistics(asked(), horizon=60.0), tmp_path / "s.toml") == (tmp_path / "s.toml",)
     assert [file.name for file in tmp_path.iterdir()] == ["s.toml"]
 
 
 def test_a_training_file_that_is_gone_or_wrong_is_named(tmp_path: Path) -> None:
     path, apart = tmp_path / "s.toml", tmp_path / "s.training.toml"
-    save(Statistics(ASKED, training={"S": TRAINING}), path)
+    save(Statistics(asked(), training={"S": TRAINING}), path)
     good = apart.read_text(encoding="utf-8")
 
     def refusal() -> str:
         with pytest.raises(StatsError) as caught:
-            load(path, ASKED)
+            load(path, asked())
         return str(caught.value)
 
     apart.write_text(good.replace("training.S", "training.R"), encoding="utf-8")
@@ -276,21 +288,26 @@ def test_a_training_file_that_is_gone_or_wrong_is_named(tmp_path: Path) -> None:
 
 
 def test_reasons_for_no_training_read_back() -> None:
-    known = Statistics(ASKED, untrained={"S": 'it "failed"'})
-    assert loads(dump(known), ASKED) == known
+    known = Statistics(asked(), untrained={"S": 'it "failed"'})
+    assert loads(dump(known), asked()) == known
     assert refused("[untrained]\nT = 'it failed'") == (
         "s.toml: untrained.T is no stream of the query\nhint: there is only S"
     )
     assert refused("[untrained]\nS = 1").startswith("s.toml: untrained.S must be a text\n")
 
 
-def refused(text: str, query: Query = ASKED) -> str:
+def refused(text: str) -> str:
     with pytest.raises(StatsError) as caught:
-        loads(text, query, "s.toml")
+        loads(text, asked(), "s.toml")
     return str(caught.value)
 
 
-GOOD = dump(Statistics(ASKED, training={"S": TRAINING}))
+@cache
+def good() -> str:
+    """The text of training that can be read."""
+    return dump(Statistics(asked(), training={"S": TRAINING}))
+
+
 AGAIN = "penstock analyze writes this part: let it sample the sources again"
 
 
@@ -348,8 +365,8 @@ AGAIN = "penstock analyze writes this part: let it sample the sources again"
     ],
 )
 def test_training_that_cannot_be_is_refused(old: str, new: str, message: str) -> None:
-    assert old in GOOD
-    assert refused(GOOD.replace(old, new)) == f"s.toml: {message}"
+    assert old in good()
+    assert refused(good().replace(old, new)) == f"s.toml: {message}"
 
 
 def test_a_function_that_fails_on_the_sample_leaves_its_figures_to_guesses() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +31,10 @@ def ask(where: str, inputs: str = "A [NOW], B [NOW], C [NOW], D [NOW]") -> Query
     return parse(f"{STREAMS}{TABLE}SELECT * FROM {inputs} WHERE {where}")
 
 
-CLASS = ask("A.a = B.a AND B.a = C.a AND C.a = D.a")
+@cache
+def one_class() -> Query:
+    """Four streams that are joined on one key."""
+    return ask("A.a = B.a AND B.a = C.a AND C.a = D.a")
 
 
 def known(query: Query, stats: str = "") -> Known:
@@ -41,11 +46,12 @@ def equal(figures: Known, *aliases: str) -> Figure:
 
 
 def guessed(value: float, rule: str) -> Figure:
-    return Figure(pytest.approx(value), "guessed", rule=rule)
+    about: Any = pytest.approx(value)
+    return Figure(about, "guessed", rule=rule)
 
 
 def test_nothing_given_is_all_guessed() -> None:
-    figures = complete(CLASS)
+    figures = complete(one_class())
     assert figures.rates["A"] == guessed(DEFAULT_RATE, "1,000 tuples/s")
     assert figures.cardinalities == {}
     assert figures.costs == DEFAULT_COSTS
@@ -95,7 +101,7 @@ def test_distinct_counts_contain_each_other() -> None:
         f"[streams.{n}]\ndistinct = {{a = {d}}}\n"
         for n, d in {"A": 8, "B": 2, "C": 4, "D": 5}.items()
     )
-    figures = known(CLASS, stats)
+    figures = known(one_class(), stats)
     assert equal(figures, "A", "B") == guessed(1 / 8, "1/distinct")
     assert equal(figures, "B", "C", "D") == guessed(1 / (4 * 5), "1/distinct")
     assert equal(figures, "A", "B", "C", "D") == guessed(1 / (4 * 5 * 8), "1/distinct")
@@ -104,7 +110,7 @@ def test_distinct_counts_contain_each_other() -> None:
 def test_given_pairs_multiply_along_the_best_tree() -> None:
     pairs = {"A.a = B.a": 0.5, "B.a = C.a": 0.2, "A.a = C.a": 0.4, "C.a = D.a": 0.1}
     joins = {text: {"selectivity": value} for text, value in pairs.items()}
-    figures = complete(CLASS, from_data({"joins": joins}, CLASS))
+    figures = complete(one_class(), from_data({"joins": joins}, one_class()))
     assert equal(figures, "A", "B") == Figure(0.5, "declared")
     assert equal(figures, "A", "B", "C").value == pytest.approx(0.5 * 0.4)
     assert equal(figures, "A", "B", "C").rule == "pairs multiplied"
@@ -114,7 +120,7 @@ def test_given_pairs_multiply_along_the_best_tree() -> None:
 
 
 def test_a_given_group_counts_before_its_pairs_and_for_them() -> None:
-    figures = known(CLASS, "[joins]\n'A.a = B.a = C.a' = {selectivity = 0.04}")
+    figures = known(one_class(), "[joins]\n'A.a = B.a = C.a' = {selectivity = 0.04}")
     assert equal(figures, "A", "B", "C") == Figure(0.04, "declared")
     assert equal(figures, "A", "C") == guessed(0.2, "root of a larger group")
     assert equal(figures, "A", "D") == guessed(0.01, "equal keys 0.01")
@@ -122,7 +128,7 @@ def test_a_given_group_counts_before_its_pairs_and_for_them() -> None:
 
 def test_a_pair_that_never_agrees_is_no_trouble() -> None:
     stats = "[joins]\n'A.a = B.a' = {selectivity = 0}\n'B.a = C.a' = {selectivity = 0.5}"
-    figures = known(CLASS, stats)
+    figures = known(one_class(), stats)
     assert equal(figures, "A", "C").value == 0
     assert equal(figures, "A", "B", "C").value == 0
 
@@ -131,7 +137,7 @@ def test_the_tree_is_the_best_of_all() -> None:
     generator = np.random.default_rng(7)
     pairs = {pair: float(generator.random()) for pair in combinations("ABCD", 2)}
     joins = {f"{a}.a = {b}.a": {"selectivity": s} for (a, b), s in pairs.items()}
-    figures = complete(CLASS, from_data({"joins": joins}, CLASS))
+    figures = complete(one_class(), from_data({"joins": joins}, one_class()))
     trees = [edges for edges in combinations(pairs, 3) if is_tree(edges)]
     assert len(trees) == 16
     best = max(prod(pairs[edge] for edge in edges) for edges in trees)
@@ -209,6 +215,6 @@ def test_a_function_brings_its_own_figures() -> None:
 
 def test_costs_are_given_calibrated_or_guessed() -> None:
     calibrated = Costs("measured", insert=1e-6)
-    assert complete(CLASS, None, calibrated).costs == calibrated
-    given = loads("[costs]\njoin = 0.1", CLASS)
-    assert complete(CLASS, given, calibrated).costs == Costs("declared", join=0.1)
+    assert complete(one_class(), None, calibrated).costs == calibrated
+    given = loads("[costs]\njoin = 0.1", one_class())
+    assert complete(one_class(), given, calibrated).costs == Costs("declared", join=0.1)

@@ -22,7 +22,7 @@ from penstock.query import (
     Function,
     Literal,
 )
-from support.functions import (
+from support.streams.functions import (
     T,
     column,
     counted,

@@ -17,7 +17,7 @@ from penstock.engine.rows.columns import plain_name
 from penstock.errors import EvaluationError
 from penstock.query import Call, Column, DataType, Expression, Field, Literal
 from penstock.query.expression import COMPARISONS, FUNCTIONS, columns_of
-from support.expressions import value_of
+from support.streams.expressions import value_of
 
 T = DataType
 BITS = {T.TINYINT: 8, T.SMALLINT: 16, T.INT: 32, T.BIGINT: 64}
@@ -41,10 +41,11 @@ def values(type_: DataType) -> st.SearchStrategy[Any]:
         case T.BOOLEAN:
             return st.booleans()
         case T.FLOAT | T.DOUBLE:
-            width = 32 if type_ is T.FLOAT else 64
             ties = st.sampled_from([0.0, -0.0, 0.5, -0.5, 1.5, 2.5, 2.0, math.nan, math.inf])
             tiny_steps = st.sampled_from([2.675, 1.005, -1.005, 0.285, 1e15, 1234.5])
-            return st.one_of(ties, st.floats(width=width), *([] if width == 32 else [tiny_steps]))
+            if type_ is T.FLOAT:
+                return st.one_of(ties, st.floats(width=32))
+            return st.one_of(ties, st.floats(width=64), tiny_steps)
         case T.STRING:
             return TEXTS
         case T.DATE:
@@ -134,7 +135,9 @@ def calls(draw: Any, function: str, signature: tuple[Any, ...], depth: int = 0) 
 def expressions(type_: DataType, depth: int) -> st.SearchStrategy[Expression]:
     if depth == 0:
         return leaves(type_)
-    nested = st.sampled_from(BY_RESULT[type_]).flatmap(lambda each: calls(*each, depth - 1))
+    nested = st.sampled_from(BY_RESULT[type_]).flatmap(
+        lambda each: calls(each[0], each[1], depth - 1)
+    )
     return st.one_of(leaves(type_), nested, nested)
 
 

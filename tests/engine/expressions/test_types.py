@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,8 +25,7 @@ from penstock.plan.plan import Plan
 from penstock.query import DataType, Query
 from penstock.query.types import common_type
 from reference import answer, view_changes
-from support.cases import Case, canonical, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     expected,
     first_files_only,
@@ -36,10 +36,15 @@ from support.engines import (
     run_spark,
     tree,
 )
-from support.laboratory import random_plan as laboratory_plan
-from support.laboratory import rows_of, tables_of
-from support.meshes import random_mesh
-from support.typed import TYPES, emptied, typed_case, typed_view
+from support.lab.laboratory import random_plan as laboratory_plan
+from support.lab.laboratory import rows_of, tables_of
+from support.plans.meshes import random_mesh
+from support.streams.cases import Case, canonical, write_case
+from support.streams.typed import TYPES, emptied, typed_case, typed_view
+from support.streams.views import Told
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SEEDS = range(100)
 SPARK_CASES = 4
@@ -64,10 +69,10 @@ def any_view_plan(query: Query, rng: Random) -> Plan:
     return replace(plan, early=tuple(alias for alias in query.aliases if rng.random() < 0.5))
 
 
-def told(place: Place, query: Query):
+def told(place: Place, query: Query) -> Told:
     """What the sink of a view holds; times in microseconds, because some are after all dates."""
     rows = []
-    for path in sorted(Path(place.sink.path).glob("*.parquet")):
+    for path in sorted(Path(place.sink.place).glob("*.parquet")):
         table = pq.read_table(path)
         times = table.column("_time").cast(pa.int64()).to_pylist()
         values = table.drop_columns(["_time"]).to_pylist()
@@ -76,7 +81,7 @@ def told(place: Place, query: Query):
     return canonical(rows)
 
 
-def expected_view(case: Case, query: Query, drain: bool):
+def expected_view(case: Case, query: Query, drain: bool) -> Told:
     changes = view_changes(query, case.batches, drain)
     return canonical((c.time, c.kind, *c.values) for c in changes)
 
@@ -140,26 +145,26 @@ def check_in_laboratory(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_local_results_are_those_of_the_reference(seed, tmp_path):
+def test_local_results_are_those_of_the_reference(seed: int, tmp_path: Path) -> None:
     check(seed, tmp_path)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_local_views_are_what_the_reference_says(seed, tmp_path):
+def test_local_views_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     check_view(seed, tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(300, 360))
-def test_plans_may_change_where_a_filter_drops_a_whole_stream(seed, tmp_path):
+def test_plans_may_change_where_a_filter_drops_a_whole_stream(seed: int, tmp_path: Path) -> None:
     check_emptied(seed, tmp_path)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_laboratory_gives_the_results_of_the_reference(seed):
+def test_the_laboratory_gives_the_results_of_the_reference(seed: int) -> None:
     check_in_laboratory(seed)
 
 
-def test_keys_are_of_all_pairs_of_types_and_many_joins_of_any_size_have_results():
+def test_keys_are_of_all_pairs_of_types_and_many_joins_of_any_size_have_results() -> None:
     pairs: set[frozenset[DataType]] = set()
     having, all_ = Counter[int](), Counter[int]()
     for seed in range(250):
@@ -178,7 +183,7 @@ def test_keys_are_of_all_pairs_of_types_and_many_joins_of_any_size_have_results(
 
 @pytest.mark.spark
 @pytest.mark.parametrize("number", range(SPARK_CASES))
-def test_spark_gives_the_same(number, spark, tmp_path):
+def test_spark_gives_the_same(number: int, spark: SparkSession, tmp_path: Path) -> None:
     rng = Random(f"types on Spark {number}")
     is_view = number % 2 == 1
     draw = typed_view if is_view else typed_case
@@ -239,7 +244,7 @@ def asked(folder: Path, select: str, files: int = 1) -> Query:
     return parse(SCRIPT.format(folder=folder, select=select))
 
 
-PAIRS = {
+PAIRS: dict[str, list[tuple[Any, Any]]] = {
     "a.t = b.t": [(NOON, NOON), (MIDNIGHT, MIDNIGHT)],
     "a.t = b.d": [(MIDNIGHT, DAY)] * 2,
     "a.n = b.x": [(BIG, BIG), (BIG + 1, BIG), (2**63 - 1, 2**63)],
@@ -250,8 +255,8 @@ PAIRS = {
 
 @pytest.mark.parametrize("equality", PAIRS)
 def test_null_keys_of_any_type_match_nothing_and_others_match_in_their_common_type(
-    equality, tmp_path
-):
+    equality: str, tmp_path: Path
+) -> None:
     """As keys and as theta predicates alike."""
     one, other = equality.split(" = ")
     select = f"SELECT {one} AS one, {other} AS other FROM a [UNBOUNDED], b [UNBOUNDED] WHERE "
@@ -262,7 +267,7 @@ def test_null_keys_of_any_type_match_nothing_and_others_match_in_their_common_ty
         assert canonical(place.results(query)) == canonical(PAIRS[equality])
 
 
-def test_null_is_a_group_of_times(tmp_path):
+def test_null_is_a_group_of_times(tmp_path: Path) -> None:
     query = asked(tmp_path, "SELECT a.t, COUNT(*) AS n FROM a [UNBOUNDED] GROUP BY a.t EVERY 4 s")
     run_local(query, Place(tmp_path), partitions=2)
     shown = [row[2:] for row in told(Place(tmp_path), query)]
@@ -270,7 +275,9 @@ def test_null_is_a_group_of_times(tmp_path):
 
 
 @pytest.mark.parametrize("shape", [(("a", "c"), "b"), (("a", "b"), "c"), ("a", ("b", "c"))])
-def test_the_plan_may_change_to_a_product_over_a_window_that_a_filter_empties(shape, tmp_path):
+def test_the_plan_may_change_to_a_product_over_a_window_that_a_filter_empties(
+    shape: Any, tmp_path: Path
+) -> None:
     select = """SELECT a.n AS an, b.n AS bn, c.n AS cn FROM a [ROWS 3], b [ROWS 3], c [ROWS 3]
     WHERE a.n = b.n AND b.x = c.x AND c.n < 0"""
     query = asked(tmp_path, select, files=3)

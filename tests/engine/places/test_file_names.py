@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.cql import parse
 from penstock.engine.places.file_names import as_file_name, is_own
+from penstock.engine.places.place import Place as At
+from penstock.engine.run.report import Report
 from penstock.engine.sources.feed import FileLog
 from penstock.engine.state.store import Store
 from penstock.query import Query
-from support.engines import Place, run_local, run_spark
+from support.engines.runs import Place, Runner, run_local, run_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 HOSTILE = [
     "../../x",
@@ -101,7 +107,7 @@ def files_in(folder: Path) -> set[Path]:
     return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
 
 
-def check(folder: Path, name: str, run, window: str = "RANGE 1 HOUR") -> None:
+def check(folder: Path, name: str, run: Runner, window: str = "RANGE 1 HOUR") -> None:
     """Run, run again with more input, and look for files outside the checkpoint."""
     base = folder / "some" / "where" / "deep"
     base.mkdir(parents=True)
@@ -142,16 +148,16 @@ def test_a_log_of_files_under_an_unencoded_name_is_found(tmp_path: Path) -> None
 
 
 @pytest.mark.spark
-def test_hostile_names_on_spark(spark, tmp_path: Path) -> None:
-    def run(query: Query, place: Place, **more) -> None:
-        run_spark(spark, query, place, **more)
+def test_hostile_names_on_spark(spark: SparkSession, tmp_path: Path) -> None:
+    def run(query: Query, place: Place, **more: Any) -> list[Report]:
+        return run_spark(spark, query, place, **more)
 
     check(tmp_path, "../../x", run)
 
 
 def test_a_name_that_another_is_encoded_as_has_a_log_of_its_own(tmp_path: Path) -> None:
     """The folder of `a/b` is called `a%2Fb`; a stream of that name has another one."""
-    store = Store(tmp_path)
+    store = Store(At.of(tmp_path))
     for name in ("a/b", "a%2Fb", "nul\0", "a%252Fb"):
         folder = tmp_path / "in" / as_file_name(name)
         folder.mkdir(parents=True)

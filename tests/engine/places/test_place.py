@@ -42,9 +42,11 @@ def test_a_name_is_put_after_the_path_and_before_the_options(written: str, child
     assert (below.parent, below.name) == (place, "_staging")
 
 
-def test_equal_is_what_means_the_same_files(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+def test_equal_is_what_means_the_same_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
-    here = [
+    here: list[str | Path] = [
         str(tmp_path / "a b"),
         "a b",
         "./x/../a b/",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,13 +17,13 @@ from penstock.duration import MICROS
 from penstock.engine.join import legs
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
+from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.expression import columns_of
-from penstock.query.window import NOW, UNBOUNDED, is_tumble
+from penstock.query.window import NOW, UNBOUNDED, Window, is_tumble
 from reference import answer, in_time
-from support.cases import Case, canonical, random_case, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     expected,
     first_files_only,
@@ -31,7 +32,11 @@ from support.engines import (
     run_local,
     run_spark,
 )
+from support.streams.cases import Case, canonical, random_case, write_case
 from support.waiting import let_hours_pass
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SEEDS = range(180)
 SPARK_CASES = 22
@@ -41,7 +46,7 @@ SPARK_CASES = 22
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_local_results_are_those_of_the_reference(seed, tmp_path):
+def test_local_results_are_those_of_the_reference(seed: int, tmp_path: Path) -> None:
     rng = Random(f"local {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -53,7 +58,7 @@ def test_local_results_are_those_of_the_reference(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(1000, 1040))
-def test_the_plan_may_change_on_a_checkpoint(seed, tmp_path):
+def test_the_plan_may_change_on_a_checkpoint(seed: int, tmp_path: Path) -> None:
     rng = Random(f"change {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -69,7 +74,7 @@ def test_the_plan_may_change_on_a_checkpoint(seed, tmp_path):
     ("plan", "reason"),
     [("a: b a", "behind another window"), ("a: b/nested", "nested loops")],
 )
-def test_plans_of_the_laboratory_are_refused(plan, reason, tmp_path):
+def test_plans_of_the_laboratory_are_refused(plan: str, reason: str, tmp_path: Path) -> None:
     query = pair(tmp_path, [[(0, 1)]], [[(0, 1)]])
     with pytest.raises(PlanError, match=reason):
         run_local(query, Place(tmp_path), plan=plan)
@@ -113,7 +118,7 @@ INPUTS = {"late", "far apart", "empty stream", *(f"{count} inputs" for count in 
 WANTED = WINDOWS | PREDICATES | INPUTS
 
 
-def _window_trait(window) -> str:
+def _window_trait(window: Window | None) -> str:
     match window:
         case None:
             return "table"
@@ -149,7 +154,9 @@ def chosen_seeds() -> tuple[int, ...]:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(SPARK_CASES))
-def test_spark_results_are_those_of_the_reference(number, spark, tmp_path):
+def test_spark_results_are_those_of_the_reference(
+    number: int, spark: SparkSession, tmp_path: Path
+) -> None:
     rng = Random(f"spark {number}")
     case = random_case(chosen_seeds()[number])
     query = write_case(case, tmp_path / "in")
@@ -159,13 +166,13 @@ def test_spark_results_are_those_of_the_reference(number, spark, tmp_path):
     assert canonical(place.results(query)) == expected(case, query, place.kind, number % 3 > 0)
 
 
-def test_the_cases_for_spark_cover_the_language():
+def test_the_cases_for_spark_cover_the_language() -> None:
     covered = frozenset().union(*(traits(random_case(seed)) for seed in chosen_seeds()))
     assert covered >= WANTED, WANTED - covered
 
 
 @pytest.mark.spark
-def test_the_plan_may_change_on_spark(spark, tmp_path):
+def test_the_plan_may_change_on_spark(spark: SparkSession, tmp_path: Path) -> None:
     case = random_case(chosen_seeds()[-1])
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
@@ -209,7 +216,9 @@ def busy_query(folder: Path, window: str) -> Query:
 
 @pytest.mark.spark
 @pytest.mark.parametrize("window", ["RANGE 4 SECONDS", "PARTITION BY j ROWS 5"])
-def test_the_engines_are_equal_on_more_than_the_reference_can_do(window, spark, tmp_path):
+def test_the_engines_are_equal_on_more_than_the_reference_can_do(
+    window: str, spark: SparkSession, tmp_path: Path
+) -> None:
     query = busy_query(tmp_path / "in", window)
     here, there = Place(tmp_path / "local"), Place(tmp_path / "spark")
     run_local(query, here, partitions=1)
@@ -232,7 +241,16 @@ SELECT a.s AS a, b.s AS b FROM a [{window}], b [{window}] WHERE a.k = b.k
 """
 
 
-def pair(folder: Path, a, b, window: str = "RANGE 10 SECONDS", more: str = "") -> Query:
+Pairs = list[tuple[int, int]]
+
+
+def pair(
+    folder: Path,
+    a: list[Pairs],
+    b: list[Pairs],
+    window: str = "RANGE 10 SECONDS",
+    more: str = "",
+) -> Query:
     """A query of two streams, whose batches are lists of (second, key)."""
     for name, batches in (("a", a), ("b", b)):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -242,16 +260,18 @@ def pair(folder: Path, a, b, window: str = "RANGE 10 SECONDS", more: str = "") -
     return parse(PAIR.format(window=window, more=more, **paths))
 
 
-def write_pairs(path: Path, rows) -> None:
+def write_pairs(path: Path, rows: Pairs) -> None:
     seconds, keys = [s for s, _ in rows], [k for _, k in rows]
     pq.write_table(pa.table({"s": seconds, "k": pa.array(keys, pa.int32())}), path)
 
 
 @pytest.mark.parametrize("window", ["RANGE 10 SECONDS", "ROWS 5"])
-def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(window, tmp_path):
+def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(
+    window: str, tmp_path: Path
+) -> None:
     query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], window, more=", idle='1 h'")
     place = Place(tmp_path)
-    reports = []
+    reports: list[Report] = []
     run = open_run(
         planned(query),
         RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append),
@@ -270,10 +290,10 @@ def test_a_silent_stream_is_passed_and_what_it_sends_then_is_late(window, tmp_pa
     assert sorted(place.results(query)) == sorted(near + far)
 
 
-def test_a_stream_that_speaks_again_is_not_passed(tmp_path):
+def test_a_stream_that_speaks_again_is_not_passed(tmp_path: Path) -> None:
     query = pair(tmp_path, [[(100, 1)]], [[(100, 1)]], more=", idle='1 h'")
     place = Place(tmp_path)
-    reports = []
+    reports: list[Report] = []
     run = open_run(
         planned(query),
         RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append),
@@ -289,13 +309,13 @@ def test_a_stream_that_speaks_again_is_not_passed(tmp_path):
     assert sorted(place.results(query)) == [(100, 100), (600, 595)]
 
 
-def test_a_stream_that_is_not_silent_for_long_is_waited_for(tmp_path):
+def test_a_stream_that_is_not_silent_for_long_is_waited_for(tmp_path: Path) -> None:
     query = pair(tmp_path, [[(100, 1)], [(500, 1)]], [[(100, 1)]], more=", idle='1 h'")
     reports = run_local(query, Place(tmp_path), drain=False)
     assert reports[-1].frontier == 100 * MICROS
 
 
-def test_the_decision_to_pass_a_silent_stream_is_kept(tmp_path):
+def test_the_decision_to_pass_a_silent_stream_is_kept(tmp_path: Path) -> None:
     """A batch that is run again must pass the same streams, though no time has gone by."""
     query = pair(tmp_path, [[(100, 1)], [(500, 1)]], [[(100, 1)]], more=", idle='1 h'")
     place = Place(tmp_path)
@@ -306,11 +326,13 @@ def test_the_decision_to_pass_a_silent_stream_is_kept(tmp_path):
     assert reports[-1].frontier == 500 * MICROS
 
 
-def test_a_hot_key_gives_its_results_in_small_slices(tmp_path, monkeypatch):
-    slices = []
+def test_a_hot_key_gives_its_results_in_small_slices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slices: list[int] = []
     extend = legs.Join._extend
 
-    def counted(*arguments):
+    def counted(*arguments: Any) -> Any:
         found = extend(*arguments)
         slices.append(len(found))
         return found
@@ -326,14 +348,14 @@ def test_a_hot_key_gives_its_results_in_small_slices(tmp_path, monkeypatch):
     assert len(slices) >= 180
 
 
-def test_state_expires(tmp_path):
+def test_state_expires(tmp_path: Path) -> None:
     batches = [[(10 * n + i, i) for i in range(10)] for n in range(40)]
     reports = run_local(pair(tmp_path, batches, batches, "RANGE 20 SECONDS"), Place(tmp_path))
     assert max(report.state_tuples for report in reports) <= 120
     assert reports[30].state_tuples <= reports[10].state_tuples + 20
 
 
-def test_of_a_batch_that_outlasts_windows_only_the_windows_are_kept(tmp_path):
+def test_of_a_batch_that_outlasts_windows_only_the_windows_are_kept(tmp_path: Path) -> None:
     batch = [(n // 2, n % 7) for n in range(400)]
     place = Place(tmp_path)
     query = pair(tmp_path, [batch, [(200, 1)]], [batch, [(200, 1)]], "RANGE 20 SECONDS")
@@ -343,7 +365,7 @@ def test_of_a_batch_that_outlasts_windows_only_the_windows_are_kept(tmp_path):
     assert sum(200 in result for result in place.results(query)) == 11
 
 
-def test_state_expires_by_the_slowest_stream(tmp_path):
+def test_state_expires_by_the_slowest_stream(tmp_path: Path) -> None:
     fast = [[(100 * n, 1)] for n in range(10)]
     slow = [[(n, 1)] for n in range(10)]
     query = pair(tmp_path, fast, slow, "RANGE 20 SECONDS")
@@ -354,7 +376,7 @@ def test_state_expires_by_the_slowest_stream(tmp_path):
 
 
 @pytest.mark.parametrize("window", ["RANGE 1 HOUR", "UNBOUNDED"])
-def test_a_long_window_has_few_chunks(window, tmp_path):
+def test_a_long_window_has_few_chunks(window: str, tmp_path: Path) -> None:
     batches = [[(n, n % 5)] for n in range(120)]
     place = Place(tmp_path)
     query = pair(tmp_path, batches, batches, window)
@@ -368,7 +390,7 @@ def test_a_long_window_has_few_chunks(window, tmp_path):
     assert len(place.results(query)) == sum(5 * 24 * 24 for _ in "x")
 
 
-def test_results_do_not_depend_on_the_number_of_files_a_batch(tmp_path):
+def test_results_do_not_depend_on_the_number_of_files_a_batch(tmp_path: Path) -> None:
     case = random_case(next(s for s in range(3000, 3100) if len(traits(random_case(s))) > 3))
     query = write_case(case, tmp_path / "in")
     loose = replace(

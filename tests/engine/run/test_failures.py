@@ -6,10 +6,11 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -27,20 +28,21 @@ from penstock.errors import (
 )
 from penstock.query import Query
 from penstock.stats.guess import complete
-from support.cases import canonical
-from support.engines import Place, first_files_only, run_local, run_spark
-from support.soak import script, write_input
+from support.engines.runs import Place, Runner, first_files_only, run_local, run_spark
+from support.engines.soak import script, write_input
+from support.streams.cases import canonical
 
-Runner = Callable[..., Any]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture
-def query(tmp_path) -> Query:
+def query(tmp_path: Path) -> Query:
     write_input(tmp_path / "in", 4, Random(3))
     return sql(script("common", tmp_path / "in")).query
 
 
-def right_results(query: Query, folder: Path):
+def right_results(query: Query, folder: Path) -> Counter[tuple[object, ...]]:
     """What an undisturbed run gives."""
     place = Place(folder / "undisturbed")
     run_local(query, place)
@@ -75,7 +77,9 @@ def cut(path: Path) -> None:
     [(flip, "wrong checksum"), (cut, "bytes of"), (Path.unlink, "is missing")],
     ids=["flipped", "cut", "gone"],
 )
-def test_damaged_state_is_never_taken_for_less_state(damage, reason, query, run, tmp_path):
+def test_damaged_state_is_never_taken_for_less_state(
+    damage: Callable[[Path], object], reason: str, query: Query, run: Runner, tmp_path: Path
+) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run(query, place, drain=False)
@@ -95,7 +99,7 @@ def test_damaged_state_is_never_taken_for_less_state(damage, reason, query, run,
 
 
 @pytest.mark.parametrize("kind", ["pending", "ring"])
-def test_damage_to_what_the_sequencer_keeps_is_seen(kind, tmp_path):
+def test_damage_to_what_the_sequencer_keeps_is_seen(kind: str, tmp_path: Path) -> None:
     write_input(tmp_path / "in", 4, Random(3))
     query = sql(script("chain", tmp_path / "in")).query
     place = Place(tmp_path)
@@ -119,7 +123,9 @@ def digit(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [cut, digit, lambda path: path.write_text("null")])
-def test_a_damaged_manifest_is_refused(damage, query, tmp_path):
+def test_a_damaged_manifest_is_refused(
+    damage: Callable[[Path], object], query: Query, tmp_path: Path
+) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -134,7 +140,7 @@ def test_a_damaged_manifest_is_refused(damage, query, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["query.json", "sources/a"])
-def test_the_rest_of_a_checkpoint_is_checked_too(name, query, tmp_path):
+def test_the_rest_of_a_checkpoint_is_checked_too(name: str, query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -153,7 +159,7 @@ def test_the_rest_of_a_checkpoint_is_checked_too(name, query, tmp_path):
 
 
 @pytest.fixture
-def small_disk(tmp_path, request) -> Iterator[Path]:
+def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """A disk of a few kilobytes, where one may be mounted."""
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -172,7 +178,9 @@ def enlarge(disk: Path) -> None:
 
 @pytest.mark.parametrize("small_disk", ["16k", "48k"], indirect=True)
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_a_full_disk_under_the_checkpoint(kind, query, small_disk, tmp_path):
+def test_a_full_disk_under_the_checkpoint(
+    kind: str, query: Query, small_disk: Path, tmp_path: Path
+) -> None:
     place = Place(tmp_path, kind)
     checkpoint = small_disk / "checkpoint"
     with pytest.raises(StateError, match=r"cannot write .*No space left on device") as caught:
@@ -186,7 +194,9 @@ def test_a_full_disk_under_the_checkpoint(kind, query, small_disk, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.parametrize("small_disk", ["28k", "60k"], indirect=True)
-def test_a_full_disk_on_spark(query, small_disk, spark, tmp_path):
+def test_a_full_disk_on_spark(
+    query: Query, small_disk: Path, spark: SparkSession, tmp_path: Path
+) -> None:
     """On the smaller one Spark's own log is the first that finds no space."""
     place = Place(tmp_path)
     checkpoint = small_disk / "checkpoint"
@@ -204,7 +214,9 @@ def test_a_full_disk_on_spark(query, small_disk, spark, tmp_path):
     [("parquet", "4k"), ("parquet", "12k"), ("jsonl", "8k"), ("jsonl", "64k"), ("jsonl", "80k")],
     indirect=["small_disk"],
 )
-def test_a_full_disk_under_the_sink(kind, query, small_disk, tmp_path):
+def test_a_full_disk_under_the_sink(
+    kind: str, query: Query, small_disk: Path, tmp_path: Path
+) -> None:
     place = Place(small_disk, kind)
     checkpoint = tmp_path / "checkpoint"
     with pytest.raises(SinkError, match="No space left on device") as caught:
@@ -217,42 +229,58 @@ def test_a_full_disk_under_the_sink(kind, query, small_disk, tmp_path):
 
 
 LIMITED = """
-import resource, signal, sys
+import json, resource, signal, sys
 from penstock.api import sql
 from penstock.engine.sinks.sink import Sink
 from penstock.errors import PenstockError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
-try:
-    query = sql(open(sys.argv[1]).read())
-    query.local(sink=Sink.named(sys.argv[2]), checkpoint=sys.argv[4]).available_now(drain=True)
-except PenstockError as error:
-    print(type(error).__name__, error)
+for text, sink, limit, checkpoint in json.loads(sys.argv[1]):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        sql(text).local(sink=Sink.named(sink), checkpoint=checkpoint).available_now(drain=True)
+        said = ""
+    except PenstockError as error:
+        said = f"{type(error).__name__} {error}"
+    print(json.dumps(said))
 """
+LIMITS = [("parquet", 500), ("parquet", 3_000), ("jsonl", 2_000), ("jsonl", 40_000)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "limit"), [("parquet", 500), ("parquet", 3_000), ("jsonl", 2_000), ("jsonl", 40_000)]
-)
-def test_files_that_may_not_grow(kind, limit, query, tmp_path):
-    """A limit on the size of files stops the run here or there; what was written before stays."""
-    place = Place(tmp_path, kind)
-    text = tmp_path / "query.cql"
-    text.write_text(script("common", tmp_path / "in"))
-    arguments = [str(text), place.sink.name, str(limit), str(place.checkpoint)]
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], tuple[Path, str]]:
+    """The folder of a run under each limit, and what it said; one process has them all."""
+    folders = {case: tmp_path_factory.mktemp("limited") for case in LIMITS}
+    jobs = []
+    for (kind, limit), folder in folders.items():
+        write_input(folder / "in", 4, Random(3))
+        place = Place(folder, kind)
+        text = script("common", folder / "in")
+        jobs.append((text, place.sink.name, limit, str(place.checkpoint)))
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-c", LIMITED, json.dumps(jobs)], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(("StateError cannot", "SinkError cannot"))
-    assert "File too large" in done.stdout
-    assert "hint: nothing is lost" in done.stdout
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    return {case: (folders[case], text) for case, text in zip(folders, said, strict=True)}
+
+
+@pytest.mark.parametrize(("kind", "limit"), LIMITS)
+def test_files_that_may_not_grow(
+    kind: str, limit: int, limited: dict[tuple[str, int], tuple[Path, str]]
+) -> None:
+    """A limit on the size of files stops the run here or there; what was written before stays."""
+    folder, said = limited[kind, limit]
+    assert said.startswith(("StateError cannot", "SinkError cannot"))
+    assert "File too large" in said
+    assert "hint: nothing is lost" in said
+    place = Place(folder, kind)
+    query = sql(script("common", folder / "in")).query
     run_local(query, place)
-    assert canonical(place.results(query)) == right_results(query, tmp_path)
+    assert canonical(place.results(query)) == right_results(query, folder)
 
 
-def test_a_checkpoint_that_cannot_be_a_folder(query, tmp_path):
+def test_a_checkpoint_that_cannot_be_a_folder(query: Query, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match=r"cannot use .* as a checkpoint"):
         run_local(query, Place(tmp_path), checkpoint=tmp_path / "file")
@@ -261,11 +289,11 @@ def test_a_checkpoint_that_cannot_be_a_folder(query, tmp_path):
 # ── input ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def planned(query):
+def planned(query: Query) -> ContinuousQuery:
     return ContinuousQuery(query, complete(query))
 
 
-def test_a_vanished_input_file(query, tmp_path):
+def test_a_vanished_input_file(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     started = planned(query).local(sink=place.sink, checkpoint=str(place.checkpoint))
     started._feed.freeze()
@@ -281,7 +309,7 @@ def test_a_vanished_input_file(query, tmp_path):
 
 
 @pytest.mark.spark
-def test_a_vanished_input_file_on_spark(query, spark, tmp_path):
+def test_a_vanished_input_file_on_spark(query: Query, spark: SparkSession, tmp_path: Path) -> None:
     place = Place(tmp_path)
     lost = tmp_path / "in" / "b" / "0003.parquet"
     started = planned(query).start(
@@ -319,7 +347,7 @@ def write_csv(folder: Path) -> Path:
 GOOD = [(1, 1), (1, 3), (2, 2), (2, 4), (3, 1), (3, 3), (4, 2), (4, 4)]
 
 
-def test_a_malformed_row_fails_with_its_place(run, tmp_path):
+def test_a_malformed_row_fails_with_its_place(run: Runner, tmp_path: Path) -> None:
     bad = write_csv(tmp_path)
     query = sql(CSV.format(folder=tmp_path, more="")).query
     place = Place(tmp_path)
@@ -333,7 +361,7 @@ def test_a_malformed_row_fails_with_its_place(run, tmp_path):
     assert sorted(place.results(query)) == GOOD
 
 
-def test_a_malformed_row_is_dropped_and_counted(run, tmp_path):
+def test_a_malformed_row_is_dropped_and_counted(run: Runner, tmp_path: Path) -> None:
     write_csv(tmp_path)
     query = sql(CSV.format(folder=tmp_path, more=", malformed='drop'")).query
     place = Place(tmp_path)
@@ -359,7 +387,9 @@ def test_a_malformed_row_is_dropped_and_counted(run, tmp_path):
         ("lateness='100 ms'", "lateness='99 ms'", "event times"),
     ],
 )
-def test_a_checkpoint_of_another_query_is_refused(old, new, part, query, tmp_path):
+def test_a_checkpoint_of_another_query_is_refused(
+    old: str, new: str, part: str, query: Query, tmp_path: Path
+) -> None:
     place = Place(tmp_path)
     run_local(query, place, drain=False)
     text = script("common", tmp_path / "in")
@@ -373,7 +403,7 @@ def test_a_checkpoint_of_another_query_is_refused(old, new, part, query, tmp_pat
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_checkpoint_keeps_its_partitions(query, tmp_path):
+def test_a_checkpoint_keeps_its_partitions(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, partitions=3, drain=False)
@@ -383,7 +413,7 @@ def test_a_checkpoint_keeps_its_partitions(query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_checkpoint_keeps_its_engine(query, tmp_path):
+def test_a_checkpoint_keeps_its_engine(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -393,7 +423,7 @@ def test_a_checkpoint_keeps_its_engine(query, tmp_path):
         run_local(query, place)
 
 
-def test_a_checkpoint_in_use_is_refused(query, tmp_path):
+def test_a_checkpoint_in_use_is_refused(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     holder = planned(query).local(sink=place.sink, checkpoint=str(place.checkpoint))
     with pytest.raises(CheckpointError, match=f"{place.checkpoint} is in use by another run"):
@@ -402,7 +432,7 @@ def test_a_checkpoint_in_use_is_refused(query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_drained_checkpoint_is_closed(query, run, tmp_path):
+def test_a_drained_checkpoint_is_closed(query: Query, run: Runner, tmp_path: Path) -> None:
     place = Place(tmp_path)
     run(query, place)
     before = canonical(place.results(query))
@@ -412,7 +442,9 @@ def test_a_drained_checkpoint_is_closed(query, run, tmp_path):
 
 
 @pytest.mark.spark
-def test_spark_may_count_batches_as_it_likes(query, spark, tmp_path):
+def test_spark_may_count_batches_as_it_likes(
+    query: Query, spark: SparkSession, tmp_path: Path
+) -> None:
     """What has been read is in our manifest: Spark's own log may have gaps, or be lost."""
     place = Place(tmp_path)
     with first_files_only(query, 2):
@@ -429,19 +461,19 @@ def test_spark_may_count_batches_as_it_likes(query, spark, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_a_sink_that_holds_results_is_not_mixed(kind, query, tmp_path):
+def test_a_sink_that_holds_results_is_not_mixed(kind: str, query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path, kind)
     with first_files_only(query, 2):
         run_local(query, place, checkpoint=tmp_path / "other")
     held = canonical(place.results(query))
-    with pytest.raises(SinkError, match=f"{place.sink.path} already holds results"):
+    with pytest.raises(SinkError, match=f"{place.sink.place} already holds results"):
         run_local(query, place)
     assert canonical(place.results(query)) == held
     run_local(query, place, overwrite=True)
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_overwrite_spares_what_a_checkpoint_has_written(query, tmp_path):
+def test_overwrite_spares_what_a_checkpoint_has_written(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path, "jsonl")
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
@@ -450,7 +482,9 @@ def test_overwrite_spares_what_a_checkpoint_has_written(query, tmp_path):
 
 
 @pytest.mark.parametrize("kinds", [("parquet", "jsonl"), ("jsonl", "parquet"), ("jsonl", "jsonl")])
-def test_another_sink_takes_over_where_the_first_ended(kinds, query, tmp_path):
+def test_another_sink_takes_over_where_the_first_ended(
+    kinds: tuple[str, ...], query: Query, tmp_path: Path
+) -> None:
     first, second = Place(tmp_path / "1", kinds[0]), Place(tmp_path / "2", kinds[1])
     with first_files_only(query, 2):
         run_local(query, first, checkpoint=tmp_path / "checkpoint", drain=False)
@@ -462,11 +496,13 @@ def test_another_sink_takes_over_where_the_first_ended(kinds, query, tmp_path):
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-30], lambda data: data + b"mine\n"])
-def test_a_changed_jsonl_file_is_left_alone(change, query, tmp_path):
+def test_a_changed_jsonl_file_is_left_alone(
+    change: Callable[[bytes], bytes], query: Query, tmp_path: Path
+) -> None:
     place = Place(tmp_path, "jsonl")
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
-    path = Path(place.sink.path)
+    path = Path(place.sink.place)
     whole = path.read_bytes()
     path.write_bytes(change(whole))
     with pytest.raises(SinkError, match=f"{path} is not as the last batch left it"):
@@ -477,11 +513,11 @@ def test_a_changed_jsonl_file_is_left_alone(change, query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_removed_part_is_missed(query, tmp_path):
+def test_a_removed_part_is_missed(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 2):
         run_local(query, place, drain=False)
-    last = sorted(Path(place.sink.path).glob("*.parquet"))[-1]
+    last = sorted(Path(place.sink.place).glob("*.parquet"))[-1]
     kept = last.rename(tmp_path / "kept")
     with pytest.raises(SinkError, match=f"results of batch 1 are missing: {last}"):
         run_local(query, place)
@@ -490,14 +526,14 @@ def test_a_removed_part_is_missed(query, tmp_path):
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
-def test_a_jsonl_sink_in_a_folder_that_is_not_there_yet(query, tmp_path):
+def test_a_jsonl_sink_in_a_folder_that_is_not_there_yet(query: Query, tmp_path: Path) -> None:
     sink = jsonl(tmp_path / "new" / "folder" / "results.jsonl")
     with first_files_only(query, 0):
         run_local(query, Place(tmp_path), sink=sink, drain=True)
-    assert Path(sink.path).read_bytes() == b""
+    assert Path(sink.place).read_bytes() == b""
 
 
-def test_a_sink_that_cannot_be_written(query, tmp_path):
+def test_a_sink_that_cannot_be_written(query: Query, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for sink in (parquet(tmp_path / "file" / "out"), jsonl(tmp_path / "file" / "out.jsonl")):
         with pytest.raises(SinkError, match=str(tmp_path / "file")) as caught:
@@ -505,7 +541,7 @@ def test_a_sink_that_cannot_be_written(query, tmp_path):
         assert_no_trace(caught.value)
 
 
-def test_a_batch_that_does_not_fit_into_memory_is_an_error():
+def test_a_batch_that_does_not_fit_into_memory_is_an_error() -> None:
     def work() -> Iterator[Packet]:
         yield from ()
         np.empty(1 << 55)

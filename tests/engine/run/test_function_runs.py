@@ -29,16 +29,16 @@ from penstock.query import (
     Query,
 )
 from reference import Row, answer
-from support.cases import arrival, canonical, random_case, write_case
-from support.engines import Place, run_local, run_spark
-from support.functions import (
+from support.engines.runs import Place, run_local, run_spark
+from support.lab.laboratory import rows_of, tables_of
+from support.streams.cases import arrival, canonical, random_case, write_case
+from support.streams.functions import (
     FILE,
     T,
     counted,
     spell,
     written,
 )
-from support.laboratory import rows_of, tables_of
 
 
 def stream(folder: Path, name: str, xs: list[int]) -> str:

@@ -84,6 +84,8 @@ def test_lanes_of_a_road_take_different_routes(
         "AND s.ts >= f.ts - INTERVAL 5 MILLISECONDS AND f.flow > 910 + 100 * f.num_lanes"
     )
     found = duckdb.sql("SELECT site, lane, flow, speed FROM 'out.jsonl'")
+    assert found is not None
+    assert asked is not None
     assert sorted(found.fetchall()) == sorted(asked.fetchall())
     assert len(found) > 300
 

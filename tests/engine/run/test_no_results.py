@@ -5,166 +5,25 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rich.console import Console
 
-from penstock.cli.show.progress import Progress
 from penstock.cql import parse
-from penstock.duration import Duration
-from penstock.engine.rows.event_time import moment
-from penstock.engine.run.report import Report
-from penstock.engine.state.manifest import Manifest, StreamState
-from penstock.engine.state.no_results import Waiting, why_no_results
-from penstock.query import Query
-from support.engines import Place, run_local
+from penstock.engine.state.no_results import Waiting
+from support.engines.runs import Place, Runner, run_local
+from support.streams.two_streams import JOIN, SECOND, STREAMS, VIEW, query
 from support.waiting import PATIENCE
 
 PENSTOCK = Path(sys.executable).with_name("penstock")
-SECOND = 1_000_000
 DAY = 86_400 * SECOND
-STREAMS = """
-CREATE STREAM a (ts BIGINT, k INT)
-  WITH (format='csv', path='{folder}/a', timestamp='ts', unit='s', max_files=1);
-CREATE STREAM b (ts BIGINT, k INT)
-  WITH (format='csv', path='{folder}/b', timestamp='ts', unit='s', max_files=1);
-CREATE TABLE t (k INT) WITH (format='csv', path='{folder}/t');
-"""
-JOIN = "SELECT a.k FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS] WHERE a.k = b.k"
-VIEW = """SELECT a.k, COUNT(*) AS n FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS]
-          WHERE a.k = b.k GROUP BY a.k EVERY 1 MINUTE"""
-ROWS = "SELECT a.k FROM a [ROWS 3], b [RANGE 10 SECONDS] WHERE a.k = b.k"
-
-
-def query(select: str, folder: object = "x") -> Query:
-    return parse(STREAMS.format(folder=folder) + select)
-
-
-def sent(lowest: float, highest: float, rows: int = 10, late: int = 0) -> StreamState:
-    """A stream that has sent tuples between two times, seconds."""
-    return StreamState(int(highest * SECOND), int(lowest * SECOND), rows=rows, late=late)
-
-
-def reason(select: str, a: StreamState, b: StreamState | None = None, **more: Any) -> str | None:
-    streams = {"a": a} if b is None else {"a": a, "b": b}
-    found = why_no_results(query(select), Manifest(batch=3, streams=streams, **more))
-    return None if found is None else found.reason
-
-
-NONE = StreamState()
-
-
-@pytest.mark.parametrize(
-    ("select", "a", "b", "wanted"),
-    [
-        (VIEW, sent(0, 9), None, "view waits for b: no tuple yet"),
-        (ROWS, sent(0, 9), NONE, "ROWS windows wait for b: no tuple yet"),
-        (JOIN, sent(0, 9), NONE, "joins nothing: no tuple of b yet"),
-        (VIEW, sent(0, 9), StreamState(passed=5), "joins nothing: no tuple of b yet"),
-        ("SELECT k FROM a [NOW] WHERE k > 1", NONE, None, "no tuple of a yet"),
-        (JOIN, sent(0, 9), sent(0, 9, 7, 7), "all of b came too late (7 of 7)"),
-        (JOIN, StreamState(malformed=3), sent(0, 9), "all rows of a are malformed (3)"),
-        (JOIN, StreamState(unreadable=2), sent(0, 9), "no file of a can be read (of 2)"),
-        (JOIN, sent(345_609, 345_700), sent(0, 9), "joins nothing: a is 4 days ahead of b"),
-        (JOIN, sent(0, 9), sent(5_409, 9_999), "joins nothing: b is 1.5 hours ahead of a"),
-        (JOIN, sent(0, 9), sent(20, 29), "joins nothing: b is 11 seconds ahead of a"),
-        (VIEW, sent(0, 9), sent(86_409, 86_500), "joins nothing: b is 1 day ahead of a"),
-        (JOIN, sent(0, 9), sent(19, 29), "no match yet for a.k = b.k"),
-        (VIEW, sent(0, 3_700), sent(0, 100), "no match yet for a.k = b.k"),
-        (VIEW, sent(1, 3_700), sent(1, 30), "view waits for b: 1 hour behind a"),
-        (
-            VIEW,
-            sent(1, 30),
-            sent(1, 20),
-            "view waits for b to pass 1970-01-01 00:01:00; it is at 1970-01-01 00:00:20",
-        ),
-        (ROWS, sent(0, 2_405), sent(5, 5), "ROWS windows wait for b: 40 minutes behind a"),
-        (
-            ROWS,
-            sent(5, 5),
-            sent(5, 5),
-            "ROWS windows wait for a tuple of a after 1970-01-01 00:00:05",
-        ),
-        (ROWS, sent(0, 9), sent(0, 9), "no match yet for a.k = b.k"),
-        (JOIN.replace("WHERE a.k = b.k", ""), sent(0, 9), sent(0, 9), None),
-    ],
-)
-def test_the_reason_follows_from_how_far_the_streams_are(select, a, b, wanted):
-    assert reason(select, a, b) == wanted
-
-
-def test_shed_and_filtered_tuples():
-    both = sent(0, 9, 12_000), sent(0, 9)
-    said = reason(JOIN, *both, total_shed={"a": 12_000})
-    assert said == "all of a is shed (12,000 tuples)"
-    assert reason(JOIN, *both, total_shed={"a": 11_999}) == "no match yet for a.k = b.k"
-    filtered = f"{JOIN} AND a.k > 5"
-    said = reason(filtered, *both, screened={"a": (12_000, 0)})
-    assert said == "filter on a lets nothing pass (0 of 12,000)"
-    assert reason(filtered, *both, screened={"a": (12_000, 1)}) == "no match yet for a.k = b.k"
-
-
-def test_an_empty_table():
-    joined = "SELECT a.k FROM a [NOW], t WHERE a.k = t.k"
-    assert reason(joined, sent(0, 9)) == "joins nothing: table t is empty"
-
-
-def test_a_drained_query_waits_for_nothing():
-    assert reason(VIEW, sent(0, 9), NONE, is_closed=True) == "joins nothing: no tuple of b"
-    assert reason(VIEW, sent(0, 9), sent(0, 9), is_closed=True) == "no match for a.k = b.k"
-
-
-def test_after_results_only_the_frontier_is_waited_for():
-    far = sent(0, 7_200), sent(0, 30)
-    assert reason(VIEW, *far, results=5) == "view waits for b: 2 hours behind a"
-    assert reason(JOIN, *far, results=5) is None
-
-
-def test_what_may_be_done_is_said():
-    found = why_no_results(query(VIEW), Manifest(batch=0, streams={"a": sent(0, 9)}))
-    assert found is not None
-    assert found.hint is not None
-    assert "--drain" in found.hint
-    assert "idle='1 minute' in WITH of b" in found.hint
-
-
-@pytest.mark.parametrize(
-    ("micros", "wanted"),
-    [
-        (0, "0 seconds"),
-        (1, "1 microsecond"),
-        (1_500, "1.5 milliseconds"),
-        (SECOND, "1 second"),
-        (90 * SECOND, "1.5 minutes"),
-        (40 * 60 * SECOND, "40 minutes"),
-        (4 * DAY, "4 days"),
-        (10_000 * DAY, "10,000 days"),
-    ],
-)
-def test_spans_for_people(micros, wanted):
-    assert Duration(micros).about == wanted
-
-
-@pytest.mark.parametrize(
-    ("micros", "wanted"),
-    [
-        (0, "1970-01-01 00:00:00"),
-        (1_500_000, "1970-01-01 00:00:01.5"),
-        (1 << 61, "2,305,843,009,213,693,952 µs"),
-    ],
-)
-def test_moments_for_people(micros, wanted):
-    assert moment(micros) == wanted
 
 
 # ── runs ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture
-def folder(tmp_path) -> Path:
+def folder(tmp_path: Path) -> Path:
     """Four files of a; b is four days later; t has no file."""
     for name, start in (("a", 0), ("b", 345_600)):
         (tmp_path / name).mkdir()
@@ -175,7 +34,7 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
-def test_reports_say_it_on_both_engines(run, folder):
+def test_reports_say_it_on_both_engines(run: Runner, folder: Path) -> None:
     reports = run(query(f"{JOIN} AND a.k > 9", folder), Place(folder))
     assert {r.waiting for r in reports} == {
         Waiting(f"filter on a lets nothing pass (0 of {n})") for n in (2, 4, 6, 8)
@@ -186,7 +45,7 @@ def test_reports_say_it_on_both_engines(run, folder):
     assert last.state_tuples == 0
 
 
-def test_nothing_is_left_of_the_state_once_drained(run, folder):
+def test_nothing_is_left_of_the_state_once_drained(run: Runner, folder: Path) -> None:
     place = Place(folder)
     asked = query(JOIN, folder)
     reports = run(asked, place)
@@ -195,7 +54,7 @@ def test_nothing_is_left_of_the_state_once_drained(run, folder):
     assert not list((place.checkpoint / "state").rglob("*.arrow"))
 
 
-def test_a_table_has_no_newest_tuple(folder):
+def test_a_table_has_no_newest_tuple(folder: Path) -> None:
     (folder / "t" / "1.csv").write_text("k\none\n1\n")
     made = STREAMS.replace("path='{folder}/t'", "path='{folder}/t', malformed='drop'")
     asked = parse(made.format(folder=folder) + "SELECT a.k FROM a [NOW], t WHERE a.k = t.k")
@@ -219,7 +78,7 @@ def penstock(folder: Path, select: str, *arguments: object) -> str:
     return re.sub(r"\d+\.\d+ s|[\d,]+/s", "…", done.stderr)
 
 
-def test_progress_says_it_after_a_few_batches_and_at_the_end(folder):
+def test_progress_says_it_after_a_few_batches_and_at_the_end(folder: Path) -> None:
     assert penstock(folder, JOIN, "--sink", "noop").splitlines() == [
         "batch 0  …  in a 2  b 2  out 0  state 2  …  frontier 1970-01-01 00:01:41  lag 4 days",
         "batch 1  …  in a 2  b 2  out 0  state 4  …  frontier 1970-01-01 00:03:21  lag 4 days",
@@ -232,7 +91,7 @@ def test_progress_says_it_after_a_few_batches_and_at_the_end(folder):
     ]
 
 
-def test_a_run_says_beforehand_what_it_cannot_do(folder):
+def test_a_run_says_beforehand_what_it_cannot_do(folder: Path) -> None:
     sink = ("--sink", f"jsonl:{folder / 'results'}")
     said = penstock(folder, VIEW, *sink)
     assert "note: without --checkpoint this view cannot go on later" in said
@@ -240,49 +99,3 @@ def test_a_run_says_beforehand_what_it_cannot_do(folder):
     assert "note:" not in said
     said = penstock(folder, JOIN.replace("WHERE a.k = b.k", ""), "--sink", "noop")
     assert "note: cross join a × b: no condition ties them" in said
-
-
-def report(number: int, results: int = 0, **more: Any) -> Report:
-    counts = {"bid": 5_013, "auction": 510, "person": 204}
-    none = dict.fromkeys(counts, 0)
-    return replace(
-        Report(number, 0.31, counts, none, none, results, 20_112, 10 * SECOND, results),
-        newest=dict.fromkeys(counts, 12 * SECOND),
-        **more,
-    )
-
-
-def test_lines_are_not_too_long(capsys):
-    progress = Progress()
-    for number in range(4):
-        progress(report(number, results=5_604))
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 8
-    assert max(map(len, lines)) <= 100
-    assert lines[1] == "  frontier 1970-01-01 00:00:10  lag 2 seconds"
-
-
-def test_it_is_told_less_and_less_often(capsys):
-    progress = Progress()
-    for number in range(30):
-        progress(report(number, waiting=Waiting(f"waits {number}")))
-    said = re.findall(r"waits (\d+)", capsys.readouterr().err)
-    assert said == ["2", "5", "11", "23"]
-
-
-@pytest.fixture
-def terminal(monkeypatch) -> Console:
-    """Progress as it is on a terminal, recorded."""
-    console = Console(force_terminal=True, width=100, height=40, record=True)
-    monkeypatch.setattr("penstock.cli.show.progress.Console", lambda file: console)
-    return console
-
-
-def test_the_live_table_says_it_too(terminal):
-    with Progress() as progress:
-        for number in range(4):
-            progress(report(number, waiting=Waiting("view waits for c: no tuple yet")))
-    shown = terminal.export_text()
-    assert "view waits for c: no tuple yet" in shown
-    assert "frontier 1970-01-01 00:00:10  lag 2 seconds" in shown
-    assert re.search(r"newest\s*\n.*bid .* 1970-01-01 00:00:12", shown)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.api import sql
-from penstock.engine.sinks.sink import Sink
+from penstock.engine.places.place import Place
+from penstock.engine.sinks.sink import Sink, jsonl
 from penstock.engine.state.manifest import latest
 from penstock.engine.state.store import Store
-from support.crashes import POINTS, Crash, Run, exit_code
-from support.soak import Siege, expected, results, script, write_input
+from support.engines.crashes import POINTS, Crash, Run, exit_code
+from support.engines.soak import Siege, expected, results, script, write_input
 from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory) -> tuple[Path, dict[str, Counter]]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Counter[Any]]]:
     """Input of a few batches, and what each query makes of it."""
     folder = tmp_path_factory.mktemp("input")
     write_input(folder, 4, Random(5))
@@ -37,10 +41,16 @@ def crashes(kind: str) -> list[tuple[str, str, bool]]:
 
 
 @pytest.mark.parametrize(("kind", "point", "in_drain"), [*crashes("jsonl"), *crashes("parquet")])
-def test_a_crash_at_every_boundary_is_survived(kind, point, in_drain, prepared, tmp_path):
+def test_a_crash_at_every_boundary_is_survived(
+    kind: str,
+    point: str,
+    in_drain: bool,
+    prepared: tuple[Path, dict[str, Counter[Any]]],
+    tmp_path: Path,
+) -> None:
     folder, wanted = prepared
     query = "chain" if in_drain or kind == "parquet" else "common"
-    sink = Sink(kind, str(tmp_path / "results"))
+    sink = Sink.named(f"{kind}:{tmp_path / 'results'}")
     run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name)
     codes = []
     # Each attempt comes further than the one before: they die in different batches.
@@ -71,9 +81,11 @@ SHAPES = (("a", ("b", "c")), (("a", "b"), "c"), None, (("c", "a"), "b"))
         ("chain", "in the sweep"),
     ],
 )
-def test_a_crash_between_trees_is_survived(query, point, prepared, tmp_path):
+def test_a_crash_between_trees_is_survived(
+    query: str, point: str, prepared: tuple[Path, dict[str, Counter[Any]]], tmp_path: Path
+) -> None:
     folder, wanted = prepared
-    sink = Sink("jsonl", str(tmp_path / "results"))
+    sink = jsonl(tmp_path / "results")
     run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name, shapes=SHAPES)
     codes = []
     for call in (0, 1, 14, 400):
@@ -89,7 +101,7 @@ def test_a_crash_between_trees_is_survived(query, point, prepared, tmp_path):
 
 def assert_all_is_tidy(folder: Path) -> None:
     """No attempt has left anything behind that later runs would carry along."""
-    store = Store(str(folder / "checkpoint"))
+    store = Store(Place.of(folder / "checkpoint"))
     made = latest(store)
     assert made is not None
     assert made.is_closed
@@ -98,14 +110,16 @@ def assert_all_is_tidy(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_after_a_crash_only_what_counts_is_kept(kind, prepared, tmp_path):
+def test_after_a_crash_only_what_counts_is_kept(
+    kind: str, prepared: tuple[Path, dict[str, Counter[Any]]], tmp_path: Path
+) -> None:
     folder, wanted = prepared
-    sink = Sink(kind, str(tmp_path / "results"))
+    sink = Sink.named(f"{kind}:{tmp_path / 'results'}")
     run = Run(script("common", folder), str(tmp_path / "checkpoint"), sink.name)
     for point in ("in a chunk", "after the results are staged", "in the commit, before the name"):
         assert exit_code(replace(run, crash=Crash(point, 2))) == -signal.SIGKILL
     sql(run.text).local(sink=sink, checkpoint=run.checkpoint).available_now()
-    store = Store(run.checkpoint)
+    store = Store(Place.of(run.checkpoint))
     made = latest(store)
     assert made is not None
     assert sorted(chunk.name for chunk in made.chunks()) == store.names("state")
@@ -116,7 +130,7 @@ def test_after_a_crash_only_what_counts_is_kept(kind, prepared, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_killed_drivers_lose_nothing(tmp_path):
+def test_killed_drivers_lose_nothing(tmp_path: Path) -> None:
     """One of the queries is a view that aggregates before the join."""
     assert sql(script("view", tmp_path)).plan.early
     queries = ("chain", "view")
@@ -128,7 +142,7 @@ def test_killed_drivers_lose_nothing(tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_killed_workers_lose_nothing(tmp_path):
+def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
     queries = ("common", "chain")
     siege = Siege(tmp_path, Random("worker"), master="local[2]", files=14, queries=queries)
     siege.run(["worker"] * 8)
@@ -137,25 +151,29 @@ def test_killed_workers_lose_nothing(tmp_path):
 
 
 @pytest.mark.spark
-def test_stopped_runs_lose_nothing(spark, tmp_path):
+def test_stopped_runs_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
     write_input(tmp_path / "in", 12, Random(2))
     text = script("chain", tmp_path / "in")
     rng = Random("stop")
-    sink = Sink("jsonl", str(tmp_path / "results"))
+    sink = jsonl(tmp_path / "results")
     checkpoint = str(tmp_path / "checkpoint")
     for _ in range(3):
-        batches: list[int] = []
-        started = sql(text).start(
-            spark,
-            sink=sink,
-            checkpoint=checkpoint,
-            trigger="0 seconds",
-            report=lambda report, batches=batches: batches.append(report.batch),
-        )
-        wait_until(lambda: bool(batches) or not started.is_active)  # noqa: B023
-        time.sleep(rng.random() * 0.5)
-        started.stop()
+        stop_after(rng.randint(1, 3), spark, text, sink, checkpoint)
     sql(text).start(
         spark, sink=sink, checkpoint=checkpoint, available_now=True, drain=True
     ).await_termination()
     assert results(sink) == expected(text)
+
+
+def stop_after(count: int, spark: SparkSession, text: str, sink: Sink, checkpoint: str) -> None:
+    """Start a query and stop it in the midst of what comes after so many batches."""
+    batches: list[int] = []
+    started = sql(text).start(
+        spark,
+        sink=sink,
+        checkpoint=checkpoint,
+        trigger="0 seconds",
+        report=lambda report: batches.append(report.batch),
+    )
+    wait_until(lambda: len(batches) >= count or not started.is_active)
+    started.stop()

@@ -6,8 +6,10 @@ import json
 import zlib
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from random import Random
 from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,11 +21,10 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.plan.plan import Plan
-from penstock.plan.tree import TreeJoin, branches, is_left_deep
+from penstock.plan.tree import Branch, TreeJoin, branches, is_left_deep
 from penstock.query import Query
 from reference import answer
-from support.cases import canonical, random_case, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     expected,
     first_files_only,
@@ -35,7 +36,18 @@ from support.engines import (
     run_spark,
     tree,
 )
-from support.trees import CHAIN, COMMON, LONG, TIMES, assert_only_what_counts_is_there, long_query
+from support.plans.trees import (
+    CHAIN,
+    COMMON,
+    LONG,
+    TIMES,
+    assert_only_what_counts_is_there,
+    long_query,
+)
+from support.streams.cases import canonical, random_case, write_case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SEEDS = range(4000, 4200)
 SPARK_CASES = 12
@@ -78,7 +90,7 @@ WANTED = {"left-deep", "bushy", "product", "product of an inner result", "ROWS",
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_local_trees_give_what_the_reference_does(seed, tmp_path):
+def test_local_trees_give_what_the_reference_does(seed: int, tmp_path: Path) -> None:
     rng = Random(f"tree {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -89,14 +101,14 @@ def test_local_trees_give_what_the_reference_does(seed, tmp_path):
     assert canonical(place.results(query)) == expected(case, query, place.kind, drain)
 
 
-def test_the_local_cases_cover_all_kinds_of_trees():
+def test_the_local_cases_cover_all_kinds_of_trees() -> None:
     trees = [random_tree(random_case(seed).query, Random(f"tree {seed}")) for seed in SEEDS]
     covered = [trait for plan in trees for trait in traits(plan)]
     assert {trait: covered.count(trait) for trait in WANTED if covered.count(trait) < 5} == {}
 
 
 @pytest.mark.parametrize("seed", range(5000, 5060))
-def test_plans_may_change_at_restarts(seed, tmp_path):
+def test_plans_may_change_at_restarts(seed: int, tmp_path: Path) -> None:
     rng = Random(f"restart {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -109,7 +121,7 @@ def test_plans_may_change_at_restarts(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(6000, 6060))
-def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
+def test_plans_may_change_at_batch_boundaries(seed: int, tmp_path: Path) -> None:
     rng = Random(f"boundary {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -119,7 +131,7 @@ def test_plans_may_change_at_batch_boundaries(seed, tmp_path):
     assert_only_what_counts_is_there(place)
 
 
-def test_a_tree_starts_from_the_checkpoint_of_an_earlier_version(tmp_path):
+def test_a_tree_starts_from_the_checkpoint_of_an_earlier_version(tmp_path: Path) -> None:
     """Its manifests say nothing of inner state or shed tuples."""
     query = long_query(tmp_path / "in", TIMES, CHAIN, batches=8)
     plain, place = Place(tmp_path / "plain"), Place(tmp_path)
@@ -136,7 +148,7 @@ def test_a_tree_starts_from_the_checkpoint_of_an_earlier_version(tmp_path):
     assert canonical(place.results(query)) == canonical(plain.results(query))
 
 
-def test_a_plan_may_put_filters_in_another_order(tmp_path):
+def test_a_plan_may_put_filters_in_another_order(tmp_path: Path) -> None:
     where = f"{CHAIN} AND a.id > 12 AND a.j < 2"
     query = long_query(tmp_path / "in", TIMES, where, batches=6)
     other = replace(query, filters=query.filters[::-1])
@@ -151,7 +163,7 @@ def test_a_plan_may_put_filters_in_another_order(tmp_path):
     assert canonical(place.results(query)) == canonical(plain.results(query))
 
 
-def test_a_plan_of_another_query_is_refused(tmp_path):
+def test_a_plan_of_another_query_is_refused(tmp_path: Path) -> None:
     query = long_query(tmp_path / "in", TIMES, CHAIN, batches=1)
     place = Place(tmp_path)
     run = open_run(planned(query), RunOptions(sink=place.sink, checkpoint=str(place.checkpoint)))
@@ -161,15 +173,16 @@ def test_a_plan_of_another_query_is_refused(tmp_path):
     run.available_now()
 
 
-def test_nested_loops_are_refused_where_there_is_a_key(tmp_path):
+def test_nested_loops_are_refused_where_there_is_a_key(tmp_path: Path) -> None:
     query = long_query(tmp_path / "in", TIMES, COMMON, batches=1)
     plan = tree(query, SHAPES[COMMON][1])
+    assert isinstance(plan.root, Branch)
     nested = replace(plan, root=replace(plan.root, method="nested"))
     with pytest.raises(PlanError, match="a ⋈ c and b ⋈ d are joined by nested loops"):
         run_local(query, Place(tmp_path), plan=nested)
 
 
-def test_joins_on_one_key_need_one_round(tmp_path):
+def test_joins_on_one_key_need_one_round(tmp_path: Path) -> None:
     query = long_query(tmp_path / "in", TIMES, COMMON, batches=1)
     for shape in SHAPES[COMMON]:
         routing = routing_of(tree(query, shape), Layout(query))
@@ -183,7 +196,9 @@ def test_joins_on_one_key_need_one_round(tmp_path):
 @lru_cache(maxsize=1)
 def chosen() -> tuple[int, ...]:
     """Seeds of cases of two or three batches whose trees cover all traits, then others."""
-    missing, covering, others = set(WANTED), [], []
+    missing = set(WANTED)
+    covering: list[int] = []
+    others: list[int] = []
     for seed in range(7000, 7200):
         case = random_case(seed)
         is_short = max(map(len, case.batches.values())) in (2, 3)
@@ -195,7 +210,7 @@ def chosen() -> tuple[int, ...]:
     return tuple(covering + others)[:SPARK_CASES]
 
 
-def test_the_cases_for_spark_cover_all_kinds_of_trees():
+def test_the_cases_for_spark_cover_all_kinds_of_trees() -> None:
     trees = [random_tree(random_case(seed).query, Random(seed)) for seed in chosen()]
     assert len(trees) == SPARK_CASES
     assert frozenset().union(*map(traits, trees)) >= WANTED
@@ -204,7 +219,9 @@ def test_the_cases_for_spark_cover_all_kinds_of_trees():
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(SPARK_CASES))
-def test_spark_trees_give_what_the_reference_does(number, spark, tmp_path):
+def test_spark_trees_give_what_the_reference_does(
+    number: int, spark: SparkSession, tmp_path: Path
+) -> None:
     case = random_case(chosen()[number])
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path, ("parquet", "jsonl")[number % 2])
@@ -215,14 +232,21 @@ def test_spark_trees_give_what_the_reference_does(number, spark, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_plans_may_change_on_spark(spark, tmp_path):
+def test_plans_may_change_on_spark(spark: SparkSession, tmp_path: Path) -> None:
     """From tree to tree, to a multi-way plan and back: at batch boundaries, then at restarts."""
     from penstock.engine.spark.start import start
 
     windows = ("ROWS 6", "RANGE 25 SECONDS", "PARTITION BY k ROWS 3", "RANGE 9 SECONDS")
     query = long_query(tmp_path / "in", windows, CHAIN, batches=10)
     bushy, deep = (tree(query, shape) for shape in SHAPES[CHAIN])
-    plans = [bushy, deep, planned(query), tree(query, (("a", "d"), ("c", "b"))), deep, bushy]
+    plans: list[Plan] = [
+        bushy,
+        deep,
+        planned(query),
+        tree(query, (("a", "d"), ("c", "b"))),
+        deep,
+        bushy,
+    ]
     plain, place = Place(tmp_path / "plain"), Place(tmp_path / "spark")
     run_local(query, plain)
     begun = Event()
@@ -258,7 +282,7 @@ def test_plans_may_change_on_spark(spark, tmp_path):
 
 NUMBERS = ("ROWS 6", "RANGE 25 SECONDS", "PARTITION BY k ROWS 3", "ROWS 4")
 LOOSE = "a.k = c.k AND a.id < b.id AND c.j = d.j"
-SHAPES = {
+SHAPES: dict[str, list[Any]] = {
     CHAIN: [(("a", "b"), ("d", "c")), ("d", ("c", ("b", "a")))],
     COMMON: [((("a", "b"), "c"), "d"), (("a", "c"), ("b", "d"))],
     LOOSE: [((("a", "c"), "d"), "b"), ((("a", "d"), "c"), "b")],
@@ -267,7 +291,9 @@ SHAPES = {
 
 @pytest.mark.parametrize("where", [CHAIN, COMMON, LOOSE], ids=["chain", "common", "loose"])
 @pytest.mark.parametrize("windows", [TIMES, NUMBERS], ids=["time", "rows"])
-def test_long_runs_keep_little_inner_state(windows, where, tmp_path):
+def test_long_runs_keep_little_inner_state(
+    windows: tuple[str, ...], where: str, tmp_path: Path
+) -> None:
     query = long_query(tmp_path / "in", windows, where, batches=32)
     plain = Place(tmp_path / "plain")
     run_local(query, plain)

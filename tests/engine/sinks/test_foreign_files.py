@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +21,10 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import Sink
 from penstock.errors import PenstockError, SinkError
 from penstock.query import Query
-from support.engines import Place, first_files_only, planned, run_local, run_spark
+from support.engines.runs import Place, first_files_only, planned, run_local, run_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 UNIQUE = "0123456789abcdef" * 2
 ROWS = [(n,) for n in range(1, 5)]
@@ -287,14 +291,14 @@ def test_state_and_results_on_another_file_system(query: Query, tmp_path: Path) 
 
 @pytest.mark.spark
 def test_a_checkpoint_with_options_and_strange_names_on_spark(
-    spark, query: Query, tmp_path: Path
+    spark: SparkSession, query: Query, tmp_path: Path
 ) -> None:
     """Spark's own folder lies in it, and Spark reads what was staged there."""
     folder = tmp_path / "a b[1]{c}%20é*"
     uri = f"{folder.as_uri()}?use_mmap"
     seen: list[int] = []
 
-    def look(frame, batch: int) -> None:
+    def look(frame: DataFrame, batch: int) -> None:
         seen.extend(row.t for row in frame.collect())
 
     sink = ps.foreach_batch(look)

@@ -6,6 +6,7 @@ import json
 import math
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +15,10 @@ import pytest
 import penstock as ps
 from penstock.errors import SinkError
 from penstock.query import Query
-from support.engines import Place, run_local, run_spark
+from support.engines.runs import Place, run_local, run_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 # Every type, with values that are hard to write down.
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
@@ -50,11 +54,11 @@ def every_type(folder: Path, files: int = 1) -> Query:
     return ps.sql(SCRIPT.format(folder=folder)).query
 
 
-def test_parquet_has_the_names_and_types_of_the_query(tmp_path):
+def test_parquet_has_the_names_and_types_of_the_query(tmp_path: Path) -> None:
     query = every_type(tmp_path)
     place = Place(tmp_path)
     run_local(query, place)
-    (path,) = Path(place.sink.path).glob("*.parquet")
+    (path,) = Path(place.sink.place).glob("*.parquet")
     table = pq.read_table(path)
     assert table.schema.names == NAMES
     types = [table.schema.field(name).type for name in NAMES]
@@ -79,16 +83,16 @@ def test_parquet_has_the_names_and_types_of_the_query(tmp_path):
         assert str(found.to_pylist()) == str(values.to_pylist()), name
 
 
-def test_jsonl_is_json_that_any_reader_takes(tmp_path):
+def test_jsonl_is_json_that_any_reader_takes(tmp_path: Path) -> None:
     query = every_type(tmp_path)
     place = Place(tmp_path, "jsonl")
     run_local(query, place)
-    text = Path(place.sink.path).read_text(encoding="utf-8")
+    text = Path(place.sink.place).read_text(encoding="utf-8")
     assert "漢 😀" in text
     lines = text.split("\n")
     assert lines.pop() == ""
 
-    def refuse(name: str):
+    def refuse(name: str) -> None:
         raise AssertionError(f"{name} is not JSON")
 
     first, second, third = sorted(
@@ -117,19 +121,21 @@ def test_jsonl_is_json_that_any_reader_takes(tmp_path):
     assert (third["x"], third["more"]) == (0.0, 1.0)
 
 
-def test_console_prints_the_lines_of_jsonl(tmp_path, capfdbinary):
+def test_console_prints_the_lines_of_jsonl(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     query = every_type(tmp_path, files=2)
     place = Place(tmp_path, "jsonl")
     run_local(query, place, checkpoint=tmp_path / "one")
     run_local(query, place, checkpoint=tmp_path / "two", sink=ps.console())
     printed = capfdbinary.readouterr()
-    written = Path(place.sink.path).read_bytes()
+    written = Path(place.sink.place).read_bytes()
     assert sorted(printed.out.splitlines()) == sorted(written.splitlines())
     assert len(printed.out.splitlines()) == 6
     assert printed.err == b""
 
 
-def test_noop_counts_and_writes_nothing(tmp_path):
+def test_noop_counts_and_writes_nothing(tmp_path: Path) -> None:
     query = every_type(tmp_path, files=2)
     reports = run_local(query, Place(tmp_path), sink=ps.noop())
     assert [report.results for report in reports] == [3, 3, 0]
@@ -137,33 +143,33 @@ def test_noop_counts_and_writes_nothing(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"a", "checkpoint"}
 
 
-def test_a_folder_of_parquet_has_a_file_name_for_each_batch(tmp_path):
+def test_a_folder_of_parquet_has_a_file_name_for_each_batch(tmp_path: Path) -> None:
     query = every_type(tmp_path, files=3)
     place = Place(tmp_path)
     run_local(query, place, drain=False)
-    names = sorted(path.name for path in Path(place.sink.path).glob("[!_.]*"))
+    names = sorted(path.name for path in Path(place.sink.place).glob("[!_.]*"))
     mark = (place.checkpoint / "mark").read_text()
     assert names == [f"part-0000000{batch}-0000-{mark}.parquet" for batch in range(3)]
 
 
-def test_jsonl_must_be_local(tmp_path):
+def test_jsonl_must_be_local(tmp_path: Path) -> None:
     query = every_type(tmp_path)
     with pytest.raises(SinkError, match="must be a local file"):
         run_local(query, Place(tmp_path), sink=ps.jsonl("s3://bucket/results.jsonl"))
 
 
-def test_foreach_batch_needs_spark(tmp_path):
+def test_foreach_batch_needs_spark(tmp_path: Path) -> None:
     query = every_type(tmp_path)
     with pytest.raises(SinkError, match="gets Spark DataFrames"):
         run_local(query, Place(tmp_path), sink=ps.foreach_batch(lambda frame, batch: None))
 
 
 @pytest.mark.spark
-def test_foreach_batch_gets_frames_and_batch_ids(spark, tmp_path):
+def test_foreach_batch_gets_frames_and_batch_ids(spark: SparkSession, tmp_path: Path) -> None:
     query = every_type(tmp_path, files=2)
     seen = []
 
-    def look(frame, batch: int) -> None:
+    def look(frame: DataFrame, batch: int) -> None:
         assert frame.columns == NAMES
         rows = frame.select("t").collect()
         seen.append((batch, frame.schema["at"].dataType.typeName(), sorted(r.t for r in rows)))
@@ -173,11 +179,13 @@ def test_foreach_batch_gets_frames_and_batch_ids(spark, tmp_path):
 
 
 @pytest.mark.spark
-def test_what_a_foreach_batch_function_raises_reaches_the_caller(spark, tmp_path):
+def test_what_a_foreach_batch_function_raises_reaches_the_caller(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     query = every_type(tmp_path, files=2)
     batches = []
 
-    def fail_once(frame, batch: int) -> None:
+    def fail_once(frame: DataFrame, batch: int) -> None:
         batches.append(batch)
         if len(batches) == 2:
             raise KeyError("no such thing")
@@ -191,7 +199,9 @@ def test_what_a_foreach_batch_function_raises_reaches_the_caller(spark, tmp_path
 
 @pytest.mark.spark
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_spark_writes_what_the_local_engine_writes(kind, spark, tmp_path):
+def test_spark_writes_what_the_local_engine_writes(
+    kind: str, spark: SparkSession, tmp_path: Path
+) -> None:
     query = every_type(tmp_path, files=2)
     here, there = Place(tmp_path / "local", kind), Place(tmp_path / "spark", kind)
     run_local(query, here)

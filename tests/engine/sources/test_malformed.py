@@ -27,9 +27,9 @@ from penstock.errors import SinkError, SourceError
 from penstock.lab.experiment import read_all
 from penstock.query import DataType, Field, Source
 from penstock.sampling.analyze import analyze
-from support.blocks import rows
-from support.crashes import Crash, Run, exit_code
-from support.engines import Place, first_files_only, run_local
+from support.engines.crashes import Crash, Run, exit_code
+from support.engines.runs import Place, Runner, first_files_only, run_local
+from support.streams.blocks import rows
 
 T = DataType
 FIELDS = (Field("ts", T.BIGINT), Field("k", T.INT), Field("at", T.TIMESTAMP), Field("n", T.STRING))
@@ -64,7 +64,9 @@ LACKING = [
 
 
 @pytest.mark.parametrize(("format_", "content", "more"), LACKING)
-def test_what_a_file_does_not_have_is_null_if_it_is_to_be_filled(format_, content, more, tmp_path):
+def test_what_a_file_does_not_have_is_null_if_it_is_to_be_filled(
+    format_: str, content: Any, more: dict[str, Any], tmp_path: Path
+) -> None:
     stream = source(format_, columns="fill", **more)
     blocks = read(stream, put(tmp_path / "file", content))
     assert blocks[0].batch.schema == schema_of(stream.fields)
@@ -77,7 +79,9 @@ def test_what_a_file_does_not_have_is_null_if_it_is_to_be_filled(format_, conten
 
 
 @pytest.mark.parametrize(("format_", "content", "more"), LACKING)
-def test_a_table_may_lack_all_that_is_asked_for(format_, content, more, tmp_path):
+def test_a_table_may_lack_all_that_is_asked_for(
+    format_: str, content: Any, more: dict[str, Any], tmp_path: Path
+) -> None:
     table = source(format_, columns="fill", timestamp=None, is_table=True, **more)
     assert rows(read(table, put(tmp_path / "file", content), "n")) == [(None,), (None,)]
 
@@ -85,7 +89,7 @@ def test_a_table_may_lack_all_that_is_asked_for(format_, content, more, tmp_path
 @pytest.mark.parametrize(
     ("format_", "content"), [("parquet", {"k": [1], "n": ["a"]}), ("csv", "k,n\n1,a\n")]
 )
-def test_an_event_time_is_never_filled(format_, content, tmp_path):
+def test_an_event_time_is_never_filled(format_: str, content: Any, tmp_path: Path) -> None:
     path = put(tmp_path / "file", content)
     with pytest.raises(SourceError, match=f"{path} has no column ts, which s declares") as caught:
         read(source(format_, columns="fill"), path)
@@ -95,7 +99,7 @@ def test_an_event_time_is_never_filled(format_, content, tmp_path):
 
 
 @pytest.mark.parametrize("content", [{"ts": [1], "k": [7]}, {"ts": [1], "k": [7], "n": [[1]]}])
-def test_what_only_a_plan_looks_at_decides_nothing(content, tmp_path):
+def test_what_only_a_plan_looks_at_decides_nothing(content: Any, tmp_path: Path) -> None:
     """Whatever the plan, the same rows are read."""
     path = put(tmp_path / "file", content)
     assert rows(read(source("parquet"), path, "ts", "k", hints=("n",))) == [(1, 7, None)]
@@ -107,7 +111,8 @@ def test_what_only_a_plan_looks_at_decides_nothing(content, tmp_path):
 def whole(**more: Any) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({**WHOLE, **more}), sink)
-    return sink.getvalue().to_pybytes()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def twice() -> bytes:
@@ -115,7 +120,8 @@ def twice() -> bytes:
     columns = [*WHOLE.values(), [3, 4]]
     table = pa.Table.from_arrays([pa.array(column) for column in columns], [*WHOLE, "k"])
     pq.write_table(table, sink)
-    return sink.getvalue().to_pybytes()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 # Without a time in it, so that the test has the same name in every process.
@@ -138,8 +144,8 @@ FAULTS = [
 
 @pytest.mark.parametrize(("name", "content", "reason", "hint"), FAULTS)
 def test_a_file_that_cannot_be_read_is_treated_like_a_malformed_row(
-    name, content, reason, hint, tmp_path
-):
+    name: str, content: Any, reason: str, hint: str, tmp_path: Path
+) -> None:
     format_, path = name.split(".")[1], put(tmp_path / name, content)
     with pytest.raises(SourceError) as caught:
         read(source(format_), path)
@@ -155,11 +161,13 @@ def test_a_file_that_cannot_be_read_is_treated_like_a_malformed_row(
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.json"])
-def test_an_empty_file_of_lines_has_no_rows(name, tmp_path):
+def test_an_empty_file_of_lines_has_no_rows(name: str, tmp_path: Path) -> None:
     assert read(source(name.split(".")[1]), put(tmp_path / name, "")) == []
 
 
-def test_what_comes_before_the_damage_counts(tmp_path, monkeypatch):
+def test_what_comes_before_the_damage_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lines, "PIECE_BYTES", 512)
     path = put(tmp_path / "a.csv.gz", ZIPPED[:-8])
     blocks = read(source("csv", malformed="drop"), path)
@@ -168,14 +176,14 @@ def test_what_comes_before_the_damage_counts(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("format_", ["csv", "json", "parquet"])
-def test_what_cannot_be_fetched_is_not_dropped(format_, tmp_path):
+def test_what_cannot_be_fetched_is_not_dropped(format_: str, tmp_path: Path) -> None:
     """A folder stands for a disk that fails: the rows are there, and must not be lost."""
     with pytest.raises(SourceError, match=f"cannot read {tmp_path}: ") as caught:
         read(source(format_, malformed="drop"), str(tmp_path))
     assert "nothing is lost" in str(caught.value)
 
 
-def test_a_member_that_is_null_or_missing_is_not_nested(tmp_path):
+def test_a_member_that_is_null_or_missing_is_not_nested(tmp_path: Path) -> None:
     text = '{"ts": 1, "n": null, "o": {"n": 1, "k": 1}}\n{"ts": 2, "k": 3}\n'
     assert rows(read(source("json"), put(tmp_path / "a", text), "ts", "k", "n")) == [
         (1, None, None),
@@ -183,7 +191,7 @@ def test_a_member_that_is_null_or_missing_is_not_nested(tmp_path):
     ]
 
 
-def test_times_out_of_range_are_malformed(tmp_path):
+def test_times_out_of_range_are_malformed(tmp_path: Path) -> None:
     stream = source("parquet", timestamp="at", unit=None, malformed="keep:bad")
     far = pa.array([(1 << 62) + 1, 1], pa.timestamp("us"))
     (block,) = read(stream, put(tmp_path / "a", {**WHOLE, "at": far}))
@@ -198,7 +206,7 @@ def kept(blocks: list[Block]) -> list[dict[str, Any]]:
     return [json.loads(line) for block in blocks for line in block.kept.splitlines()]
 
 
-def test_a_kept_row_of_csv_has_its_line_and_its_text(tmp_path):
+def test_a_kept_row_of_csv_has_its_line_and_its_text(tmp_path: Path) -> None:
     long = "x" * (MOST_TEXT + 5)
     text = f'ts,k,at,n\n1,1,,a\n\n2,"1\n2",,a\n3,3\n4,4,,{long},\n5,5,,"c"\n6,\udcff,,a\n'
     path = put(tmp_path / "a.csv", text.encode(errors="surrogateescape"))
@@ -219,7 +227,7 @@ def test_a_kept_row_of_csv_has_its_line_and_its_text(tmp_path):
     ]
 
 
-def test_a_kept_row_of_json_and_of_parquet(tmp_path):
+def test_a_kept_row_of_json_and_of_parquet(tmp_path: Path) -> None:
     path = put(tmp_path / "a.json", '{"ts": 1}\n\n{"ts": 2, "k": {"deep": 1}}\n{"k": 1}\n')
     found = kept(read(source("json", malformed="keep:bad"), path))
     assert [(row["line"], row["reason"]) for row in found] == [
@@ -233,7 +241,7 @@ def test_a_kept_row_of_json_and_of_parquet(tmp_path):
     assert json.loads(row["text"])["n"] == "b"
 
 
-def test_a_row_may_be_wrong_in_two_ways(tmp_path):
+def test_a_row_may_be_wrong_in_two_ways(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", b"ts,k,at,n\n1,1,,a\n2,\xff\n3,3,,\xef\xbf\xbd\n4,4,,\xe9\n")
     blocks = read(source("csv", malformed="keep:bad"), path)
     assert rows(blocks) == [(1, 1, None, "a"), (3, 3, None, "\ufffd")]
@@ -243,7 +251,7 @@ def test_a_row_may_be_wrong_in_two_ways(tmp_path):
     ]
 
 
-def test_very_long_fields_have_a_place_too(tmp_path):
+def test_very_long_fields_have_a_place_too(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", f"ts,k,at,n\n1,1,,{'x' * 200_000}\n2,two,,b\n")
     (row,) = kept(read(source("csv", malformed="keep:bad"), path))
     assert (row["line"], row["text"]) == (3, "2,two,,b")
@@ -297,7 +305,9 @@ def totals(reports: list[Report], name: str) -> dict[str, int]:
     return {each: sum(getattr(r, each).get(name, 0) for r in reports) for each in counts}
 
 
-def test_late_malformed_and_unreadable_are_told_apart_and_add_up(run, tmp_path, caplog):
+def test_late_malformed_and_unreadable_are_told_apart_and_add_up(
+    run: Runner, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     write(tmp_path)
     bad = tmp_path / "bad" / "rows.jsonl"
     query = sql(script(tmp_path, f"keep:{bad}", f"keep:{bad}")).query
@@ -316,7 +326,7 @@ def test_late_malformed_and_unreadable_are_told_apart_and_add_up(run, tmp_path, 
     assert not list(place.checkpoint.glob("malformed/*"))
 
 
-def test_files_of_their_own_and_a_later_run(tmp_path):
+def test_files_of_their_own_and_a_later_run(tmp_path: Path) -> None:
     write(tmp_path)
     one, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     query = sql(script(tmp_path, f"keep:{one}", f"keep:{other}")).query
@@ -328,7 +338,7 @@ def test_files_of_their_own_and_a_later_run(tmp_path):
     assert (rows_in(one), rows_in(other)) == (KEPT_A, [KEPT_B[0], *KEPT_T, KEPT_B[1]])
 
 
-def test_a_file_of_kept_rows_belongs_to_one_checkpoint(tmp_path):
+def test_a_file_of_kept_rows_belongs_to_one_checkpoint(tmp_path: Path) -> None:
     write(tmp_path)
     bad = tmp_path / "bad.jsonl"
     query = sql(script(tmp_path, f"keep:{bad}")).query
@@ -345,7 +355,7 @@ def test_a_file_of_kept_rows_belongs_to_one_checkpoint(tmp_path):
     assert bad.read_text() == "notes of mine"
 
 
-def test_a_changed_file_of_kept_rows_is_left_alone(tmp_path):
+def test_a_changed_file_of_kept_rows_is_left_alone(tmp_path: Path) -> None:
     write(tmp_path)
     bad, other = tmp_path / "bad.jsonl", tmp_path / "other.jsonl"
     query = sql(script(tmp_path, f"keep:{bad}")).query
@@ -369,7 +379,7 @@ def test_a_changed_file_of_kept_rows_is_left_alone(tmp_path):
         ("file/rows.jsonl", "cannot keep malformed rows in"),
     ],
 )
-def test_a_place_where_rows_cannot_be_kept(path, message, tmp_path):
+def test_a_place_where_rows_cannot_be_kept(path: str, message: str, tmp_path: Path) -> None:
     write(tmp_path)
     put(tmp_path / "file", "")
     query = sql(script(tmp_path, f"keep:{tmp_path / path}")).query
@@ -378,7 +388,7 @@ def test_a_place_where_rows_cannot_be_kept(path, message, tmp_path):
     assert "^^^" in str(caught.value)
 
 
-def test_a_hidden_file_in_the_input_is_no_input(tmp_path):
+def test_a_hidden_file_in_the_input_is_no_input(tmp_path: Path) -> None:
     write(tmp_path)
     bad = tmp_path / "a" / "_bad.jsonl"
     run_local(sql(script(tmp_path, f"keep:{bad}")).query, Place(tmp_path))
@@ -397,7 +407,7 @@ def test_a_hidden_file_in_the_input_is_no_input(tmp_path):
         "after the sweep",
     ],
 )
-def test_after_a_crash_each_malformed_row_is_kept_once(point, tmp_path):
+def test_after_a_crash_each_malformed_row_is_kept_once(point: str, tmp_path: Path) -> None:
     write(tmp_path)
     bad = tmp_path / "bad.jsonl"
     text = script(tmp_path, f"keep:{bad}", f"keep:{bad}")
@@ -417,7 +427,9 @@ def test_after_a_crash_each_malformed_row_is_kept_once(point, tmp_path):
     assert set(place.results(sql(text).query)) == RESULTS
 
 
-def test_samples_and_the_laboratory_leave_out_the_same(tmp_path, caplog):
+def test_samples_and_the_laboratory_leave_out_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     write(tmp_path)
     query = sql(script(tmp_path)).query
     known = analyze(query, seconds=1.0)
@@ -432,7 +444,7 @@ def test_samples_and_the_laboratory_leave_out_the_same(tmp_path, caplog):
     ]
 
 
-def test_the_last_line_of_a_run_adds_up(tmp_path):
+def test_the_last_line_of_a_run_adds_up(tmp_path: Path) -> None:
     write(tmp_path)
     text = tmp_path / "query.cql"
     text.write_text(script(tmp_path))

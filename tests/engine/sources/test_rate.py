@@ -27,7 +27,7 @@ def test_every_tick_comes_once_across_a_stop(spark: SparkSession, tmp_path: Path
             checkpoint=str(tmp_path / "state"),
             trigger="500 ms",
         )
-        wait_until(lambda run=run: sum(report.results for report in run.reports) >= 50)
+        wait_until(lambda: sum(report.results for report in run.reports) >= 50)  # noqa: B023
         run.stop()
     values = pq.read_table(tmp_path / "out").column("value").to_pylist()
     assert sorted(values) == list(range(len(values)))

@@ -20,7 +20,7 @@ from penstock.engine.sources import lines, parquet_rows, read
 from penstock.engine.sources.read import Block, event_micros, read_file
 from penstock.errors import Caret, SourceError
 from penstock.query import DataType, Field, Source
-from support.blocks import rows
+from support.streams.blocks import rows
 
 T = DataType
 FIELDS = (Field("ts", T.BIGINT), Field("k", T.INT), Field("v", T.DOUBLE), Field("name", T.STRING))

@@ -68,7 +68,8 @@ def made(
 
 
 def times(table: pa.Table) -> np.ndarray[Any, Any]:
-    return table["ts"].cast(pa.int64()).to_numpy() - START
+    times: np.ndarray = table["ts"].cast(pa.int64()).to_numpy() - START
+    return times
 
 
 @pytest.mark.parametrize("arrivals", ["constant", "poisson"])
@@ -134,7 +135,8 @@ def test_a_column_is_the_same_whatever_else_is_asked_for() -> None:
 
 def test_seed_and_name_tell_streams_apart() -> None:
     def values(**options: Any) -> list[Any]:
-        return made(source(rows=100, **options), columns=["k"])[0]["k"].to_pylist()
+        values: list[Any] = made(source(rows=100, **options), columns=["k"])[0]["k"].to_pylist()
+        return values
 
     assert values(seed=1) == values(seed=1)
     assert values(seed=1) != values(seed=2)
@@ -180,7 +182,8 @@ ROWS = 40_000
 
 def drawn(values: str, column: str) -> np.ndarray[Any, Any]:
     table, _ = made(source(rate=50_000.0, rows=ROWS, values=values), columns=[column])
-    return table[column].to_numpy()
+    found: np.ndarray = table[column].to_numpy()
+    return found
 
 
 def test_uniform() -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from support.soak import Siege
+from support.engines.soak import Siege
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_killed_executors_lose_nothing(tmp_path):
+def test_killed_executors_lose_nothing(tmp_path: Path) -> None:
     siege = Siege(tmp_path, Random("executor"), master="local-cluster[2,1,1024]", files=10)
     siege.run(["executor", "executor"])
     assert siege.wrong() == []

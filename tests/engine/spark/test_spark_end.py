@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +17,9 @@ import penstock as ps
 from penstock.engine.spark.handle import SparkRun
 from penstock.errors import UsageError
 from support.waiting import PATIENCE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PENSTOCK = Path(sys.executable).with_name("penstock")
 SCRIPT = """
@@ -27,7 +30,7 @@ SELECT a.ts AS a FROM a [NOW]
 
 
 @pytest.fixture
-def script(tmp_path) -> Path:
+def script(tmp_path: Path) -> Path:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "1.csv").write_text("ts,k\n1,1\n2,2\n")
     path = tmp_path / "query.cql"
@@ -64,7 +67,7 @@ class Started:
 
 
 @pytest.fixture
-def start(script) -> Iterator[Callable[..., Started]]:
+def start(script: Path) -> Iterator[Callable[..., Started]]:
     started: list[Started] = []
 
     def start(*arguments: object) -> Started:
@@ -86,8 +89,8 @@ def java_of(pid: int) -> int:
 
 @pytest.mark.spark
 def test_a_query_has_ended_only_when_nobody_uses_the_session_any_more(
-    spark, script, tmp_path, monkeypatch
-):
+    spark: SparkSession, script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever is told that it has ended may stop the session: a late call would fail."""
     ended: list[str] = []
 
@@ -102,6 +105,7 @@ def test_a_query_has_ended_only_when_nobody_uses_the_session_any_more(
 
         def stop(self) -> None:
             self._streaming.stop()
+            # Nothing tells that a caller goes on too early but that it does so meanwhile.
             time.sleep(1)
             ended.append("stop")
 
@@ -116,7 +120,7 @@ def test_a_query_has_ended_only_when_nobody_uses_the_session_any_more(
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_killed_jvm_is_one_error(start, tmp_path):
+def test_a_killed_jvm_is_one_error(start: Callable[..., Started], tmp_path: Path) -> None:
     checkpoint = tmp_path / "checkpoint"
     run = start("--sink", "noop", "--checkpoint", checkpoint, "--trigger", "100ms")
     run.wait_for("batch 0")
@@ -131,7 +135,9 @@ def test_a_killed_jvm_is_one_error(start, tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_while_spark_starts_ends_at_once(number, start):
+def test_a_signal_while_spark_starts_ends_at_once(
+    number: signal.Signals, start: Callable[..., Started]
+) -> None:
     run = start("--sink", "noop", "--trigger", "100ms")
     run.wait_for("starting Spark")
     os.killpg(run.process.pid, number)
@@ -140,7 +146,9 @@ def test_a_signal_while_spark_starts_ends_at_once(number, start):
     assert "Traceback" not in run.said
 
 
-def test_what_can_be_refused_is_refused_before_spark_starts(start, script, tmp_path):
+def test_what_can_be_refused_is_refused_before_spark_starts(
+    start: Callable[..., Started], script: Path, tmp_path: Path
+) -> None:
     checkpoint, results = tmp_path / "checkpoint", tmp_path / "results"
     common = ("--available-now", "--sink", f"jsonl:{results}")
     made = start(*common, "--checkpoint", checkpoint, "--engine", "local", "--drain")
@@ -161,9 +169,9 @@ def test_what_can_be_refused_is_refused_before_spark_starts(start, script, tmp_p
     assert "starting Spark" not in run.said
 
 
-def test_the_same_from_python(script, tmp_path):
+def test_the_same_from_python(script: Path, tmp_path: Path) -> None:
     query = ps.sql(script.read_text())
-    place = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
+    place: dict[str, Any] = {"sink": "noop", "checkpoint": tmp_path / "checkpoint"}
     query.check(**place)
     assert not (tmp_path / "checkpoint").exists()
     run = query.local(**place)
@@ -179,7 +187,7 @@ def test_the_same_from_python(script, tmp_path):
 
 
 @pytest.mark.parametrize("spark", [None, "local[2]", object()])
-def test_what_is_no_session(spark, script, tmp_path):
+def test_what_is_no_session(spark: Any, script: Path, tmp_path: Path) -> None:
     query = ps.sql(script.read_text())
     with pytest.raises(UsageError, match="is not a Spark session"):
         query.start(spark, sink="noop", checkpoint=tmp_path / "checkpoint")

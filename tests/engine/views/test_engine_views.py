@@ -6,32 +6,34 @@ import json
 import math
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.typing import ArrayLike
 
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import console, foreach_batch, noop
-from penstock.engine.state.store import Store
 from penstock.errors import EvaluationError, PlanError
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.window import NOW, UNBOUNDED, is_tumble
 from reference import Row, view_changes
-from support.cases import Case, random_view, write_case
-from support.crashes import Crash, Run, exit_code
-from support.engines import (
+from support.engines.crashes import Crash, Run, exit_code
+from support.engines.runs import (
     Place,
     first_files_only,
     planned,
@@ -42,8 +44,12 @@ from support.engines import (
     run_spark,
     tree,
 )
-from support.views import expected, told
+from support.streams.cases import Case, random_view, write_case
+from support.streams.views import expected, told
 from support.waiting import let_hours_pass
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SPARK_CASES = 8
 
@@ -82,7 +88,7 @@ def traits(query: Query) -> set[str]:
     return found
 
 
-_PARTS = {
+_PARTS: dict[str, Callable[[Any], bool]] = {
     "having": lambda query: query.view.having is not None,
     "filter": lambda query: bool(query.filters),
     "theta": lambda query: bool(query.thetas),
@@ -100,7 +106,7 @@ SEEDS = range(160)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_local_views_are_what_the_reference_says(seed, tmp_path):
+def test_local_views_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     rng = Random(f"engine view {seed}")
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
@@ -109,13 +115,13 @@ def test_local_views_are_what_the_reference_says(seed, tmp_path):
     assert told(place, query) == expected(case, query, drain)
 
 
-def test_the_local_cases_cover_all_there_is():
+def test_the_local_cases_cover_all_there_is() -> None:
     covered = [trait for seed in SEEDS for trait in traits(random_view(seed).query)]
     assert {trait: covered.count(trait) for trait in WANTED if covered.count(trait) < 5} == {}
 
 
 @pytest.mark.parametrize("seed", range(300, 308))
-def test_all_sets_of_early_inputs_give_the_same(seed, tmp_path):
+def test_all_sets_of_early_inputs_give_the_same(seed: int, tmp_path: Path) -> None:
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
     wanted = expected(case, query)
@@ -127,7 +133,7 @@ def test_all_sets_of_early_inputs_give_the_same(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(400, 424))
-def test_plans_and_early_inputs_may_change_at_restarts(seed, tmp_path):
+def test_plans_and_early_inputs_may_change_at_restarts(seed: int, tmp_path: Path) -> None:
     rng = Random(f"view restart {seed}")
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
@@ -140,7 +146,7 @@ def test_plans_and_early_inputs_may_change_at_restarts(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(500, 524))
-def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed, tmp_path):
+def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed: int, tmp_path: Path) -> None:
     rng = Random(f"view boundary {seed}")
     case = random_view(seed)
     query = write_case(case, tmp_path / "in")
@@ -148,7 +154,7 @@ def test_plans_and_early_inputs_may_change_at_batch_boundaries(seed, tmp_path):
     run_replanning(query, place, rng, any_plan)
     assert told(place, query) == expected(case, query)
     listed = sorted(chunk.name for chunk in place.manifest.chunks())
-    assert listed == Store(str(place.checkpoint)).names("state")
+    assert listed == place.store.names("state")
 
 
 # ── many batches ──────────────────────────────────────────────────────────────────────────────────
@@ -170,7 +176,13 @@ LANDMARKS = ("UNBOUNDED",) * 3
 COMMON, CHAIN = "b.k = c.k", "b.j = c.j"
 
 
-def long_case(folder: Path, windows, where=COMMON, every="EVERY 4 SECONDS", batches=24) -> Case:
+def long_case(
+    folder: Path,
+    windows: tuple[str, ...],
+    where: str = COMMON,
+    every: str = "EVERY 4 SECONDS",
+    batches: int = 24,
+) -> Case:
     """Three streams that bring a few tuples in each of many batches."""
     rng = Random(11)
     brought: dict[str, list[list[Row]]] = {}
@@ -178,7 +190,7 @@ def long_case(folder: Path, windows, where=COMMON, every="EVERY 4 SECONDS", batc
         (folder / name).mkdir(parents=True)
         brought[name] = []
         for number in range(batches):
-            rows = [
+            rows: list[dict[str, Any]] = [
                 {
                     "ts": 3 * number + rng.randrange(3),
                     "id": 10 * number + place,
@@ -206,13 +218,15 @@ SCHEMA = pa.schema(
 @pytest.mark.parametrize(
     "windows", [SLIDING, BLOCKS, LANDMARKS], ids=["slide", "block", "landmark"]
 )
-def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
+def test_long_runs_are_exact_and_keep_little(
+    windows: tuple[str, ...], where: str, tmp_path: Path
+) -> None:
     case = long_case(tmp_path / "in", windows, where, batches=12 if windows is LANDMARKS else 24)
     query = case.query
     wanted = expected(case, query)
     assert len(wanted) > 20
     arrived = Counter(name for name, brought in case.batches.items() for b in brought for _ in b)
-    plans = {
+    plans: dict[str, Plan] = {
         "late": planned(query),
         "early": replace(planned(query), early=("a", "b", "c")),
         "recompute": replace(planned(query), early=("a", "b", "c"), recompute="b"),
@@ -234,7 +248,9 @@ def test_long_runs_are_exact_and_keep_little(windows, where, tmp_path):
 @pytest.mark.parametrize("window", ["TUMBLE 10 SECONDS", "UNBOUNDED"])
 @pytest.mark.parametrize("group", ["A.g", "FLOOR(A.x * 10)"])
 @pytest.mark.parametrize("recompute", [None, "B"], ids=["kept", "recompute"])
-def test_state_of_blocks_and_landmarks_is_groups_by_keys(recompute, group, window, tmp_path):
+def test_state_of_blocks_and_landmarks_is_groups_by_keys(
+    recompute: str | None, group: str, window: str, tmp_path: Path
+) -> None:
     """However many tuples come: one row a group and key on one side, one a key on the other."""
     every = "EVERY 5 SECONDS" if window == "UNBOUNDED" else ""
     query = parse(
@@ -258,7 +274,7 @@ CREATE STREAM B (ts TIMESTAMP, k BIGINT, y DOUBLE) WITH (format='synthetic',
 """
 
 
-def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
+def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path: Path) -> None:
     query = parse(
         MADE + "SELECT A.g, COUNT(*) AS n FROM A [RANGE 4 SECONDS], B [RANGE 4 SECONDS] "
         "WHERE A.k = B.k GROUP BY A.g EVERY 1 SECOND"
@@ -278,7 +294,9 @@ def test_sliding_state_is_at_most_the_tuples_of_the_window(tmp_path):
 
 @pytest.mark.parametrize("every", ["", "EVERY 1 SECOND"], ids=["eager", "lazy"])
 @pytest.mark.parametrize("recompute", [None, "B"], ids=["kept", "recompute"])
-def test_what_has_left_the_windows_leaves_the_state(recompute, every, tmp_path):
+def test_what_has_left_the_windows_leaves_the_state(
+    recompute: str | None, every: str, tmp_path: Path
+) -> None:
     """Also out of chunks that many batches were merged to, part of which is still needed."""
     made = MADE.replace("max_time='2 seconds'", "max_time='1 second'").replace("=1000,", "=50,")
     made = made.replace("'20 seconds'", "'40 seconds'")
@@ -315,12 +333,12 @@ def one_stream(folder: Path, batches: list[pa.Table], select: str) -> Query:
     )
 
 
-def table_of(ts, v, x) -> pa.Table:
+def table_of(ts: ArrayLike, v: ArrayLike, x: ArrayLike) -> pa.Table:
     columns = {"ts": pa.array(ts, pa.int64()), "v": pa.array(v, pa.int64()), "x": pa.array(x)}
     return pa.table(columns)
 
 
-def test_sums_of_floats_do_not_drift(tmp_path):
+def test_sums_of_floats_do_not_drift(tmp_path: Path) -> None:
     """Ten million tuples come and go through a short window, of very different sizes."""
     rng = np.random.default_rng(5)
     ticks, each = 20, 500_000
@@ -346,7 +364,7 @@ def test_sums_of_floats_do_not_drift(tmp_path):
         )
 
 
-def test_a_sum_returns_exactly_to_what_it_was(tmp_path):
+def test_a_sum_returns_exactly_to_what_it_was(tmp_path: Path) -> None:
     """A huge value, an infinity and a NaN leave nothing behind."""
     batches = [
         table_of([0, 1, 2, 3], [0] * 4, [0.1, 1e300, math.inf, math.nan]),
@@ -360,7 +378,7 @@ def test_a_sum_returns_exactly_to_what_it_was(tmp_path):
     assert sums[-4:] == [(20.0, 0.1), (21.0, 0.1 + 0.2), (25.000001, 0.2), (26.000001, None)]
 
 
-def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path):
+def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path: Path) -> None:
     big = (1 << 63) - 1
     exact = one_stream(
         tmp_path / "exact",
@@ -382,12 +400,14 @@ def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path):
 # ── sinks and refusals ────────────────────────────────────────────────────────────────────────────
 
 
-def test_lines_and_console_say_when_and_how(tmp_path, capfdbinary):
+def test_lines_and_console_say_when_and_how(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     batches = [table_of([0, 4], [1, 2], [0.5, 0.25])]
     query = one_stream(tmp_path, batches, "SELECT SUM(v) AS s FROM a [NOW] HAVING COUNT(*) > 0")
     place = Place(tmp_path, "jsonl")
     reports = run_local(query, place)
-    lines = Path(place.sink.path).read_text().splitlines()
+    lines = Path(place.sink.place).read_text().splitlines()
     stamp = "1970-01-01T00:00:0{}Z"
     assert [json.loads(line) for line in lines] == [
         {"s": s, "_time": stamp.format(time), "_change": change}
@@ -403,7 +423,7 @@ def test_lines_and_console_say_when_and_how(tmp_path, capfdbinary):
     assert capfdbinary.readouterr().out.decode().splitlines() == lines
 
 
-def test_only_views_are_aggregated_early(tmp_path):
+def test_only_views_are_aggregated_early(tmp_path: Path) -> None:
     query = one_stream(tmp_path, [], "SELECT v FROM a [NOW]")
     with pytest.raises(PlanError, match="aggregates a early, but the query does not"):
         run_local(query, Place(tmp_path), plan=replace(planned(query), early=("a",)))
@@ -432,10 +452,13 @@ def bring(folder: Path, name: str, number: int, *seconds: int) -> None:
     [((), None), (("a", "b"), None), (("a", "b"), "a")],
     ids=["late", "early", "recompute"],
 )
-def test_a_view_goes_on_without_a_silent_stream(early, recompute, tmp_path):
+def test_a_view_goes_on_without_a_silent_stream(
+    early: tuple[str, ...], recompute: str | None, tmp_path: Path
+) -> None:
     bring(tmp_path, "a", 0, 100)
     bring(tmp_path, "b", 0, 100)
-    query, place, reports = parse(SILENT.format(tmp_path)), Place(tmp_path), []
+    query, place = parse(SILENT.format(tmp_path)), Place(tmp_path)
+    reports: list[Report] = []
     plan = replace(planned(query), early=early, recompute=recompute)
     run = open_run(
         plan, RunOptions(sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append)
@@ -459,7 +482,9 @@ def test_a_view_goes_on_without_a_silent_stream(early, recompute, tmp_path):
 
 
 @pytest.mark.parametrize("early", [(), ("a",)], ids=["late", "early"])
-def test_a_stream_that_speaks_again_is_silent_no_more(early, tmp_path):
+def test_a_stream_that_speaks_again_is_silent_no_more(
+    early: tuple[str, ...], tmp_path: Path
+) -> None:
     """It counts as silent when the batch begins that has its next tuples."""
     bring(tmp_path, "a", 0, 100, 101)
     bring(tmp_path, "b", 0, 100)
@@ -498,7 +523,7 @@ CRASHES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: f"{crash.point} {crash.call}")
-def test_a_killed_view_goes_on_exactly(crash, tmp_path):
+def test_a_killed_view_goes_on_exactly(crash: Crash, tmp_path: Path) -> None:
     windows = ROWS if crash.call % 2 else SLIDING
     case = long_case(tmp_path / "in", windows, CHAIN, batches=10)
     place = Place(tmp_path)
@@ -525,7 +550,7 @@ def as_of_0_1(checkpoint: Path) -> int:
 
 
 @pytest.mark.parametrize("recompute", [None, "c"], ids=["kept", "recompute"])
-def test_a_checkpoint_of_0_1_goes_on(recompute, tmp_path):
+def test_a_checkpoint_of_0_1_goes_on(recompute: str | None, tmp_path: Path) -> None:
     case = long_case(tmp_path / "in", SLIDING, CHAIN, batches=6)
     query, place = case.query, Place(tmp_path)
     late = planned(query)
@@ -543,7 +568,9 @@ def test_a_checkpoint_of_0_1_goes_on(recompute, tmp_path):
 @lru_cache(maxsize=1)
 def chosen() -> tuple[int, ...]:
     """Seeds of cases of two or three batches that cover most traits, then others."""
-    missing, covering, others = set(WANTED), [], []
+    missing = set(WANTED)
+    covering: list[int] = []
+    others: list[int] = []
     for seed in range(700, 780):
         case = random_view(seed)
         is_short = max(map(len, case.batches.values())) in (2, 3)
@@ -555,7 +582,7 @@ def chosen() -> tuple[int, ...]:
     return tuple(covering + others)[:SPARK_CASES]
 
 
-def test_the_cases_for_spark_cover_most():
+def test_the_cases_for_spark_cover_most() -> None:
     covered = set().union(*(traits(random_view(seed).query) for seed in chosen()))
     assert len(chosen()) == SPARK_CASES
     assert len(WANTED - covered) <= 2
@@ -564,7 +591,9 @@ def test_the_cases_for_spark_cover_most():
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(SPARK_CASES))
-def test_spark_views_are_what_the_reference_says(number, spark, tmp_path):
+def test_spark_views_are_what_the_reference_says(
+    number: int, spark: SparkSession, tmp_path: Path
+) -> None:
     case = random_view(chosen()[number])
     query = write_case(case, tmp_path / "in")
     place = Place(tmp_path)
@@ -576,7 +605,9 @@ def test_spark_views_are_what_the_reference_says(number, spark, tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("windows", [SLIDING, ROWS], ids=["slide", "rows"])
-def test_views_may_change_their_plans_on_spark(windows, spark, tmp_path):
+def test_views_may_change_their_plans_on_spark(
+    windows: tuple[str, ...], spark: SparkSession, tmp_path: Path
+) -> None:
     case = long_case(tmp_path / "in", windows, CHAIN, batches=6)
     query, place = case.query, Place(tmp_path)
     late, bushy = planned(query), tree(query, (("a", "b"), "c"))
@@ -591,7 +622,7 @@ def test_views_may_change_their_plans_on_spark(windows, spark, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_function_gets_the_changes_of_a_view(spark, tmp_path):
+def test_a_function_gets_the_changes_of_a_view(spark: SparkSession, tmp_path: Path) -> None:
     batches = [table_of([0, 4], [1, 2], [0.5, 0.25])]
     query = one_stream(tmp_path, batches, "SELECT SUM(v) AS s FROM a [RANGE 2 SECONDS]")
     found = []

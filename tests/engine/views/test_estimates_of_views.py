@@ -10,7 +10,7 @@ from itertools import product
 from math import floor, sqrt
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,6 @@ from penstock.cli.show.live_table import LiveView
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
-from penstock.engine.state.store import Store
 from penstock.kernels.drop import keeps
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.explain.notes import sample_notes
@@ -32,8 +31,7 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.intervals import with_intervals
-from support.cases import random_view, write_case
-from support.engines import (
+from support.engines.runs import (
     Place,
     first_files_only,
     planned,
@@ -42,6 +40,10 @@ from support.engines import (
     run_local,
     run_spark,
 )
+from support.streams.cases import random_view, write_case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SCHEMA = pa.schema(
     {"ts": pa.int64(), "k": pa.int32(), "j": pa.int32(), "g": pa.int32(), "x": pa.float64()}
@@ -91,7 +93,7 @@ class Data:
 
 def told(place: Place) -> list[dict[str, Any]]:
     """All changes in the order of time."""
-    paths = sorted(Path(place.sink.path).glob("*.parquet"))
+    paths = sorted(Path(place.sink.place).glob("*.parquet"))
     rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
     return sorted(rows, key=lambda row: row["_time"])
 
@@ -141,8 +143,8 @@ def some_plan(query: Query, number: int) -> Plan:
     multi-way ones of these recompute the view where they can."""
     rng = Random(number)
     if number < 4:
-        plan = random_tree(query, rng) if number % 2 else planned(query)
-        return replace(plan, early=query.aliases if number > 1 else ())
+        some = random_tree(query, rng) if number % 2 else planned(query)
+        return replace(some, early=query.aliases if number > 1 else ())
     early = tuple(alias for alias in query.aliases if rng.random() < 0.5)
     if number % 2:
         return replace(random_tree(query, rng), early=early)
@@ -154,7 +156,7 @@ def some_plan(query: Query, number: int) -> Plan:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_intervals_cover_the_truth_and_estimates_have_no_bias(setting, tmp_path):
+def test_intervals_cover_the_truth_and_estimates_have_no_bias(setting: str, tmp_path: Path) -> None:
     """480 times shed: each run has another seed and plan, and each block other arrival numbers."""
     data, select, fractions = SETTINGS[setting]
     query = parse(data.write(tmp_path / "in") + select)
@@ -206,7 +208,7 @@ def assert_alike(found: Told, wanted: Told) -> None:
 
 
 @pytest.mark.parametrize("window", ["sliding", "blocks"])
-def test_all_plans_estimate_the_same(window, tmp_path):
+def test_all_plans_estimate_the_same(window: str, tmp_path: Path) -> None:
     data = Data(120, files=5, keys=16)
     select = SLIDING
     if window == "blocks":
@@ -224,7 +226,7 @@ def test_all_plans_estimate_the_same(window, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_any_view_is_estimated_alike_by_any_plan(seed, tmp_path):
+def test_any_view_is_estimated_alike_by_any_plan(seed: int, tmp_path: Path) -> None:
     """Nulls, NaN, text, tables, all windows; shedding begins, changes and ends at restarts."""
     rng = Random(f"estimates {seed}")
     query = write_case(random_view(seed), tmp_path / "in")
@@ -247,7 +249,7 @@ def _short(value: object) -> object:
     return f"{value:.5g}" if isinstance(value, float) else value
 
 
-def test_what_does_not_change_is_not_told_again(tmp_path):
+def test_what_does_not_change_is_not_told_again(tmp_path: Path) -> None:
     """However often the sums of a group are folded anew."""
     data = Data(60, files=2, keys=4)
     declared = data.write(tmp_path / "in")
@@ -255,7 +257,10 @@ def test_what_does_not_change_is_not_told_again(tmp_path):
     for number in range(2, 14):
         for name in "ab":
             # Tuples that meet nothing, and groups that are far away.
-            rows = {"ts": [10 * number, 10 * number + 1], "k": [-1, -2 if name == "a" else -3]}
+            rows: dict[str, Any] = {
+                "ts": [10 * number, 10 * number + 1],
+                "k": [-1, -2 if name == "a" else -3],
+            }
             rows |= {"j": [0, 0], "g": [7, 7], "x": rng.random(2)}
             table = pa.table(rows).cast(SCHEMA)
             pq.write_table(table, tmp_path / "in" / name / f"{number:04}.parquet")
@@ -330,7 +335,7 @@ def assert_as_by_hand(place: Place, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("early", [(), ("a",), ("a", "b")], ids=["late", "one", "both"])
-def test_tuples_keep_the_weight_of_their_arrival(early, tmp_path):
+def test_tuples_keep_the_weight_of_their_arrival(early: tuple[str, ...], tmp_path: Path) -> None:
     query = parse(Data(60, files=len(PHASES), keys=8, names="ab").write(tmp_path / "in") + COUNTED)
     place = Place(tmp_path)
     plans = [replace(planned(query), drops=drops, early=early) for drops in PHASES]
@@ -348,7 +353,7 @@ def test_tuples_keep_the_weight_of_their_arrival(early, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_weights_outlive_restarts_and_other_plans(seed, tmp_path):
+def test_weights_outlive_restarts_and_other_plans(seed: int, tmp_path: Path) -> None:
     rng = Random(seed)
     query = parse(Data(60, files=len(PHASES), keys=8, names="ab").write(tmp_path / "in") + COUNTED)
     place = Place(tmp_path)
@@ -372,12 +377,12 @@ def simple(folder: Path, select: str = SIMPLE, tuples: int = 150) -> Query:
 
 def lanes_in(place: Place) -> set[str]:
     """The kinds of all lanes in a checkpoint's state."""
-    store = Store(str(place.checkpoint))
+    store = place.store
     schemas = [pa.ipc.open_file(store.read(name)).schema for name in store.names("state")]
     return {name.partition(":")[0] for schema in schemas for name in schema.names if name[0] == "="}
 
 
-def test_nothing_changes_without_shedding(tmp_path):
+def test_nothing_changes_without_shedding(tmp_path: Path) -> None:
     query, place = simple(tmp_path), Place(tmp_path)
     plan = replace(planned(query), early=("a",), drops=boxes({"b": 1.0}))
     run_local(query, place, plan=plan, drain=False)
@@ -386,7 +391,7 @@ def test_nothing_changes_without_shedding(tmp_path):
     assert place.manifest.sampled == ()
 
 
-def test_exact_of_kept_gives_plain_values(tmp_path):
+def test_exact_of_kept_gives_plain_values(tmp_path: Path) -> None:
     query, kept, estimated = simple(tmp_path), Place(tmp_path / "kept"), Place(tmp_path / "est")
     drops = boxes({"a": 0.5, "b": 0.5}, 3)
     run_local(query, estimated, plan=replace(planned(query), drops=drops))
@@ -401,7 +406,7 @@ def test_exact_of_kept_gives_plain_values(tmp_path):
         assert row["least"] == wanted[group]["least"]
 
 
-def test_what_is_shown_may_change_at_a_restart(tmp_path):
+def test_what_is_shown_may_change_at_a_restart(tmp_path: Path) -> None:
     """Weights are kept along with plain values, so that estimates can go on from them."""
     query = simple(
         tmp_path, COUNTED.replace("AVG(a.x) AS m, COUNT(*) * 2 AS twice", "MIN(a.x) AS l")
@@ -420,7 +425,7 @@ def test_what_is_shown_may_change_at_a_restart(tmp_path):
     assert {"n_low" in row for group, row in found.items() if group not in later} == {False}
 
 
-def test_a_group_of_one_or_two_kept_tuples_has_no_interval(tmp_path):
+def test_a_group_of_one_or_two_kept_tuples_has_no_interval(tmp_path: Path) -> None:
     """By each shed input: of b there are enough, of a there are not."""
     query, place = simple(tmp_path, tuples=6), Place(tmp_path)
     run_local(query, place, plan=replace(planned(query), drops=boxes({"a": 0.15, "b": 0.9}, 3)))
@@ -433,7 +438,7 @@ def test_a_group_of_one_or_two_kept_tuples_has_no_interval(tmp_path):
         assert {row[f"{name}_{end}"] for name in "nsm" for end in ("low", "high")} == {None}
 
 
-def test_having_goes_by_estimates(tmp_path):
+def test_having_goes_by_estimates(tmp_path: Path) -> None:
     query, every = simple(tmp_path), Place(tmp_path / "all")
     drops = boxes({"a": 0.5, "b": 0.5}, 3)
     run_local(query, every, plan=replace(planned(query), drops=drops))
@@ -444,7 +449,7 @@ def test_having_goes_by_estimates(tmp_path):
     assert sorted(row["n"] for row in upserts(some, "g").values()) == counts[2:]
 
 
-def test_rows_windows_weigh_one(tmp_path):
+def test_rows_windows_weigh_one(tmp_path: Path) -> None:
     inputs = "a [ROWS 50], b [RANGE 10 SECONDS]"
     query = simple(tmp_path, f"SELECT COUNT(*) AS n FROM {inputs} WHERE a.k = b.k EVERY 5 SECONDS")
     rows: dict[str, list[dict[str, Any]]] = {}
@@ -478,7 +483,11 @@ def test_the_live_table_shows_intervals() -> None:
     view = LiveView(
         parse(STREAM.format(name="a", folder="x") + "SELECT COUNT(*) AS n FROM a [NOW]")
     )
-    names = lambda: [column.header for column in view.table(50).renderables[0].columns]  # noqa: E731
+
+    def names() -> list[object]:
+        table: Any = view.table(50).renderables[0]
+        return [column.header for column in table.columns]
+
     row = {"n": 5, "_time": "1970-01-01T00:00:01Z", "_change": "upsert"}
     view.tell(json.dumps(row))
     assert names() == ["n"]
@@ -487,7 +496,7 @@ def test_the_live_table_shows_intervals() -> None:
 
 
 @pytest.mark.parametrize("is_exact", [False, True])
-def test_the_command_line_says_and_shows_it(is_exact, tmp_path):
+def test_the_command_line_says_and_shows_it(is_exact: bool, tmp_path: Path) -> None:
     script = tmp_path / "query.cql"
     script.write_text(simple(tmp_path).text)
     stats = tmp_path / "stats.toml"
@@ -517,7 +526,7 @@ def test_intervals_are_spoken_of_only_where_there_are_some() -> None:
     assert list(sample_notes(plan)) == ["the view is an estimate from 50 % of a"]
 
 
-def test_the_face_for_python_has_the_choice(tmp_path):
+def test_the_face_for_python_has_the_choice(tmp_path: Path) -> None:
     text = simple(tmp_path).text
     for is_exact in (False, True):
         query = ps.sql(text, capacity=1e-4, shed=True, exact_of_kept=is_exact)
@@ -533,7 +542,7 @@ def test_explain_says_that_rows_windows_are_recomputed() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_spark_estimates_the_same(spark, tmp_path):
+def test_spark_estimates_the_same(spark: SparkSession, tmp_path: Path) -> None:
     query, local, there = simple(tmp_path), Place(tmp_path / "local"), Place(tmp_path / "spark")
     plan = replace(planned(query), early=("b",), drops=boxes({"a": 0.8, "b": 0.6}, 7))
     run_local(query, local, plan=plan)

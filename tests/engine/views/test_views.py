@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +20,8 @@ from penstock.lab.clock import RealClock
 from penstock.lab.experiment import run_experiment
 from penstock.lab.schedule import Eager
 from penstock.plan.text.parse import forced_plan
-from penstock.query import Column, DataType, Input, Query, RowsWindow
-from penstock.query.expression import Value, render
-from penstock.query.view import EAGER
+from penstock.query import Input, Query, RowsWindow
+from penstock.query.expression import Value
 from penstock.stats.guess import complete
 from reference import (
     Batches,
@@ -42,23 +43,11 @@ from reference import (
     view_changes,
     view_rows,
 )
-from support.cases import random_view
+from support.streams.cases import random_view
+from support.streams.viewed import ask
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = 1_000_000
-HOUR = 3_600 * SECOND
-
-DECLARATIONS = """;
-CREATE STREAM A (ts TIMESTAMP, k INT, x INT, y DOUBLE, s STRING, f FLOAT, d DATE, b BOOLEAN)
-WITH (format = 'csv', path = 'a', timestamp = 'ts');
-CREATE STREAM B (ts TIMESTAMP, k INT, z BIGINT)
-WITH (format = 'csv', path = 'b', timestamp = 'ts', lateness = '2 seconds');
-CREATE TABLE T (k INT, name STRING) WITH (format = 'csv', path = 't');
-"""
-
-
-def ask(select: str) -> Query:
-    return parse(select + DECLARATIONS)
 
 
 def row(second: float, **values: Value) -> Row:
@@ -68,7 +57,7 @@ def row(second: float, **values: Value) -> Row:
     return Row(round(second * SECOND), round(second * SECOND), {"ts": moment, **empty, **values})
 
 
-def changes(query: Query, drain: bool = True, **rows: list[Row]) -> list[tuple[object, ...]]:
+def changes(query: Query, drain: bool = True, **rows: Any) -> list[tuple[object, ...]]:
     """What the view of a query does, as (seconds, + or -, values…); each input is one batch."""
     found = view_changes(query, {alias: [given] for alias, given in rows.items()}, drain)
     return [_short(change) for change in found]
@@ -77,119 +66,6 @@ def changes(query: Query, drain: bool = True, **rows: list[Row]) -> list[tuple[o
 def _short(change: Change) -> tuple[object, ...]:
     sign = {"upsert": "+", "delete": "-"}[change.kind]
     return (change.time / SECOND, sign, *change.values)
-
-
-# ── the language ──────────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_view_reads_what_the_join_gives_and_each_thing_once() -> None:
-    query = ask(
-        """SELECT A.k, SUM(B.z) + A.k AS more, sum(z) / COUNT(*) AS mean, MAX(A.k), COUNT(B.*)
-        FROM A [RANGE 5 SECONDS], B [ROWS 3] WHERE A.k = B.k
-        GROUP BY A.k HAVING COUNT(1) > 2 AND MIN(y) < 3 EVERY 10 SECONDS"""
-    )
-    view = query.view
-    assert view is not None
-    assert [(o.name, render(o.expression)) for o in query.outputs] == [
-        ("#g0", "A.k"),
-        ("#a0", "B.z"),
-        ("#a1", "A.y"),
-    ]
-    assert view.groups == (Column("", "#g0", DataType.INT),)
-    assert [(a.name, a.function, a.argument and a.argument.name) for a in view.aggregates] == [
-        ("#0", "sum", "#a0"),
-        ("#1", "count", None),
-        ("#2", "max", "#g0"),
-        ("#3", "min", "#a1"),
-    ]
-    assert [(o.name, render(o.expression)) for o in view.outputs] == [
-        ("k", "#g0"),
-        ("more", "#0 + CAST(#g0 AS BIGINT)"),
-        ("mean", "CAST(#0 AS DOUBLE) / CAST(#1 AS DOUBLE)"),
-        ("col4", "#2"),
-        ("col5", "#1"),
-    ]
-    assert view.having is not None
-    assert render(view.having) == "(#1 > 2) AND (#3 < 3.0)"
-    assert view.every == 10 * SECOND
-    assert query.results == view.outputs
-
-
-@pytest.mark.parametrize(
-    ("aggregate", "argument", "type_"),
-    [
-        ("COUNT(*)", None, "BIGINT"),
-        ("COUNT(A.*)", None, "BIGINT"),
-        ("COUNT(1)", None, "BIGINT"),
-        ("COUNT(s)", "A.s", "BIGINT"),
-        ("SUM(x)", "CAST(A.x AS BIGINT)", "BIGINT"),
-        ("SUM(f)", "CAST(A.f AS DOUBLE)", "DOUBLE"),
-        ("SUM(x * y)", "CAST(A.x AS DOUBLE) * A.y", "DOUBLE"),
-        ("AVG(x)", "CAST(A.x AS DOUBLE)", "DOUBLE"),
-        ("MIN(x)", "A.x", "INT"),
-        ("MAX(f)", "A.f", "FLOAT"),
-        ("MAX(s)", "A.s", "STRING"),
-        ("min(d)", "A.d", "DATE"),
-        ("Max(ts)", "A.ts", "TIMESTAMP"),
-        (
-            "SUM(CASE WHEN b THEN x END)",
-            "CAST(CASE WHEN A.b THEN A.x ELSE NULL END AS BIGINT)",
-            "BIGINT",
-        ),
-    ],
-)
-def test_aggregates_are_typed(aggregate: str, argument: str | None, type_: str) -> None:
-    query = ask(f"SELECT {aggregate} AS v FROM A [NOW]")
-    assert query.view is not None
-    assert query.view.outputs[0].expression.type == type_
-    joined = [render(output.expression) for output in query.outputs]
-    assert joined == ([] if argument is None else [argument])
-
-
-@pytest.mark.parametrize(
-    ("clauses", "every"),
-    [
-        ("A [RANGE 5 SECONDS]", EAGER),
-        ("A [ROWS 5], B [UNBOUNDED]", EAGER),
-        ("A [NOW] EVERY 1.5 min", 90 * SECOND),
-        ("A [NOW] every EVERY '2 hours'", 2 * HOUR),
-        ("A [TUMBLE 1 MINUTE]", 60 * SECOND),
-        ("A [TUMBLE 1 MINUTE], B [TUMBLE 20 SECONDS]", 20 * SECOND),
-        ("A [TUMBLE 1 MINUTE], B [RANGE 20 SECONDS SLIDE 10 SECONDS]", 60 * SECOND),
-        ("A [TUMBLE 1 MINUTE] EVERY 10 SECONDS", 10 * SECOND),
-    ],
-)
-def test_when_a_view_is_evaluated(clauses: str, every: int) -> None:
-    view = ask(f"SELECT COUNT(*) FROM {clauses}").view
-    assert view is not None
-    assert view.every == every
-
-
-def test_groups_may_be_expressions_and_names_of_the_select_list() -> None:
-    query = ask("SELECT x + k AS both, (x + k) * 2 AS twice FROM A [NOW] GROUP BY BOTH, s, s")
-    assert query.view is not None
-    assert [render(output.expression) for output in query.outputs] == [
-        "CAST(A.x AS BIGINT) + CAST(A.k AS BIGINT)",
-        "A.s",
-    ]
-    assert [render(output.expression) for output in query.view.outputs] == ["#g0", "#g0 * 2"]
-
-
-def test_a_column_goes_before_a_name_of_the_select_list() -> None:
-    query = ask(
-        "SELECT x + 0 AS k, COUNT(*) AS n FROM A [NOW] GROUP BY k, x HAVING n > 1 AND k > 2"
-    )
-    assert query.view is not None
-    assert [render(output.expression) for output in query.outputs] == ["A.k", "A.x"]
-    assert query.view.having is not None
-    assert render(query.view.having) == "(#0 > 1) AND (#g0 > 2)"
-
-
-def test_every_is_still_a_name() -> None:
-    declared = DECLARATIONS.replace("x INT", "every INT")
-    query = parse("SELECT SUM(every) AS every FROM A [NOW] WHERE every = 10" + declared)
-    assert query.view is not None
-    assert (query.view.every, [str(f) for f in query.filters]) == (EAGER, ["A.every = 10"])
 
 
 # ── the papers' examples ──────────────────────────────────────────────────────────────────────────
@@ -231,7 +107,13 @@ WITH (format = 'csv', path = 'people');
 
 
 def packet(second: int, number: int, sender: str) -> Row:
-    values = {"id": number, "source": sender, "destination": "z", "length": 1, "time": None}
+    values: dict[str, Value] = {
+        "id": number,
+        "source": sender,
+        "destination": "z",
+        "length": 1,
+        "time": None,
+    }
     return Row(second * SECOND, number, values)
 
 
@@ -438,6 +320,7 @@ def test_nan_is_above_every_number_in_min_and_max() -> None:
     query = ask("SELECT MIN(y), MAX(y) FROM A [UNBOUNDED] EVERY 10 SECONDS")
     ((_, _, low, high),) = changes(query, A=[row(1, y=math.nan), row(2, y=3.0), row(3, y=9.0)])
     assert low == 3.0
+    assert isinstance(high, float)
     assert math.isnan(high)
 
 
@@ -462,7 +345,7 @@ def test_a_theta_join_of_three_is_counted_by_combination() -> None:
 
 def test_without_drain_an_evaluation_waits_for_the_frontier() -> None:
     query = ask("SELECT COUNT(*) FROM A [UNBOUNDED], B [UNBOUNDED] EVERY 5 SECONDS")
-    rows = {"A": [row(1), row(10), row(30)], "B": [row(2), row(12)]}
+    rows: dict[str, Any] = {"A": [row(1), row(10), row(30)], "B": [row(2), row(12)]}
     # The frontier is at 12 − 2 = 10, where a tuple of B may still come.
     assert changes(query, drain=False, **rows) == [(5, "+", 1)]
     assert changes(query, **rows)[-1] == (30, "+", 6)
@@ -575,7 +458,7 @@ def test_a_view_is_explained_in_the_words_of_the_query() -> None:
     assert "view    COUNT(*) in total, whenever a window changes\n" in text
 
 
-def test_the_laboratory_refuses_views(tmp_path) -> None:
+def test_the_laboratory_refuses_views(tmp_path: Path) -> None:
     query = ask("SELECT COUNT(*) FROM A [RANGE 1 MINUTE]")
     asked = ContinuousQuery(query, complete(query))
     with pytest.raises(PlanError, match="do not run in the laboratory"):

@@ -15,7 +15,7 @@ from penstock.query import (
     Literal,
 )
 from penstock.stats.known import ConditionFigures
-from support.functions import (
+from support.streams.functions import (
     T,
     column,
 )

@@ -14,13 +14,14 @@ from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.default_plan import default_plan
+from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.stats.costs import Costs
 from reference import answer
-from support.cases import canonical, random_case, write_case
-from support.engines import Place, first_files_only, random_tree, run_local
-from support.laboratory import rows_of, tables_of
-from support.planning import problem_of, query_of
+from support.engines.runs import Place, first_files_only, random_tree, run_local
+from support.lab.laboratory import rows_of, tables_of
+from support.plans.planning import problem_of, query_of
+from support.streams.cases import canonical, random_case, write_case
 
 # Cases of two inputs or more with filters; a test watches that these are all below 80.
 FILTERED = (
@@ -92,7 +93,8 @@ def test_filters_that_wait_change_no_result(seed: int, tmp_path: Path) -> None:
     case = random_case(seed)
     expected = canonical(answer(case.query, case.batches))
     query = waiting(write_case(case, tmp_path / "in"))
-    for number, plan in enumerate((default_plan(query), random_tree(query, Random(seed)))):
+    plans: tuple[Plan, ...] = (default_plan(query), random_tree(query, Random(seed)))
+    for number, plan in enumerate(plans):
         place = Place(tmp_path / str(number))
         run_local(query, place, plan=plan)
         assert canonical(place.results(query)) == expected

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise, permutations
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,24 +20,32 @@ from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.fractions import best_drops
 from penstock.plan.tree import Node, TreeJoin, is_left_deep
+from penstock.query import Query
 from penstock.stats.costs import Costs
-from support.planning import example_1, problem_of, query_of
+from support.plans.planning import example_1, problem_of, query_of
 
 LEVELS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.01)
 WINDOWS = {"A": 100, "B": 300, "C": 500, "D": 400, "E": 1000}
 SELECTIVITY = {"A B": 0.2, "A C": 0.5, "B D": 0.1, "D E": 0.001}
-QUERY = query_of(
-    "SELECT A.b FROM "
-    + ", ".join(f"{name} [ROWS {window}]" for name, window in WINDOWS.items())
-    + " WHERE A.b = B.a AND A.c = C.a AND B.d = D.b AND D.e = E.d",
-    {"A": "b c", "B": "a d", "C": "a", "D": "b e", "E": "d"},
-)
+
+
+@cache
+def table_2_query() -> Query:
+    """The query of Table 2."""
+    return query_of(
+        "SELECT A.b FROM "
+        + ", ".join(f"{name} [ROWS {window}]" for name, window in WINDOWS.items())
+        + " WHERE A.b = B.a AND A.c = C.a AND B.d = D.b AND D.e = E.d",
+        {"A": "b c", "B": "a d", "C": "a", "D": "b e", "E": "d"},
+    )
 
 
 def table_2_problem(rates: np.ndarray, capacity: float) -> Problem:
     """A query of Table 2; a tuple costs one at each join, so that capacity is in tuples/s."""
     by_name = dict(zip(WINDOWS, rates.tolist(), strict=True))
-    return problem_of(QUERY, by_name, SELECTIVITY, Costs("declared", join=1.0), capacity=capacity)
+    return problem_of(
+        table_2_query(), by_name, SELECTIVITY, Costs("declared", join=1.0), capacity=capacity
+    )
 
 
 def left_deep_costs(rates: np.ndarray) -> np.ndarray:
@@ -60,7 +70,8 @@ def knapsacks(costs: np.ndarray, gains: np.ndarray, capacity: float) -> np.ndarr
     sorted_costs = np.take_along_axis(costs, order, axis=1)
     before = np.cumsum(sorted_costs, axis=1) - sorted_costs
     kept = np.clip((capacity - before) / sorted_costs, 0.0, 1.0)
-    return (kept * gains[order]).sum(axis=1)
+    kept_gains: np.ndarray = (kept * gains[order]).sum(axis=1)
+    return kept_gains
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,8 @@ class Found:
 def run_table_2(queries: int, asked: int) -> Found:
     """The experiment over random queries; the heuristic is asked about the first of them."""
     draw = np.random.default_rng(2004)
-    changed, gain = ({level: [] for level in LEVELS} for _ in range(2))
+    changed: dict[float, list[Any]] = {level: [] for level in LEVELS}
+    gain: dict[float, list[Any]] = {level: [] for level in LEVELS}
     error: dict[float, list[float]] = {level: [] for level in LEVELS}
     for number in range(queries):
         rates = draw.uniform(10.0, 1000.0, 5)

@@ -24,7 +24,7 @@ from penstock.optimize.model.problem import Problem
 from penstock.papers.multi_join import common_attribute, driver_cost, multiway_cost, time_window
 from penstock.plan.multiway import MultiwayJoin, ProbeOrder
 from penstock.stats.costs import Costs
-from support.planning import problem_of, query_of
+from support.plans.planning import problem_of, query_of
 
 Rows = Sequence[tuple[float, float, float]]
 """Rate, seconds and distinct values of each stream."""

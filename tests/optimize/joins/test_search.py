@@ -18,7 +18,7 @@ from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Node, TreeJoin, branches, is_left_deep, leaves
 from penstock.stats.costs import Costs
-from support.planning import example_1, problem_of, query_of, random_problem
+from support.plans.planning import example_1, problem_of, query_of, random_problem
 
 
 def work(problem: Problem, plan: Plan) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,28 @@ from penstock.stats.known import Known
 from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures
 from penstock.stats.training import Training
 from support.paths import ROOT
-from support.planning import query_of
+from support.plans.planning import query_of
 
 EXAMPLE = ROOT / "examples" / "stocks.py"
 UNIT = Costs("declared", probe=1e-6)
 SLOW = ("S.a > 1", "S.b > 1")
 MESH = frozenset({"mesh"})
 
-ONE = query_of("SELECT S.a FROM S [NOW] WHERE S.a > 1 AND S.b > 1", {"S": "a b c"})
-THREE = query_of(
-    "SELECT S.a FROM N [RANGE 10 SECONDS], R [RANGE 10 SECONDS], S [NOW] "
-    "WHERE S.a = N.a AND S.b = R.b AND S.c > 1",
-    {"N": "a", "R": "b", "S": "a b c d"},
-)
+
+@cache
+def one() -> Query:
+    """A query of two filters."""
+    return query_of("SELECT S.a FROM S [NOW] WHERE S.a > 1 AND S.b > 1", {"S": "a b c"})
+
+
+@cache
+def three() -> Query:
+    """A query of three streams and a filter."""
+    return query_of(
+        "SELECT S.a FROM N [RANGE 10 SECONDS], R [RANGE 10 SECONDS], S [NOW] "
+        "WHERE S.a = N.a AND S.b = R.b AND S.c > 1",
+        {"N": "a", "R": "b", "S": "a b c d"},
+    )
 
 
 def known_of(
@@ -74,7 +84,7 @@ def classes(operators: tuple[str, ...], *yields: tuple[float, ...]) -> Training:
 def opposite() -> Known:
     """Two filters of 100 µs; half of the tuples fail at one, half at the other."""
     training = classes(SLOW, (0.0, 1.0), (1.0, 0.0))
-    return known_of(ONE, dict.fromkeys(SLOW, 1e-4), {"S": training})
+    return known_of(one(), dict.fromkeys(SLOW, 1e-4), {"S": training})
 
 
 def meshed(decision: Decision) -> MeshJoin:
@@ -134,7 +144,7 @@ def test_rows_windows_have_no_mesh() -> None:
 
 def test_tuples_that_are_alike_take_one_route_and_explain_says_why() -> None:
     training = classes(SLOW, (0.5, 0.5), (0.5, 0.5))
-    known = known_of(ONE, dict.fromkeys(SLOW, 1e-4), {"S": training})
+    known = known_of(one(), dict.fromkeys(SLOW, 1e-4), {"S": training})
     assert isinstance(decide(known).plan, MultiwayJoin)
     assert "one route for S: " in explain(decide(known))
     (mesh,) = meshed(decide(known, PlanOptions(kinds=MESH))).meshes
@@ -145,13 +155,13 @@ def test_tuples_that_are_alike_take_one_route_and_explain_says_why() -> None:
 @pytest.mark.parametrize("kinds", [MESH, PlanOptions().kinds])
 def test_training_of_another_query_is_not_used(kinds: frozenset[str]) -> None:
     training = classes(("S.a > 2", "S.b > 1"), (0.0, 1.0), (1.0, 0.0))
-    known = known_of(ONE, dict.fromkeys(SLOW, 1e-4), {"S": training})
+    known = known_of(one(), dict.fromkeys(SLOW, 1e-4), {"S": training})
     text = explain(decide(known, PlanOptions(kinds=kinds)))
     assert "one route for S: its training is of another query" in text
 
 
 def test_without_training_a_mesh_has_one_route_if_it_is_all_that_is_wanted() -> None:
-    known = known_of(THREE, {"S.c > 1": 1e-7}, {})
+    known = known_of(three(), {"S.c > 1": 1e-7}, {})
     assert not any(isinstance(a.plan, MeshJoin) for a in decide(known).others)
     decision = decide(known, PlanOptions(kinds=MESH))
     assert [len(mesh.routes) for mesh in meshed(decision).meshes] == [1, 1, 1]
@@ -162,7 +172,7 @@ def test_without_training_a_mesh_has_one_route_if_it_is_all_that_is_wanted() -> 
 
 
 def test_explain_says_why_training_failed() -> None:
-    known = known_of(ONE, dict.fromkeys(SLOW, 1e-4), {})
+    known = known_of(one(), dict.fromkeys(SLOW, 1e-4), {})
     decision = decide(replace(known, untrained={"S": "the sample is empty"}))
     assert isinstance(decision.plan, MultiwayJoin)
     assert "one route for S: the sample is empty" in explain(decision)
@@ -178,7 +188,7 @@ def test_few_tuples_are_not_worth_a_second_route() -> None:
 def three_ways() -> Known:
     """A class for each operator that comes first: the filter, N, and R leave next to nothing."""
     training = classes(("S.c > 1", "N", "R"), (0.01, 5.0, 5.0), (1.0, 0.01, 5.0), (1.0, 5.0, 0.01))
-    return known_of(THREE, {"S.c > 1": 5e-6}, {"S": training})
+    return known_of(three(), {"S.c > 1": 5e-6}, {"S": training})
 
 
 def test_a_filter_that_comes_after_a_probe_waits() -> None:

@@ -70,7 +70,7 @@ def solved(tuples: Training, costs: MeshFigures | None = None, **options: object
 def orders(solution: Solution) -> list[Route]:
     """The routes by the numbers of their operators."""
     return [
-        tuple(int(operator.target[1:]) for operator in route.operators)
+        tuple(int(o.target[1:]) for o in route.operators if isinstance(o, Probe))
         for route in solution.mesh.routes
         if all(isinstance(operator, Probe) for operator in route.operators)
     ]

@@ -8,7 +8,7 @@ from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.model.curve import curve_of
 from penstock.optimize.model.problem import Problem
 from penstock.stats.costs import Costs
-from support.planning import problem_of, query_of
+from support.plans.planning import problem_of, query_of
 
 
 def pair(window: str, join: float, capacity: float = 1.0) -> Problem:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from dataclasses import replace
 from math import sqrt
+from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,15 +18,19 @@ import pytest
 from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
+from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink
 from penstock.kernels.drop import keeps
 from penstock.plan.drops import DropBoxes
 from penstock.query import Query
 from reference import Row, all_alive, combinations, frontier, in_time, result
-from support.cases import Case, canonical, random_case, write_case
-from support.crashes import Crash, Run, exit_code
-from support.engines import Place, planned, random_plan, random_tree, run_local, run_spark
-from support.soak import results, script, write_input
+from support.engines.crashes import Crash, Run, exit_code
+from support.engines.runs import Place, planned, random_plan, random_tree, run_local, run_spark
+from support.engines.soak import results, script, write_input
+from support.streams.cases import Case, canonical, random_case, write_case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def random_drops(query: Query, rng: Random) -> DropBoxes:
@@ -41,7 +48,9 @@ def kept(query: Query, drops: DropBoxes, alias: str, rows: list[Row]) -> list[Ro
     return [row for row, keep in zip(rows, mask, strict=True) if keep]
 
 
-def expected(case: Case, query: Query, drops: DropBoxes, drain: bool):
+def expected(
+    case: Case, query: Query, drops: DropBoxes, drain: bool
+) -> Counter[tuple[object, ...]]:
     """What the reference says of the kept tuples; those that are shed still move the frontier."""
     windows = {
         item.alias: kept(query, drops, item.alias, in_time(item, case.batches[item.alias]))
@@ -65,7 +74,7 @@ def shed(case: Case, query: Query, drops: DropBoxes) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("seed", range(8000, 8080))
-def test_results_are_those_of_the_kept_tuples(seed, tmp_path):
+def test_results_are_those_of_the_kept_tuples(seed: int, tmp_path: Path) -> None:
     rng = Random(f"drops {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -84,7 +93,7 @@ def test_results_are_those_of_the_kept_tuples(seed, tmp_path):
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [8001, 8002, 8005])
-def test_spark_sheds_the_same(seed, spark, tmp_path):
+def test_spark_sheds_the_same(seed: int, spark: SparkSession, tmp_path: Path) -> None:
     rng = Random(f"drops {seed}")
     case = random_case(seed)
     query = write_case(case, tmp_path / "in")
@@ -107,7 +116,7 @@ FRACTIONS = {"a": 0.37, "b": 0.8}
 BOXES = DropBoxes(tuple(FRACTIONS.items()), seed=5)
 
 
-def pair(folder) -> Query:
+def pair(folder: Path) -> Query:
     rng = Random(3)
     for name in FRACTIONS:
         (folder / name).mkdir(parents=True)
@@ -119,7 +128,7 @@ def pair(folder) -> Query:
     return parse(PAIR.format(folder=folder))
 
 
-def test_as_many_are_kept_as_planned_and_results_are_a_subset(tmp_path):
+def test_as_many_are_kept_as_planned_and_results_are_a_subset(tmp_path: Path) -> None:
     query = pair(tmp_path / "in")
     exact, less = Place(tmp_path / "exact"), Place(tmp_path / "less")
     run_local(query, exact)
@@ -134,17 +143,22 @@ def test_as_many_are_kept_as_planned_and_results_are_a_subset(tmp_path):
     assert some.total() == pytest.approx(everything.total() * left, rel=0.1)
 
 
-def test_boxes_may_change_while_running(tmp_path):
+def test_boxes_may_change_while_running(tmp_path: Path) -> None:
     query = pair(tmp_path / "in")
     place = Place(tmp_path)
-    reports = []
+    reports: list[Report] = []
     plans = [planned(query), replace(planned(query), drops=BOXES)]
+
+    def follow(report: Report) -> None:
+        reports.append(report)
+        run.replan(plans[1])
+
     run = open_run(
         plans[0],
         RunOptions(
             sink=place.sink,
             checkpoint=str(place.checkpoint),
-            report=lambda report: (reports.append(report), run.replan(plans[1])),
+            report=follow,
         ),
     )
     run.available_now()
@@ -152,7 +166,7 @@ def test_boxes_may_change_while_running(tmp_path):
     assert 0 < reports[1].shed["a"] == reports[1].total_shed["a"] < ROWS
 
 
-def test_a_killed_run_sheds_the_same(tmp_path):
+def test_a_killed_run_sheds_the_same(tmp_path: Path) -> None:
     write_input(tmp_path / "in", 4, Random(5))
     text = script("chain", tmp_path / "in")
     boxes = DropBoxes((("a", 0.7), ("b", 0.8)), seed=2)
@@ -162,8 +176,8 @@ def test_a_killed_run_sheds_the_same(tmp_path):
     ]
     assert exit_code(runs[0]) == 0
     for call in (1, 4):
-        killed = replace(runs[1], crash=Crash("after a chunk", call))
-        assert exit_code(killed) == -signal.SIGKILL
+        crashing = replace(runs[1], crash=Crash("after a chunk", call))
+        assert exit_code(crashing) == -signal.SIGKILL
     assert exit_code(runs[1]) == 0
     whole, killed = (results(Sink.named(run.sink)) for run in runs)
     assert whole == killed

@@ -166,7 +166,8 @@ def _grid_search(case: Case, last: int, points: int, rounds: int) -> float:
 
 def vector_value(posynomial: Posynomial, x: np.ndarray) -> np.ndarray:
     terms = [m.coefficient * np.prod(x[list(m.factors)], axis=0) for m in posynomial]
-    return np.sum(np.broadcast_arrays(*terms), axis=0)
+    total: np.ndarray = np.sum(np.broadcast_arrays(*terms), axis=0)
+    return total
 
 
 @pytest.mark.parametrize("kind", ["rows", "time", "mixed"])

@@ -36,7 +36,7 @@ from penstock.query.goal import STEADY
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
-from support.planning import query_of
+from support.plans.planning import query_of
 
 COLUMNS = "k l g v"
 # Views that are recomputed have tests of their own.
@@ -275,20 +275,20 @@ def test_only_joins_of_views_have_sets() -> None:
 
 
 SLIDING = "RANGE 10 SECONDS"
-SETTINGS = {
+SETTINGS: dict[str, tuple[dict[str, Any], float, tuple[str, ...]]] = {
     # Hardly a partner for anyone.
-    "late": (view(), 1e6, LATE),
+    "late": ({}, 1e6, LATE),
     # Many groups on the one side; the other has none.
-    "one side": (view(groups="A.g"), 3000, ("B",)),
-    "the other": (view(groups="B.g"), 3000, ("A",)),
-    "both": (view(), 30, ("A", "B")),
+    "one side": ({"groups": "A.g"}, 3000, ("B",)),
+    "the other": ({"groups": "B.g"}, 3000, ("A",)),
+    "both": ({}, 30, ("A", "B")),
 }
 
 
 @pytest.mark.parametrize("case", SETTINGS)
 def test_every_set_wins_somewhere_by_key(case: str) -> None:
-    query, keys, early = SETTINGS[case]
-    assert early_of(decide(known_of(query, keys), KEPT)) == early
+    options, keys, early = SETTINGS[case]
+    assert early_of(decide(known_of(view(**options), keys), KEPT)) == early
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,8 @@ def test_tables_fold() -> None:
     }
     known = complete(query, from_data(stats, query))
     folded = with_early(Problem(query, known), ("B",)).inputs[1]
-    assert (folded.window, folded.rate) == (pytest.approx(20), 0)
+    assert folded.window == pytest.approx(20)
+    assert folded.rate == 0
     assert "B" in early_of(decide(known))
 
 

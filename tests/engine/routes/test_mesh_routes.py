@@ -1,0 +1,111 @@
+"""Routes of meshes: filters and probes in the order of each ruster; meshes that do not fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from penstock.engine.routes.routing import routing_of
+from penstock.engine.rows.layout import Layout
+from penstock.errors import PlanError
+from penstock.plan.mesh import (
+    Eddy,
+    Goes,
+    MeshRoute,
+    Split,
+)
+from penstock.plan.plan import Plan
+from support.engines.runs import (
+    Place,
+    run_local,
+)
+from support.plans.screened import (
+    ONE,
+    TWO,
+    Calls,
+    by_kind,
+    screened_query,
+    write_kinds,
+)
+from support.streams.cases import canonical, random_case, write_case
+
+# ── routes at work ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_each_ruster_meets_its_own_filter_first(tmp_path: Path) -> None:
+    write_kinds(tmp_path / "in", 2, 300)
+    single, routed = Calls(), Calls()
+    query = screened_query(tmp_path / "in", ONE, single)
+    run_local(query, Place(tmp_path / "single"))
+    query = screened_query(tmp_path / "in", ONE, routed)
+    run_local(query, Place(tmp_path / "mesh"), plan=by_kind(query, ["012", "120", "201"]))
+    places = [Place(tmp_path / name) for name in ("single", "mesh")]
+    results = [canonical(place.results(query)) for place in places]
+    assert results[0] == results[1]
+    assert results[0].total() > 20
+    assert routed.count.total() < 0.7 * single.count.total()
+
+
+def test_filters_come_before_between_and_after_probes(tmp_path: Path) -> None:
+    write_kinds(tmp_path / "in", 3, 40)
+    calls = Calls()
+    query = screened_query(tmp_path / "in", TWO, calls)
+    plain, place = Place(tmp_path / "plain"), Place(tmp_path / "mesh")
+    run_local(query, plain)
+    plan = by_kind(query, ["0b12", "b120", "12b0"])
+    run_local(query, place, plan=plan, partitions=2)
+    wanted = canonical(plain.results(query))
+    assert wanted.total() > 100
+    assert canonical(place.results(query)) == wanted
+
+
+# ── refused ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def refused(plan: Plan, tmp_path: Path) -> str:
+    with pytest.raises(PlanError) as found:
+        run_local(plan.query, Place(tmp_path / "run"), plan=plan)
+    return str(found.value)
+
+
+def test_meshes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    write_kinds(tmp_path / "in", 1, 3)
+    query = screened_query(tmp_path / "in", TWO, Calls())
+    plan = by_kind(query, ["012b"] * 3)
+    a, b = plan.meshes
+    tests = {
+        "route 0 of b leaves out a": replace(b, routes=(MeshRoute(()),)),
+        "looks at color, which a does not have": replace(
+            a, classifier=Split("color", 1.0, frozenset(), Goes(0), Goes(1))
+        ),
+        "tests kind as a number, but it is STRING": replace(
+            a, classifier=Split("kind", 1.0, frozenset(), Goes(0), Goes(1))
+        ),
+        "sends tuples to route 7, but there are 3": replace(a, classifier=Goes(7)),
+    }
+    for message, mesh in tests.items():
+        meshes = tuple(mesh if each.driver == mesh.driver else each for each in (a, b))
+        assert message in refused(replace(plan, meshes=meshes), tmp_path)
+    assert "the plan has meshes of a\n" in refused(replace(plan, meshes=(a,)), tmp_path)
+    with pytest.raises(PlanError, match="the mesh aggregates a early"):
+        routing_of(replace(plan, early=("a",)), Layout(plan.query))
+
+
+def test_a_mesh_over_rows_windows_is_refused(tmp_path: Path) -> None:
+    write_kinds(tmp_path / "in", 1, 3)
+    query = screened_query(tmp_path / "in", TWO.replace("[NOW]", "[ROWS 3]"), Calls())
+    assert "a mesh does not join ROWS windows" in refused(by_kind(query, ["012b"] * 3), tmp_path)
+
+
+def test_an_eddy_of_many_inputs_is_refused(tmp_path: Path) -> None:
+    query = random_case(3).query
+    seed = 3
+    while len(query.inputs) < 3:
+        seed += 1
+        query = random_case(seed).query
+    query = write_case(random_case(seed), tmp_path / "in")
+    message = refused(Eddy(query), tmp_path)
+    assert "an eddy does not join" in message
+    assert "--engine local --eager" in message

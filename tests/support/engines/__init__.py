@@ -1,0 +1,1 @@
+"""Runs of queries on both engines: to their end, and killed on the way."""

@@ -1,0 +1,207 @@
+"""Runs in one process that kill themselves at a chosen point, as `kill -9` there would.
+
+The points are made here by wrapping functions of the engine; the engine knows nothing of them.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, NoReturn
+
+from penstock.cql import parse
+from penstock.engine.join import pack, rebuild
+from penstock.engine.local import open_run
+from penstock.engine.run import commit, pipeline
+from penstock.engine.run.options import RunOptions
+from penstock.engine.sinks import publish, sink
+from penstock.engine.sinks.sink import Sink
+from penstock.engine.sources import feed
+from penstock.engine.state import manifest, store
+from penstock.errors import CheckpointError
+from penstock.plan.default_plan import default_plan
+from penstock.plan.drops import NO_DROPS, DropBoxes
+from penstock.plan.plan import Plan
+from penstock.query import Query
+from support.engines.runs import tree
+
+
+@dataclass(frozen=True)
+class Crash:
+    """Die at the given call of a point, counted from 0; of those in the drain if `in_drain`."""
+
+    point: str
+    call: int
+    in_drain: bool = False
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a process is to do. `shapes` are the trees that its batches take turns in, if any.
+
+    Every second batch of a view aggregates the `early` inputs before the join. Multi-way plans
+    recompute it where `recompute` names a stream.
+    """
+
+    text: str
+    checkpoint: str
+    sink: str
+    crash: Crash | None = None
+    shapes: tuple[Any, ...] = ()
+    drops: DropBoxes = NO_DROPS
+    early: tuple[str, ...] = ()
+    recompute: str | None = None
+
+    def plan(self, batch: int) -> Plan:
+        """The plan of a batch; None among the shapes stands for the multi-way plan."""
+        query = parse(self.text)
+        shape = self.shapes[batch % len(self.shapes)] if self.shapes else None
+        plan = _flat(query, self.recompute) if shape is None else tree(query, shape)
+        return replace(plan, drops=self.drops, early=self.early if batch % 2 else ())
+
+
+def _flat(query: Query, recompute: str | None) -> Plan:
+    plan = default_plan(query)
+    return plan if recompute is None else replace(plan, recompute=recompute)
+
+
+def exit_code(run: Run) -> int | None:
+    """How a fresh process that does the run ends: 0, or minus the signal that killed it."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["penstock.engine.local"])
+    process = context.Process(target=perform, args=(run,))
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def perform(run: Run) -> None:
+    """Run over all there is and drain; nothing is left to do on a closed checkpoint."""
+    if run.crash is not None:
+        _arm_later(run.crash) if run.crash.in_drain else _arm(run.crash)
+    try:
+        started = open_run(
+            run.plan(0),
+            RunOptions(
+                sink=Sink.named(run.sink),
+                checkpoint=run.checkpoint,
+                report=lambda report: started.replan(run.plan(report.batch + 1)),
+            ),
+        )
+    except CheckpointError as error:
+        if "is closed" not in error.message:
+            raise
+        return
+    started.replan(run.plan(started.pipeline.manifest.batch + 1))
+    started.available_now(drain=True)
+
+
+def _arm_later(crash: Crash) -> None:
+    drain = pipeline.Pipeline.drain
+
+    def armed(*arguments: Any) -> None:
+        _arm(crash)
+        drain(*arguments)
+
+    pipeline.Pipeline.drain = armed  # type: ignore[method-assign, assignment]
+
+
+def _arm(crash: Crash) -> None:
+    wrap, owner, name = POINTS[crash.point]
+    calls = count()
+    function = getattr(owner, name)
+    deadly = wrap(function)
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        chosen = deadly if next(calls) == crash.call else function
+        return chosen(*arguments, **named)
+
+    setattr(owner, name, counted)
+
+
+def _die() -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("unreachable")
+
+
+Function = Callable[..., Any]
+
+
+def _before(function: Function) -> Function:
+    def deadly(*arguments: Any, **named: Any) -> NoReturn:
+        _die()
+
+    return deadly
+
+
+def _after(function: Function) -> Function:
+    def deadly(*arguments: Any, **named: Any) -> NoReturn:
+        function(*arguments, **named)
+        _die()
+
+    return deadly
+
+
+def _after_all(function: Function) -> Function:
+    """After a function that gives its results one by one."""
+
+    def deadly(*arguments: Any, **named: Any) -> NoReturn:
+        list(function(*arguments, **named))
+        _die()
+
+    return deadly
+
+
+def _half_written(function: Function) -> Function:
+    """Write half of a file's bytes."""
+
+    def deadly(self: store.Store, name: str, data: Any) -> NoReturn:
+        function(self, name, memoryview(data)[: len(data) // 2])
+        _die()
+
+    return deadly
+
+
+def _half_copied(function: Function) -> Function:
+    """Copy half of what was staged to the end of a jsonl file."""
+
+    def deadly(staged: Any, file: Any) -> NoReturn:
+        data = staged.read()
+        file.write(data[: len(data) // 2])
+        file.flush()
+        _die()
+
+    return deadly
+
+
+Wrap = Callable[[Function], Function]
+
+POINTS: dict[str, tuple[Wrap, Any, str]] = {
+    "before the file log": (_before, feed.FileLog, "_write"),
+    "after the file log": (_after, feed.FileLog, "_write"),
+    "before a rebuild": (_before, rebuild.Rebuild, "call"),
+    "in a rebuild": (_after_all, rebuild.Rebuild, "send"),
+    "after a rebuild": (_after, pipeline, "with_inner_state"),
+    "before a chunk": (_before, store.Store, "write_chunk"),
+    "in a chunk": (_half_written, store.Store, "write"),
+    "after a chunk": (_after, store.Store, "write_chunk"),
+    "before the results are staged": (_before, sink.PartWriter, "write"),
+    "after the results are staged": (_after_all, sink.PartWriter, "close"),
+    "before the commit": (_before, manifest, "commit"),
+    "in the commit, before the name": (_before, os, "link"),
+    "in the commit, after the name": (_after, os, "link"),
+    "after the commit": (_after, manifest, "commit"),
+    "in publishing files": (_after, publish, "_move"),
+    "in publishing lines": (_half_copied, shutil, "copyfileobj"),
+    "after malformed rows are staged": (_after, pack, "stage_kept"),
+    "before malformed rows are kept": (_before, commit, "publish_kept"),
+    "after malformed rows are kept": (_after, commit, "publish_kept"),
+    "after publishing": (_after, commit, "publish"),
+    "in the sweep": (_before, manifest, "forget"),
+    "after the sweep": (_after, commit.Committer, "sweep"),
+}

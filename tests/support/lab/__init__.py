@@ -1,0 +1,1 @@
+"""Streams and plans for the laboratory, and networks run tuple by tuple."""

@@ -1,0 +1,1 @@
+"""Planning problems, plans and decisions made by hand or at random."""

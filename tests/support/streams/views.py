@@ -1,0 +1,35 @@
+"""Views as the reference and the engines tell them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from penstock.query import Query
+from reference import view_changes
+from support.engines.runs import (
+    Place,
+)
+from support.streams.cases import EPOCH, Case, canonical
+
+Told = Counter[tuple[Any, ...]]
+
+
+def told(place: Place, query: Query) -> Told:
+    """What the sink holds: time, change and values."""
+    names = [output.name for output in query.results]
+    rows = []
+    for path in sorted(Path(place.sink.place).glob("*.parquet")):
+        for row in pq.read_table(path).to_pylist():
+            assert list(row) == [*names, "_time", "_change"]
+            rows.append((row["_time"], row["_change"], *(row[name] for name in names)))
+    return canonical(rows)
+
+
+def expected(case: Case, query: Query, drain: bool = True) -> Told:
+    changes = view_changes(query, case.batches, drain)
+    return canonical((EPOCH + timedelta(microseconds=c.time), c.kind, *c.values) for c in changes)
