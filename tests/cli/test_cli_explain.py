@@ -178,8 +178,8 @@ def test_explaining_loads_no_spark_and_looks_for_no_java(query: str, stats: str)
         "import sys\n"
         "from penstock.cli.main import app\n"
         f"app(['explain', {query!r}, '--stats', {stats!r}], standalone_mode=False)\n"
-        "loaded = {'pyspark', 'py4j', 'numba', 'pandas', 'penstock.engine'} & set(sys.modules)\n"
-        "print(sorted(loaded), file=sys.stderr)\n"
+        "heavy = {'pyspark', 'py4j', 'numba', 'pandas', 'pyarrow', 'scipy', 'penstock.engine'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (TEXT, "[]\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from penstock.engine.routes import eddy_filters
 from penstock.engine.routes.eddy_filters import REFRESH, EddyFilters
 from penstock.engine.routes.eddy_profile import Buckets, EddyProfile, gain_ratios
 from penstock.engine.wire.facts import decode, encode
@@ -54,11 +56,19 @@ def test_eddies_of_rows_windows_count_what_does_not_pass(tmp_path: Path) -> None
     assert told(place, query).total() > 3
 
 
-def test_an_eddy_learns_which_filter_stops_which_tuples(tmp_path: Path) -> None:
+def as_long_as(calls: Calls) -> Callable[[], float]:
+    """A clock by which every call of a filter takes a microsecond, on any machine."""
+    return lambda: 1e-6 * calls.count.total()
+
+
+def test_an_eddy_learns_which_filter_stops_which_tuples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_kinds(tmp_path / "in", 2, 3_000)
     counts = {}
     for batch in (0, 1, 100):
         calls = Calls()
+        monkeypatch.setattr(eddy_filters, "clock", as_long_as(calls))
         query = screened_query(tmp_path / "in", ONE, calls)
         plan = Eddy(query, batch) if batch else planned(query)
         run_local(query, Place(tmp_path / str(batch)), plan=plan)
@@ -68,13 +78,16 @@ def test_an_eddy_learns_which_filter_stops_which_tuples(tmp_path: Path) -> None:
     assert counts[100] < 1.1 * counts[0]
 
 
-def test_an_eddy_goes_on_with_what_it_knows(tmp_path: Path) -> None:
+def test_an_eddy_goes_on_with_what_it_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On Spark every batch has new tasks: what they have seen comes back to them as facts."""
     write_kinds(tmp_path / "in", 1, REFRESH)
     kinds = [("kind", pa.large_string()), ("x", pa.float64())]
     table = pq.read_table(tmp_path / "in" / "a").select(["kind", "x"]).cast(pa.schema(kinds))
     rows = table.combine_chunks().to_batches()[0]
     calls = Calls()
+    monkeypatch.setattr(eddy_filters, "clock", as_long_as(calls))
     query = screened_query(tmp_path / "in", ONE, calls)
     eddy = EddyFilters("a", query.filters, ("kind", "x"), 1)
     screened = eddy.at(0).screen(rows.slice(0, 1_000))
