@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from threading import Lock
 
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.run.adaptive import AdaptiveRouting
@@ -45,6 +46,7 @@ class Pipeline:
         deliver: Callable[[Manifest], None] | None = None,
     ):
         self._next_plan: Plan | None = None
+        self._planning = Lock()
         self.sink = sink
         self.checkpoint = checkpoint
         self._committer = Committer(checkpoint, sink, deliver or (lambda manifest: None))
@@ -75,7 +77,8 @@ class Pipeline:
                 hint="a running query may change its plan, not what it asks",
             )
         routing_of(plan, layout_of(plan, self.manifest))
-        self._next_plan = plan
+        with self._planning:
+            self._next_plan = plan
 
     def process(
         self,
@@ -90,7 +93,8 @@ class Pipeline:
             self._committer.show(self.manifest)
             return
         started = time.monotonic()
-        plan, self._next_plan = self._next_plan, None
+        with self._planning:
+            plan, self._next_plan = self._next_plan, None
         if plan is not None:
             self._adopt(plan)
         jobs = self._jobs(number)
