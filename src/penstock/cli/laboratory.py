@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from penstock.lab.clock import Clock
     from penstock.lab.laboratory import Outcome
 
+_NEVER = 1e10
+"""Seconds between two cleanings: after three centuries nobody asks."""
+
 
 def run_in_laboratory(
     query: ContinuousQuery,
@@ -36,7 +39,7 @@ def run_in_laboratory(
         mode = Lazy(interval.micros)
         query = replace(query, options=replace(query.options, interval=interval.seconds))
     physical = query.decision.physical
-    expiration = Duration.of_seconds(physical.expiration)
+    expiration = Duration.of_seconds(min(physical.expiration, _NEVER))
     if expire is not None:
         expiration = positive_duration(expire, "--expire")
     outcome = run_experiment(
