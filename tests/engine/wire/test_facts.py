@@ -93,9 +93,7 @@ def test_every_kind_has_a_text_of_its_own() -> None:
 
 @pytest.mark.parametrize("data", [b'{"kind": "surprise", "rows": 1}', b'{"rows": 1}'])
 def test_an_unknown_kind_is_named(data: bytes) -> None:
-    with pytest.raises(
-        ValueError, match=r"there is no fact of kind .*; there are Reading, StagedPart, "
-    ):
+    with pytest.raises(ValueError, match=r"no fact of kind .*; there are Reading, StagedPart, "):
         decode(data)
 
 

@@ -21,7 +21,7 @@ from penstock.engine.run.report import Report, report_of
 from penstock.engine.run.silence import Silence
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import Checkpoint, identity
+from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
@@ -71,7 +71,7 @@ class Pipeline:
     def replan(self, given: Plan | Planned | str) -> None:
         """Have the batches from the next one on follow another plan for the same query."""
         plan = plan_of(given, self.plan)
-        if identity(plan.query, 0) != identity(self.plan.query, 0):
+        if not is_same_query(plan.query, self.plan.query):
             raise PlanError(
                 "the new plan is for another query",
                 hint="a running query may change its plan, not what it asks",

@@ -40,5 +40,6 @@ def raise_error(facts: Iterable[Fact]) -> None:
 def _class_of(name: str) -> type[PenstockError]:
     """The error class of a name; what a user's own code has derived from one is a plain error."""
     found = getattr(errors, name, None)
-    is_known = isinstance(found, type) and issubclass(found, PenstockError)
-    return found if is_known else PenstockError
+    if isinstance(found, type) and issubclass(found, PenstockError):
+        return found
+    return PenstockError
