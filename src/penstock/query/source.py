@@ -10,6 +10,8 @@ from penstock.errors import Caret
 from penstock.query.types import DataType
 
 Format = Literal["csv", "json", "parquet", "rate", "synthetic"]
+Unit = Literal["us", "ms", "s"]
+Columns = Literal["all", "fill"]
 FILE_FORMATS = ("csv", "json", "parquet")
 KEEP = "keep:"
 """`malformed = 'keep:PATH'` begins so."""
@@ -39,12 +41,12 @@ class Source:
     is_table: bool = False
     path: str | None = None
     timestamp: str | None = None
-    unit: Literal["us", "ms", "s"] | None = None
+    unit: Unit | None = None
     lateness: int = 0
     idle: int | None = None
     rate: float | None = None
     malformed: str = "fail"
-    columns: Literal["all", "fill"] = "all"
+    columns: Columns = "all"
     options: tuple[tuple[str, str | int | float | bool], ...] = ()
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
 
