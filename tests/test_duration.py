@@ -55,6 +55,9 @@ def test_what_is_none_says_why(text: str, message: str) -> None:
         (90_000_000, "90 SECONDS", "1.5 minutes"),
         (3_600_000_000, "1 HOUR", "1 hour"),
         (40 * 3_600_000_000, "40 HOURS", "1.7 days"),
+        (-1, "-1 MICROSECOND", "-1 microsecond"),
+        (-90_000_000, "-90 SECONDS", "-1.5 minutes"),
+        (-40 * 60_000_000, "-40 MINUTES", "-40 minutes"),
     ],
 )
 def test_a_length_is_shown(micros: int, exact: str, about: str) -> None:
@@ -84,3 +87,13 @@ def test_an_argument_is_above_zero_unless_it_may_be() -> None:
     for given in (0, "0 s", Duration(0), Duration(-1), timedelta(0)):
         with pytest.raises(UsageError, match=r"trigger: .* is not above zero"):
             as_duration(given, "trigger")
+    with pytest.raises(UsageError, match=r"trigger: -1 is not zero or above"):
+        as_duration(-1, "trigger", may_be_zero=True)
+
+
+@pytest.mark.parametrize("seconds", [1e300, -1e300, 1e12, float("inf"), float("nan")])
+def test_seconds_may_be_too_many(seconds: float) -> None:
+    with pytest.raises(ValueError, match="are too long"):
+        Duration.of_seconds(seconds)
+    with pytest.raises(UsageError, match=r"trigger: .* are too long|trigger cannot be (inf|nan)"):
+        as_duration(seconds, "trigger")

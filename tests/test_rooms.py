@@ -122,7 +122,7 @@ ORDER = {
 # Where a library may be known, by the start of the module's name.
 LIBRARIES = {
     "sqlglot": ("penstock.cql.",),
-    "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.cli."),
+    "pyspark": ("penstock.engine.spark.", "penstock.bench."),
 }
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 
+import penstock
 from penstock.arguments import as_flag, as_names, as_number, as_path, as_text
 from penstock.cql import parse
 from penstock.cql.declare.function_file import load_functions
 from penstock.cql.goal import parse_goal
 from penstock.cql.script_file import decoded
+from penstock.duration import Duration
 from penstock.engines import BATCH_ENGINES, ENGINES, BatchEngine, EngineName, as_engine
 from penstock.errors import PenstockError, UsageError
 from penstock.figure import Figure
@@ -32,15 +34,9 @@ from penstock.stats.files.load import load
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 
-if TYPE_CHECKING:
-    from penstock.duration import Duration
-    from penstock.engine.local import LocalRun
-    from penstock.engine.run.report import Report
-    from penstock.engine.sinks.sink import Sink
-    from penstock.engine.spark.handle import SparkRun
-
-    SinkLike = Sink | str | Callable[[Any, int], None]
-    DurationLike = Duration | timedelta | float | str
+# The package itself gives what belongs to an engine, and loads it only where hints are looked up.
+SinkLike: TypeAlias = "penstock.Sink | str | Callable[[Any, int], None]"
+DurationLike: TypeAlias = Duration | timedelta | float | str
 
 # A notebook gives a frame no height of its own.
 _FRAME = "width: 100%; height: 640px; border: 0"
@@ -195,8 +191,8 @@ class ContinuousQuery:
         drain: bool = False,
         partitions: int | None = None,
         overwrite: bool = False,
-        report: Callable[[Report], None] | None = None,
-    ) -> SparkRun:
+        report: Callable[[penstock.Report], None] | None = None,
+    ) -> penstock.SparkRun:
         """Start on a Spark session; the handle's `streaming` is Spark's own StreamingQuery.
 
         `sink` is made by `ps.parquet(…)` and the like or written as on the command line,
@@ -232,8 +228,8 @@ class ContinuousQuery:
         drain: bool = False,
         partitions: int | None = None,
         overwrite: bool = False,
-        report: Callable[[Report], None] | None = None,
-    ) -> LocalRun:
+        report: Callable[[penstock.Report], None] | None = None,
+    ) -> penstock.LocalRun:
         """The same query in this process, with the same options.
 
         It runs while somebody waits for it, by `await_termination()`, and in that thread. Its own
@@ -286,12 +282,6 @@ def _in_short(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0] or type(error).__name__
 
 
-class TemporaryCheckpoint:
+def temporary_checkpoint() -> AbstractContextManager[str]:
     """A checkpoint that is gone after the `with` block, for runs that nobody will resume."""
-
-    def __enter__(self) -> str:
-        self._folder = tempfile.mkdtemp(prefix="penstock-")
-        return self._folder
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+    return TemporaryDirectory(prefix="penstock-", ignore_cleanup_errors=True)

@@ -63,7 +63,7 @@ def as_number(value: object, name: str, hint: str) -> float:
 
 
 def as_seconds(value: object, name: str, *, may_be_zero: bool = False) -> float:
-    """Seconds above zero: a number of them, or a timedelta."""
+    """Seconds above zero, or from zero on: a number of them, or a timedelta."""
     hint = "is a number of seconds"
     seconds = _seconds(value, name, hint)
     _refuse_below_zero(seconds, value, name, hint, may_be_zero)
@@ -71,17 +71,18 @@ def as_seconds(value: object, name: str, *, may_be_zero: bool = False) -> float:
 
 
 def as_duration(value: object, name: str, *, may_be_zero: bool = False) -> Duration:
-    """A length of time above zero: a text, a number of seconds, or a timedelta."""
+    """A length of time above zero, or from zero on: a text, seconds, or a timedelta."""
     hint = "is a number of seconds, or a text such as '1 second'"
-    given = _parsed(value, name, hint) if isinstance(value, str) else value
-    seconds = given.seconds if isinstance(given, Duration) else _seconds(given, name, hint)
-    _refuse_below_zero(seconds, value, name, hint, may_be_zero)
-    return given if isinstance(given, Duration) else Duration.of_seconds(seconds)
+    found = value if isinstance(value, Duration) else _duration(value, name, hint)
+    _refuse_below_zero(found.seconds, value, name, hint, may_be_zero)
+    return found
 
 
-def _parsed(text: str, name: str, hint: str) -> Duration:
+def _duration(value: object, name: str, hint: str) -> Duration:
     try:
-        return Duration.parse(text)
+        if isinstance(value, str):
+            return Duration.parse(value)
+        return Duration.of_seconds(_seconds(value, name, hint))
     except ValueError as error:
         raise UsageError(f"{name}: {error.args[0]}", hint=f"{name} {hint}") from None
 
@@ -89,14 +90,18 @@ def _parsed(text: str, name: str, hint: str) -> Duration:
 def _seconds(value: object, name: str, hint: str) -> float:
     if isinstance(value, timedelta):
         return value.total_seconds()
-    return as_number(value, name, hint)
+    seconds = as_number(value, name, hint)
+    if not math.isfinite(seconds):
+        raise _misfit(value, name, hint)
+    return seconds
 
 
 def _refuse_below_zero(
     seconds: float, value: object, name: str, hint: str, may_be_zero: bool
 ) -> None:
-    if not 0 <= seconds < math.inf or not (seconds or may_be_zero):
-        raise UsageError(f"{name}: {value!r} is not above zero", hint=f"{name} {hint}")
+    if seconds < 0 or not (seconds or may_be_zero):
+        least = "zero or above" if may_be_zero else "above zero"
+        raise UsageError(f"{name}: {value!r} is not {least}", hint=f"{name} {hint}")
 
 
 def as_names(value: object, name: str) -> tuple[str, ...]:

@@ -55,7 +55,10 @@ class Duration:
 
     @classmethod
     def of_seconds(cls, seconds: float) -> Duration:
-        """That of a number of seconds, to the nearest microsecond."""
+        """That of a number of seconds, to the nearest microsecond; a ValueError if too long."""
+        if not abs(seconds) * MICROS <= LONGEST:
+            message = f"{seconds:g} seconds are too long"
+            raise ValueError(message, f"the longest is {Duration(LONGEST).about}")
         return cls(round(seconds * MICROS))
 
     @property
@@ -65,19 +68,19 @@ class Duration:
     def __str__(self) -> str:
         """The length in the largest unit that divides it: `90 SECONDS`, `1 HOUR`."""
         for name, size in _NAMES.items():
-            if self.micros >= size and self.micros % size == 0:
+            if self.micros and self.micros % size == 0:
                 count = self.micros // size
-                return f"{count} {name.upper()}{'' if count == 1 else 'S'}"
+                return f"{count} {name.upper()}{'' if abs(count) == 1 else 'S'}"
         return "0 SECONDS"
 
     @property
     def about(self) -> str:
         """The length as people say it: `4 days`, `1.5 hours`, `40 minutes`."""
-        sizes = ((name, size) for name, size in _NAMES.items() if self.micros >= size)
+        sizes = ((name, size) for name, size in _NAMES.items() if abs(self.micros) >= size)
         unit, size = next(sizes, ("second", MICROS))
         count = self.micros / size
-        shown = f"{count:,.0f}" if count >= _FEW else f"{count:.1f}".removesuffix(".0")
-        return f"{shown} {unit}{'' if shown == '1' else 's'}"
+        shown = f"{count:,.0f}" if abs(count) >= _FEW else f"{count:.1f}".removesuffix(".0")
+        return f"{shown} {unit}{'' if shown in ('1', '-1') else 's'}"
 
 
 def parse_seconds(text: str) -> float:

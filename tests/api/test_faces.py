@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -15,6 +15,8 @@ from penstock.engine.local import LocalRun
 from penstock.engine.run.options import RunOptions
 from penstock.engine.spark.handle import SparkRun
 from penstock.errors import UsageError
+
+FACES = ("start", "local", "check", "explain")
 
 
 @pytest.mark.parametrize("name", ps.__all__)
@@ -70,3 +72,11 @@ def test_an_engine_is_refused_in_one_way(engine: Any) -> None:
     with pytest.raises(UsageError) as checking:
         ps.sql(script).check(sink="noop", checkpoint="c", engine=engine)
     assert str(checking.value) == f"no engine {engine!r}\nhint: there are spark, local"
+
+
+@pytest.mark.parametrize("face", [ps.sql, *map(ps.ContinuousQuery.__dict__.get, FACES)])
+def test_type_hints_can_be_looked_up(face: Any) -> None:
+    hints = get_type_hints(face)
+    assert hints["return"] is not None
+    if "sink" in hints:
+        assert ps.Sink in get_args(hints["sink"])

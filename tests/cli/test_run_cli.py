@@ -88,6 +88,10 @@ def test_refused_before_anything_is_started(script: Path, tmp_path: Path) -> Non
     done = penstock(script, "--engine", "local", "--available-now")
     assert done.returncode == 1
     assert f"cannot read {tmp_path}/a" in done.stderr
+    as_fast_as_possible = CliRunner().invoke(
+        app, ["run", str(script), "--engine", "local", "--trigger", "0s"]
+    )
+    assert f"cannot read {tmp_path}/a" in str(as_fast_as_possible.exception)
     assert penstock(tmp_path / "nothing.cql", "--engine", "local").returncode == 1
 
 
@@ -97,7 +101,7 @@ def test_refused_before_anything_is_started(script: Path, tmp_path: Path) -> Non
         ["--drain"],
         ["--available-now", "--trigger", "1s"],
         ["--trigger", "soon"],
-        ["--trigger", "0s"],
+        ["--trigger", "-1s"],
         ["--sink", "excel:x"],
         ["--sink", "jsonl:"],
         ["--engine", "flink"],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -30,6 +30,33 @@ STATE_FORMATS: Mapping[str, Mapping[str, str]] = {
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     },
 }
+
+
+class Durations(TypedDict):
+    """How long a batch of Spark's took, in milliseconds."""
+
+    triggerExecution: int
+
+
+class Written(TypedDict):
+    """The rows that a batch of Spark's wrote; -1 if they were not counted."""
+
+    numOutputRows: int
+
+
+class Kept(TypedDict):
+    """The rows in the state of one of Spark's operators."""
+
+    numRowsTotal: int
+
+
+class Progress(TypedDict):
+    """The part of Spark's report of a batch that is read here."""
+
+    numInputRows: int
+    durationMs: Durations
+    sink: Written
+    stateOperators: list[Kept]
 
 
 def run_native(
@@ -60,7 +87,7 @@ def native_join(spark: SparkSession, workload: Workload, folder: Path) -> DataFr
     return pairs.join(c, F.expr(f"{second} AND {near['AC']} AND {near['BC']}"))
 
 
-def measured(progress: list[Any], seconds: float) -> Measurement:
+def measured(progress: Sequence[Progress], seconds: float) -> Measurement:
     """The measurement by Spark; its last batch, without input, counts in the whole run only."""
     batches = tuple(
         BatchTime(p["numInputRows"], p["durationMs"]["triggerExecution"] / 1000)

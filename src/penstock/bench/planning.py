@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from penstock.cql import parse
 from penstock.figure import Figure
@@ -19,7 +19,7 @@ from penstock.optimize.options import DEFAULT_OPTIONS, PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision
 from penstock.query.goal import By, First
-from penstock.stats.files.load import from_data
+from penstock.stats.files.load import loads
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 from penstock.stats.training import Training, operators_of
@@ -117,9 +117,9 @@ def plan(asked: Asked) -> Planned:
 
 def known_of(asked: Asked) -> Known:
     """The figures of a query; where no plan is to keep up, after one is planned that does."""
-    text, data = _script(asked)
+    text, stats = _script(asked)
     query = parse(text)
-    known = complete(query, from_data(data, query))
+    known = complete(query, loads(stats, query))
     if asked.is_trained:
         training = {item.alias: _training(known, item.alias, asked) for item in query.streams}
         known = replace(known, training=training)
@@ -197,8 +197,8 @@ def _most(done: list[Planned], is_meant: Callable[[int], bool]) -> float | None:
     return round(max(seconds), 3) if seconds else None
 
 
-def _script(asked: Asked) -> tuple[str, dict[str, Any]]:
-    """The query, and the stats of its streams."""
+def _script(asked: Asked) -> tuple[str, str]:
+    """The query, and the stats of its streams as a stats file has them."""
     rng = Random(f"{asked.shape} {asked.inputs} {asked.windows} {asked.seed}")
     names = [f"S{i}" for i in range(asked.inputs)]
     links = list(_links(asked.shape, asked.inputs))
@@ -216,14 +216,12 @@ def _script(asked: Asked) -> tuple[str, dict[str, Any]]:
     text += f" WHERE {' AND '.join(where)}" if where else ""
     text += " GROUP BY S0.g EVERY 1 SECOND;" if asked.is_view else ";"
     low, high = (rate / 1_000 if asked.shape == "cross join" else rate for rate in RATES)
-    streams = {
-        name: {
-            "rate": float(f"{low * (high / low) ** rng.random():.4g}"),
-            "distinct": {**{key: rng.randrange(20, 2_000) for key in sorted(own)}, "g": 50},
-        }
-        for name, own in zip(names, keys, strict=True)
-    }
-    return text, {"streams": streams, "costs": {"join": 1e-6}}
+    stats = "[costs]\njoin = 1e-6\n"
+    for name, own in zip(names, keys, strict=True):
+        rate = float(f"{low * (high / low) ** rng.random():.4g}")
+        distinct = "".join(f"{key} = {rng.randrange(20, 2_000)}, " for key in sorted(own))
+        stats += f"[streams.{name}]\nrate = {rate}\ndistinct = {{{distinct}g = 50}}\n"
+    return text, stats
 
 
 def _links(shape: Shape, size: int) -> Iterator[tuple[int, int, str]]:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli.plan_options import (
+    ALL_KINDS,
     Capacity,
     ExactOfKept,
     Functions,
@@ -36,7 +37,7 @@ def explain(
     ] = False,
     format: Annotated[Format, typer.Option(help="How to show the plan.")] = Format.TEXT,
     plan: PlanText = None,
-    kinds: Kinds = "tree,multiway,mesh",
+    kinds: Kinds = ALL_KINDS,
     off: Off = None,
     shed: Shed = False,
     exact_of_kept: ExactOfKept = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,38 +17,45 @@ if TYPE_CHECKING:
     from penstock.lab.clock import Clock
     from penstock.lab.laboratory import Outcome
 
+_NEVER = 1e10
+"""Seconds between two cleanings: after three centuries nobody asks."""
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """The options of the laboratory as they were written; without `every`, tuple by tuple."""
+
+    every: str | None
+    expire: str | None
+    costs: list[str] | None
+
 
 def run_in_laboratory(
-    query: ContinuousQuery,
-    sink: Sink,
-    every: str | None,
-    expire: str | None,
-    costs: list[str] | None,
-    overwrite: bool,
+    query: ContinuousQuery, laboratory: Laboratory, sink: Sink, *, overwrite: bool
 ) -> None:
     """Run a plan tuple by tuple, or every so often, and say what work it took."""
     from penstock.lab.experiment import run_experiment
     from penstock.lab.schedule import Eager, Lazy
 
     mode: Eager | Lazy = Eager()
-    if every is not None:
-        interval = positive_duration(every, "--every")
+    if laboratory.every is not None:
+        interval = positive_duration(laboratory.every, "--every")
         mode = Lazy(interval.micros)
         query = replace(query, options=replace(query.options, interval=interval.seconds))
     physical = query.decision.physical
-    expiration = Duration.of_seconds(physical.expiration)
-    if expire is not None:
-        expiration = positive_duration(expire, "--expire")
+    expiration = Duration.of_seconds(min(physical.expiration, _NEVER))
+    if laboratory.expire is not None:
+        expiration = positive_duration(laboratory.expire, "--expire")
     outcome = run_experiment(
         query.plan,
         sink,
         mode,
         expiration=expiration.micros,
-        clock=_clock(costs),
+        clock=_clock(laboratory.costs),
         buckets=physical.buckets,
         overwrite=overwrite,
     )
-    _report(outcome, is_simulated=costs is not None)
+    _report(outcome, is_simulated=laboratory.costs is not None)
 
 
 def _clock(costs: list[str] | None) -> Clock:

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.optimize.options import KINDS
+
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
     from penstock.engines import EngineName
+
+ALL_KINDS = ",".join(KINDS)
 
 Stats = Annotated[
     str | None, typer.Option(help="What is known of the streams: a TOML file, as analyze writes.")
@@ -24,7 +28,7 @@ PlanText = Annotated[
     str | None,
     typer.Option(help="Force a plan: '((A B) C)', 'A: B C; B: A C; C: B A', eddy or eddy:100."),
 ]
-Kinds = Annotated[str, typer.Option(help="Kinds of plans to consider: tree,multiway,mesh.")]
+Kinds = Annotated[str, typer.Option(help=f"Kinds of plans to consider: {ALL_KINDS}.")]
 Off = Annotated[
     str | None,
     typer.Option(
@@ -53,7 +57,7 @@ class Planning:
     goal: str = "steady"
     capacity: float | None = None
     plan: str | None = None
-    kinds: str = "tree,multiway,mesh"
+    kinds: str = ALL_KINDS
     off: str | None = None
     shed: bool = False
     exact_of_kept: bool = False

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from threading import RLock
+from threading import TIMEOUT_MAX, RLock
 
 from penstock.arguments import as_flag, as_seconds
-from penstock.engine.run.handle import Handle
+from penstock.engine.run.handle import Handle, has_ended, within_itself
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
@@ -68,7 +68,7 @@ class LocalRun(Handle):
         self._feed = feed
         self._options = options
         # Whoever stops it from another thread waits for the batch under way; the thread that runs
-        # the batches may stop it too, in a report or a signal, and need not.
+        # the batches may stop it too, in a report or a signal, and need not. That is all it may do.
         self._busy = RLock()
         self._is_running = False
         self._is_stopping = False
@@ -93,14 +93,17 @@ class LocalRun(Handle):
         """
         seconds = math.inf if timeout is None else as_seconds(timeout, "timeout", may_be_zero=True)
         until = time.monotonic() + seconds
-        with self._busy:
+        if not self._busy.acquire(timeout=min(seconds, TIMEOUT_MAX)):
+            return False
+        try:
+            self._refuse_itself()
             if self._failure is not None:
                 raise self._failed(self._failure)
-            if not self._has_ended and self._options.available_now:
-                self._run(lambda: self._read_all(self._options.drain, until))
-            elif not self._has_ended:
-                self._run(lambda: self._follow(self._options.trigger.seconds, until))
-        return self._has_ended
+            if not self._has_ended:
+                self._run(lambda: self._work(until))
+            return self._has_ended
+        finally:
+            self._busy.release()
 
     def available_now(self, *, drain: bool = False) -> None:
         """Read all there is, then return."""
@@ -112,19 +115,41 @@ class LocalRun(Handle):
         seconds = as_seconds(seconds, "seconds")
         self._run(lambda: self._follow(seconds))
 
+    def _work(self, until: float) -> bool:
+        """Run by the options; False if time was up before the end."""
+        if self._options.available_now:
+            return self._read_all(self._options.drain, until)
+        return self._follow(self._options.trigger.seconds, until)
+
     def _run(self, work: Callable[[], bool]) -> None:
         """Run batches; the checkpoint is let go of when there will be no more."""
         with self._busy:
+            self._refuse_itself()
             self._is_running, is_over = True, True
             try:
+                # Only now, as a signal may have ended it just before.
+                self._refuse_ended()
                 is_over = work()
             except Exception as error:
-                self._failed(error)
+                if not self._has_ended:
+                    self._failed(error)
                 raise
             finally:
                 self._is_running = False
                 if is_over:
                     self._end()
+
+    def _refuse_itself(self) -> None:
+        """Refuse the run's own thread, which would run the next batch inside of this one."""
+        if self._is_running:
+            raise within_itself()
+
+    def _refuse_ended(self) -> None:
+        """Refuse a run without its checkpoint: another one may have that by now."""
+        if self._failure is not None:
+            raise self._failed(self._failure)
+        if self._has_ended:
+            raise has_ended()
 
     def _end(self) -> None:
         self._has_ended, self._is_frozen = True, False

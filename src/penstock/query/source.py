@@ -10,6 +10,8 @@ from penstock.errors import Caret
 from penstock.query.types import DataType
 
 Format = Literal["csv", "json", "parquet", "rate", "synthetic"]
+Unit = Literal["us", "ms", "s"]
+Columns = Literal["all", "fill"]
 FILE_FORMATS = ("csv", "json", "parquet")
 KEEP = "keep:"
 """`malformed = 'keep:PATH'` begins so."""
@@ -45,7 +47,7 @@ class Source:
     timestamp: str | None = None
     """The column with the event time; a table has none."""
 
-    unit: Literal["us", "ms", "s"] | None = None
+    unit: Unit | None = None
     """The unit of event times that are numbers."""
 
     lateness: int = 0
@@ -60,7 +62,7 @@ class Source:
     malformed: str = "fail"
     """`fail`, `drop`, or `keep:PATH`, which drops too."""
 
-    columns: Literal["all", "fill"] = "all"
+    columns: Columns = "all"
     """With `fill`, columns that a file does not have are NULL."""
 
     options: tuple[tuple[str, str | int | float | bool], ...] = ()

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import penstock as ps
-from penstock.api import TemporaryCheckpoint
+from penstock.api import temporary_checkpoint
 from penstock.cql import parse
 from penstock.plan.mesh import MeshJoin
 from penstock.sampling.analyze import analyze
@@ -76,7 +76,7 @@ def test_lanes_of_a_road_take_different_routes(
     query = ps.sql(ROAD, stats=stats, functions=[is_busy], engine="local")
     assert isinstance(query.plan, MeshJoin)
     assert len(query.plan.mesh("f").routes) == 2
-    with TemporaryCheckpoint() as checkpoint:
+    with temporary_checkpoint() as checkpoint:
         query.local(sink=ps.jsonl("out.jsonl"), checkpoint=checkpoint).available_now()
     asked = duckdb.sql(
         "SELECT f.site, f.lane, f.flow, s.speed FROM 'flow.csv' AS f, 'speed.csv' AS s "

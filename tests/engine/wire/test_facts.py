@@ -45,7 +45,7 @@ from penstock.engine.wire.packets import (
 )
 from penstock.engine.wire.tags import META, READ
 from penstock.engine.wire.task_errors import errors_as_facts, raise_error
-from penstock.errors import Caret, SourceError
+from penstock.errors import Caret, PenstockError, SourceError
 
 CHUNK = ChunkInfo("state/A@0/1/x.arrow", 3, 800, 17, -5, 9, 1, 20)
 PART = StagedPart("/out/staged.parquet", 7, 900)
@@ -93,11 +93,11 @@ def test_every_kind_has_a_text_of_its_own() -> None:
 
 @pytest.mark.parametrize("data", [b'{"kind": "surprise", "rows": 1}', b'{"rows": 1}'])
 def test_an_unknown_kind_is_named(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"there is no fact of kind .*; there are read, part, "):
+    with pytest.raises(ValueError, match=r"no fact of kind .*; there are Reading, StagedPart, "):
         decode(data)
 
 
-@pytest.mark.parametrize("data", [b'{"kind": "shed"}', b'{"kind": "chunk", "pid": 1}'])
+@pytest.mark.parametrize("data", [b'{"kind": "Shed"}', b'{"kind": "KeptChunk", "pid": 1}'])
 def test_a_fact_with_fields_missing_is_refused(data: bytes) -> None:
     with pytest.raises((TypeError, KeyError)):
         decode(data)
@@ -125,6 +125,20 @@ def test_an_error_is_raised_as_it_was() -> None:
         raise_error([Drain(), *unpack_facts(errors_as_facts(work()))])
     error = raised.value
     assert (error.message, error.place, error.hint) == ("no such column", place, "there is y")
+
+
+def test_an_error_of_ones_own_class_is_a_plain_one() -> None:
+    class OwnError(SourceError):
+        """An error that a user's function derives from ours."""
+
+    def work() -> Iterator[Packet]:
+        yield from ()
+        raise OwnError("no such column", hint="there is y")
+
+    for facts in (unpack_facts(errors_as_facts(work())), [Failure("Caret", "it", None, None)]):
+        with pytest.raises(PenstockError) as raised:
+            raise_error(facts)
+        assert type(raised.value) is PenstockError
 
 
 # Chunks

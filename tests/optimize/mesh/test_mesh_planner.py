@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import penstock as ps
-from penstock.api import TemporaryCheckpoint
+from penstock.api import temporary_checkpoint
 from penstock.cql import parse
 from penstock.cql.goal import parse_goal
 from penstock.errors import PlanError
@@ -337,7 +337,7 @@ def test_the_example_runs_by_a_mesh_and_gives_the_same_results(
     results = {}
     for kind in ("mesh", "multiway"):
         query = ps.sql(text, stats="stocks.toml", functions=functions, kinds=[kind], engine="local")
-        with TemporaryCheckpoint() as checkpoint:
+        with temporary_checkpoint() as checkpoint:
             run = query.local(sink=ps.jsonl(f"{kind}.jsonl"), checkpoint=checkpoint)
             run.available_now()
         results[kind] = sorted(Path(f"{kind}.jsonl").read_text().splitlines())

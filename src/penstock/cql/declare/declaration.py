@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from penstock.cql.declare.options import (
+    COLUMNS,
+    FORMAT,
     FORMATS,
-    OPTIONS,
+    IDLE,
+    LATENESS,
+    MALFORMED,
+    PATH,
+    RATE,
+    TIMESTAMP,
+    UNIT,
     Setting,
-    read_setting,
-    read_settings,
+    Settings,
+    Value,
     take_settings,
 )
 from penstock.cql.declare.source_checks import RATE_FIELDS, check_needs, with_event_time
@@ -19,10 +26,10 @@ from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import Token, token_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.text import Span, Text
-from penstock.query.source import FILE_FORMATS, Field, Source
+from penstock.query.source import FILE_FORMATS, Field, Format, Source
 from penstock.query.types import DataType
 
-_OWN_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+_OWN_DEFAULTS: Mapping[str, Mapping[str, Value]] = {
     "csv": {"header": True, "delimiter": ",", "null": ""},
     "synthetic": {"arrivals": "constant"},
 }
@@ -79,35 +86,40 @@ def _source(
     settings: Mapping[str, Setting],
     is_table: bool,
 ) -> Source:
-    format_ = _format(text, token_span(name), settings, is_table)
-    values = read_settings(text, settings, format_, is_table)
+    given = Settings(text, settings)
+    format_ = _format(given, token_span(name), is_table)
+    given.check(format_, is_table)
     places = {key: text.place(setting.span) for key, setting in settings.items()}
     source = Source(
         name.text,
         fields or (RATE_FIELDS if format_ == "rate" else ()),
+        format_,
         is_table=is_table,
-        options=_own_options(format_, values),
+        path=given.get(PATH, None),
+        timestamp=given.get(TIMESTAMP, None),
+        unit=given.get(UNIT, None),
+        lateness=given.get(LATENESS, Source.lateness),
+        idle=given.get(IDLE, None),
+        rate=given.get(RATE, None),
+        malformed=given.get(MALFORMED, Source.malformed),
+        columns=given.get(COLUMNS, Source.columns),
+        options=tuple({**_OWN_DEFAULTS.get(format_, {}), **given.own()}.items()),
         places={"name": text.place(token_span(name)), **places},
-        **{key: value for key, value in values.items() if not OPTIONS[key].own},
     )
     check_needs(source)
     return source if is_table else with_event_time(text, source, settings)
 
 
-def _format(text: Text, name: Span, settings: Mapping[str, Setting], is_table: bool) -> str:
+def _format(given: Settings, name: Span, is_table: bool) -> Format:
+    text = given.text
     known = FILE_FORMATS if is_table else FORMATS
     hint = "add format = " + " or ".join(f"'{format_}'" for format_ in known)
-    if "format" not in settings:
+    format_ = given.get(FORMAT, None)
+    if format_ is None:
         raise text.error(
             name, f"{'table' if is_table else 'stream'} {text.at(name)} has no format", hint
         )
-    format_: str = read_setting(text, "format", settings["format"])
     if format_ not in known:
         message = f"a table cannot have the format {format_}"
-        raise text.error(settings["format"].span, message, hint.replace("add", "write"))
+        raise text.error(given.written["format"].span, message, hint.replace("add", "write"))
     return format_
-
-
-def _own_options(format_: str, values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    own = {key: value for key, value in values.items() if OPTIONS[key].own}
-    return tuple(({**_OWN_DEFAULTS.get(format_, {}), **own}).items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Generic, TypeVar, get_args
 
 from penstock.cql.expressions.literals import parse_moment, whole_number
 from penstock.cql.reading.cursor import Cursor
@@ -13,10 +13,13 @@ from penstock.cql.reading.dialect import TokenType, token_span
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import Duration
-from penstock.query.source import FILE_FORMATS, KEEP, Format
+from penstock.query.source import FILE_FORMATS, KEEP, Columns, Format, Unit
 
 FORMATS: tuple[str, ...] = get_args(Format)
 Value = str | int | float | bool
+Read = TypeVar("Read", covariant=True)
+Choice = TypeVar("Choice", bound=str)
+Default = TypeVar("Default")
 
 
 @dataclass(frozen=True)
@@ -29,18 +32,18 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Option:
+class Option(Generic[Read]):
     """An option of the language. `read` gives its value; its ValueError says what it must be.
 
     `example` is a value as one would write it; `formats` are those that know the option; a table
-    knows it only if `for_tables`; it is one of a format's own (`Source.options`) if `own`.
+    knows it only if `for_tables`.
     """
 
-    read: Callable[[Value], Any]
+    name: str
+    read: Callable[[Value], Read]
     example: str
     formats: tuple[str, ...] = FORMATS
     for_tables: bool = False
-    own: bool = False
 
 
 def take_settings(cursor: Cursor) -> dict[str, Setting]:
@@ -62,24 +65,46 @@ def take_settings(cursor: Cursor) -> dict[str, Setting]:
     return settings
 
 
-def read_settings(
-    text: Text, settings: Mapping[str, Setting], format_: str, is_table: bool
-) -> dict[str, Any]:
-    """The values of options that suit the format, converted and checked."""
-    return {
-        name: _read(text, name, setting, format_, is_table) for name, setting in settings.items()
-    }
+@dataclass(frozen=True)
+class Settings:
+    """The options of a statement as they were written, by name."""
 
+    text: Text
+    written: Mapping[str, Setting]
 
-def read_setting(text: Text, name: str, setting: Setting) -> Any:
-    """The value of one option, converted and checked."""
-    try:
-        return OPTIONS[name].read(setting.value)
-    except ValueError as error:
-        needed, *hints = error.args
-        example = f"write it like {name} = {OPTIONS[name].example}"
-        hint = next(filter(None, hints), example)
-        raise text.error(setting.span, f"{name} must be {needed}", hint) from None
+    def check(self, format_: str, is_table: bool) -> None:
+        """Refuse the first option that the format does not know, or that has no such value."""
+        for name, setting in self.written.items():
+            option = OPTIONS[name]
+            if is_table and not option.for_tables:
+                hint = "leave it out; only streams have it"
+                raise self.text.error(setting.key, f"a table has no option {name}", hint)
+            if format_ not in option.formats:
+                hint = f"leave it out; it belongs to {', '.join(option.formats)}"
+                raise self.text.error(setting.key, f"format {format_} has no option {name}", hint)
+            self.get(option, None)
+
+    def get(self, option: Option[Read], default: Default) -> Read | Default:
+        """The value of an option, converted and checked; the default if it is not given."""
+        setting = self.written.get(option.name)
+        if setting is None:
+            return default
+        try:
+            return option.read(setting.value)
+        except ValueError as error:
+            needed, *hints = error.args
+            example = f"write it like {option.name} = {option.example}"
+            hint = next(filter(None, hints), example)
+            raise self.text.error(setting.span, f"{option.name} must be {needed}", hint) from None
+
+    def own(self) -> dict[str, Value]:
+        """The values of the options that are a format's own."""
+        own = {option.name: option for option in OWN}
+        return {
+            name: own[name].read(setting.value)
+            for name, setting in self.written.items()
+            if name in own
+        }
 
 
 def _take_setting(cursor: Cursor, key: Span) -> Setting:
@@ -99,17 +124,6 @@ def _take_setting(cursor: Cursor, key: Span) -> Setting:
     return Setting(key, value, (start, cursor.taken_to))
 
 
-def _read(text: Text, name: str, setting: Setting, format_: str, is_table: bool) -> Any:
-    option = OPTIONS[name]
-    if is_table and not option.for_tables:
-        hint = "leave it out; only streams have it"
-        raise text.error(setting.key, f"a table has no option {name}", hint)
-    if format_ not in option.formats:
-        hint = f"leave it out; it belongs to {', '.join(option.formats)}"
-        raise text.error(setting.key, f"format {format_} has no option {name}", hint)
-    return read_setting(text, name, setting)
-
-
 def _text(value: Value) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError("text in single quotes")
@@ -120,10 +134,11 @@ def _any_text(value: Value) -> str:
     return value if value == "" else _text(value)
 
 
-def _one_of(*choices: str) -> Callable[[Value], str]:
-    def read(value: Value) -> str:
-        if isinstance(value, str) and value.lower() in choices:
-            return value.lower()
+def _one_of(*choices: Choice) -> Callable[[Value], Choice]:
+    def read(value: Value) -> Choice:
+        for choice in choices:
+            if isinstance(value, str) and value.lower() == choice:
+                return choice
         quoted = [f"'{choice}'" for choice in choices]
         hint = nearest(str(value), choices)
         raise ValueError(f"{', '.join(quoted[:-1])} or {quoted[-1]}", hint)
@@ -193,25 +208,41 @@ def _moment(value: Value) -> str:
 _CSV = ("csv",)
 _MADE = ("synthetic",)
 
-OPTIONS: Mapping[str, Option] = {
-    "format": Option(_one_of(*FORMATS), "'csv'", for_tables=True),
-    "path": Option(_text, "'data/bids'", FILE_FORMATS, for_tables=True),
-    "timestamp": Option(_text, "'ts'"),
-    "unit": Option(_one_of("us", "ms", "s"), "'ms'"),
-    "lateness": Option(_duration(0), "'5 seconds'"),
-    "idle": Option(_duration(1), "'30 seconds'"),
-    "rate": Option(_rate, "1000"),
-    "malformed": Option(_malformed, "'keep:bad.jsonl'", FILE_FORMATS, for_tables=True),
-    "columns": Option(_one_of("all", "fill"), "'fill'", FILE_FORMATS, for_tables=True),
-    "header": Option(_flag, "TRUE", _CSV, for_tables=True, own=True),
-    "delimiter": Option(_delimiter, "';'", _CSV, for_tables=True, own=True),
-    "null": Option(_any_text, "'NA'", _CSV, for_tables=True, own=True),
-    "max_files": Option(_at_least(1), "10", FILE_FORMATS, own=True),
-    "arrivals": Option(_one_of("constant", "poisson"), "'poisson'", _MADE, own=True),
-    "rows": Option(_at_least(1), "100000", _MADE, own=True),
-    "duration": Option(_duration(1), "'60 seconds'", _MADE, own=True),
-    "start": Option(_moment, "'2026-01-01 00:00:00'", _MADE, own=True),
-    "seed": Option(_at_least(0), "1", _MADE, own=True),
-    "max_time": Option(_duration(1), "'5 seconds'", _MADE, own=True),
-    "values": Option(_text, "'k: uniform(0, 100)'", _MADE, own=True),
-}
+FORMAT: Option[Format] = Option("format", _one_of(*get_args(Format)), "'csv'", for_tables=True)
+PATH = Option("path", _text, "'data/bids'", FILE_FORMATS, for_tables=True)
+TIMESTAMP = Option("timestamp", _text, "'ts'")
+UNIT: Option[Unit] = Option("unit", _one_of("us", "ms", "s"), "'ms'")
+LATENESS = Option("lateness", _duration(0), "'5 seconds'")
+IDLE = Option("idle", _duration(1), "'30 seconds'")
+RATE = Option("rate", _rate, "1000")
+MALFORMED = Option("malformed", _malformed, "'keep:bad.jsonl'", FILE_FORMATS, for_tables=True)
+COLUMNS: Option[Columns] = Option(
+    "columns", _one_of("all", "fill"), "'fill'", FILE_FORMATS, for_tables=True
+)
+OWN: tuple[Option[Value], ...] = (
+    Option("header", _flag, "TRUE", _CSV, for_tables=True),
+    Option("delimiter", _delimiter, "';'", _CSV, for_tables=True),
+    Option("null", _any_text, "'NA'", _CSV, for_tables=True),
+    Option("max_files", _at_least(1), "10", FILE_FORMATS),
+    Option("arrivals", _one_of("constant", "poisson"), "'poisson'", _MADE),
+    Option("rows", _at_least(1), "100000", _MADE),
+    Option("duration", _duration(1), "'60 seconds'", _MADE),
+    Option("start", _moment, "'2026-01-01 00:00:00'", _MADE),
+    Option("seed", _at_least(0), "1", _MADE),
+    Option("max_time", _duration(1), "'5 seconds'", _MADE),
+    Option("values", _text, "'k: uniform(0, 100)'", _MADE),
+)
+"""The options that a format alone understands: `Source.options`."""
+_ALL: tuple[Option[Value], ...] = (
+    FORMAT,
+    PATH,
+    TIMESTAMP,
+    UNIT,
+    LATENESS,
+    IDLE,
+    RATE,
+    MALFORMED,
+    COLUMNS,
+    *OWN,
+)
+OPTIONS: Mapping[str, Option[Value]] = {option.name: option for option in _ALL}

@@ -10,6 +10,7 @@ from typing import Protocol, Self, runtime_checkable
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.run.report import Report
+from penstock.errors import UsageError
 from penstock.plan.plan import Plan
 
 _MOST_REPORTS = 8_640
@@ -99,6 +100,8 @@ class Handle(Run):
         return self._reports[-1] if self._reports else None
 
     def replan(self, plan: Plan | Planned | str) -> None:
+        if not self.is_active:
+            raise has_ended()
         self.pipeline.replan(plan)
 
     def __enter__(self) -> Self:
@@ -109,3 +112,18 @@ class Handle(Run):
         self.stop()
         if kind is None and not self._is_raised and self.exception is not None:
             raise self._failed(self.exception)
+
+
+def has_ended() -> UsageError:
+    """The error of using a run after its end."""
+    return UsageError(
+        "this run has ended", hint="open another with query.start(…) or query.local(…)"
+    )
+
+
+def within_itself() -> UsageError:
+    """The error of a report that waits for its own run."""
+    return UsageError(
+        "a run cannot be waited for, or run, inside its own batch",
+        hint="a report may stop() the run; wait for it where it was started",
+    )

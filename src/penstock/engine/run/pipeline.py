@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from threading import Lock
 
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.run.adaptive_routing import AdaptiveRouting
@@ -20,7 +21,7 @@ from penstock.engine.run.report import Report, report_of
 from penstock.engine.run.silence import Silence
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import Checkpoint, identity
+from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
@@ -45,6 +46,7 @@ class Pipeline:
         deliver: Callable[[Manifest], None] | None = None,
     ):
         self._next_plan: Plan | None = None
+        self._planning = Lock()
         self.sink = sink
         self.checkpoint = checkpoint
         self._committer = Committer(checkpoint, sink, deliver or (lambda manifest: None))
@@ -69,13 +71,14 @@ class Pipeline:
     def replan(self, given: Plan | Planned | str) -> None:
         """Have the batches from the next one on follow another plan for the same query."""
         plan = plan_of(given, self.plan)
-        if identity(plan.query, 0) != identity(self.plan.query, 0):
+        if not is_same_query(plan.query, self.plan.query):
             raise PlanError(
                 "the new plan is for another query",
                 hint="a running query may change its plan, not what it asks",
             )
         routing_of(plan, layout_of(plan, self.manifest))
-        self._next_plan = plan
+        with self._planning:
+            self._next_plan = plan
 
     def process(
         self,
@@ -90,7 +93,8 @@ class Pipeline:
             self._committer.show(self.manifest)
             return
         started = time.monotonic()
-        plan, self._next_plan = self._next_plan, None
+        with self._planning:
+            plan, self._next_plan = self._next_plan, None
         if plan is not None:
             self._adopt(plan)
         jobs = self._jobs(number)

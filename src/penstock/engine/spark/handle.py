@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from threading import Event, Lock, Thread, get_ident
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import TIMEOUT_MAX, Event, RLock, Thread, get_ident
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -12,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from penstock.arguments import as_seconds
-from penstock.engine.run.handle import Handle
+from penstock.engine.run.handle import Handle, within_itself
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
@@ -29,7 +32,11 @@ _IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULT
 
 
 class SparkRun(Handle):
-    """A query running on Spark."""
+    """A query running on Spark.
+
+    Whoever runs a batch, drains or lets go of the checkpoint holds `_busy`. A thread waits for the
+    end and lets go, whether or not somebody else waits, unless the streams are yet to be drained.
+    """
 
     def __init__(
         self,
@@ -52,7 +59,8 @@ class SparkRun(Handle):
         self._has_rates = has_rates
         self._error: Exception | None = None
         self._is_stopped = False
-        self._busy = Lock()
+        self._is_released = False
+        self._busy = RLock()
         self._batch_thread: int | None = None
         self._has_begun = Event()
         self._is_ending = False
@@ -69,6 +77,7 @@ class SparkRun(Handle):
         """Take charge of a query that has just been started."""
         self._streaming = streaming
         self._has_begun.set()
+        self._in_a_thread(self._release_at_end)
 
     def wait_also_for(self, thread: Thread) -> None:
         """Say that the query has ended only when a thread that uses the session has ended too."""
@@ -108,37 +117,84 @@ class SparkRun(Handle):
             if is_lost(error) or self.is_active:
                 raise self._explained(error) from None
         finally:
-            self.pipeline.checkpoint.close()
+            self._release()
 
     def await_termination(self, timeout: float | None = None) -> bool:
         """Wait until the query has ended, then drain it if that was asked for.
 
         True if it has ended, False after `timeout` seconds. The error that ended it is raised.
         """
-        if timeout is not None:
-            timeout = max(as_seconds(timeout, "timeout", may_be_zero=True), _SHORTEST_WAIT)
+        seconds = math.inf if timeout is None else as_seconds(timeout, "timeout", may_be_zero=True)
+        until = time.monotonic() + seconds
+        if self._batch_thread == get_ident():
+            raise within_itself()
+        if self._failure is not None:
+            raise self._failed(self._failure)
         try:
-            ended = self.streaming.awaitTermination(timeout)
-            if timeout is not None and not ended:
+            wait = min(max(seconds, _SHORTEST_WAIT), TIMEOUT_MAX)
+            if not self.streaming.awaitTermination(wait):
                 return False
             self._join_helpers()
-            if self._drains and not self._is_stopped:
-                self._drains = False
-                fact = pack_fact(0, Drain())
-                row = (fact.pid, str(fact.tag), fact.data)
-                frame = self._spark.createDataFrame([row], SPARK_SCHEMA)
-                self.pipeline.drain(on_spark(frame, (), self._tasks))
         except (PySparkException, Py4JError, OSError) as error:
-            self.pipeline.checkpoint.close()
+            self._release()
             if self._is_interrupted:
                 return True
             raise self._failed(self._explained(error)) from None
+        return self._finish(until)
+
+    def _finish(self, until: float) -> bool:
+        """Drain if that is still to be done, and let go; False if others do so for too long."""
+        seconds = min(max(0.0, until - time.monotonic()), TIMEOUT_MAX)
+        if not self._busy.acquire(timeout=seconds):
+            return False
+        try:
+            with self._batch():
+                if self._failure is not None:
+                    raise self._failed(self._failure)
+                if self._drains and not self._is_stopped:
+                    self._drains = False
+                    self._is_ending = True  # Spark's query is over: a report has none to stop.
+                    self._drain()
+        except (PySparkException, Py4JError, OSError) as error:
+            raise self._failed(self._explained(error)) from None
         except Exception as error:
-            self.pipeline.checkpoint.close()
             self._failed(error)
             raise
-        self.pipeline.checkpoint.close()
+        finally:
+            self._release()
+            self._busy.release()
         return True
+
+    def _drain(self) -> None:
+        fact = pack_fact(0, Drain())
+        row = (fact.pid, str(fact.tag), fact.data)
+        frame = self._spark.createDataFrame([row], SPARK_SCHEMA)
+        self.pipeline.drain(on_spark(frame, (), self._tasks))
+
+    @contextmanager
+    def _batch(self) -> Iterator[None]:
+        """Mark this thread as the one in a batch: what its report may not do is refused by that."""
+        self._batch_thread = get_ident()
+        try:
+            yield
+        finally:
+            self._batch_thread = None
+
+    def _release_at_end(self) -> None:
+        """Let go of the checkpoint once Spark's query has ended, unless a drain is to come."""
+        try:
+            self.streaming.awaitTermination()
+            is_last = not self._drains
+        except (PySparkException, Py4JError, OSError):
+            is_last = True  # Whoever waits is told why.
+        if is_last or self._is_stopped:
+            self._release()
+
+    def _release(self) -> None:
+        """Let go of the checkpoint when the batch under way is done; there will be no other."""
+        with self._busy:
+            self._is_released = True
+            self.pipeline.checkpoint.close()
 
     def _join_helpers(self) -> None:
         """Wait for the threads that still use the session: whoever stops it next may do so."""
@@ -175,7 +231,7 @@ class SparkRun(Handle):
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         serving = self._serving(number)
         with self._busy:
-            if self._is_stopped and self._has_rates:
+            if self._is_released or (self._is_stopped and self._has_rates):
                 # To return would tell Spark that the rows of its own source are done with. What
                 # comes from the feed is safe: how far that was read is in our manifest.
                 raise InterruptedError("the query is being stopped")
@@ -185,11 +241,8 @@ class SparkRun(Handle):
                 session.conf.set("spark.sql.codegen.wholeStage", "false")
                 served = serving or Serving((), self.pipeline.manifest.offsets)
                 run = on_spark(frame, served.slices, self._tasks)
-                self._batch_thread = get_ident()
-                try:
+                with self._batch():
                     self.pipeline.process(number, run, offsets=served.offsets)
-                finally:
-                    self._batch_thread = None
         if self._ends and serving is None:
             self._end_soon()
 
@@ -197,9 +250,13 @@ class SparkRun(Handle):
         """Stop in a thread, since Spark waits for the batch under way before it stops."""
         if not self._is_ending:
             self._is_ending = True
-            thread = Thread(target=self._end, daemon=True)
-            thread.start()
-            self.wait_also_for(thread)
+            self._in_a_thread(self._end)
+
+    def _in_a_thread(self, work: Callable[[], None]) -> None:
+        """Do something in a thread that ends before the query is said to have ended."""
+        thread = Thread(target=work, daemon=True)
+        thread.start()
+        self.wait_also_for(thread)
 
     def _end(self) -> None:
         self._has_begun.wait()

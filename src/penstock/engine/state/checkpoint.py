@@ -54,7 +54,7 @@ class Checkpoint:
 
     def _claim(self, query: Query, partitions: int, engine: BatchEngine, is_given: bool) -> int:
         """The partition count to use: the checkpoint's own if it has one."""
-        mine = {"engine": engine, **identity(query, partitions), _LATE: list(self.late)}
+        mine = {"engine": engine, **_identity(query, partitions), _LATE: list(self.late)}
         if not is_claimed(self.store):
             self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
             return partitions
@@ -137,7 +137,12 @@ def _is_filter(condition: Condition) -> bool:
     return len(condition.streams) < 2
 
 
-def identity(query: Query, partitions: int) -> dict[str, Any]:
+def is_same_query(one: Query, other: Query) -> bool:
+    """Whether state of the one is state of the other: a checkpoint of either takes both."""
+    return _identity(one, 0) == _identity(other, 0)
+
+
+def _identity(query: Query, partitions: int) -> dict[str, Any]:
     """The facts of a query that decide what state means: those of a checkpoint must be the same."""
     conditions = (*query.filters, *query.thetas)
     parts = {} if query.view is None else {"view": _describe(query.view)}

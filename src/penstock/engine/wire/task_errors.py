@@ -1,4 +1,4 @@
-"""Errors as data: what a user can mend reaches the driver as a fact, not as a failed task."""
+"""Errors as data: those that a user can mend reach the driver as facts, not as failed tasks."""
 
 from __future__ import annotations
 
@@ -34,5 +34,12 @@ def raise_error(facts: Iterable[Fact]) -> None:
     """Raise the first error among facts, if there is one."""
     for fact in facts:
         if isinstance(fact, Failure):
-            error: type[PenstockError] = getattr(errors, fact.error)
-            raise error(fact.message, place=fact.place, hint=fact.hint)
+            raise _class_of(fact.error)(fact.message, place=fact.place, hint=fact.hint)
+
+
+def _class_of(name: str) -> type[PenstockError]:
+    """The error class of a name; what a user's own code has derived from one is a plain error."""
+    found = getattr(errors, name, None)
+    if isinstance(found, type) and issubclass(found, PenstockError):
+        return found
+    return PenstockError

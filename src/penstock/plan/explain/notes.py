@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.duration import Duration
+from penstock.duration import MICROS, Duration
 from penstock.plan.decision import Decision
 from penstock.plan.explain.quantity import kept, percent
 from penstock.plan.mesh import Eddy, MeshJoin
@@ -98,7 +98,7 @@ def _input_notes(item: Input, horizon: float) -> Iterator[str]:
     if item.is_table:
         yield f"{item.alias} is a table: it is probed and never drives"
     if item.window == UNBOUNDED:
-        after = str(Duration.of_seconds(horizon)).lower()
+        after = str(Duration(round(horizon * MICROS))).lower()
         yield f"{item.alias} keeps every tuple for ever: the figures are those after {after}"
     if item.source.lateness:
         yield f"{item.alias}: lateness {Duration(item.source.lateness)}"

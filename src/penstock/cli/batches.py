@@ -1,0 +1,179 @@
+"""`penstock run` in batches: on Spark, or in this process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import TYPE_CHECKING
+
+import typer
+
+from penstock.cli.durations import duration
+from penstock.cli.signals import Signals
+from penstock.engines import BatchEngine
+from penstock.errors import SinkError
+
+if TYPE_CHECKING:
+    from penstock.api import ContinuousQuery
+    from penstock.cli.show.progress import Progress
+    from penstock.engine.run.options import RunOptions
+    from penstock.engine.sinks.sink import Sink
+
+# What shells and typer give for Ctrl-C.
+_INTERRUPTED = 130
+# The checkpoint of a run that keeps none, until it begins and has a folder.
+_TEMPORARY = "temporary"
+
+
+@dataclass(frozen=True)
+class Session:
+    """The Spark session of a run, by its master and its settings."""
+
+    master: str
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The options of a run as they were written."""
+
+    sink: str
+    checkpoint: str | None
+    trigger: str | None
+    available_now: bool
+    drain: bool
+    overwrite: bool
+    partitions: int | None
+
+    def options(self) -> RunOptions:
+        """The same, checked; a usage error for what cannot be."""
+        from penstock.engine.run.options import RunOptions
+
+        if self.drain and not self.available_now:
+            raise typer.BadParameter("--drain goes with --available-now", param_hint="--drain")
+        if self.trigger is not None and self.available_now:
+            raise typer.BadParameter("either --trigger or --available-now", param_hint="--trigger")
+        return RunOptions.of(
+            sink=_sink(self.sink),
+            checkpoint=_TEMPORARY if self.checkpoint is None else self.checkpoint,
+            trigger=duration(self.trigger or "1s", "--trigger"),
+            available_now=self.available_now,
+            drain=self.drain,
+            partitions=self.partitions,
+            overwrite=self.overwrite,
+        )
+
+    def check_table(self, query: ContinuousQuery) -> None:
+        """Refuse a table of results that are none."""
+        from penstock.cli.show.live_table import check_table
+
+        if self.sink == "table":
+            check_table(query.query)
+
+
+def run_in_batches(
+    query: ContinuousQuery,
+    engine: BatchEngine,
+    batches: Batches,
+    options: RunOptions,
+    session: Session,
+) -> None:
+    """Run a query until it ends or is interrupted, with its progress on stderr."""
+    from penstock.optimize.shedding.feasible import refuse_infeasible
+
+    for note in _notes(query, options.sink, batches):
+        print(f"note: {note}", file=sys.stderr)
+    shown = _progress(query, is_live=batches.sink == "table" and sys.stdout.isatty())
+    try:
+        with Signals() as signals, _folder(batches) as place, shown as progress:
+            refuse_infeasible(query.decision)
+            options = replace(options, checkpoint=place, report=progress)
+            if engine == "local":
+                _run_here(query, options, signals)
+            else:
+                _run_on_spark(query, options, signals, session)
+    except KeyboardInterrupt:
+        print("stopped at once", file=sys.stderr)
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+def _folder(batches: Batches) -> AbstractContextManager[str]:
+    """The checkpoint, or one that is gone after the run."""
+    from penstock.api import temporary_checkpoint
+
+    given = batches.checkpoint
+    return temporary_checkpoint() if given is None else nullcontext(given)
+
+
+def _progress(query: ContinuousQuery, *, is_live: bool) -> AbstractContextManager[Progress]:
+    """The progress of a run on stderr, or with the view above it on the terminal."""
+    from penstock.cli.show.live_table import live_table
+    from penstock.cli.show.progress import Progress
+
+    return live_table(query.query) if is_live else Progress()
+
+
+def _run_here(query: ContinuousQuery, options: RunOptions, signals: Signals) -> None:
+    from penstock.engine.local import open_run
+
+    with open_run(query.plan, options) as run:
+        signals.stop_with(run.stop)
+        run.await_termination()
+
+
+def _run_on_spark(
+    query: ContinuousQuery, options: RunOptions, signals: Signals, session: Session
+) -> None:
+    from penstock.engine.run.preflight import check_start
+
+    check_start(query.query, options, "spark")
+    from penstock.engine.spark.session import own_session
+    from penstock.engine.spark.start import start
+
+    print("starting Spark …", file=sys.stderr)
+    with own_session(session.master, session.settings) as spark:
+        # An exception in the middle of a call to the JVM would spoil the connection.
+        stopping = Event()
+        with start(query.plan, spark, options) as run:
+            signals.stop_with(stopping.set)
+            while not stopping.is_set() and not run.await_termination(0.2):
+                pass
+        if stopping.is_set():
+            print("stopped", file=sys.stderr)
+
+
+def _notes(query: ContinuousQuery, sink: Sink, batches: Batches) -> Iterator[str]:
+    """The things to know before a query runs, a sentence each."""
+    from penstock.optimize.shedding.feasible import doubts
+    from penstock.plan.explain.notes import cross_notes, sample_notes
+
+    if sink.kind == "console":
+        yield f"{batches.sink}: a batch that is run again is shown again"
+    if sink.is_exact and batches.checkpoint is None:
+        what = "join" if query.query.view is None else "view"
+        yield f"without --checkpoint this {what} cannot go on later: its state is not kept"
+    yield from query.known.notes
+    yield from doubts(query.decision)
+    yield from cross_notes(query.query)
+    yield from sample_notes(query.plan)
+
+
+def _sink(text: str) -> Sink:
+    from penstock.engine.sinks.sink_text import sink_of
+
+    try:
+        return sink_of("console" if text == "table" else text)
+    except SinkError as error:
+        what = f"{error.message}; {error.hint}, or table (of a view)"
+        raise typer.BadParameter(what, param_hint="--sink") from None
+
+
+def setting(text: str) -> tuple[str, str]:
+    """A Spark setting that was written key=value."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise typer.BadParameter(f"{text!r} is not key=value", param_hint="--conf")
+    return key, value
