@@ -112,7 +112,7 @@ def write(folder: Path, names: tuple[str, ...], rows: Iterable[tuple[object, ...
 
 def main() -> None:
     """Make the data, sample it, show the plan, run it in this process, show a few results."""
-    from penstock.api import TemporaryCheckpoint
+    from penstock.api import temporary_checkpoint
     from penstock.cql import parse
     from penstock.sampling.analyze import analyze
     from penstock.stats.files.save import save
@@ -124,7 +124,7 @@ def main() -> None:
     save(analyze(parse(text, functions=functions)), stats)
     query = ps.sql(text, stats=stats, functions=functions, engine="local")
     print(query.explain())
-    with TemporaryCheckpoint() as checkpoint:
+    with temporary_checkpoint() as checkpoint:
         run = query.local(sink=ps.jsonl(str(results)), checkpoint=checkpoint, overwrite=True)
         run.available_now()
     lines = results.read_text().splitlines()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
 from importlib.metadata import version
 from io import TextIOWrapper
@@ -36,11 +38,38 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    leave = _Leave()
+    atexit.register(leave)
     try:
         app()
     except PenstockError as error:
         print(f"error: {error}", file=sys.stderr)
+        leave.code = 1
         sys.exit(1)
+    except SystemExit as end:
+        leave.code = end.code or 0
+        raise
+
+
+class _Leave:
+    """The end of the process, when all is done and said: what other libraries clean up after the
+    interpreter has ended now and then aborts the process, which then seems to have failed.
+
+    Registered first, it is called last of all that is to be done at the exit. An exit without a
+    code, after an error that nobody caught, is left to Python.
+    """
+
+    def __init__(self) -> None:
+        self.code: object = None
+
+    def __call__(self) -> None:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            return
+        if isinstance(self.code, int):
+            os._exit(self.code)
 
 
 def _show_version(wanted: bool) -> None:
