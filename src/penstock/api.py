@@ -169,14 +169,14 @@ class ContinuousQuery:
         """The plan as explain shows it, or why there is none."""
         try:
             return self.explain().rstrip()
-        except Exception as error:
-            return f"<{type(self).__name__} that cannot be planned: {_in_short(error)}>"
+        except PenstockError as error:
+            return f"<{type(self).__name__} that cannot be planned: {error.message}>"
 
     def _repr_html_(self) -> str | None:
         """The page of explain in a frame, for notebooks; None where there is no plan."""
         try:
             page = self.explain("html")
-        except Exception:
+        except PenstockError:
             return None
         return f'<iframe srcdoc="{escape(page)}" style="{_FRAME}" sandbox></iframe>'
 
@@ -275,11 +275,6 @@ class ContinuousQuery:
         engine = as_engine(engine, BATCH_ENGINES)
         refuse_infeasible(self.decision)
         check_start(self.query, options, engine)
-
-
-def _in_short(error: Exception) -> str:
-    """The first line of an error's message."""
-    return str(error).strip().split("\n", 1)[0] or type(error).__name__
 
 
 def temporary_checkpoint() -> AbstractContextManager[str]:

@@ -36,7 +36,7 @@ def demo(
     place = folder / f"demo-{datetime.now():%Y%m%d-%H%M%S}"
     print("\nStarting Spark …", file=sys.stderr)
     with Signals() as signals, own_session() as spark, Progress() as progress:
-        run = query.start(
+        started = query.start(
             spark,
             sink=parquet(place / "results"),
             checkpoint=str(place / "checkpoint"),
@@ -44,9 +44,9 @@ def demo(
             report=progress,
         )
         stopping = Event()
-        signals.stop_with(stopping.set)
-        _watch(run, progress, stopping, seconds)
-        run.stop()
+        with started as run:
+            signals.stop_with(stopping.set)
+            _watch(run, progress, stopping, seconds)
     _show_some(place / "results")
 
 
@@ -60,7 +60,7 @@ def _watch(run: SparkRun, progress: Progress, stopping: Event, seconds: int) -> 
 
 
 def _say(title: str, text: str) -> None:
-    print(f"\n── {title} {'─' * (96 - len(title))}\n{text}")
+    print(f"\n── {title} {'─' * (96 - len(title))}\n{text}", flush=True)
 
 
 def _show_some(folder: Path, count: int = 5) -> None:
