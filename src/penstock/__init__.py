@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from penstock.api import ContinuousQuery, sql
     from penstock.cql.declare.registration import function
     from penstock.engine.local import LocalRun
+    from penstock.engine.reports.report import Report
     from penstock.engine.run.handle import Run
-    from penstock.engine.run.report import Report
     from penstock.engine.sinks.sink import Sink, console, foreach_batch, jsonl, noop, parquet
     from penstock.engine.spark.handle import SparkRun
     from penstock.errors import PenstockError
@@ -25,7 +25,7 @@ _ROOMS = {
     "LocalRun": "engine.local",
     "PenstockError": "errors",
     "Plan": "plan.plan",
-    "Report": "engine.run.report",
+    "Report": "engine.reports.report",
     "Run": "engine.run.handle",
     "Sink": "engine.sinks.sink",
     "SparkRun": "engine.spark.handle",

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import penstock as ps
-from penstock.engine.run.report import Report
+from penstock.engine.reports.report import Report
 from penstock.stats.calibration import calibration_file
 from penstock.stats.files.save import training_file
 from support.paths import ROOT

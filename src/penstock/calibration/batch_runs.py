@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from penstock.engine.local import open_run
+from penstock.engine.reports.report import Report
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import noop
 from penstock.plan.plan import Plan
 

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from penstock.cli.show.progress import Progress
 from penstock.duration import Duration
+from penstock.engine.reports.report import Report
 from penstock.engine.rows.event_time import moment
-from penstock.engine.run.report import Report
 from penstock.engine.state.no_results import Waiting
 from support.streams.two_streams import SECOND
 

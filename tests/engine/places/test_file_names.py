@@ -10,7 +10,7 @@ import pytest
 from penstock.cql import parse
 from penstock.engine.places.file_names import as_file_name, is_own
 from penstock.engine.places.place import Place as At
-from penstock.engine.run.report import Report
+from penstock.engine.reports.report import Report
 from penstock.engine.sources.feed import FileLog
 from penstock.engine.state.store import Store
 from penstock.query import Query

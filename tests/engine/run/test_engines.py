@@ -16,8 +16,8 @@ from penstock.cql import parse
 from penstock.duration import MICROS
 from penstock.engine.join import legs
 from penstock.engine.local import open_run
+from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.query import Query, RowsWindow, TimeWindow
 from penstock.query.expression import columns_of

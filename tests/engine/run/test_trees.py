@@ -15,10 +15,10 @@ import pytest
 
 from penstock.cql import parse
 from penstock.engine.local import open_run
+from penstock.engine.reports.report import Report
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.report import Report
 from penstock.errors import PlanError
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, TreeJoin, branches, is_left_deep

@@ -18,7 +18,7 @@ import pytest
 
 from penstock.api import sql
 from penstock.engine.expressions.arrow_types import schema_of
-from penstock.engine.run.report import Report
+from penstock.engine.reports.report import Report
 from penstock.engine.sinks.sink import parquet
 from penstock.engine.sources import lines
 from penstock.engine.sources.kept_rows import MOST_TEXT

@@ -17,8 +17,8 @@ import pytest
 
 from penstock.cql import parse
 from penstock.engine.local import open_run
+from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink
 from penstock.kernels.drop import keeps
 from penstock.plan.drops import DropBoxes

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any
 
 from penstock.api import sql
-from penstock.engine.run.report import Report
+from penstock.engine.reports.report import Report
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.session import make_session

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from penstock.engine.local import open_run
 from penstock.engine.places.place import Place as Folder
+from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.report import Report
 from penstock.engine.sinks.sink import Sink, jsonl, parquet
 from penstock.engine.state.manifest import Manifest, latest
 from penstock.engine.state.store import Store

@@ -13,7 +13,7 @@ from penstock.api import sql
 from penstock.bench.data import ensure_data, rechunk
 from penstock.bench.workload import JOIN3, Workload
 from penstock.duration import MICROS
-from penstock.engine.run.report import Report
+from penstock.engine.reports.report import Report
 from penstock.engine.sinks.sink import noop
 from penstock.engine.state.manifest import Manifest
 from penstock.errors import PenstockError

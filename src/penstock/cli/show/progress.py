@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.duration import Duration
+from penstock.engine.reports.report import Report
 from penstock.engine.rows.event_time import moment
-from penstock.engine.run.report import Report
 
 # Rates are over this many of the latest batches.
 _RECENT = 20

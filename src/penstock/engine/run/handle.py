@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol, Self, runtime_checkable
 
+from penstock.engine.reports.report import Report
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.pipeline import Pipeline
-from penstock.engine.run.report import Report
 from penstock.errors import UsageError
 from penstock.plan.plan import Plan
 

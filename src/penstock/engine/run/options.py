@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from penstock.arguments import as_callback, as_count, as_duration, as_flag, as_path
 from penstock.duration import MICROS, Duration
-from penstock.engine.run.report import Report
+from penstock.engine.reports.report import Report
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sinks.sink_text import sink_of
 from penstock.errors import UsageError

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 
+from penstock.engine.reports.report import Report, report_of
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.run.adaptive_routing import AdaptiveRouting
 from penstock.engine.run.advance import advanced
@@ -17,8 +18,8 @@ from penstock.engine.run.given_plan import Planned, plan_of
 from penstock.engine.run.inner_state import with_inner_state
 from penstock.engine.run.job import Runner
 from penstock.engine.run.preflight import refuse_closed
-from penstock.engine.run.report import Report, report_of
 from penstock.engine.run.silence import Silence
+from penstock.engine.run.supervisor import Supervisor
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, is_same_query
@@ -44,7 +45,9 @@ class Pipeline:
         *,
         overwrite: bool = False,
         deliver: Callable[[Manifest], None] | None = None,
+        supervisor: Supervisor | None = None,
     ):
+        self._supervisor = supervisor
         self._next_plan: Plan | None = None
         self._planning = Lock()
         self.sink = sink
@@ -93,10 +96,7 @@ class Pipeline:
             self._committer.show(self.manifest)
             return
         started = time.monotonic()
-        with self._planning:
-            plan, self._next_plan = self._next_plan, None
-        if plan is not None:
-            self._adopt(plan)
+        self._turn(number)
         jobs = self._jobs(number)
         query = self.plan.query
         silent = self.silence.decide(number, query.stream_sources.values())
@@ -114,12 +114,27 @@ class Pipeline:
         self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)
         self.silence.hear(readings(facts))
         _warn(facts)
-        self._report(report_of(query, old, made, time.monotonic() - started))
+        self._tell(report_of(query, old, made, time.monotonic() - started), facts)
 
     def drain(self, run: Runner) -> None:
         """Answer whatever waits for the frontier, and close the checkpoint."""
         number = self.manifest.batch + 1
         self.process(number, run, offsets=self.manifest.offsets, drains=True)
+
+    def _turn(self, number: int) -> None:
+        """Follow another plan from batch `number` on, if somebody wants that: users first."""
+        with self._planning:
+            plan, self._next_plan = self._next_plan, None
+        if plan is None and self._supervisor is not None:
+            plan = self._supervisor.next_plan(self.plan, number)
+        if plan is not None:
+            self._adopt(plan)
+
+    def _tell(self, report: Report, facts: Sequence[Fact]) -> None:
+        """Report a batch that is final."""
+        if self._supervisor is not None:
+            report = self._supervisor.observe(report, facts, self.plan)
+        self._report(report)
 
     def _adopt(self, plan: Plan) -> None:
         """Follow a plan from now on; one that batches cannot follow is refused."""

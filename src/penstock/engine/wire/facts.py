@@ -98,6 +98,43 @@ class EddySample:
 
 
 @dataclass(frozen=True)
+class KeySketch:
+    """The keys of new tuples of an input that passed its filters: those with the least hashes.
+
+    All tuples whose hash, as a fraction of all hashes, is below `share` are in it: `hashes` are the
+    different ones (64-bit integers, sorted as unsigned), `counts` how often each came (64-bit).
+    `rows` are the tuples that it stands for, of which `known` have no NULL in the key.
+    """
+
+    alias: str
+    key: int
+    rows: int
+    known: int
+    share: float
+    hashes: bytes
+    counts: bytes
+
+
+@dataclass(frozen=True)
+class InputSample:
+    """New tuples of an input, drawn at random from `rows` of them before its filters; `tuples` is
+    an Arrow stream."""
+
+    alias: str
+    rows: int
+    tuples: bytes
+
+
+@dataclass(frozen=True)
+class TaskTime:
+    """The seconds of a task, and those of a processor that it used, in one stage of a batch."""
+
+    stage: str
+    seconds: float
+    cpu: float
+
+
+@dataclass(frozen=True)
 class Numbered:
     """How many tuples have got their place in the total order."""
 
@@ -148,6 +185,9 @@ Fact = (
     | Filtered
     | OperatorFlow
     | EddySample
+    | KeySketch
+    | InputSample
+    | TaskTime
     | Numbered
     | KeptChunk
     | PassingChunk
@@ -203,6 +243,8 @@ _REVIVED: Mapping[type[Fact], Mapping[str, Callable[[Any], Any]]] = {
     Failure: {"place": lambda fields: Caret(**fields)},
     KeptRows: {"at": tuple, "part": lambda fields: StagedPart(**fields)},
     EddySample: {"tuples": b64decode, "passed": b64decode, "rows": tuple, "seconds": tuple},
+    KeySketch: {"hashes": b64decode, "counts": b64decode},
+    InputSample: {"tuples": b64decode},
     KeptChunk: {"module": Module, "chunk": _chunk, "replaces": tuple},
     PassingChunk: {"module": Module, "chunk": _chunk},
     RowEnds: {"chunk": _chunk},

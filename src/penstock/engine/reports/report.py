@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from penstock.engine.reports.parts import (
+    Change,
+    FigureReport,
+    InputReport,
+    ModuleReport,
+    OperatorReport,
+    Prediction,
+)
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.state.frontier import frontier_of
 from penstock.engine.state.manifest import Manifest, StreamState
@@ -60,6 +68,52 @@ class Report:
 
     waiting: Waiting | None = None
     """Why there are no results, if there are none and the figures tell."""
+
+    at: float = 0.0
+    """When it was final, seconds since the epoch."""
+
+    span: float | None = None
+    """Seconds of event time that it moved the newest tuple on; None for the first."""
+
+    cpu: float = 0.0
+    """CPU-seconds of all its tasks."""
+
+    phases: Mapping[str, float] = field(default_factory=dict)
+    """Wall seconds by phase: wait, feed, rebuild, pack, round 0 and on, view, commit, publish, and
+    spark for what Spark needs beside the tasks."""
+
+    busy: float | None = None
+    """The part of the clock since the batch before that was not spent waiting, 0 to 1."""
+
+    delay: float | None = None
+    """Seconds from when its oldest data could be read until its results were shown."""
+
+    backlog: Mapping[str, int] = field(default_factory=dict)
+    """Pieces of each source (files, blocks) that are there and were not read yet."""
+
+    inputs: Mapping[str, InputReport] = field(default_factory=dict)
+    """The inputs, by alias."""
+
+    operators: tuple[OperatorReport, ...] = ()
+    """The operators of all routes."""
+
+    modules: Mapping[str, ModuleReport] = field(default_factory=dict)
+    """The state by module."""
+
+    plan: str = ""
+    """The text of the plan that the batch followed."""
+
+    prediction: Prediction | None = None
+    """What was expected of that plan."""
+
+    figures: tuple[FigureReport, ...] = ()
+    """The figures of the streams as they stand."""
+
+    stats: Mapping[str, object] = field(default_factory=dict)
+    """The same as the tables of a stats file."""
+
+    changes: tuple[Change, ...] = ()
+    """What was decided since the batch before, and why."""
 
     @property
     def lag(self) -> int | None:
