@@ -120,6 +120,15 @@ ORDER = {
         "laboratory",
         "experiment",
     ),
+    "penstock.adapt": (
+        "settings",
+        "figures",
+        "drift",
+        "planning",
+        "switching",
+        "predictions",
+        "*",
+    ),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
     "penstock.cli": ("show", "*"),
 }

@@ -50,7 +50,9 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     )
     try:
         feed = Feed(query.sources.values(), held.store)
-        pipeline = Pipeline(plan, held, sink, overwrite=options.overwrite)
+        pipeline = Pipeline(
+            plan, held, sink, overwrite=options.overwrite, supervisor=options.supervisor
+        )
     except BaseException:
         held.close()
         raise
@@ -153,7 +155,7 @@ class LocalRun(Handle):
 
     def _end(self) -> None:
         self._has_ended, self._is_frozen = True, False
-        self.pipeline.checkpoint.close()
+        self.pipeline.close()
 
     def _read_all(self, drain: bool, until: float = math.inf) -> bool:
         """Run batches while there is something to read; False if time was up before the end."""

@@ -121,6 +121,12 @@ class Pipeline:
         number = self.manifest.batch + 1
         self.process(number, run, offsets=self.manifest.offsets, drains=True)
 
+    def close(self) -> None:
+        """Let go of the checkpoint; nobody follows the streams any more."""
+        if self._supervisor is not None:
+            self._supervisor.close()
+        self.checkpoint.close()
+
     def _turn(self, number: int) -> None:
         """Follow another plan from batch `number` on, if somebody wants that: users first."""
         with self._planning:

@@ -194,7 +194,7 @@ class SparkRun(Handle):
         """Let go of the checkpoint when the batch under way is done; there will be no other."""
         with self._busy:
             self._is_released = True
-            self.pipeline.checkpoint.close()
+            self.pipeline.close()
 
     def _join_helpers(self) -> None:
         """Wait for the threads that still use the session: whoever stops it next may do so."""
