@@ -26,7 +26,7 @@ def contenders(
     regimes = [*_extremes(scenario), mean_of([each.regime for each in scenario.stretches])]
     plans = {}
     for regime in regimes:
-        known = known_in(regime, query, costs)
+        known = known_in(scenario, regime, query, costs)
         for kind in KINDS:
             plan = decide(known, PlanOptions(kinds=frozenset({kind}), engine=engine)).plan
             plans[render_plan(plan)] = plan

@@ -38,6 +38,7 @@ class Stretch:
 class Scenario:
     """Streams with their windows in seconds, joined by `equalities`, stretch after stretch.
 
+    `predicates` are those besides, each with the part that it lets through.
     A batch is `step` seconds of event time: a file of each stream, with a number of tuples that is
     drawn from a Poisson distribution. At the `turns` another plan may become the best one; without
     them, at the start of every stretch.
@@ -46,6 +47,7 @@ class Scenario:
     name: str
     windows: Mapping[str, float]
     equalities: tuple[str, ...]
+    predicates: Mapping[str, float]
     stretches: tuple[Stretch, ...]
     step: float = 2.0
     seed: int = 1
@@ -94,4 +96,5 @@ class Scenario:
             f"{name} [RANGE {round(seconds * 1000)} MILLISECONDS]"
             for name, seconds in self.windows.items()
         )
-        return f"SELECT {selected} FROM {windows} WHERE {' AND '.join(self.equalities)};"
+        where = " AND ".join([*self.equalities, *self.predicates])
+        return f"SELECT {selected} FROM {windows} WHERE {where};"

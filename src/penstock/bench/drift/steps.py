@@ -2,7 +2,8 @@
 
 A fast stream, the hub, has a short window and joins others with longer ones. So nearly all work is
 the hub's tuples on their way through the windows of the others, and the order of their visits
-decides. These windows are a batch long: from the second batch on the new regime is all there is.
+decides. Of the many that they meet in the two streams that change, a predicate leaves few, so that
+results weigh little. Windows are a batch long: from the second batch on there is only the new.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from penstock.bench.drift.keys import Keys, Range, uniform
+from penstock.bench.drift.keys import Keys, uniform
 from penstock.bench.drift.scenario import Flow, Regime, Scenario, Stretch
 
 STEP = 2.0
 """Seconds of a batch, and of all windows but the hub's."""
 HUB_WINDOW = 0.2
-MANY, ONE = 20.0, 1.0
-"""Tuples that one of the hub finds in the window of the faster of a pair, and in one that never
-changes. With more of them results would outweigh probes, with fewer reading would."""
+MANY, ONE = 150.0, 1.0
+"""Tuples that one of the hub finds in the window of the faster of a pair, and in those of others.
+With fewer, reading would outweigh the probes."""
 SWAP = 100.0
 """How many times as fast as the slow one of a pair the fast one is."""
 SHARPER = 50.0
 """How many times as large the selectivity becomes."""
+
+LOW, HIGH = 20, 20_000
+"""The hub's `u` is below the one, `v` of the pair below the other, so that few pass `v < u`."""
 
 KeySet = Literal["near", "far"]
 """Keys that the hub shares with the pair, and those of all other joins."""
@@ -38,6 +42,11 @@ class Shape:
     pair: tuple[str, str]
     columns: Mapping[str, Mapping[str, KeySet]]
     equalities: tuple[str, ...]
+
+    @property
+    def predicates(self) -> dict[str, float]:
+        """The predicate on the hub and each of the pair, with the part that it lets through."""
+        return {f"{name}.v < {self.hub}.u": (LOW - 1) / 2 / HIGH for name in self.pair}
 
     @property
     def windows(self) -> dict[str, float]:
@@ -99,22 +108,18 @@ QUICK = Size(15, 8_000.0)
 
 
 def steps(size: Size) -> Iterator[Scenario]:
-    """Every step: two rates swapped in all shapes, one selectivity in stars of one key."""
+    """Every step: two rates swapped in all shapes, one selectivity in those of three."""
     for shape in SHAPES:
         yield swapped_rates(shape, size)
-    for streams in (3, 5):
-        yield sharper_key(streams, size)
+    for shape in (STAR3, CHAIN3):
+        yield sharper_key(shape, size)
 
 
 def swapped_rates(shape: Shape, size: Size) -> Scenario:
     """The pair swap their rates, one of which is a hundred times the other."""
     first, second = (rates_of(shape, size.rate, slow, SWAP) for slow in shape.pair)
-    return Scenario(
-        f"{shape.name}-rates",
-        shape.windows,
-        shape.equalities,
-        (Stretch(first, size.batches), Stretch(second, size.batches)),
-        STEP,
+    return scenario_of(
+        f"{shape.name}-rates", shape, (Stretch(first, size.batches), Stretch(second, size.batches))
     )
 
 
@@ -123,11 +128,33 @@ def rates_of(shape: Shape, rate: float, slow: str, factor: float, many: float = 
     fast, aside = rate / 4, rate / 16
     rates = dict.fromkeys(shape.columns, aside) | dict.fromkeys(shape.pair, fast)
     rates |= {shape.hub: rate, slow: fast / factor}
-    keys = {"near": uniform(_keys(fast, many)), "far": uniform(_keys(aside, ONE))}
     return {
-        name: Flow(rates[name], {column: keys[kind] for column, kind in columns.items()})
-        for name, columns in shape.columns.items()
+        name: Flow(rates[name], _columns(shape, name, _keys(fast, many), _keys(aside, ONE)))
+        for name in shape.columns
     }
+
+
+def scenario_of(
+    name: str,
+    shape: Shape,
+    stretches: tuple[Stretch, ...],
+    seed: int = 1,
+    turns: tuple[int, ...] | None = None,
+    step: float = STEP,
+) -> Scenario:
+    """The streams of a shape, stretch after stretch."""
+    joins = shape.equalities
+    return Scenario(name, shape.windows, joins, shape.predicates, stretches, step, seed, turns)
+
+
+def _columns(shape: Shape, name: str, near: int, far: int) -> dict[str, Keys]:
+    keys = {"near": uniform(near), "far": uniform(far)}
+    columns = {column: keys[kind] for column, kind in shape.columns[name].items()}
+    if name == shape.hub:
+        columns["u"] = uniform(LOW)
+    if name in shape.pair:
+        columns["v"] = uniform(HIGH)
+    return columns
 
 
 def _keys(rate: float, matches: float) -> int:
@@ -135,46 +162,30 @@ def _keys(rate: float, matches: float) -> int:
     return max(round(rate * STEP / matches), 1)
 
 
-COMMON_KEYS, COMMON_SHARE = 40, 0.002
-"""A few keys that all streams have, with that part of their tuples."""
-PARTNERS = 170.0
-"""Tuples that one of the hub finds in the stream whose keys have its own: so many that those who
-find any are few enough for all streams to have some."""
-SHARP, EVEN = 1.5, 26.0
-"""Tuples that one of the hub finds at first in the window of the stream whose selectivity changes,
-and in those of the others: as much of SHARPER times the one as makes both orders equally bad."""
+SHARP, EVEN = 800.0, 215.0
+"""Tuples that one of the hub finds in the first of the pair after its selectivity has changed, and
+in the second one all along: so that nobody who visits one of them first is well off."""
+LONGER = 3
+"""How many times as long the first stretch is: more is at stake in a batch of the second."""
 
 
-def sharper_key(streams: int, size: Size) -> Scenario:
-    """A star on one key; for the hub, equal keys in B become fifty times as frequent.
-
-    All others have keys of their own, and hardly a tuple has partners in two of them: what counts
-    is whom the hub visits first. The first stretch is twice as long, since more is at stake in a
-    batch of the second.
-    """
-    names = "BCDE"[: streams - 1]
-    first, second = (_one_key(names, size.rate, SHARP * factor) for factor in (1.0, SHARPER))
-    return Scenario(
-        f"star{streams}-selectivity",
-        {"S": HUB_WINDOW, **dict.fromkeys(names, STEP)},
-        tuple(f"S.k = {name}.k" for name in names),
-        (Stretch(first, 2 * size.batches), Stretch(second, size.batches)),
-        STEP,
-    )
+def sharper_key(shape: Shape, size: Size) -> Scenario:
+    """For the hub, equal keys in the first of the pair become fifty times as frequent."""
+    rate = size.rate / 2
+    before, after = (_sharp(shape, rate, spread) for spread in (round(SHARPER), 1))
+    stretches = (Stretch(before, LONGER * size.batches), Stretch(after, size.batches))
+    return scenario_of(f"{shape.name}-selectivity", shape, stretches)
 
 
-def _one_key(names: str, rate: float, matches: float) -> Regime:
-    """A regime in which one of the hub finds so many in B."""
-    common, aside = Range(0, COMMON_KEYS, COMMON_SHARE), rate / 8
-    keys = _keys(aside, PARTNERS)
-    partners = aside * STEP * (1.0 - COMMON_SHARE) / keys
-    hub, spokes, first = [common], dict[str, Flow](), COMMON_KEYS
-    for name in names:
-        own = Range(first, first + keys, 1.0 - COMMON_SHARE)
-        spokes[name] = Flow(aside, {"k": Keys((common, own))})
-        share = (matches if name == "B" else EVEN) / partners
-        hub.append(Range(own.first, own.end, share))
-        first = own.end
-    rest = 1.0 - sum(each.share for each in hub)
-    hub.append(Range(first, 100 * first, rest))
-    return {"S": Flow(rate, {"k": Keys(tuple(hub))}), **spokes}
+def _sharp(shape: Shape, rate: float, spread: int) -> Regime:
+    """A regime in which the hub has `spread` times as many keys as the first of the pair."""
+    (first, second), fast = shape.pair, rate / 2
+    keys = {first: uniform(_keys(fast, SHARP)), second: uniform(_keys(fast, EVEN))}
+    mine, other = shape.columns[shape.hub]
+    hub = {mine: uniform(_keys(fast, SHARP) * spread), other: keys[second], "u": uniform(LOW)}
+    regime = {
+        name: Flow(fast, dict.fromkeys(shape.columns[name], keys[name]) | {"v": uniform(HIGH)})
+        for name in shape.pair
+    }
+    regime[shape.hub] = Flow(rate, hub)
+    return {name: regime[name] for name in shape.columns}

@@ -6,30 +6,34 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from penstock.bench.drift.keys import equal_fraction
-from penstock.bench.drift.scenario import Regime
+from penstock.bench.drift.scenario import Regime, Scenario
 from penstock.figure import Figure
 from penstock.query import Column, Query
 from penstock.query.keys import KeyClass, key_classes
 from penstock.stats.costs import Costs
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
-from penstock.stats.statistics import Group, Statistics, StreamFigures
+from penstock.stats.statistics import GivenCondition, Group, Statistics, StreamFigures
 
 
-def known_in(regime: Regime, query: Query, costs: Costs | None) -> Known:
+def known_in(scenario: Scenario, regime: Regime, query: Query, costs: Costs | None) -> Known:
     """All that the planner asks, if the regime lasted for ever."""
-    return complete(query, statistics_of(regime, query), costs)
+    return complete(query, statistics_of(scenario, regime, query), costs)
 
 
-def statistics_of(regime: Regime, query: Query) -> Statistics:
-    """Rates of all streams, and the fraction of equal keys of every set of them."""
+def statistics_of(scenario: Scenario, regime: Regime, query: Query) -> Statistics:
+    """Rates of all streams, the fraction of equal keys of every set of them, and what predicates
+    let through."""
     streams = {name: StreamFigures(Figure(flow.rate, "declared")) for name, flow in regime.items()}
     groups = {
         group: figure
         for number, key in enumerate(key_classes(query))
         for group, figure in _groups(number, key, regime)
     }
-    return Statistics(query, streams, groups)
+    conditions = {
+        text: GivenCondition(Figure(part, "declared")) for text, part in scenario.predicates.items()
+    }
+    return Statistics(query, streams, groups, conditions)
 
 
 def _groups(number: int, key: KeyClass, regime: Regime) -> Iterator[tuple[Group, Figure]]:
