@@ -57,9 +57,6 @@ class Settings:
     moved_errors: float = 2.5
     """How many times its error a figure must have moved, too; or chance would be followed."""
 
-    least_batches: int = 2
-    """Batches before plans are weighed at all: the first has no time that it covers."""
-
     weigh_every: int = 2
     """Batches between two weighings without a drift: what moves slowly can wait for the next."""
 
@@ -104,14 +101,19 @@ class Settings:
     outcome_errors: float = 2.0
     """Standard errors by which an outcome must be too small: seconds of batches are noisy."""
 
+    reckoned_every: int = 4
+    """Batches between two whose seconds are compared with what the model says of them: that takes a
+    millisecond, and what is usual changes slowly."""
+
     barred_windows: float = 10.0
     """Largest windows for which a plan that was taken back is not tried again."""
 
     barred_batches: int = 50
     """Batches for which it is not, at the least."""
 
-    most_factor: float = 100.0
-    """How far predictions of seconds may be corrected: beyond, something else is wrong."""
+    most_factor: float = 10.0
+    """How far predictions of seconds are corrected: guessed costs are hardly further off, and where
+    batches are nearly empty it is their start that takes the time, not the work."""
 
     sketch_keys: int = 2_048
     """Different hashes of a key that are kept of each input: at 256 a pair's selectivity is known

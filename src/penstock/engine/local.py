@@ -9,7 +9,7 @@ from functools import partial
 from threading import TIMEOUT_MAX, RLock
 
 from penstock.arguments import as_flag, as_seconds
-from penstock.engine.run.handle import Handle, has_ended, within_itself
+from penstock.engine.run.handle import Handle, has_ended, message_of, within_itself
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
@@ -67,7 +67,7 @@ class LocalRun(Handle):
     """
 
     def __init__(self, pipeline: Pipeline, feed: Feed, options: RunOptions):
-        super().__init__(pipeline, options.report)
+        super().__init__(pipeline, options, "local")
         pipeline.watch.backlog = feed.backlog
         self._feed = feed
         self._options = options
@@ -158,14 +158,14 @@ class LocalRun(Handle):
 
     def _end(self) -> None:
         self._has_ended, self._is_frozen = True, False
-        self.pipeline.close()
+        self.pipeline.close(message_of(self._failure))
 
     def _read_all(self, drain: bool, until: float = math.inf) -> bool:
         """Run batches while there is something to read; False if time was up before the end."""
         if not self._is_frozen:
             self._feed.freeze()
             self._is_frozen = True
-        while not self._is_stopping and self._step():
+        while self._goes_on() and self._step():
             if time.monotonic() >= until:
                 return False
         if drain and not self._is_stopping:
@@ -174,7 +174,7 @@ class LocalRun(Handle):
 
     def _follow(self, seconds: float, until: float = math.inf) -> bool:
         """Run a batch every so many seconds; False if time was up before it was stopped."""
-        while not self._is_stopping:
+        while self._goes_on():
             now = time.monotonic()
             if now < self._next_look:
                 self.pipeline.watch.rest()
@@ -185,6 +185,15 @@ class LocalRun(Handle):
             if time.monotonic() >= until:
                 return self._is_stopping
         return True
+
+    def _halt(self) -> None:
+        self._is_stopping = True
+
+    def _goes_on(self) -> bool:
+        """Whether it has not been stopped, by its handle or by an order."""
+        if not self._is_stopping:
+            self._attendant.attend()
+        return not self._is_stopping
 
     def _step(self) -> bool:
         """Run one batch, if there is something new."""

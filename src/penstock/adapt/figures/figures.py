@@ -11,7 +11,6 @@ from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.readings import (
     as_reading,
     conditions_read,
-    decided_at,
     meeting_of,
     probes_read,
     rates_read,
@@ -19,7 +18,7 @@ from penstock.adapt.figures.readings import (
 )
 from penstock.adapt.figures.sketch_book import SketchBook
 from penstock.adapt.figures.steps import Step
-from penstock.adapt.figures.subject import Equal, Passing, Subject
+from penstock.adapt.figures.subject import Equal, Subject
 from penstock.adapt.figures.track import Reading, Track
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.duration import MICROS
@@ -43,7 +42,8 @@ class Figures:
         self._book = SketchBook(self._classes, settings)
         self._apart: dict[Group, tuple[Group, ...]] = {}
         self._sketched_until: dict[Group, float] = {}
-        self._span = Track(settings.remembered_batches)
+        self._spans = Track(settings.remembered_batches)
+        self.span = 0.0
 
     @property
     def largest_window(self) -> float:
@@ -56,7 +56,8 @@ class Figures:
         """Take a batch in; what it says by itself."""
         tuples = tuples_of(report, self.query)
         covered = self.clock.covered(report, self._by_source(tuples))
-        decay = self._decay(max(covered.values(), default=0.0))
+        self.span = max(covered.values(), default=0.0)
+        decay = self._decay(self.span)
         found: dict[Subject, Reading] = dict(rates_read(self.query, tuples, covered))
         for subject, reading in conditions_read(report, plan.query):
             _add(found, subject, reading)
@@ -134,18 +135,12 @@ class Figures:
         return found
 
     def _probed(self, found: dict[Subject, Reading], step: Step, reading: Reading) -> None:
-        """Read a probe, if one thing alone has decided what it found."""
-        meeting, decided = meeting_of(step, self._classes), decided_at(self.query, step)
-        is_keyed = any(
-            step.bound & set(key.streams) and step.target & set(key.streams)
-            for key in self._classes
-        )
-        if meeting is not None and not decided:
+        """Read a probe, if one key alone has decided what it found."""
+        meeting = meeting_of(step, self._classes)
+        if meeting is not None:
             self._apart[meeting.group] = meeting.apart
             by: Literal["probe", "route"] = "probe" if meeting.is_direct else "route"
             _add(found, Equal(meeting.group, by), reading)
-        elif not is_keyed and len(decided) == 1:
-            _add(found, Passing(decided[0]), reading)
 
     def _keep(self, found: Mapping[Subject, Reading], decay: float) -> None:
         for subject, track in self.tracks.items():
@@ -159,8 +154,8 @@ class Figures:
     def _decay(self, span: float) -> float:
         """How much the past counts after a batch of so many seconds of event time."""
         if span > 0.0:
-            self._span.add(Reading(span, 1.0, 1.0), 0.9)
-        usual = self._span.value
+            self._spans.add(Reading(span, 1.0, 1.0), 0.9)
+        usual = self._spans.value
         batches = self.settings.half_life_windows * self.largest_window / usual if usual else 0.0
         return float(0.5 ** (1.0 / max(self.settings.half_life_batches, batches)))
 

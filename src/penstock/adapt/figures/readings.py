@@ -12,7 +12,7 @@ from penstock.adapt.figures.track import Reading
 from penstock.engine.reports.parts import OperatorReport
 from penstock.engine.reports.report import Report
 from penstock.plan.plan import Plan
-from penstock.query import Condition, Query
+from penstock.query import Query
 from penstock.query.keys import KeyClass
 from penstock.stats.statistics import Group, extra_equalities
 
@@ -46,13 +46,23 @@ def rates_read(query: Query, tuples: Mapping[str, int], covered: Mapping[str, fl
 
 def conditions_read(report: Report, query: Query) -> Readings:
     """What conditions let through, and how long they took."""
-    texts = {str(condition) for condition in (*query.filters, *query.thetas)}
+    texts = texts_of(query)
     for operator in report.operators:
-        if operator.kind == "filter" and operator.operator in texts and operator.went_in:
+        text = texts.get(operator.operator)
+        if operator.kind == "filter" and text is not None and operator.went_in:
             rows, passed = float(operator.went_in), float(operator.came_out)
-            yield Passing(operator.operator), Reading(passed, rows, _binomial(passed, rows))
+            yield Passing(text), Reading(passed, rows, _binomial(passed, rows))
             if operator.seconds > 0.0 and rows >= _TIMED:
-                yield Cost(operator.operator), Reading(operator.seconds, rows, rows)
+                yield Cost(text), Reading(operator.seconds, rows, rows)
+
+
+def texts_of(query: Query) -> dict[str, str]:
+    """The names of conditions in statistics, by those in reports.
+
+    An equality that is in no key class is checked as a condition, and known by its own text.
+    """
+    own = {str(c): str(c) for c in (*query.filters, *query.thetas)}
+    return own | {str(c): text for text, c in extra_equalities(query).items()}
 
 
 def _binomial(passed: float, rows: float) -> float:
@@ -96,22 +106,6 @@ def probes_read(report: Report, plan: Plan) -> Iterator[tuple[Step, Reading, Ope
         if operator.kind == "probe" and step is not None and operator.met:
             found = float(operator.came_out)
             yield step, Reading(found, operator.met, found), operator
-
-
-def decided_at(query: Query, step: Step) -> list[str]:
-    """The texts of the predicates that a probe decides besides its keys."""
-    both, everything = step.bound | step.target, frozenset(query.aliases)
-    found = []
-    for text, condition in checks_of(query).items():
-        reads = condition.streams if len(condition.streams) > 1 else everything
-        if reads <= both and not reads <= step.bound and not reads <= step.target:
-            found.append(text)
-    return found
-
-
-def checks_of(query: Query) -> dict[str, Condition]:
-    """The predicates that no key decides, by their texts."""
-    return {str(theta): theta for theta in query.thetas} | dict(extra_equalities(query))
 
 
 def sketches_read(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from penstock.adapt.planning.rebuild import rebuild_seconds, with_rows
@@ -26,6 +26,11 @@ class Candidate:
     work: float
     rebuild: float = 0.0
 
+    @property
+    def kind(self) -> str:
+        """The kind of the plan, by its type."""
+        return type(self.plan).__name__
+
 
 @dataclass(frozen=True)
 class Weighed:
@@ -38,10 +43,10 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Question:
-    """What the planner is asked: the figures, the user's wishes, the plan that runs, and the rows
-    in the windows now, by alias."""
+    """What the planner is asked: who makes the figures, the user's wishes, the plan that runs, and
+    the rows in the windows now, by alias."""
 
-    known: Known
+    known: Callable[[], Known]
     options: PlanOptions
     running: Plan
     rows: Mapping[str, float]
@@ -51,7 +56,7 @@ def weigh(question: Question) -> Weighed:
     """The plans there are. Drop boxes stay as they run: they are set by somebody else."""
     running = question.running
     # Where filters stand was settled when the first of the state was written.
-    known = replace(question.known, query=running.query)
+    known = replace(question.known(), query=running.query)
     options = question.options
     options = replace(
         options, plan=None, sheds=False, alternatives=False, off=options.off | {"late-filters"}
