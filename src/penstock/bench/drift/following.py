@@ -138,7 +138,8 @@ def follow(scenario: Scenario, setting: Setting, given: Known | None = None) -> 
         adaptive.append(setting.run({0: first}, supervisor))
     regimes = list(scenario.regimes())
     is_good = {
-        edge: goodness(known_in(scenario, regimes[edge], query, costs), options) for edge in scenario.edges
+        edge: goodness(known_in(scenario, regimes[edge], query, costs), options)
+        for edge in scenario.edges
     }
     return Followed(scenario, static, adaptive, is_good)
 

@@ -162,7 +162,7 @@ def _keys(rate: float, matches: float) -> int:
     return max(round(rate * STEP / matches), 1)
 
 
-SHARP, EVEN = 800.0, 215.0
+SHARP, EVEN = 800.0, 150.0
 """Tuples that one of the hub finds in the first of the pair after its selectivity has changed, and
 in the second one all along: so that nobody who visits one of them first is well off."""
 LONGER = 3
