@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from penstock.bench.drift.scenario import Flow, Regime, Scenario
@@ -38,7 +39,7 @@ def _extremes(scenario: Scenario) -> list[Regime]:
     ends = [0, *scenario.edges, scenario.batches]
     regimes = list(scenario.regimes())
     found: list[Regime] = []
-    for start, end in zip(ends[:-1], ends[1:], strict=True):
+    for start, end in pairwise(ends):
         regime = regimes[(start + end) // 2]
         if regime not in found:
             found.append(regime)
@@ -80,7 +81,7 @@ def clairvoyant(cpu: Mapping[str, Sequence[float]], edges: Sequence[int]) -> Cla
     """
     batches = len(next(iter(cpu.values())))
     plans, since, work = [_best(cpu, 0, edges[0] if edges else batches)], [0], 0.0
-    for edge, end in zip(edges, [*edges[1:], batches], strict=True):
+    for edge, end in pairwise([*edges, batches]):
         plan = _best(cpu, min(edge + SLACK, end - 1), end)
         first = _moment(cpu[plans[-1]], cpu[plan], edge, min(edge + SLACK, end))
         work += sum(cpu[plans[-1]][since[-1] : first])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from penstock.engine.reports.report import Report
 
@@ -30,13 +31,13 @@ def batches_to_settle(
 
 def switches(plans: Sequence[str]) -> int:
     """How often a batch followed another plan than the one before it."""
-    return sum(old != new for old, new in zip(plans, plans[1:], strict=False))
+    return sum(old != new for old, new in pairwise(plans))
 
 
 def most_switches_an_edge(plans: Sequence[str], edges: Sequence[int]) -> int:
     """The most switches between two edges; those before the first one count as its own too."""
     ends = [0, *edges[1:], len(plans)]
-    parts = [plans[max(a - 1, 0) : b] for a, b in zip(ends, ends[1:], strict=False)]
+    parts = [plans[max(a - 1, 0) : b] for a, b in pairwise(ends)]
     return max(switches(part) for part in parts)
 
 
