@@ -19,8 +19,9 @@ class Settings:
     """The part of the wanted delay that a batch may always take: one that keeps next to nothing
     costs nearly as much and shows nothing."""
 
-    shed_band: float = 0.2
-    """The part of the wanted delay by which it may be off before small moves are worth making."""
+    shed_band: float = 0.1
+    """The part of the wanted delay by which it may be off before small moves are worth making: half
+    of what is called settled."""
 
     shed_least_move: float = 0.02
     """Relative moves of fractions that are not worth a file in the checkpoint and a line in the

@@ -57,10 +57,11 @@ class Moment:
 def play(burst: Burst, *, is_on: bool = True) -> list[Moment]:
     """All batches of a run over the burst."""
     nature = nature_of(burst)
-    plan: Plan = default_plan(pair_query(burst.window))
-    known = known_of(burst, nature, plan.query)
+    query = pair_query(burst.window, is_limited=burst.limit is not None)
+    plan: Plan = default_plan(query)
+    known = known_of(burst, nature, query)
     wish = Wish(burst.delay, burst.trigger, is_on=is_on)
-    shedder, plant = Shedder(plan.query, wish, is_inline=True), _plant(burst, nature)
+    shedder, plant = Shedder(query, wish, is_inline=True), _plant(burst, nature)
     moments = []
     while plant.clock < burst.end:
         at, before, kept = plant.clock, plant.results, dict(plan.drops.kept)

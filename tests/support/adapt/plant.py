@@ -22,11 +22,12 @@ TICK = 0.1
 """Seconds of event time in one step of the simulation."""
 
 
-def pair_query(window: int) -> Query:
+def pair_query(window: int, *, is_limited: bool = False) -> Query:
     """A join of two streams over windows of so many seconds."""
+    limit = ", max_files=1" if is_limited else ""
     declared = "".join(
         f"CREATE STREAM {name} (ts BIGINT, k INT) "
-        f"WITH (format='parquet', path='{name}', timestamp='ts', unit='s');"
+        f"WITH (format='parquet', path='{name}', timestamp='ts', unit='s'{limit});"
         for name in "ab"
     )
     frame = f"[RANGE {window} SECONDS]"
@@ -139,6 +140,6 @@ class Plant:
             span=self.done - first if number else None,
             busy=min(1.0, (ended - started) / since),
             delay=ended - first,
-            backlog={"a": left} if left > 0 and self.limit is not None else {},
+            backlog={"a": left},
             inputs=inputs,
         )

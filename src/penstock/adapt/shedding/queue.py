@@ -45,10 +45,12 @@ class _Batch:
 
 
 class Queue:
-    """Follows how long data waits. `trigger` is the least time between two batches, seconds."""
+    """Follows how long data waits. `trigger` is the least time between two batches, seconds;
+    `is_limited` says that a batch does not take in all there is."""
 
-    def __init__(self, trigger: float):
+    def __init__(self, trigger: float, *, is_limited: bool = False):
         self._trigger = trigger
+        self._is_limited = is_limited
         self._batches: deque[_Batch] = deque(maxlen=_RECENT)
 
     def hear(self, report: Report) -> Standing:
@@ -58,11 +60,13 @@ class Queue:
         waited, span = max(0.0, waited), report.span or 0.0
         self._batches.append(_Batch(report.at, waited, span))
         pace = self._pace()
-        # What a limited batch left behind is still there.
-        is_limited = any(report.backlog.values())
-        left = max(0.0, waited - span * pace) if is_limited else 0.0
-        waiting = left + max(self._trigger, took)
-        taken = min(waiting, span * pace) if is_limited and span else waiting
+        waiting = max(self._trigger, took)
+        if not self._is_limited or not span:
+            return Standing(waiting, took, waiting, waiting / pace)
+        if any(report.backlog.values()):
+            # What the batch left behind is still there.
+            waiting += max(0.0, waited - span * pace)
+        taken = min(waiting, pace * max(batch.span for batch in self._batches))
         return Standing(waiting, took, taken, taken / pace)
 
     def _took(self, report: Report) -> float:

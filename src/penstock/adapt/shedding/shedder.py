@@ -54,7 +54,7 @@ class Shedder:
     ):
         self._wish = wish
         self._settings = settings
-        self._queue = Queue(wish.trigger)
+        self._queue = Queue(wish.trigger, is_limited=_is_limited(query))
         self._controller = DelayController(wish.delay, wish.trigger, settings)
         self._fill = WindowFill(query, settings)
         self._model = WorkModel(settings)
@@ -170,6 +170,12 @@ class Shedder:
         left = forecast.curve.share(forecast.curve.kept(position))
         said = self._behind.hear(report.delay, load, remedy_of(left, load, self._wish.delay))
         return None if said is None else (plan.drops, said)
+
+
+def _is_limited(query: Query) -> bool:
+    """Whether batches of some stream do not take in all there is."""
+    sources = query.stream_sources.values()
+    return any(source.option(name) for source in sources for name in ("max_files", "max_time"))
 
 
 def _reason(plan: Plan, kept: Mapping[str, float], delay: float, target: float, left: float) -> str:
