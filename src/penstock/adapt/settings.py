@@ -115,6 +115,13 @@ class Settings:
     """How far predictions of seconds are corrected: guessed costs are hardly further off, and where
     batches are nearly empty it is their start that takes the time, not the work."""
 
+    sketched_every: int = 4
+    """Batches between two looks at all sets of sketches; a drift of a pair makes one at once."""
+
+    told_every: int = 4
+    """Batches between two reports that have the figures as a stats file: a restart loses no more
+    than what came after the last of them."""
+
     sketch_keys: int = 2_048
     """Different hashes of a key that are kept of each input: at 256 a pair's selectivity is known
     to six per cent, and a union of batches shall not fall below that."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Thread
 
@@ -159,10 +159,17 @@ class StreamSupervisor:
         report = replace(
             report,
             figures=self.knowledge.told(self._predictions.known),
-            stats=tables_of(self.knowledge.statistics()),
+            stats=self._tables(report, changes),
             changes=(*report.changes, *changes),
         )
         return self._predictions.told(report)
+
+    def _tables(self, report: Report, changes: Sequence[Change]) -> Mapping[str, object]:
+        """The figures as a stats file, where somebody may want them."""
+        every = self._settings.told_every
+        if report.batch >= every and report.batch % every and not changes:
+            return report.stats
+        return tables_of(self.knowledge.statistics())
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
         self._running, self._text = plan, render_plan(plan)
