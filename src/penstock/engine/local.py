@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from threading import TIMEOUT_MAX, RLock
 
 from penstock.arguments import as_flag, as_seconds
@@ -67,6 +68,7 @@ class LocalRun(Handle):
 
     def __init__(self, pipeline: Pipeline, feed: Feed, options: RunOptions):
         super().__init__(pipeline, options, "local")
+        pipeline.watch.backlog = feed.backlog
         self._feed = feed
         self._options = options
         # Whoever stops it from another thread waits for the batch under way; the thread that runs
@@ -137,6 +139,7 @@ class LocalRun(Handle):
                     self._failed(error)
                 raise
             finally:
+                self.pipeline.watch.rest()
                 self._is_running = False
                 if is_over:
                     self._end()
@@ -174,6 +177,7 @@ class LocalRun(Handle):
         while self._goes_on():
             now = time.monotonic()
             if now < self._next_look:
+                self.pipeline.watch.rest()
                 time.sleep(max(0.0, min(_NAP, self._next_look - now, until - now)))
             else:
                 is_new = self._step()
@@ -194,7 +198,8 @@ class LocalRun(Handle):
     def _step(self) -> bool:
         """Run one batch, if there is something new."""
         number = self.pipeline.manifest.batch + 1
-        serving = self._feed.serve(number, self.pipeline.manifest.offsets)
+        serve = partial(self._feed.serve, number, self.pipeline.manifest.offsets)
+        serving = self.pipeline.watch.feed(serve)
         if serving is None:
             return False
         run = in_process([piece.packet(0) for piece in serving.slices])

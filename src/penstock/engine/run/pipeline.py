@@ -9,6 +9,10 @@ from dataclasses import replace
 from threading import Lock
 
 from penstock.engine.control.order import Order
+from penstock.engine.join.key_sketches import KeyShares
+from penstock.engine.measures.measured import gathered, measured
+from penstock.engine.measures.sketches import next_shares
+from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report, report_of
@@ -50,6 +54,8 @@ class Pipeline:
         deliver: Callable[[Manifest], None] | None = None,
         supervisor: Supervisor | None = None,
     ):
+        self.watch = Watch()
+        self._key_shares: KeyShares = {}
         self._supervisor = supervisor
         self._next_plan: Plan | None = None
         self._planning = Lock()
@@ -131,6 +137,8 @@ class Pipeline:
             self._committer.show(self.manifest)
             return
         started = time.monotonic()
+        self.watch.begin()
+        run = self.watch.over(run)
         self._turn(number)
         jobs = self._jobs(number)
         query = self.plan.query
@@ -144,12 +152,13 @@ class Pipeline:
         if drains:
             # Nothing comes any more that could meet what is kept.
             made = replace(made, modules={}, inner=(), is_closed=True)
-        self._committer.commit(made)
+        self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
-        self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)
+        with self.watch.phase("commit"):
+            self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)
         self.silence.hear(readings(facts))
         _warn(facts)
-        self._tell(report_of(query, old, made, time.monotonic() - started), facts)
+        self._tell(report_of(query, old, made, time.monotonic() - started), old, facts)
 
     def drain(self, run: Runner) -> None:
         """Answer whatever waits for the frontier, and close the checkpoint."""
@@ -165,8 +174,12 @@ class Pipeline:
         if plan is not None:
             self._adopt(plan)
 
-    def _tell(self, report: Report, facts: Sequence[Fact]) -> None:
+    def _tell(self, report: Report, old: Manifest, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
+        facts = gathered(facts)
+        report = measured(report, self.plan, (old, self.manifest), facts, self.watch)
+        self.watch = self.watch.next_batch()
+        self._key_shares = next_shares(self._key_shares, facts)
         if self._supervisor is not None:
             report = self._supervisor.observe(report, facts, self.plan)
         if self._notes:
@@ -193,6 +206,7 @@ class Pipeline:
             partitions=self.checkpoint.partitions,
             root=self.checkpoint.store.root,
             staging=self.staging,
+            key_shares=self._key_shares,
         )
 
 

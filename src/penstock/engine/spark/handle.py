@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import TIMEOUT_MAX, Event, RLock, Thread, get_ident
 
 from py4j.protocol import Py4JError
@@ -51,6 +52,8 @@ class SparkRun(Handle):
         has_rates: bool,
     ):
         super().__init__(pipeline, options, "spark")
+        pipeline.watch.backlog = feed.backlog
+        pipeline.watch.is_parallel = True
         self._streaming: StreamingQuery | None = None
         self._spark = spark
         self._feed = feed
@@ -288,7 +291,8 @@ class SparkRun(Handle):
             return Serving((), self.pipeline.manifest.offsets)
         while True:
             self._attendant.attend()
-            serving = self._feed.serve(number, self.pipeline.manifest.offsets)
+            serve = partial(self._feed.serve, number, self.pipeline.manifest.offsets)
+            serving = self.pipeline.watch.feed(serve)
             is_over = self._ends or self._is_stopped or not self.is_active
             if serving is not None or is_over or self._has_rates:
                 return serving
