@@ -120,6 +120,17 @@ ORDER = {
         "laboratory",
         "experiment",
     ),
+    "penstock.adapt": (
+        "settings",
+        "shedding",
+        "figures",
+        "drift",
+        "planning",
+        "switching",
+        "knowledge",
+        "predictions",
+        "*",
+    ),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
     "penstock.cli": ("show", "*"),
 }

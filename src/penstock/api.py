@@ -10,7 +10,7 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import penstock
 from penstock.arguments import as_flag, as_names, as_number, as_path, as_text
@@ -34,9 +34,13 @@ from penstock.stats.files.load import load
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 
+if TYPE_CHECKING:
+    from penstock.engine.run.options import RunOptions
+
 # The package itself gives what belongs to an engine, and loads it only where hints are looked up.
 SinkLike: TypeAlias = "penstock.Sink | str | Callable[[Any, int], None]"
 DurationLike: TypeAlias = Duration | timedelta | float | str
+ReplanLike: TypeAlias = Literal["on", "advise", "off"] | None
 
 # A notebook gives a frame no height of its own.
 _FRAME = "width: 100%; height: 640px; border: 0"
@@ -192,6 +196,8 @@ class ContinuousQuery:
         partitions: int | None = None,
         overwrite: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
+        replan: ReplanLike = None,
+        delay: DurationLike | None = None,
     ) -> penstock.SparkRun:
         """Start on a Spark session; the handle's `streaming` is Spark's own StreamingQuery.
 
@@ -199,8 +205,12 @@ class ContinuousQuery:
         `parquet:out`; a function is one too. `trigger` is a length of time or seconds.
         `available_now` reads all there is and ends; `drain` then also answers what waits for the
         frontier and closes the checkpoint. Otherwise the query runs at every `trigger` until it
-        is stopped, which the end of a `with` block does. `report` is called after each batch. A
-        query that is known not to keep up is refused unless it may shed.
+        is stopped, which the end of a `with` block does. `report` is called after each batch. With
+        `replan="on"` it follows the streams: it measures them, and switches to another plan where
+        that is worth it; `advise` only says so in its reports, `off` does neither. A plan that was
+        forced stays unless `replan` is given. A query that is known not to keep up is refused
+        unless it may shed; one that may sheds by itself while it runs, so that results are no later
+        than `delay` (5 seconds, or 3 triggers) after their data.
         """
         from penstock.engine.run.options import RunOptions
         from penstock.engine.spark.start import start
@@ -214,9 +224,10 @@ class ContinuousQuery:
             partitions=partitions,
             overwrite=overwrite,
             report=report,
+            delay=delay,
         )
         refuse_infeasible(self.decision)
-        return start(self.plan, spark, options)
+        return start(self.plan, spark, self.followed(options, replan))
 
     def local(
         self,
@@ -229,6 +240,8 @@ class ContinuousQuery:
         partitions: int | None = None,
         overwrite: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
+        replan: ReplanLike = None,
+        delay: DurationLike | None = None,
     ) -> penstock.LocalRun:
         """The same query in this process, with the same options.
 
@@ -247,9 +260,21 @@ class ContinuousQuery:
             partitions=partitions,
             overwrite=overwrite,
             report=report,
+            delay=delay,
         )
         refuse_infeasible(self.decision)
-        return open_run(self.plan, options)
+        return open_run(self.plan, self.followed(options, replan))
+
+    def followed(self, options: RunOptions, replan: object = None) -> RunOptions:
+        """The options of a run, with somebody who follows its streams."""
+        from penstock.adapt.follow import as_mode, as_wish, supervisor_for, with_delay
+
+        mode = as_mode(replan, self.options)
+        options = with_delay(options, self.options)
+        supervisor = supervisor_for(
+            self.plan, self.known, self.options, mode, wish=as_wish(options, self.options)
+        )
+        return replace(options, supervisor=supervisor)
 
     def check(
         self,

@@ -47,6 +47,8 @@ class Batches:
     drain: bool
     overwrite: bool
     partitions: int | None
+    replan: str | None = None
+    delay: str | None = None
 
     def options(self) -> RunOptions:
         """The same, checked; a usage error for what cannot be."""
@@ -64,6 +66,7 @@ class Batches:
             drain=self.drain,
             partitions=self.partitions,
             overwrite=self.overwrite,
+            delay=None if self.delay is None else duration(self.delay, "--delay"),
         )
 
     def check_table(self, query: ContinuousQuery) -> None:
@@ -91,6 +94,7 @@ def run_in_batches(
         with Signals() as signals, _folder(batches) as place, shown as progress:
             refuse_infeasible(query.decision)
             options = replace(options, checkpoint=place, report=progress)
+            options = query.followed(options, batches.replan)
             if engine == "local":
                 _run_here(query, options, signals)
             else:

@@ -19,6 +19,7 @@ from penstock.adapt.shedding.window_fill import WindowFill
 from penstock.adapt.shedding.work_model import WorkModel
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
+from penstock.engine.run.options import RunOptions
 from penstock.figure import Figure
 from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
@@ -39,6 +40,18 @@ class Wish:
     trigger: float
     is_on: bool = True
     exact_of_kept: bool = False
+
+
+def wish_of(options: RunOptions, *, exact_of_kept: bool = False) -> Wish:
+    """The wish of a run: with a delay it may shed, without one it is only watched."""
+    trigger = options.trigger.seconds
+    delay = default_delay(trigger) if options.delay is None else options.delay.seconds
+    return Wish(delay, trigger, options.delay is not None, exact_of_kept)
+
+
+def default_delay(trigger: float, settings: Settings = DEFAULT_SETTINGS) -> float:
+    """The delay, seconds, that is wanted where nobody says."""
+    return max(settings.shed_delay, settings.shed_triggers * trigger)
 
 
 class Shedder:
@@ -78,6 +91,9 @@ class Shedder:
         now = self._queue.hear(report)
         self._fill.hear(report)
         self._heard += 1
+        if self._heard == 1:
+            # It was started with drop boxes: they go once they are not needed.
+            self._is_shedding = bool(plan.drops.kept)
         rates = {alias: Figure(rate, "measured") for alias, rate in self._fill.rates.items()}
         curve = self._curves.curve(replace(known, rates={**known.rates, **rates}), plan)
         if curve is None or not report.span:
@@ -91,15 +107,14 @@ class Shedder:
         if not self._model.is_known or not self._is_on:
             return self._off(plan) or self._say_behind(report, now, forecast, plan)
         delay = report.delay if report.delay is not None else now.delay
-        position = self._position(now, delay, forecast, bool(plan.drops.kept))
+        position = self._position(now, delay, forecast)
         return self._boxes(plan, curve.kept(position) if position else {}, delay, forecast)
 
-    def _position(self, now: Standing, delay: float, forecast: Forecast, has_boxes: bool) -> float:
+    def _position(self, now: Standing, delay: float, forecast: Forecast) -> float:
         """Where on the curve the next batch is to be."""
         whole, load = forecast.seconds(0.0, now.span), self._load(forecast, now)
         wanted = self._controller.wanted(now)
         self._watch(now, delay, whole, load)
-        self._is_shedding |= has_boxes and self._heard == 1
         fits = load <= 1.0 and now.waiting + whole <= self._controller.target
         if not self._is_shedding or fits or whole <= wanted:
             self._controller.order(now, whole)

@@ -50,6 +50,7 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
             options.sink,
             overwrite=options.overwrite,
             deliver=deliver,
+            supervisor=options.supervisor,
             keeps_boxes=options.delay is not None,
         )
         run = SparkRun(
