@@ -50,8 +50,10 @@ class StreamSupervisor:
         self.knowledge = Knowledge(known, settings)
         self.replanner = Replanner(options, settings, planning, mode)
         self._follow_up = FollowUp(settings)
-        inline = planning == "inline"
-        self._shedder = wish and Shedder(plan.query, wish, is_inline=inline, settings=settings)
+        self._shedder: Shedder | None = None
+        if wish is not None:
+            is_inline = planning == "inline"
+            self._shedder = Shedder(plan.query, wish, is_inline=is_inline, settings=settings)
         self._boxes: DropBoxes | None = None
         self._settings = settings
         self._watch = Watch(settings)

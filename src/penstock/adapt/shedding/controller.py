@@ -49,9 +49,13 @@ class DelayController:
         before = error if self._error is None else self._error
         self._change = B0 * error + B1 * before - A * self._change
         self._error = error
-        least = self._settings.shed_least_batch * self.target
         most = self._settings.shed_highest_delay * self.target - now.waiting
-        return max(least, min(most, self._seconds(now)))
+        return max(self._least(now), min(most, self._seconds(now)))
+
+    def _least(self, now: Standing) -> float:
+        """Seconds that a batch may always take: up to the next one, if that is not too late."""
+        least = self._settings.shed_least_batch * self.target
+        return max(least, min(self._trigger, self.target - now.waiting))
 
     def order(self, now: Standing, seconds: float) -> None:
         """Take note of what the next batch is really expected to take."""

@@ -33,8 +33,7 @@ class Forecast:
         """The work of that batch."""
         x, rates = self.curve.kept(position), self.fill.rates
         flows = {alias: x[alias] * rate / self._usual(alias) for alias, rate in rates.items()}
-        load = self._load(self.curve.load(position), flows, span)
-        return Job(sum(rates.values()) * span, load * span)
+        return self._job(sum(rates.values()) * span, self.curve.load(position), flows, span)
 
     def done(self, report: Report) -> Job:
         """The work of a batch that is over."""
@@ -42,8 +41,8 @@ class Forecast:
         kept = {alias: item.tuples - item.shed for alias, item in report.inputs.items()}
         flows = {a: n / span / self._usual(a) for a, n in kept.items() if span and self._usual(a)}
         is_shed = any(item.keep < 1.0 for item in report.inputs.values())
-        load = self._load(self.curve.load(1.0 if is_shed else 0.0), flows, span)
-        return Job(sum(item.tuples for item in report.inputs.values()), load * span)
+        rows = sum(item.tuples for item in report.inputs.values())
+        return self._job(rows, self.curve.load(1.0 if is_shed else 0.0), flows, span)
 
     def position(self, seconds: float, span: float) -> float:
         """Where on the curve the batch takes so many seconds: 0 where all may be kept."""
@@ -60,17 +59,18 @@ class Forecast:
         figure = self.curve.problem.known.rates.get(alias)
         return figure.value if figure is not None else 0.0
 
-    def _load(self, load: Posynomial, flows: Mapping[str, float], span: float) -> float:
-        """CPU-seconds a second: the streams of a term drive it in turn, and meet what the windows
-        of the others hold."""
+    def _job(self, rows: float, load: Posynomial, flows: Mapping[str, float], span: float) -> Job:
+        """The streams of a term drive it in turn, and meet what the windows of the others hold."""
         coming = [flows.get(flow.alias, 1.0) for flow in self.curve.problem.inputs]
         met = [
             self._met(*each, span) for each in zip(self.curve.problem.inputs, coming, strict=True)
         ]
-        return sum(
-            monomial.coefficient * self._multiple(sorted(monomial.factors), coming, met)
-            for monomial in load
-        )
+
+        def value(posynomial: Posynomial) -> float:
+            terms = ((each.coefficient, sorted(each.factors)) for each in posynomial)
+            return sum(c * self._multiple(members, coming, met) for c, members in terms)
+
+        return Job(rows, value(load) * span, value(self.curve.output) * span)
 
     def _met(self, flow: Flow, coming: float, span: float) -> float:
         """How many times as many tuples as the figures say are in a window, in the mean over a

@@ -66,10 +66,11 @@ class KeepCurve:
     def share(self, fractions: Mapping[str, float]) -> float:
         """The part of the results that fractions leave in the long run."""
         x = [fractions.get(alias, 1.0) for alias in self.problem.query.aliases]
-        return value(self._output, x) / (value(self._output, [1.0] * len(x)) or 1.0)
+        return value(self.output, x) / (value(self.output, [1.0] * len(x)) or 1.0)
 
     @cached_property
-    def _output(self) -> Posynomial:
+    def output(self) -> Posynomial:
+        """Results/s, by multiples of what the figures say flows in."""
         return output_of(self.problem)
 
 

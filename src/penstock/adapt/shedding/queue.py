@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.engine.reports.report import Report
 
@@ -11,6 +11,9 @@ _RECENT = 20
 """Batches over which the pace of event time is measured."""
 _FEW = 5
 """Batches from which on it is believed."""
+_SMOOTHING = 0.2
+"""What a batch counts for beside those before it: how much earlier data comes depends on where in a
+file's time a batch starts."""
 _PACES = (0.01, 100.0)
 """The paces that are believed: streams that are replayed faster or slower than they happened."""
 
@@ -51,6 +54,8 @@ class Queue:
     def __init__(self, trigger: float, *, is_limited: bool = False):
         self._trigger = trigger
         self._is_limited = is_limited
+        self._expected: float | None = None
+        self._early = 0.0
         self._batches: deque[_Batch] = deque(maxlen=_RECENT)
 
     def hear(self, report: Report) -> Standing:
@@ -59,11 +64,24 @@ class Queue:
         waited = max(0.0, took if report.delay is None else report.delay) - took
         waited, span = max(0.0, waited), report.span or 0.0
         self._batches.append(_Batch(report.at, waited, span))
+        self._learn(waited)
+        now = self._stands(took, waited, span, any(report.backlog.values()))
+        self._expected = now.waiting
+        return replace(now, waiting=max(0.0, now.waiting + self._early))
+
+    def _learn(self, waited: float) -> None:
+        """Learn by how much earlier data comes than a batch starts to look for it: that of a file
+        or a block is there only at its end."""
+        if self._expected is not None:
+            self._early += _SMOOTHING * (waited - self._expected - self._early)
+
+    def _stands(self, took: float, waited: float, span: float, is_left: bool) -> Standing:
+        """How it stands if data comes without end."""
         pace = self._pace()
         waiting = max(self._trigger, took)
         if not self._is_limited or not span:
             return Standing(waiting, took, waiting, waiting / pace)
-        if any(report.backlog.values()):
+        if is_left:
             # What the batch left behind is still there.
             waiting += max(0.0, waited - span * pace)
         taken = min(waiting, pace * max(batch.span for batch in self._batches))

@@ -9,27 +9,29 @@ import numpy as np
 
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 
-_SHARES = (0.1, 0.1, 0.8)
-"""How the seconds of a batch are split where nothing tells: starting it, reading, joining. Batches
-that differ in what they shed tell."""
+_SHARES = (0.1, 0.1, 0.6, 0.2)
+"""How the seconds of a batch are split where nothing tells: starting it, reading, joining, and what
+results cost beyond what the planner thinks. Batches that differ in what they shed tell."""
 _BELIEF = 0.1
 """How much that split counts beside one batch."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A batch's work: the rows that it reads, and the load that the planner expects of what it
-    keeps, CPU-seconds."""
+    """A batch's work: the rows that it reads, and of what it keeps the load that the planner
+    expects, CPU-seconds, and the results."""
 
     rows: float
     load: float
+    results: float
 
 
 class WorkModel:
-    """Predicts the seconds of the clock that a batch takes: `start + row·rows + factor·load`.
+    """Predicts the seconds of the clock that a batch takes: `start + row·rows + factor·load +
+    result·results`.
 
     Starting a batch and reading its rows is what shedding cannot save. `factor` corrects the
-    planner: costs that are not those of this machine, and cores that share the load. How the three
+    planner: costs that are not those of this machine, and cores that share the load. How the parts
     stand to each other is learned from many batches, of which some have shed and others not; how
     fast the machine is just now from the last few.
     """
@@ -37,7 +39,7 @@ class WorkModel:
     def __init__(self, settings: Settings = DEFAULT_SETTINGS):
         self._settings = settings
         self._batches: deque[tuple[Job, float]] = deque(maxlen=settings.shed_memory)
-        self._parts = np.zeros(3)
+        self._parts = np.zeros(len(_SHARES))
 
     @property
     def is_known(self) -> bool:
@@ -74,11 +76,12 @@ class WorkModel:
         # Parts in units of what is typical: then one number is a fair belief in each.
         rows = jobs * typical * (weights / took)[:, None]
         found, _ = nnls(
-            np.vstack([rows, _BELIEF * np.eye(3)]), np.concatenate([weights, np.full(3, _BELIEF)])
+            np.vstack([rows, _BELIEF * np.eye(len(_SHARES))]),
+            np.concatenate([weights, np.full(len(_SHARES), _BELIEF)]),
         )
         parts: np.ndarray[tuple[int], np.dtype[np.float64]] = found * typical
         return parts
 
 
 def _features(job: Job) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array([1.0, job.rows, job.load])
+    return np.array([1.0, job.rows, job.load, job.results])
