@@ -197,6 +197,7 @@ class ContinuousQuery:
         overwrite: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
         replan: ReplanLike = None,
+        delay: DurationLike | None = None,
     ) -> penstock.SparkRun:
         """Start on a Spark session; the handle's `streaming` is Spark's own StreamingQuery.
 
@@ -208,7 +209,8 @@ class ContinuousQuery:
         `replan="on"` it follows the streams: it measures them, and switches to another plan where
         that is worth it; `advise` only says so in its reports, `off` does neither. A plan that was
         forced stays unless `replan` is given. A query that is known not to keep up is refused
-        unless it may shed.
+        unless it may shed; one that may sheds by itself while it runs, so that results are no later
+        than `delay` (5 seconds, or 3 triggers) after their data.
         """
         from penstock.engine.run.options import RunOptions
         from penstock.engine.spark.start import start
@@ -222,6 +224,7 @@ class ContinuousQuery:
             partitions=partitions,
             overwrite=overwrite,
             report=report,
+            delay=delay,
         )
         refuse_infeasible(self.decision)
         return start(self.plan, spark, self.followed(options, replan))
@@ -238,6 +241,7 @@ class ContinuousQuery:
         overwrite: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
         replan: ReplanLike = None,
+        delay: DurationLike | None = None,
     ) -> penstock.LocalRun:
         """The same query in this process, with the same options.
 
@@ -256,16 +260,20 @@ class ContinuousQuery:
             partitions=partitions,
             overwrite=overwrite,
             report=report,
+            delay=delay,
         )
         refuse_infeasible(self.decision)
         return open_run(self.plan, self.followed(options, replan))
 
     def followed(self, options: RunOptions, replan: object = None) -> RunOptions:
         """The options of a run, with somebody who follows its streams."""
-        from penstock.adapt.follow import as_mode, supervisor_for
+        from penstock.adapt.follow import as_mode, as_wish, supervisor_for, with_delay
 
         mode = as_mode(replan, self.options)
-        supervisor = supervisor_for(self.plan, self.known, self.options, mode)
+        options = with_delay(options, self.options)
+        supervisor = supervisor_for(
+            self.plan, self.known, self.options, mode, wish=as_wish(options, self.options)
+        )
         return replace(options, supervisor=supervisor)
 
     def check(

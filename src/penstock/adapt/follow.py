@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from penstock.adapt.planning.planner import Planning
 from penstock.adapt.replanner import MODES, Mode
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
+from penstock.adapt.shedding.shedder import Wish, default_delay, wish_of
 from penstock.adapt.supervisor import StreamSupervisor
+from penstock.duration import Duration
+from penstock.engine.run.options import RunOptions
 from penstock.errors import UsageError
 from penstock.optimize.options import PlanOptions
 from penstock.plan.plan import Plan
@@ -26,6 +31,22 @@ def as_mode(given: object, options: PlanOptions) -> Mode:
     return mode
 
 
+def with_delay(options: RunOptions, planning: PlanOptions) -> RunOptions:
+    """The options of a run with the delay that it sheds for, if it may shed and goes on."""
+    if options.delay is not None and not planning.sheds:
+        raise UsageError("a delay is kept by shedding", hint="let it shed: --shed (shed=True)")
+    if options.delay is not None or not planning.sheds or options.available_now:
+        return options
+    return replace(options, delay=Duration.of_seconds(default_delay(options.trigger.seconds)))
+
+
+def as_wish(options: RunOptions, planning: PlanOptions) -> Wish | None:
+    """What is wanted of the delay of a run; None where all there is gets read."""
+    if options.available_now:
+        return None
+    return wish_of(options, exact_of_kept=planning.exact_of_kept)
+
+
 def supervisor_for(
     plan: Plan,
     known: Known,
@@ -34,6 +55,7 @@ def supervisor_for(
     *,
     settings: Settings = DEFAULT_SETTINGS,
     planning: Planning = "background",
+    wish: Wish | None = None,
 ) -> StreamSupervisor:
     """Who follows the streams of a run.
 
@@ -41,4 +63,6 @@ def supervisor_for(
     """
     if not isinstance(options.goal, Steady):
         mode = "off"
-    return StreamSupervisor(plan, known, options, mode=mode, settings=settings, planning=planning)
+    return StreamSupervisor(
+        plan, known, options, mode=mode, settings=settings, planning=planning, wish=wish
+    )

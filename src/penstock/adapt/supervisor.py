@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Thread
 
@@ -17,6 +17,7 @@ from penstock.adapt.planning.planner import Planning
 from penstock.adapt.predictions import Predictions
 from penstock.adapt.replanner import MODES, Mode, Replanner, Standing
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
+from penstock.adapt.shedding.shedder import Shedder, Wish
 from penstock.adapt.switching.follow_up import FollowUp, told
 from penstock.engine.control.order import Order
 from penstock.engine.reports.parts import Change
@@ -25,6 +26,7 @@ from penstock.engine.state.modules import Module
 from penstock.engine.wire.facts import Fact
 from penstock.errors import PlanError, UsageError
 from penstock.optimize.options import PlanOptions
+from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.stats.known import Known
@@ -42,10 +44,17 @@ class StreamSupervisor:
         mode: Mode = "on",
         settings: Settings = DEFAULT_SETTINGS,
         planning: Planning = "background",
+        wish: Wish | None = None,
     ):
+        """Without a `wish` for its delay, it is not watched whether a run keeps up."""
         self.knowledge = Knowledge(known, settings)
         self.replanner = Replanner(options, settings, planning, mode)
         self._follow_up = FollowUp(settings)
+        self._shedder: Shedder | None = None
+        if wish is not None:
+            is_inline = planning == "inline"
+            self._shedder = Shedder(plan.query, wish, is_inline=is_inline, settings=settings)
+        self._boxes: DropBoxes | None = None
         self._settings = settings
         self._watch = Watch(settings)
         self._running, self._text = plan, render_plan(plan)
@@ -63,7 +72,14 @@ class StreamSupervisor:
     # What the pipeline calls
 
     def next_plan(self, running: Plan, number: int) -> Plan | None:
-        """The plan from batch `number` on; None for the same."""
+        """The plan from batch `number` on, with its drop boxes; None for the same."""
+        plan, boxes = self._next_plan(running, number), self._boxes
+        self._boxes = None
+        if boxes is None or boxes == running.drops:
+            return plan
+        return self._adopted(replace(plan or running, drops=boxes), self._predictions.known)
+
+    def _next_plan(self, running: Plan, number: int) -> Plan | None:
         if self._wanted is not None:
             plan, self._wanted = replace(self._wanted, drops=running.drops), None
             return self._adopted(plan, self._predictions.known)
@@ -95,7 +111,16 @@ class StreamSupervisor:
         has_moved = knowledge.has_moved()
         if self.replanner.wants(report.batch, has_drifted=bool(drifted), has_moved=has_moved):
             self.replanner.ask(knowledge.question(), plan, self._standing)
+        self._shed(report, plan)
         return self._told(report)
+
+    def _shed(self, report: Report, plan: Plan) -> None:
+        """Have the next batch keep as much of the streams as there is time for."""
+        shedder = self._shedder
+        found = shedder and shedder.next_boxes(report, self.knowledge.known(), plan)
+        if found:
+            self._boxes, change = found
+            self._changes += [] if change is None else [change]
 
     def obey(self, order: Order) -> str:
         """Do what an order about plans says."""
@@ -106,11 +131,16 @@ class StreamSupervisor:
                 self._wanted = forced_plan(self._running.query, order.value)
                 self.replanner.mode = "off"
                 return f"the plan stays from now on: {render_plan(self._wanted)}"
-        raise UsageError(f"the supervisor cannot {order.kind}", hint="it takes replan and pin")
+            case "shed" if self._shedder is not None:
+                return self._shedder.obey(order.value)
+        hint = "a run that reads all there is does not shed by its delay"
+        raise UsageError(f"this run cannot {order.kind}", hint=hint)
 
     def close(self) -> None:
         """End the planning beside the run."""
         self.replanner.planner.close()
+        if self._shedder is not None:
+            self._shedder.close()
 
     # Drift and outcomes
 
@@ -159,10 +189,17 @@ class StreamSupervisor:
         report = replace(
             report,
             figures=self.knowledge.told(self._predictions.known),
-            stats=tables_of(self.knowledge.statistics()),
+            stats=self._tables(report, changes),
             changes=(*report.changes, *changes),
         )
         return self._predictions.told(report)
+
+    def _tables(self, report: Report, changes: Sequence[Change]) -> Mapping[str, object]:
+        """The figures as a stats file, where somebody may want them."""
+        every = self._settings.told_every
+        if report.batch >= every and report.batch % every and not changes:
+            return report.stats
+        return tables_of(self.knowledge.statistics())
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
         self._running, self._text = plan, render_plan(plan)

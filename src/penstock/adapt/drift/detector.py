@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from math import log, sqrt
-from statistics import fmean, pstdev
 from typing import Any
 
 from penstock.adapt.figures.track import Reading
@@ -69,12 +68,15 @@ class Detector:
 
     def _jumped(self) -> int | None:
         """Whether the latest batches are far from all before, by the noise these had."""
-        values, settings = list(self._values), self._settings
+        values, settings = self._values, self._settings
         for batches, errors in ((2, settings.jump_of_two), (1, settings.jump_of_one)):
-            before, latest = values[:-batches], values[-batches:]
-            if len(before) < _LEAST_BEFORE:
+            count = len(values) - batches
+            if count < _LEAST_BEFORE:
                 continue
-            middle, spread = fmean(before), max(1.0, pstdev(before))
+            latest = [values[-i] for i in range(1, batches + 1)]
+            middle = (sum(values) - sum(latest)) / count
+            squares = sum(value * value for value in values) - sum(v * v for v in latest)
+            spread = sqrt(max(1.0, squares / count - middle * middle))
             away = [(value - middle) / spread for value in latest]
             if min(away) > errors or max(away) < -errors:
                 return batches

@@ -40,7 +40,6 @@ class Figures:
         self.tracks: dict[Subject, Track] = {}
         self._classes = key_classes(query)
         self._book = SketchBook(self._classes, settings)
-        self._apart: dict[Group, tuple[Group, ...]] = {}
         self._sketched_until: dict[Group, float] = {}
         self._spans = Track(settings.remembered_batches)
         self.span = 0.0
@@ -96,15 +95,15 @@ class Figures:
         """The equal fractions of groups: of sketches, where no probe of one input tells them."""
         by_sketch = {
             group: Measured(o.total / o.met, o.error, o.hits, _unit(o.total, o.met, o.hits))
-            for group, o in self._book.overlaps()
+            for group, o in self._book.overlaps().items()
         }
         probed = {
             s: _measured(track)
             for s, track in self.tracks.items()
             if isinstance(s, Equal) and track.below > 0.0
         }
-        found = {s.group: each for s, each in probed.items() if s.by == "route"}
-        found = self._chained(found, by_sketch) | by_sketch
+        routes = {s: each for s, each in probed.items() if s.by == "route"}
+        found = _chained(routes, by_sketch) | by_sketch
         for subject, each in probed.items():
             if subject.by == "probe" and self._is_probe_better(subject.group, each, by_sketch):
                 found[subject.group] = each
@@ -119,28 +118,12 @@ class Figures:
         is_turning = self.clock.since < self._sketched_until.get(group, 0.0)
         return probed.is_known(self.settings) and not is_turning
 
-    def _chained(
-        self, routes: Mapping[Group, Measured], known: Mapping[Group, Measured]
-    ) -> dict[Group, Measured]:
-        """Groups of which probes say only how much more selective they are than others."""
-        found: dict[Group, Measured] = {}
-        for group in sorted(routes, key=lambda group: len(group.streams)):
-            each, apart = routes[group], self._apart.get(group, ())
-            parts = [found.get(part) or known.get(part) for part in apart]
-            if all(part is not None for part in parts):
-                times = prod(part.value for part in parts if part is not None)
-                found[group] = Measured(
-                    each.value * times, each.relative_error, each.hits, each.unit * times
-                )
-        return found
-
     def _probed(self, found: dict[Subject, Reading], step: Step, reading: Reading) -> None:
         """Read a probe, if one key alone has decided what it found."""
         meeting = meeting_of(step, self._classes)
         if meeting is not None:
-            self._apart[meeting.group] = meeting.apart
             by: Literal["probe", "route"] = "probe" if meeting.is_direct else "route"
-            _add(found, Equal(meeting.group, by), reading)
+            _add(found, Equal(meeting.group, by, meeting.apart), reading)
 
     def _keep(self, found: Mapping[Subject, Reading], decay: float) -> None:
         for subject, track in self.tracks.items():
@@ -170,6 +153,24 @@ def _add(found: dict[Subject, Reading], subject: Subject, reading: Reading) -> N
         above, below = other.above + reading.above, other.below + reading.below
         reading = Reading(above, below, other.hits + reading.hits)
     found[subject] = reading
+
+
+def _chained(
+    routes: Mapping[Equal, Measured], known: Mapping[Group, Measured]
+) -> dict[Group, Measured]:
+    """Groups of which probes say only how much more selective they are than parts of them.
+
+    Of several ways to one, that with the most events is taken.
+    """
+    found: dict[Group, Measured] = {}
+    ways = sorted(routes.items(), key=lambda way: (len(way[0].group.streams), way[1].hits))
+    for subject, each in ways:
+        parts = [known.get(part) or found.get(part) for part in subject.apart]
+        if all(part is not None for part in parts):
+            times = prod(part.value for part in parts if part is not None)
+            value, unit = each.value * times, each.unit * times
+            found[subject.group] = Measured(value, each.relative_error, each.hits, unit)
+    return found
 
 
 def _measured(track: Track) -> Measured:

@@ -109,13 +109,16 @@ def probes_read(report: Report, plan: Plan) -> Iterator[tuple[Step, Reading, Ope
 
 
 def sketches_read(
-    classes: tuple[KeyClass, ...], sketches: Mapping[tuple[str, int], Sketch]
+    classes: tuple[KeyClass, ...],
+    sketches: Mapping[tuple[str, int], Sketch],
+    *,
+    only_pairs: bool = False,
 ) -> Iterator[tuple[Group, Overlap]]:
     """The overlaps of all groups of which there are sketches."""
     for k, key in enumerate(classes):
         mine = {alias: sketches[alias, k] for alias in key.streams if (alias, k) in sketches}
         parts = tuple(range(len(key.types)))
-        for members, overlap in overlaps(mine).items():
+        for members, overlap in overlaps(mine, only_pairs=only_pairs).items():
             yield Group(k, parts, members), overlap
 
 

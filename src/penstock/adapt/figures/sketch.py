@@ -92,46 +92,55 @@ class Overlap:
         return 1.0 / self.error**2 if self.keys else 0.0
 
 
-def overlaps(sketches: Mapping[str, Sketch]) -> dict[frozenset[str], Overlap]:
-    """The overlap of every set of two or more inputs; of many inputs, of every pair."""
+_MOST_MEMBERS = 6
+"""Inputs of a key up to which all their sets (57) are looked at; of more, the pairs."""
+
+
+def overlaps(
+    sketches: Mapping[str, Sketch], *, only_pairs: bool = False
+) -> dict[frozenset[str], Overlap]:
+    """The overlap of every set of two or more inputs, or of every pair."""
     full = {alias: sketch for alias, sketch in sketches.items() if sketch.rows}
     if len(full) < 2:
         return {}
     share = min(sketch.share for sketch in full.values())
-    cut = {alias: sketch.below(share) for alias, sketch in full.items()}
-    hashes = np.unique(np.concatenate([sketch.hashes for sketch in cut.values()]))
-    table = {alias: _spread(sketch, hashes) for alias, sketch in cut.items()}
-    sizes = range(2, len(cut) + 1) if len(cut) <= _MOST_MEMBERS else (2,)
-    return {
-        frozenset(members): _overlap([cut[a] for a in members], [table[a] for a in members], share)
-        for size in sizes
-        for members in combinations(cut, size)
-    }
+    cut = [sketch.below(share) for sketch in full.values()]
+    counts = _aligned(cut)
+    most = 2 if only_pairs or len(cut) > _MOST_MEMBERS else len(cut)
+    aliases = list(full)
+    found = {}
+    for size in range(2, most + 1):
+        for members in combinations(range(len(cut)), size):
+            met = prod(cut[i].rows for i in members) * share
+            overlap = _overlap(counts[list(members)], met, share)
+            found[frozenset(aliases[i] for i in members)] = overlap
+    return found
 
 
-_MOST_MEMBERS = 8
-"""Inputs of a key up to which all their sets (247) are looked at."""
-
-
-def _spread(sketch: Sketch, hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
-    out = np.zeros(len(hashes))
-    out[np.searchsorted(hashes, sketch.hashes)] = sketch.counts
+def _aligned(sketches: Sequence[Sketch]) -> NDArray[np.float64]:
+    """The counts of all hashes that more than one has: a row for each sketch."""
+    hashes, seen = np.unique(np.concatenate([s.hashes for s in sketches]), return_counts=True)
+    shared = hashes[seen > 1]
+    out = np.zeros((len(sketches), len(shared)))
+    for row, sketch in zip(out, sketches, strict=True):
+        places = np.searchsorted(shared, sketch.hashes)
+        known = places < len(shared)
+        known[known] = shared[places[known]] == sketch.hashes[known]
+        row[places[known]] = sketch.counts[known]
     return out
 
 
-def _overlap(
-    sketches: Sequence[Sketch], counts: Sequence[NDArray[np.float64]], share: float
-) -> Overlap:
+def _overlap(counts: NDArray[np.float64], met: float, share: float) -> Overlap:
     """The overlap of one set.
 
-    The error has two parts: which keys fell below the share, and how many tuples of these came.
+    The error has two parts: which keys fell below the share, and how many tuples of each came.
     """
-    met = prod(sketch.rows for sketch in sketches) * share
-    each = np.prod(counts, axis=0)
-    shared = each > 0.0
+    counts = counts[:, counts.all(axis=0)]
+    each = counts.prod(axis=0)
     total = float(each.sum())
     if not total:
         return Overlap(0.0, met, 1.0, 0)
-    by_keys = (1.0 - share) * float(np.square(each).sum()) / total**2
-    events = float(np.min(counts, axis=0)[shared].sum())
-    return Overlap(total, met, sqrt(by_keys + 1.0 / events), int(shared.sum()))
+    squares = each * each
+    by_keys = (1.0 - share) * float(squares.sum())
+    by_tuples = float((squares * (1.0 / counts).sum(axis=0)).sum())
+    return Overlap(total, met, sqrt(by_keys + by_tuples) / total, counts.shape[1])

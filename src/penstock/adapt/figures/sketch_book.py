@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from penstock.adapt.figures.readings import sketches_read
 from penstock.adapt.figures.sketch import NOTHING, Overlap, Sketch, overlaps, united
@@ -17,11 +17,17 @@ Of = tuple[str, int]
 
 
 class SketchBook:
-    """Sums of sketches in which older batches count less, and the latest batches one by one."""
+    """Sums of sketches in which older batches count less, and the latest batches one by one.
+
+    How the sums overlap is looked at anew in every few batches: they change slowly.
+    """
 
     def __init__(self, classes: tuple[KeyClass, ...], settings: Settings):
         self._classes = classes
         self._most = settings.sketch_keys
+        self._every = settings.sketched_every
+        self._age = 0
+        self._overlaps: dict[Group, Overlap] = {}
         self.sums: dict[Of, Sketch] = {}
         self._recent: dict[Of, deque[tuple[Sketch, float]]] = defaultdict(
             lambda: deque(maxlen=settings.remembered_batches)
@@ -37,7 +43,8 @@ class SketchBook:
         for of, sketch in batch.items():
             self._recent[of].append((sketch, decay))
             self.sums[of] = self._with(self.sums.get(of, NOTHING), sketch, decay)
-        return dict(sketches_read(self._classes, batch))
+        self._age += 1
+        return dict(sketches_read(self._classes, batch, only_pairs=True))
 
     def restart(self, group: Group, batches: int) -> None:
         """Forget all but the latest batches of the inputs of a group."""
@@ -48,10 +55,13 @@ class SketchBook:
             for sketch, decay in kept:
                 total = self._with(total, sketch, decay)
             self.sums[of] = total
+        self._overlaps = {}
 
-    def overlaps(self) -> Iterator[tuple[Group, Overlap]]:
+    def overlaps(self) -> Mapping[Group, Overlap]:
         """The overlaps of all groups, over the batches as they count."""
-        return sketches_read(self._classes, self.sums)
+        if self._age >= self._every or not self._overlaps:
+            self._overlaps, self._age = dict(sketches_read(self._classes, self.sums)), 0
+        return self._overlaps
 
     def overlap(self, group: Group) -> Overlap | None:
         """The overlap of one group."""

@@ -47,12 +47,14 @@ class Cost:
 class Equal:
     """The fraction of a group's combinations that are equal, and who says so.
 
-    `probe` is a probe of one input's tuples into another's window, `route` one of combinations that
-    have been found before, `sketch` the keys of new tuples.
+    `probe` is a probe of one input's tuples into another's window, `sketch` the keys of new tuples.
+    A `route` probes with combinations that have been found before, or into such: it says how much
+    more selective the group is than those of its parts, `apart`, that were equal already.
     """
 
     group: Group
     by: Literal["probe", "route", "sketch"]
+    apart: tuple[Group, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -71,5 +73,7 @@ def described(subject: Subject, query: Query) -> str:
             return text
         case Cost(text):
             return f"cost of {text}"
-        case Equal(group):
-            return group_text(key_classes(query), group)
+        case Equal(group, _, apart):
+            classes = key_classes(query)
+            already = " and ".join(group_text(classes, part) for part in apart)
+            return group_text(classes, group) + (f" where {already}" if already else "")
