@@ -41,7 +41,7 @@ class Scenario:
     `predicates` are those besides, each with the part that it lets through.
     A batch is `step` seconds of event time: a file of each stream, with a number of tuples that is
     drawn from a Poisson distribution. At the `turns` another plan may become the best one; without
-    them, at the start of every stretch.
+    them, at the start of every stretch. If it `takes_all`, a batch is whatever files are there.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Scenario:
     step: float = 2.0
     seed: int = 1
     turns: tuple[int, ...] | None = None
+    takes_all: bool = False
 
     @property
     def batches(self) -> int:
@@ -87,8 +88,12 @@ class Scenario:
             columns = ", ".join(f"{column} BIGINT" for column in (*flow.columns, "id"))
             yield (
                 f"CREATE STREAM {name} (ts TIMESTAMP, {columns}) WITH (format = 'parquet', "
-                f"path = {quoted(folder / name)}, timestamp = 'ts', max_files = 1);"
+                f"path = {quoted(folder / name)}, timestamp = 'ts'{self._limit});"
             )
+
+    @property
+    def _limit(self) -> str:
+        return "" if self.takes_all else ", max_files = 1"
 
     def _select(self) -> str:
         selected = ", ".join(f"{name}.id AS {name}_id" for name in self.windows)
