@@ -92,8 +92,8 @@ class StreamSupervisor:
         knowledge.measured = self.figures.measured()
         self._standing = self._stands(report)
         self._judge(report, plan)
-        has_moved = knowledge.has_moved()
-        if self.replanner.wants(report.batch, has_drifted=bool(drifted), has_moved=has_moved):
+        since = self._standing.since_drift
+        if self.replanner.wants(report.batch, since, has_moved=knowledge.has_moved()):
             self.replanner.ask(knowledge.question(), plan, self._standing)
         return self._told(report)
 
@@ -119,7 +119,8 @@ class StreamSupervisor:
         self.figures.restart(subject, batches)
         value = self.figures.latest(subject)
         self._watch.begin(subject, value)
-        self._drifted_at, self._drift_time = number, self.figures.clock.since
+        self._drifted_at = number
+        self._drift_time = self.figures.clock.since - batches * self.figures.span
         since = "in this batch" if batches < 2 else f"over the last {batches} batches"
         what, unit = self.knowledge.name(subject), subject.unit
         self._changes.append(Change("drift", f"{what}: {value:.3g} {unit} {since}"))
@@ -128,7 +129,7 @@ class StreamSupervisor:
         """Hear what came of the last switch, and take it back if that is nothing."""
         load = _load(report, self.figures.span)
         judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)
-        self.knowledge.factor = self._follow_up.judge.factor
+        self.knowledge.factor = self._follow_up.judge.factor or self.knowledge.factor
         if judged is None:
             return
         outcome, switch = judged

@@ -116,7 +116,8 @@ class Figures:
         if group not in by_sketch or not by_sketch[group].is_known(self.settings):
             return True
         is_turning = self.clock.since < self._sketched_until.get(group, 0.0)
-        return probed.is_known(self.settings) and not is_turning
+        is_old = self.tracks[Equal(group, "probe")].age >= self.settings.stale_batches
+        return probed.is_known(self.settings) and not is_turning and not is_old
 
     def _probed(self, found: dict[Subject, Reading], step: Step, reading: Reading) -> None:
         """Read a probe, if one key alone has decided what it found."""
