@@ -126,6 +126,7 @@ ORDER = {
         "drift",
         "planning",
         "switching",
+        "helpers",
         "knowledge",
         "predictions",
         "*",

@@ -224,7 +224,8 @@ class ContinuousQuery:
             report=report,
         )
         refuse_infeasible(self.decision)
-        return start(self.plan, spark, self.followed(options, replan))
+        query, options = self.followed(options, replan)
+        return start(query.plan, spark, options)
 
     def local(
         self,
@@ -258,15 +259,24 @@ class ContinuousQuery:
             report=report,
         )
         refuse_infeasible(self.decision)
-        return open_run(self.plan, self.followed(options, replan))
+        query, options = self.followed(options, replan)
+        return open_run(query.plan, options)
 
-    def followed(self, options: RunOptions, replan: object = None) -> RunOptions:
-        """The options of a run, with somebody who follows its streams."""
+    def followed(
+        self, options: RunOptions, replan: object = None
+    ) -> tuple[ContinuousQuery, RunOptions]:
+        """The query as it goes on from a checkpoint, and its options with who follows its streams.
+
+        What an earlier run has measured counts more than what is given.
+        """
         from penstock.adapt.follow import as_mode, supervisor_for
+        from penstock.adapt.resume import with_measured
 
-        mode = as_mode(replan, self.options)
-        supervisor = supervisor_for(self.plan, self.known, self.options, mode)
-        return replace(options, supervisor=supervisor)
+        mode, query = as_mode(replan, self.options), self
+        if mode == "on":
+            query = replace(self, known=with_measured(self.known, options.checkpoint))
+        supervisor = supervisor_for(query.plan, query.known, query.options, mode)
+        return query, replace(options, supervisor=supervisor)
 
     def check(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.planning.planner import Planning
 from penstock.adapt.replanner import MODES, Mode
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
@@ -34,6 +35,8 @@ def supervisor_for(
     *,
     settings: Settings = DEFAULT_SETTINGS,
     planning: Planning = "background",
+    shedder: Sheds | None = None,
+    trainer: Trains | None = None,
 ) -> StreamSupervisor:
     """Who follows the streams of a run.
 
@@ -41,4 +44,13 @@ def supervisor_for(
     """
     if not isinstance(options.goal, Steady):
         mode = "off"
-    return StreamSupervisor(plan, known, options, mode=mode, settings=settings, planning=planning)
+    return StreamSupervisor(
+        plan,
+        known,
+        options,
+        mode=mode,
+        settings=settings,
+        planning=planning,
+        shedder=shedder,
+        trainer=trainer,
+    )

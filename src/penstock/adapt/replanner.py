@@ -47,17 +47,16 @@ class Replanner:
         self.advice: Change | None = None
         self._options = options
         self._settings = settings
-        self._asked = 0
+        self._asked = -settings.weigh_every
         self._has_stayed = False
 
-    def wants(self, number: int, since_drift: int, *, has_moved: bool) -> bool:
+    def wants(self, standing: Standing, *, has_drifted: bool, has_moved: bool) -> bool:
         """Whether plans are to be weighed again."""
         if self.mode == "off" or self.planner.is_busy:
             return False
-        has_drifted = since_drift == 0 and number > 0
-        is_calm = self._has_stayed and since_drift >= self._settings.dwell_batches
+        is_calm = self._has_stayed and standing.since_drift >= self._settings.dwell_batches
         pause = self._settings.stay_every if is_calm else self._settings.weigh_every
-        return has_drifted or (has_moved and number - self._asked >= pause)
+        return has_drifted or (has_moved and standing.number - self._asked >= pause)
 
     def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
         """Have plans weighed by the figures of now."""

@@ -11,6 +11,7 @@ from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.subject import Subject
 from penstock.adapt.figures.tables import tables_of
+from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.knowledge import Knowledge
 from penstock.adapt.planning.expected import Load
 from penstock.adapt.planning.planner import Planning
@@ -25,6 +26,7 @@ from penstock.engine.state.modules import Module
 from penstock.engine.wire.facts import Fact
 from penstock.errors import PlanError, UsageError
 from penstock.optimize.options import PlanOptions
+from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.stats.known import Known
@@ -42,7 +44,11 @@ class StreamSupervisor:
         mode: Mode = "on",
         settings: Settings = DEFAULT_SETTINGS,
         planning: Planning = "background",
+        shedder: Sheds | None = None,
+        trainer: Trains | None = None,
     ):
+        self._shedder, self._trainer = shedder, trainer
+        self._drops: DropBoxes | None = None
         self.knowledge = Knowledge(known, settings)
         self.replanner = Replanner(options, settings, planning, mode)
         self._follow_up = FollowUp(settings)
@@ -63,7 +69,14 @@ class StreamSupervisor:
     # What the pipeline calls
 
     def next_plan(self, running: Plan, number: int) -> Plan | None:
-        """The plan from batch `number` on; None for the same."""
+        """The plan from batch `number` on, with its drop boxes; None for the same."""
+        plan = self._next(running, number)
+        if self._drops is not None:
+            plan, self._drops = replace(plan or running, drops=self._drops), None
+            self._adopted(plan, self._predictions.known)
+        return plan
+
+    def _next(self, running: Plan, number: int) -> Plan | None:
         if self._wanted is not None:
             plan, self._wanted = replace(self._wanted, drops=running.drops), None
             return self._adopted(plan, self._predictions.known)
@@ -85,6 +98,8 @@ class StreamSupervisor:
     def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
         """Take in a batch that is final, and tell what it is measured against."""
         self._notice(plan)
+        if self._standing is None:
+            self._drifted_at = report.batch
         drifted = self._watch.see(self.figures.take(report, facts, plan))
         for subject, batches in drifted.items():
             self._restart(subject, batches, report.batch)
@@ -92,9 +107,11 @@ class StreamSupervisor:
         knowledge.measured = self.figures.measured()
         self._standing = self._stands(report)
         self._judge(report, plan)
-        since = self._standing.since_drift
-        if self.replanner.wants(report.batch, since, has_moved=knowledge.has_moved()):
-            self.replanner.ask(knowledge.question(), plan, self._standing)
+        self._train(report, facts, plan)
+        has_drifted, has_moved = bool(drifted), self._has_moved()
+        if self.replanner.wants(self._standing, has_drifted=has_drifted, has_moved=has_moved):
+            self.replanner.ask(knowledge.question(self._trainer), plan, self._standing)
+        self._shed(report, plan)
         return self._told(report)
 
     def obey(self, order: Order) -> str:
@@ -102,6 +119,8 @@ class StreamSupervisor:
         match order.kind:
             case "replan":
                 return self._set(order.value)
+            case "shed" if self._shedder is not None:
+                return self._shedder.obey(order.value)
             case "pin":
                 self._wanted = forced_plan(self._running.query, order.value)
                 self.replanner.mode = "off"
@@ -111,6 +130,8 @@ class StreamSupervisor:
     def close(self) -> None:
         """End the planning beside the run."""
         self.replanner.planner.close()
+        if self._shedder is not None:
+            self._shedder.close()
 
     # Drift and outcomes
 
@@ -141,6 +162,25 @@ class StreamSupervisor:
             self.replanner.corrections.bar(switch.old, switch.new, outcome, until)
             self.replanner.back(report.batch + 1)
             self._wanted = switch.old.plan
+
+    def _train(self, report: Report, facts: Sequence[Fact], plan: Plan) -> None:
+        """Let the trainer hear of a batch, and tell what is stale."""
+        if self._trainer is not None:
+            by = self._predictions.known.training
+            stale = self._trainer.observe(report.operators, facts, plan, by)
+            self._changes += [] if stale is None else [stale]
+
+    def _shed(self, report: Report, plan: Plan) -> None:
+        """Let the shedder set the drop boxes of the next batch."""
+        if self._shedder is not None:
+            found = self._shedder.next_boxes(report, self.knowledge.known(), plan)
+            if found is not None:
+                self._drops, change = found
+                self._changes += [] if change is None else [change]
+
+    def _has_moved(self) -> bool:
+        wants_plan = self._trainer is not None and self._trainer.wants_plan
+        return wants_plan or self.knowledge.has_moved()
 
     # Standing
 
