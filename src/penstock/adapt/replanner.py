@@ -49,10 +49,11 @@ class Replanner:
         self._settings = settings
         self._asked = -settings.weigh_every
         self._has_stayed = False
+        self._answer: Weighed | None = None
 
     def wants(self, standing: Standing, *, has_drifted: bool, has_moved: bool) -> bool:
         """Whether plans are to be weighed again."""
-        if self.mode == "off" or self.planner.is_busy:
+        if self.mode == "off" or self.planner.is_busy or standing.regime <= 0.0:
             return False
         is_calm = self._has_stayed and standing.since_drift >= self._settings.dwell_batches
         pause = self._settings.stay_every if is_calm else self._settings.weigh_every
@@ -64,8 +65,12 @@ class Replanner:
         self.planner.ask(Question(known, self._options, running, standing.rows))
 
     def decide(self, running: Plan, standing: Standing) -> tuple[Weighed | None, Change | None]:
-        """What was weighed, if anything, and what is to be told; a switch is then the `last`."""
-        answer = self.planner.answer()
+        """What was weighed, if anything, and what is to be told; a switch is then the `last`.
+
+        An answer stands until the next: what is not worth it yet may be when the streams have been
+        as they are for longer.
+        """
+        self._answer = answer = self.planner.answer() or self._answer
         if answer is None or self.mode == "off" or answer.running.text != render_plan(running):
             return None, None
         self._has_stayed = True

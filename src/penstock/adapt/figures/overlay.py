@@ -13,7 +13,6 @@ from penstock.query.keys import key_classes
 from penstock.stats.known import Known
 from penstock.stats.statistics import GivenCondition, Group, Statistics, StreamFigures
 
-
 UNKNOWN = Figure(0.0, "guessed", rule="unknown")
 """A figure that nobody has guessed: whatever is measured counts."""
 
