@@ -120,6 +120,17 @@ ORDER = {
         "laboratory",
         "experiment",
     ),
+    "penstock.adapt": (
+        "settings",
+        "figures",
+        "drift",
+        "planning",
+        "switching",
+        "helpers",
+        "knowledge",
+        "predictions",
+        "*",
+    ),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
     "penstock.cli": ("show", "*"),
 }

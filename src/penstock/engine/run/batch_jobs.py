@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.expiry import floors_of
+from penstock.engine.join.key_sketches import KeyShares
 from penstock.engine.join.pack import Packing
 from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.places.place import Place
@@ -72,6 +73,9 @@ class BatchJobs:
     staging: Staging | None
     """Where tasks write results, if anywhere."""
 
+    key_shares: KeyShares = field(default_factory=dict)
+    """How large a part of the keys of each input is sketched."""
+
     def job(self, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
         """The job of the batch; `silent` sources are not waited for, `drains` waits for none."""
         streams, sources = before.streams, self.plan.query.stream_sources
@@ -85,6 +89,7 @@ class BatchJobs:
             batch.open_tick,
             self.screeners,
             self.root,
+            self.key_shares,
         )
         sequencer = None
         if self.plan.query.is_sequenced:
