@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from penstock.engine.reports.entries import Answer, Entry
     from penstock.engine.state.store import Store
 
-CheckpointArgument = Annotated[
-    str, typer.Argument(metavar="CHECKPOINT", help="Folder or URI of the state of a run.")
-]
+CheckpointArgument = Annotated[str, typer.Argument(help="Folder or URI of the state of a run.")]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the answer.")]
 
 _PATIENCE = 15.0

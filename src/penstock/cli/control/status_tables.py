@@ -102,11 +102,20 @@ def _figures(report: Report) -> list[list[str]]:
 def _figure(figure: FigureReport) -> list[str]:
     return [
         shortened(figure.what, _WIDEST),
-        f"{number(figure.value)} {figure.unit}".rstrip(),
+        _value(figure),
         "" if figure.error is None else f"± {figure.error:.2g}",
         _maybe(figure.predicted),
         "" if figure.predicted is None else _factor(figure.factor),
     ]
+
+
+def _value(figure: FigureReport) -> str:
+    match figure.unit:
+        case "s":
+            return seconds(figure.value)
+        case "passes":
+            return f"{percent(figure.value)} pass"
+    return f"{number(figure.value)} {figure.unit}".rstrip()
 
 
 def _factor(factor: float) -> str:

@@ -42,8 +42,13 @@ def _run(standing: Standing) -> list[tuple[str, str]]:
     facts = [("checkpoint", str(standing.checkpoint)), ("run", _runs(standing, head))]
     if head is None:
         return facts
-    pace = "all there is" if head.available_now else f"looks for data every {seconds(head.trigger)}"
-    return [*facts, ("", f"{pace}, into {head.sink}, {head.partitions} partitions")]
+    pace = (
+        "reads all there is"
+        if head.available_now
+        else f"looks for data every {seconds(head.trigger)}"
+    )
+    parts = f"{head.partitions} partition{'' if head.partitions == 1 else 's'}"
+    return [*facts, ("", f"{pace}, into {head.sink}, {parts}")]
 
 
 def _runs(standing: Standing, head: RunHead | None) -> str:
@@ -118,6 +123,9 @@ def _plan(last: Report) -> list[tuple[str, str]]:
         wanted = last.prediction
         work = f"{number(wanted.utilization)} s/s of work"
         facts.append(("expected", f"{work}, {number(wanted.output_rate)} results/s"))
+    if last.span and last.cpu:
+        work = f"{number(float(f'{last.cpu / last.span:.3g}'))} s/s of work"
+        facts.append(("measured", f"{work}, {number(last.results / last.span)} results/s"))
     return facts
 
 

@@ -31,6 +31,7 @@ from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PlanError, UsageError
 from penstock.plan.plan import Plan
+from penstock.plan.text.parse import render_plan
 
 _LOG = logging.getLogger(__name__)
 # Unreadable files of a batch that are named; there may be thousands.
@@ -167,6 +168,7 @@ class Pipeline:
 
     def _tell(self, report: Report, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
+        report = report if report.plan else replace(report, plan=render_plan(self.plan))
         if self._supervisor is not None:
             report = self._supervisor.observe(report, facts, self.plan)
         if self._notes:
