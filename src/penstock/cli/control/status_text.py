@@ -22,13 +22,14 @@ _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 def status_text(standing: Standing, now: float) -> str:
     """What there is to say, at a time in seconds since the epoch; what is not known is left out."""
     blocks = ["\n".join(_facts([*_run(standing), *_batch(standing.last, now)]))]
-    if standing.last is not None:
-        blocks += ["\n".join(lines) for lines in tables(standing.last)]
-        blocks += ["\n".join(_facts(_plan(standing.last)))] if standing.last.plan else []
-    else:
+    if standing.last is None:
         blocks.append(_nothing(standing))
+    elif standing.last.plan:
+        blocks.append("\n".join(_facts(_plan(standing.last))))
     if standing.decisions:
         blocks.append("\n".join(["last decisions", *map(_decision, standing.decisions)]))
+    if standing.last is not None:
+        blocks += ["\n".join(lines) for lines in tables(standing.last)]
     return "\n\n".join(blocks) + "\n"
 
 
