@@ -132,7 +132,7 @@ ORDER = {
         "*",
     ),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
-    "penstock.cli": ("show", "*"),
+    "penstock.cli": ("show", "control", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.
