@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,19 +10,22 @@ from random import Random
 from threading import Event
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from penstock.engine.local import open_run
 from penstock.engine.reports.report import Report
 from penstock.engine.run.handle import Run
 from penstock.engine.run.options import RunOptions
+from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from support.engines.runs import Place, expected, first_files_only
-from support.plans.every_kind import any_kind
+from support.plans.every_kind import any_of, kinds_for
 from support.plans.trees import assert_only_what_counts_is_there
 from support.streams.cases import Case, canonical, write_case
 from support.streams.many_batches import any_case, batches_of, shed
-from support.streams.views import expected_in_micros, told_in_micros
+from support.streams.views import expected_in_micros, expected_of_kept, told_in_micros
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,11 @@ class Leg:
         for given in self.switches:
             running = given[-1] if given else running
             yield running
+
+    def with_plans(self, changed: Callable[[Plan], Plan]) -> Leg:
+        """The same with every plan changed."""
+        switches = tuple(tuple(map(changed, given)) for given in self.switches)
+        return replace(self, opened=changed(self.opened), switches=switches)
 
 
 Open = Callable[[Leg, RunOptions], Run]
@@ -69,15 +78,11 @@ class Trip:
         def placed(plan: Plan) -> Plan:
             return replace(plan, query=replace(plan.query, inputs=query.inputs))
 
-        legs = tuple(
-            replace(
-                leg,
-                opened=placed(leg.opened),
-                switches=tuple(tuple(map(placed, given)) for given in leg.switches),
-            )
-            for leg in self.legs
-        )
-        return replace(self, legs=legs)
+        return self.with_plans(placed)
+
+    def with_plans(self, changed: Callable[[Plan], Plan]) -> Trip:
+        """The same with every plan changed."""
+        return replace(self, legs=tuple(leg.with_plans(changed) for leg in self.legs))
 
 
 # ── drawn from a seed ─────────────────────────────────────────────────────────────────────────────
@@ -93,15 +98,23 @@ def any_trip(seed: int, case: Case | None = None, *, sheds: bool | None = None) 
     batches = batches_of(case)
     sheds = rng.random() < 0.3 if sheds is None else sheds
     boxes = tuple(_boxes(case.query, rng) if sheds else NO_DROPS for _ in range(batches + 1))
-    pool = [any_kind(case.query, rng) for _ in range(rng.randint(2, 5))]
+    pool = _pool(case.query, rng)
     cuts = sorted(rng.choices(range(batches + 1), k=rng.choice((0, 1, 1, 2))))
     drains = sheds or rng.random() < 0.7
-    first, legs = 0, []
+    first, legs = 0, list[Leg]()
     for cut in (*cuts, batches):
         is_last = len(legs) == len(cuts)
         legs.append(_leg(pool, boxes[first : cut + 1], cut, drains and is_last, rng))
         first = cut
     return Trip(case, tuple(legs), boxes, rng.randint(1, 3))
+
+
+def _pool(query: Query, rng: Random) -> list[Plan]:
+    """A few plans, mostly of different kinds."""
+    kinds = kinds_for(query)
+    count = rng.randint(2, 5)
+    drawn = [*rng.sample(kinds, len(kinds)), *rng.choices(kinds, k=count)][:count]
+    return [any_of(kind, query, rng) for kind in drawn]
 
 
 def _leg(
@@ -184,17 +197,51 @@ def check(trip: Trip, folder: Path, begin: Open = in_process, **options: Any) ->
     trip, place = trip.over(query), Place(folder)
     follow(query, place, trip, begin, **options)
     assert place.manifest.is_closed == trip.is_drained
-    left = shed(trip.case, trip.boxes) if any(box.kept for box in trip.boxes) else trip.case
-    if query.view is None:
-        found = canonical(place.results(query))
-        assert found == expected(left, query, place.kind, trip.is_drained)
-    else:
-        found = told_in_micros(place, query)
-        assert found == expected_in_micros(left, query, trip.is_drained)
+    found = canonical(place.results(query)) if query.view is None else told_in_micros(place, query)
+    assert found == _expected(trip, query, place)
     assert_only_what_counts_is_there(place)
     return found.total()
+
+
+def _expected(trip: Trip, query: Query, place: Place) -> Counter[tuple[Any, ...]]:
+    sheds = any(box.kept for box in trip.boxes)
+    kept = shed(trip.case, trip.boxes) if sheds else trip.case
+    if query.view is None:
+        return expected(kept, query, place.kind, trip.is_drained)
+    if sheds:
+        return expected_of_kept(trip.case, kept, query)
+    return expected_in_micros(trip.case, query, trip.is_drained)
 
 
 def check_seed(seed: int, folder: Path, begin: Open = in_process, **options: Any) -> int:
     """The trip of a seed, run and compared."""
     return check(any_trip(seed), folder, begin, **options)
+
+
+def check_estimates(trip: Trip, folder: Path) -> None:
+    """Run a shed trip as it is and without switches: the estimates are the same."""
+    query = write_case(trip.case, folder / "in")
+    estimating = trip.over(query).with_plans(_estimating)
+    switched, plain = Place(folder / "switched"), Place(folder / "plain")
+    follow(query, switched, estimating, in_process)
+    follow(query, plain, estimating.with_plans(_unswitched), in_process)
+    assert _rounded(switched) == _rounded(plain)
+
+
+def _estimating(plan: Plan) -> Plan:
+    """The plan with boxes that keep something, so that what is kept can stand for the rest."""
+    kept = tuple((alias, max(fraction, 0.2)) for alias, fraction in plan.drops.kept)
+    return replace(plan, drops=replace(plan.drops, kept=kept, estimates=True))
+
+
+def _unswitched(plan: Plan) -> Plan:
+    return replace(default_plan(plan.query), drops=plan.drops)
+
+
+def _rounded(place: Place) -> Counter[tuple[Any, ...]]:
+    """All that a view has told, to five digits: ends of intervals have no more."""
+    paths = sorted(Path(place.sink.place).glob("*.parquet"))
+    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
+    return Counter(
+        tuple(f"{v:.5g}" if isinstance(v, float) else v for v in row.values()) for row in rows
+    )

@@ -33,7 +33,12 @@ def kinds_for(query: Query) -> tuple[str, ...]:
 
 def any_kind(query: Query, rng: Random) -> Plan:
     """Any plan at all: kind, orders, shape, routes, early inputs and what is recomputed."""
-    return _DRAWN[rng.choice(kinds_for(query))](query, rng)
+    return any_of(rng.choice(kinds_for(query)), query, rng)
+
+
+def any_of(kind: str, query: Query, rng: Random) -> Plan:
+    """Any plan of a kind."""
+    return _DRAWN[kind](query, rng)
 
 
 def _multiway(query: Query, rng: Random) -> Plan:
