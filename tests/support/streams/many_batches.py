@@ -15,7 +15,15 @@ from penstock.plan.drops import DropBoxes
 from penstock.query import Input
 from reference import Row
 from support.plans.meshes import timed
-from support.streams.cases import Case, arrival, random_case, random_view, split_up
+from support.streams.cases import (
+    Case,
+    arrival,
+    matching,
+    planted,
+    random_case,
+    random_view,
+    split_up,
+)
 from support.streams.typed import emptied, typed_case, typed_view
 
 MOST_BATCHES = 9
@@ -28,7 +36,7 @@ def any_case(seed: int) -> Case:
     case = draw(seed)
     if draw in (random_case, random_view) and rng.random() < 0.7:
         # Most queries have filters and windows that all kinds of plans take.
-        case = timed(case, rng)
+        case = planted(rng, timed(case, rng), matching, most=5)
     elif draw in (typed_case, typed_view) and rng.random() < 0.1:
         case = emptied(rng, case)
     return spread(case, rng)
