@@ -9,11 +9,15 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise, product
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from penstock.plan.plan import Plan, recomputed_by
+from support.engines.long_views import CHAIN as VIEW_CHAIN
+from support.engines.long_views import ROWS, SLIDING, long_case
+from support.engines.runs import Place, run_local, run_replanning
 from support.engines.switching import (
     Trip,
     any_trip,
@@ -21,15 +25,27 @@ from support.engines.switching import (
     check_estimates,
     check_seed,
     on_spark,
+    supervised,
 )
-from support.plans.every_kind import KINDS, kind_of
+from support.plans.every_kind import KINDS, any_kind, kind_of
+from support.plans.trees import (
+    CHAIN,
+    COMMON,
+    TIMES,
+    assert_only_what_counts_is_there,
+    long_query,
+)
+from support.streams.cases import canonical
 from support.streams.hostile import Hostile, all_null, nothing_at_all, one_key_only, one_moment
 from support.streams.many_batches import any_case, batches_of
+from support.streams.views import expected as expected_view
+from support.streams.views import told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SEEDS = range(60)
+NUMBERS = ("ROWS 6", "RANGE 25 SECONDS", "PARTITION BY k ROWS 3", "ROWS 4")
 SPARK_CASES = 3
 
 
@@ -84,6 +100,36 @@ def test_hostile_streams_are_switched_exactly_too(
 def test_views_are_estimated_alike_whatever_is_switched_to(seed: int, tmp_path: Path) -> None:
     """Shedding begins, changes and ends at any batch; that alone decides what is estimated."""
     check_estimates(any_trip(seed, sheds=True), tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(4000, 4012))
+def test_a_supervisor_may_switch_as_recklessly(seed: int, tmp_path: Path) -> None:
+    check(any_trip(seed), tmp_path, supervised)
+
+
+@pytest.mark.parametrize("where", [CHAIN, COMMON], ids=["chain", "common"])
+@pytest.mark.parametrize("windows", [TIMES, NUMBERS], ids=["time", "rows"])
+def test_long_runs_switch_in_every_batch(
+    windows: tuple[str, ...], where: str, tmp_path: Path
+) -> None:
+    """So that chunks of many plans are merged and expire."""
+    where = f"{where} AND a.j < 2 AND c.id % 4 > 0 AND a.id % 7 > 0"
+    query = long_query(tmp_path / "in", windows, where, batches=24)
+    plain, place = Place(tmp_path / "plain"), Place(tmp_path / "switched")
+    run_local(query, plain)
+    run_replanning(query, place, Random(where), any_kind)
+    assert canonical(place.results(query)) == canonical(plain.results(query))
+    assert canonical(plain.results(query)).total() > 10
+    assert_only_what_counts_is_there(place)
+
+
+@pytest.mark.parametrize("windows", [SLIDING, ROWS], ids=["calendar", "rows"])
+def test_long_views_switch_in_every_batch(windows: tuple[str, ...], tmp_path: Path) -> None:
+    """The calendar of a view is given up where it is recomputed, and made again."""
+    case = long_case(tmp_path / "in", windows, VIEW_CHAIN, batches=16)
+    place = Place(tmp_path)
+    run_replanning(case.query, place, Random("view"), any_kind)
+    assert told(place, case.query) == expected_view(case, case.query)
 
 
 # ── on Spark ──────────────────────────────────────────────────────────────────────────────────────

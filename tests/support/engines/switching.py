@@ -12,10 +12,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from penstock.engine.control.order import Order
 from penstock.engine.local import open_run
 from penstock.engine.reports.report import Report
 from penstock.engine.run.handle import Run
 from penstock.engine.run.options import RunOptions
+from penstock.engine.wire.facts import Fact
 from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
@@ -177,6 +179,32 @@ def in_process(leg: Leg, options: RunOptions) -> Run:
     run = open_run(leg.opened, options)
     for plan in leg.switches[0]:
         run.replan(plan)
+    return run
+
+
+class Reckless:
+    """A supervisor that gives every batch a plan without asking whether that pays."""
+
+    def __init__(self, plans: Iterator[Plan]):
+        self._plans = plans
+
+    def next_plan(self, running: Plan, number: int) -> Plan | None:
+        return next(self._plans, None)
+
+    def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
+        return report
+
+    def obey(self, order: Order) -> str:
+        return f"{order} is not for tests"
+
+    def close(self) -> None:
+        pass
+
+
+def supervised(leg: Leg, options: RunOptions) -> Run:
+    """Begin in this process with a supervisor that switches as the leg does."""
+    run = open_run(leg.opened, replace(options, report=None))
+    run.pipeline._supervisor = Reckless(leg.plans)
     return run
 
 
