@@ -127,6 +127,7 @@ ORDER = {
         "drift",
         "planning",
         "switching",
+        "helpers",
         "knowledge",
         "predictions",
         "*",
