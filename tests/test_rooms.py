@@ -122,6 +122,7 @@ ORDER = {
     ),
     "penstock.adapt": (
         "settings",
+        "shedding",
         "figures",
         "drift",
         "planning",
