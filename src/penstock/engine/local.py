@@ -50,7 +50,13 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     )
     try:
         feed = Feed(query.sources.values(), held.store)
-        pipeline = Pipeline(plan, held, sink, overwrite=options.overwrite)
+        pipeline = Pipeline(
+            plan,
+            held,
+            sink,
+            overwrite=options.overwrite,
+            rebuilt_at_once=options.rebuilt_at_once,
+        )
     except BaseException:
         held.close()
         raise

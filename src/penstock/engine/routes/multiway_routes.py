@@ -54,7 +54,8 @@ class Route:
 
     It makes complete results, or those of the inner join that `makes` names. Of a mesh it is the
     route of one `ruster`; where that is None, all of the driver's tuples take it. What goes into
-    the operators of a route that `is_watched`, and what comes out, is told.
+    the operators of a route that `is_watched`, and what comes out, is told. A route that `fills`
+    makes inner state for a plan to come, beside the routes of the one that gives the results.
     """
 
     driver: str
@@ -63,6 +64,7 @@ class Route:
     makes: str | None = None
     ruster: int | None = None
     is_watched: bool = False
+    fills: bool = False
 
     @property
     def starts_at_home(self) -> bool:
@@ -70,8 +72,11 @@ class Route:
         return not self.legs[0].is_broadcast
 
     def tag(self, kind: TagKind) -> Tag:
-        """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster."""
-        return Tag(kind, self.driver, self.ruster)
+        """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster.
+
+        Those of a route that fills are told apart from those of the driver's other route.
+        """
+        return Tag("fill" if self.fills else kind, self.driver, self.ruster)
 
     def leg(self, round_: int) -> Leg | None:
         """The leg of a round, if it has one then."""

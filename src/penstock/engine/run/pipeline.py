@@ -17,6 +17,7 @@ from penstock.engine.run.commit import Committer
 from penstock.engine.run.given_plan import Planned, plan_of
 from penstock.engine.run.inner_state import with_inner_state
 from penstock.engine.run.job import Runner
+from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.preflight import refuse_closed
 from penstock.engine.run.silence import Silence
 from penstock.engine.run.supervisor import Supervisor
@@ -46,7 +47,9 @@ class Pipeline:
         overwrite: bool = False,
         deliver: Callable[[Manifest], None] | None = None,
         supervisor: Supervisor | None = None,
+        rebuilt_at_once: int = REBUILT_AT_ONCE,
     ):
+        self._rebuilt_at_once = rebuilt_at_once
         self._supervisor = supervisor
         self._next_plan: Plan | None = None
         self._planning = Lock()
@@ -100,7 +103,7 @@ class Pipeline:
         jobs = self._jobs(number)
         query = self.plan.query
         silent = self.silence.decide(number, query.stream_sources.values())
-        before = with_inner_state(jobs, self.manifest, run)
+        jobs, before = with_inner_state(jobs, self.manifest, run, self._rebuilt_at_once)
         facts = run(jobs.job(before, silent, drains))
         raise_error(facts)
         self.adaptive.learn(facts)
@@ -108,7 +111,7 @@ class Pipeline:
         made = replace(made, offsets=offsets or {})
         if drains:
             # Nothing comes any more that could meet what is kept.
-            made = replace(made, modules={}, inner=(), is_closed=True)
+            made = replace(made, modules={}, inner=(), gaps={}, is_closed=True)
         self._committer.commit(made)
         old, self.manifest = self.manifest, made
         self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)

@@ -44,7 +44,14 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
         _check_reach(spark, held)
         feed = _open_feed(query, held.store, options.available_now)
         deliver = deliverer(spark, options.sink, held)
-        pipeline = Pipeline(plan, held, options.sink, overwrite=options.overwrite, deliver=deliver)
+        pipeline = Pipeline(
+            plan,
+            held,
+            options.sink,
+            overwrite=options.overwrite,
+            deliver=deliver,
+            rebuilt_at_once=options.rebuilt_at_once,
+        )
         run = SparkRun(
             spark,
             pipeline,
