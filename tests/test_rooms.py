@@ -127,12 +127,13 @@ ORDER = {
         "drift",
         "planning",
         "switching",
+        "helpers",
         "knowledge",
         "predictions",
         "*",
     ),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
-    "penstock.cli": ("show", "*"),
+    "penstock.cli": ("show", "control", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.

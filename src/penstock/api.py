@@ -227,7 +227,8 @@ class ContinuousQuery:
             delay=delay,
         )
         refuse_infeasible(self.decision)
-        return start(self.plan, spark, self.followed(options, replan))
+        query, options = self.followed(options, replan)
+        return start(query.plan, spark, options)
 
     def local(
         self,
@@ -263,18 +264,26 @@ class ContinuousQuery:
             delay=delay,
         )
         refuse_infeasible(self.decision)
-        return open_run(self.plan, self.followed(options, replan))
+        query, options = self.followed(options, replan)
+        return open_run(query.plan, options)
 
-    def followed(self, options: RunOptions, replan: object = None) -> RunOptions:
-        """The options of a run, with somebody who follows its streams."""
-        from penstock.adapt.follow import as_mode, as_wish, supervisor_for, with_delay
+    def followed(
+        self, options: RunOptions, replan: object = None
+    ) -> tuple[ContinuousQuery, RunOptions]:
+        """The query as it goes on from a checkpoint, and its options with who follows its streams.
 
-        mode = as_mode(replan, self.options)
-        options = with_delay(options, self.options)
-        supervisor = supervisor_for(
-            self.plan, self.known, self.options, mode, wish=as_wish(options, self.options)
-        )
-        return replace(options, supervisor=supervisor)
+        What an earlier run has measured counts more than what is given.
+        """
+        from penstock.adapt.follow import as_mode, shedder_for, supervisor_for, with_delay
+        from penstock.adapt.resume import with_measured
+
+        mode, query = as_mode(replan, self.options), self
+        if mode == "on":
+            query = replace(self, known=with_measured(self.known, options.checkpoint))
+        options = with_delay(options, query.options)
+        shedder = shedder_for(query.query, options, query.options)
+        supervisor = supervisor_for(query.plan, query.known, query.options, mode, shedder=shedder)
+        return query, replace(options, supervisor=supervisor)
 
     def check(
         self,

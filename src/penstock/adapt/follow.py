@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.planning.planner import Planning
 from penstock.adapt.replanner import MODES, Mode
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
-from penstock.adapt.shedding.shedder import Wish, default_delay, wish_of
+from penstock.adapt.shedding.shedder import Shedder, default_delay, wish_of
 from penstock.adapt.supervisor import StreamSupervisor
 from penstock.duration import Duration
 from penstock.engine.run.options import RunOptions
 from penstock.errors import UsageError
 from penstock.optimize.options import PlanOptions
 from penstock.plan.plan import Plan
+from penstock.query import Query
 from penstock.query.goal import Steady
 from penstock.stats.known import Known
 
@@ -40,11 +42,15 @@ def with_delay(options: RunOptions, planning: PlanOptions) -> RunOptions:
     return replace(options, delay=Duration.of_seconds(default_delay(options.trigger.seconds)))
 
 
-def as_wish(options: RunOptions, planning: PlanOptions) -> Wish | None:
-    """What is wanted of the delay of a run; None where all there is gets read."""
+def shedder_for(
+    query: Query, options: RunOptions, planning: PlanOptions, *, is_inline: bool = False
+) -> Shedder | None:
+    """Who watches the delay of a run, and sheds for it if it may; where all there is gets read,
+    nobody does."""
     if options.available_now:
         return None
-    return wish_of(options, exact_of_kept=planning.exact_of_kept)
+    wish = wish_of(options, exact_of_kept=planning.exact_of_kept)
+    return Shedder(query, wish, is_inline=is_inline)
 
 
 def supervisor_for(
@@ -55,7 +61,8 @@ def supervisor_for(
     *,
     settings: Settings = DEFAULT_SETTINGS,
     planning: Planning = "background",
-    wish: Wish | None = None,
+    shedder: Sheds | None = None,
+    trainer: Trains | None = None,
 ) -> StreamSupervisor:
     """Who follows the streams of a run.
 
@@ -64,5 +71,12 @@ def supervisor_for(
     if not isinstance(options.goal, Steady):
         mode = "off"
     return StreamSupervisor(
-        plan, known, options, mode=mode, settings=settings, planning=planning, wish=wish
+        plan,
+        known,
+        options,
+        mode=mode,
+        settings=settings,
+        planning=planning,
+        shedder=shedder,
+        trainer=trainer,
     )

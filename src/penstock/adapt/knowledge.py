@@ -9,6 +9,7 @@ from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.overlay import figure_in, given_of, overlaid
 from penstock.adapt.figures.subject import Subject, described
+from penstock.adapt.helpers import Trains
 from penstock.adapt.settings import Settings
 from penstock.engine.reports.parts import FigureReport
 from penstock.stats.costs import Costs
@@ -38,13 +39,13 @@ class Knowledge:
         """All that is known now, what is missing guessed; seconds as the model has them."""
         return complete(self.first.query, statistics or self.statistics(), self.first.costs)
 
-    def question(self) -> Callable[[], Known]:
+    def question(self, trainer: Trains | None = None) -> Callable[[], Known]:
         """Who makes what is known now, in any thread, with seconds as batches have taken them."""
         statistics, most = self.statistics(), self._settings.most_factor
         factor = min(most, max(1.0 / most, self.factor or 1.0))
 
         def corrected() -> Known:
-            known = self.known(statistics)
+            known = self.known(trained(statistics, trainer))
             return replace(known, costs=times(known.costs, factor)) if factor != 1.0 else known
 
         return corrected
@@ -80,6 +81,14 @@ class Knowledge:
         factor = max(now.value, base.value) / min(now.value, base.value) - 1.0
         noise = self._settings.moved_errors * each.relative_error
         return factor > self._settings.moved and (factor > noise or not each.hits)
+
+
+def trained(statistics: Statistics, trainer: Trains | None) -> Statistics:
+    """The statistics with the training of now."""
+    if trainer is None:
+        return statistics
+    training, untrained = trainer.training(statistics)
+    return replace(statistics, training=training, untrained=untrained)
 
 
 def times(costs: Costs, factor: float) -> Costs:

@@ -47,15 +47,17 @@ class Replanner:
         self.advice: Change | None = None
         self._options = options
         self._settings = settings
-        self._asked = 0
+        self._asked = -settings.weigh_every
         self._has_stayed = False
+        self._answer: Weighed | None = None
 
-    def wants(self, number: int, *, has_drifted: bool, has_moved: bool) -> bool:
+    def wants(self, standing: Standing, *, has_drifted: bool, has_moved: bool) -> bool:
         """Whether plans are to be weighed again."""
-        if self.mode == "off" or self.planner.is_busy:
+        if self.mode == "off" or self.planner.is_busy or standing.regime <= 0.0:
             return False
-        pause = self._settings.stay_every if self._has_stayed else self._settings.weigh_every
-        return has_drifted or (has_moved and number - self._asked >= pause)
+        is_calm = self._has_stayed and standing.since_drift >= self._settings.dwell_batches
+        pause = self._settings.stay_every if is_calm else self._settings.weigh_every
+        return has_drifted or (has_moved and standing.number - self._asked >= pause)
 
     def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
         """Have plans weighed by the figures of now."""
@@ -63,14 +65,22 @@ class Replanner:
         self.planner.ask(Question(known, self._options, running, standing.rows))
 
     def decide(self, running: Plan, standing: Standing) -> tuple[Weighed | None, Change | None]:
-        """What was weighed, if anything, and what is to be told; a switch is then the `last`."""
-        answer = self.planner.answer()
+        """What was weighed, if anything, and what is to be told; a switch is then the `last`.
+
+        An answer stands until the next: what is not worth it yet may be when the streams have been
+        as they are for longer.
+        """
+        self._answer = answer = self.planner.answer() or self._answer
         if answer is None or self.mode == "off" or answer.running.text != render_plan(running):
             return None, None
-        best = self.corrections.best(answer, standing.number)
-        change = None if best is None else self._judged(answer, best, standing)
-        self._has_stayed = change is None
-        return answer, change
+        self._has_stayed = True
+        for candidate in self.corrections.better(answer, standing.number):
+            offer = self._offer(answer.running, candidate, standing)
+            found = verdict(offer, self._settings)
+            if found.is_worth_it:
+                self._has_stayed = False
+                return answer, self._followed(answer, candidate, offer, found.reason, standing)
+        return answer, None
 
     def back(self, number: int) -> Switch | None:
         """The last switch, taken back: no other is made for a while."""
@@ -79,17 +89,15 @@ class Replanner:
             self.last = Switch(number, last.new, last.old, last.known, 0.0)
         return last
 
-    def _judged(self, answer: Weighed, best: Candidate, standing: Standing) -> Change | None:
-        offer = self._offer(answer.running, best, standing)
-        found = verdict(offer, self._settings)
-        if not found.is_worth_it:
-            return None
+    def _followed(
+        self, answer: Weighed, best: Candidate, offer: Offer, reason: str, standing: Standing
+    ) -> Change | None:
         promise = 1.0 - offer.new_work / offer.old_work
         if self.mode == "advise":
-            return self._advised(Change("advise", found.reason, best.text, promise))
+            return self._advised(Change("advise", reason, best.text, promise))
         number, backlog = standing.number, standing.backlog
         self.last = Switch(number, answer.running, best, answer.known, promise, backlog)
-        return Change("switch", found.reason, best.text, promise)
+        return Change("switch", reason, best.text, promise)
 
     def _advised(self, change: Change) -> Change | None:
         """An advice is given once, until another plan is the best."""

@@ -115,6 +115,9 @@ class Settings:
     """How far predictions of seconds are corrected: guessed costs are hardly further off, and where
     batches are nearly empty it is their start that takes the time, not the work."""
 
+    stale_batches: int = 3
+    """Batches after which what a probe said, that the plan makes no more, is told by sketches."""
+
     sketched_every: int = 4
     """Batches between two looks at all sets of sketches; a drift of a pair makes one at once."""
 

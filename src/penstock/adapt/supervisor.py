@@ -11,13 +11,13 @@ from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.subject import Subject
 from penstock.adapt.figures.tables import tables_of
+from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.knowledge import Knowledge
 from penstock.adapt.planning.expected import Load
 from penstock.adapt.planning.planner import Planning
 from penstock.adapt.predictions import Predictions
 from penstock.adapt.replanner import MODES, Mode, Replanner, Standing
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
-from penstock.adapt.shedding.shedder import Shedder, Wish
 from penstock.adapt.switching.follow_up import FollowUp, told
 from penstock.engine.control.order import Order
 from penstock.engine.reports.parts import Change
@@ -44,17 +44,14 @@ class StreamSupervisor:
         mode: Mode = "on",
         settings: Settings = DEFAULT_SETTINGS,
         planning: Planning = "background",
-        wish: Wish | None = None,
+        shedder: Sheds | None = None,
+        trainer: Trains | None = None,
     ):
-        """Without a `wish` for its delay, it is not watched whether a run keeps up."""
+        self._shedder, self._trainer = shedder, trainer
+        self._drops: DropBoxes | None = None
         self.knowledge = Knowledge(known, settings)
         self.replanner = Replanner(options, settings, planning, mode)
         self._follow_up = FollowUp(settings)
-        self._shedder: Shedder | None = None
-        if wish is not None:
-            is_inline = planning == "inline"
-            self._shedder = Shedder(plan.query, wish, is_inline=is_inline, settings=settings)
-        self._boxes: DropBoxes | None = None
         self._settings = settings
         self._watch = Watch(settings)
         self._running, self._text = plan, render_plan(plan)
@@ -73,13 +70,13 @@ class StreamSupervisor:
 
     def next_plan(self, running: Plan, number: int) -> Plan | None:
         """The plan from batch `number` on, with its drop boxes; None for the same."""
-        plan, boxes = self._next_plan(running, number), self._boxes
-        self._boxes = None
-        if boxes is None or boxes == running.drops:
-            return plan
-        return self._adopted(replace(plan or running, drops=boxes), self._predictions.known)
+        plan = self._next(running, number)
+        if self._drops is not None:
+            plan, self._drops = replace(plan or running, drops=self._drops), None
+            self._adopted(plan, self._predictions.known)
+        return plan
 
-    def _next_plan(self, running: Plan, number: int) -> Plan | None:
+    def _next(self, running: Plan, number: int) -> Plan | None:
         if self._wanted is not None:
             plan, self._wanted = replace(self._wanted, drops=running.drops), None
             return self._adopted(plan, self._predictions.known)
@@ -101,6 +98,8 @@ class StreamSupervisor:
     def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
         """Take in a batch that is final, and tell what it is measured against."""
         self._notice(plan)
+        if self._standing is None:
+            self._drifted_at = report.batch
         drifted = self._watch.see(self.figures.take(report, facts, plan))
         for subject, batches in drifted.items():
             self._restart(subject, batches, report.batch)
@@ -108,33 +107,25 @@ class StreamSupervisor:
         knowledge.measured = self.figures.measured()
         self._standing = self._stands(report)
         self._judge(report, plan)
-        has_moved = knowledge.has_moved()
-        if self.replanner.wants(report.batch, has_drifted=bool(drifted), has_moved=has_moved):
-            self.replanner.ask(knowledge.question(), plan, self._standing)
+        self._train(report, facts, plan)
+        has_drifted, has_moved = bool(drifted), self._has_moved()
+        if self.replanner.wants(self._standing, has_drifted=has_drifted, has_moved=has_moved):
+            self.replanner.ask(knowledge.question(self._trainer), plan, self._standing)
         self._shed(report, plan)
         return self._told(report)
-
-    def _shed(self, report: Report, plan: Plan) -> None:
-        """Have the next batch keep as much of the streams as there is time for."""
-        shedder = self._shedder
-        found = shedder and shedder.next_boxes(report, self.knowledge.known(), plan)
-        if found:
-            self._boxes, change = found
-            self._changes += [] if change is None else [change]
 
     def obey(self, order: Order) -> str:
         """Do what an order about plans says."""
         match order.kind:
             case "replan":
                 return self._set(order.value)
+            case "shed" if self._shedder is not None:
+                return self._shedder.obey(order.value)
             case "pin":
                 self._wanted = forced_plan(self._running.query, order.value)
                 self.replanner.mode = "off"
                 return f"the plan stays from now on: {render_plan(self._wanted)}"
-            case "shed" if self._shedder is not None:
-                return self._shedder.obey(order.value)
-        hint = "a run that reads all there is does not shed by its delay"
-        raise UsageError(f"this run cannot {order.kind}", hint=hint)
+        raise UsageError(f"the supervisor cannot {order.kind}", hint="it takes replan and pin")
 
     def close(self) -> None:
         """End the planning beside the run."""
@@ -149,7 +140,8 @@ class StreamSupervisor:
         self.figures.restart(subject, batches)
         value = self.figures.latest(subject)
         self._watch.begin(subject, value)
-        self._drifted_at, self._drift_time = number, self.figures.clock.since
+        self._drifted_at = number
+        self._drift_time = self.figures.clock.since - batches * self.figures.span
         since = "in this batch" if batches < 2 else f"over the last {batches} batches"
         what, unit = self.knowledge.name(subject), subject.unit
         self._changes.append(Change("drift", f"{what}: {value:.3g} {unit} {since}"))
@@ -158,7 +150,7 @@ class StreamSupervisor:
         """Hear what came of the last switch, and take it back if that is nothing."""
         load = _load(report, self.figures.span)
         judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)
-        self.knowledge.factor = self._follow_up.judge.factor
+        self.knowledge.factor = self._follow_up.judge.factor or self.knowledge.factor
         if judged is None:
             return
         outcome, switch = judged
@@ -170,6 +162,25 @@ class StreamSupervisor:
             self.replanner.corrections.bar(switch.old, switch.new, outcome, until)
             self.replanner.back(report.batch + 1)
             self._wanted = switch.old.plan
+
+    def _train(self, report: Report, facts: Sequence[Fact], plan: Plan) -> None:
+        """Let the trainer hear of a batch, and tell what is stale."""
+        if self._trainer is not None:
+            by = self._predictions.known.training
+            stale = self._trainer.observe(report.operators, facts, plan, by)
+            self._changes += [] if stale is None else [stale]
+
+    def _shed(self, report: Report, plan: Plan) -> None:
+        """Let the shedder set the drop boxes of the next batch."""
+        if self._shedder is not None:
+            found = self._shedder.next_boxes(report, self.knowledge.known(), plan)
+            if found is not None:
+                self._drops, change = found
+                self._changes += [] if change is None else [change]
+
+    def _has_moved(self) -> bool:
+        wants_plan = self._trainer is not None and self._trainer.wants_plan
+        return wants_plan or self.knowledge.has_moved()
 
     # Standing
 

@@ -94,7 +94,7 @@ def run_in_batches(
         with Signals() as signals, _folder(batches) as place, shown as progress:
             refuse_infeasible(query.decision)
             options = replace(options, checkpoint=place, report=progress)
-            options = query.followed(options, batches.replan)
+            query, options = query.followed(options, batches.replan)
             if engine == "local":
                 _run_here(query, options, signals)
             else:

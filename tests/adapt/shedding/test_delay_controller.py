@@ -33,10 +33,8 @@ def led(
 
 @pytest.mark.parametrize("trigger", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("first", [0.5, 2.5, 20.0])
-@pytest.mark.parametrize("limit", [None, 2.0, 5.0])
+@pytest.mark.parametrize("limit", [None, 4.0, 6.0])
 def test_the_delay_comes_to_its_target(trigger: float, first: float, limit: float | None) -> None:
-    if limit is not None and limit < trigger:
-        pytest.skip("such batches never keep up")
     delays = led(5.0, trigger, first, limit, 60)
     assert delays[-10:] == pytest.approx([5.0] * 10, rel=0.05)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from penstock.adapt.follow import as_wish, supervisor_for
+from penstock.adapt.follow import shedder_for, supervisor_for
 from penstock.cql import parse
 from penstock.duration import Duration
 from penstock.engine.local import open_run
@@ -51,9 +51,9 @@ def play(query: Query, place: Place, *, sheds: bool = True) -> list[Report]:
         delay=Duration.of_seconds(DELAY) if sheds else None,
         report=reports.append,
     )
-    wish = as_wish(options, planning)
+    shedder = shedder_for(query, options, planning, is_inline=True)
     supervisor = supervisor_for(
-        plan, complete(query), planning, "off", planning="inline", wish=wish
+        plan, complete(query), planning, "off", planning="inline", shedder=shedder
     )
     run = open_run(plan, replace(options, supervisor=supervisor))
     run.await_termination(END + 5.0)

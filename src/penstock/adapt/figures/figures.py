@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Literal
 
+from penstock.adapt.figures.distinct import distinct_read
 from penstock.adapt.figures.event_clock import EventClock
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.readings import (
@@ -18,7 +19,7 @@ from penstock.adapt.figures.readings import (
 )
 from penstock.adapt.figures.sketch_book import SketchBook
 from penstock.adapt.figures.steps import Step
-from penstock.adapt.figures.subject import Equal, Subject
+from penstock.adapt.figures.subject import Equal, Size, Subject
 from penstock.adapt.figures.track import Reading, Track
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.duration import MICROS
@@ -41,6 +42,8 @@ class Figures:
         self._classes = key_classes(query)
         self._book = SketchBook(self._classes, settings)
         self._sketched_until: dict[Group, float] = {}
+        self._tables = {item.alias: 0 for item in query.inputs if item.is_table}
+        self._is_whole: bool | None = None
         self._spans = Track(settings.remembered_batches)
         self.span = 0.0
 
@@ -55,6 +58,7 @@ class Figures:
         """Take a batch in; what it says by itself."""
         tuples = tuples_of(report, self.query)
         covered = self.clock.covered(report, self._by_source(tuples))
+        self._count_tables(report, tuples)
         self.span = max(covered.values(), default=0.0)
         decay = self._decay(self.span)
         found: dict[Subject, Reading] = dict(rates_read(self.query, tuples, covered))
@@ -89,6 +93,9 @@ class Figures:
             for subject, track in self.tracks.items()
             if not isinstance(subject, Equal) and track.below > 0.0
         }
+        found |= {Size(alias): _counted(rows) for alias, rows in self._tables.items() if rows}
+        if self.query.view is not None:
+            found |= dict(distinct_read(self._classes, self._book.sums))
         return found | {Equal(group, "sketch"): each for group, each in self.groups().items()}
 
     def groups(self) -> dict[Group, Measured]:
@@ -116,7 +123,8 @@ class Figures:
         if group not in by_sketch or not by_sketch[group].is_known(self.settings):
             return True
         is_turning = self.clock.since < self._sketched_until.get(group, 0.0)
-        return probed.is_known(self.settings) and not is_turning
+        is_old = self.tracks[Equal(group, "probe")].age >= self.settings.stale_batches
+        return probed.is_known(self.settings) and not is_turning and not is_old
 
     def _probed(self, found: dict[Subject, Reading], step: Step, reading: Reading) -> None:
         """Read a probe, if one key alone has decided what it found."""
@@ -141,6 +149,14 @@ class Figures:
         usual = self._spans.value
         batches = self.settings.half_life_windows * self.largest_window / usual if usual else 0.0
         return float(0.5 ** (1.0 / max(self.settings.half_life_batches, batches)))
+
+    def _count_tables(self, report: Report, tuples: Mapping[str, int]) -> None:
+        """Add up the rows of tables, if they are heard of from the first one on."""
+        if self._is_whole is None:
+            self._is_whole = report.batch == 0
+        if self._is_whole:
+            for alias in self._tables:
+                self._tables[alias] += tuples.get(alias, 0)
 
     def _by_source(self, tuples: Mapping[str, int]) -> dict[str, int]:
         return {self.query.input(alias).source.name: count for alias, count in tuples.items()}
@@ -176,6 +192,10 @@ def _chained(
 def _measured(track: Track) -> Measured:
     unit = _unit(track.above, track.below, track.hits)
     return Measured(track.value, track.relative_error, track.hits, unit)
+
+
+def _counted(rows: int) -> Measured:
+    return Measured(float(rows), 0.0, float(rows), 1.0)
 
 
 def _unit(above: float, below: float, hits: float) -> float:

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from penstock.adapt.figures.measured import Measured
-from penstock.adapt.figures.subject import Cost, Equal, Passing, Rate, Subject
+from penstock.adapt.figures.subject import Cost, Distinct, Equal, Passing, Rate, Size, Subject
 from penstock.adapt.settings import Settings
 from penstock.figure import Figure
 from penstock.query.keys import key_classes
 from penstock.stats.known import Known
 from penstock.stats.statistics import GivenCondition, Group, Statistics, StreamFigures
+
+UNKNOWN = Figure(0.0, "guessed", rule="unknown")
+"""A figure that nobody has guessed: whatever is measured counts."""
 
 
 def given_of(known: Known) -> Statistics:
@@ -70,6 +73,12 @@ def overlaid(
                 conditions[text] = replace(_condition(conditions, text), cost=figure)
             case Equal(group):
                 groups[group] = replace(figure, value=min(1.0, figure.value))
+            case Size(alias):
+                streams[alias] = replace(streams.get(alias, StreamFigures()), cardinality=figure)
+            case Distinct(alias, column):
+                stream = streams.get(alias, StreamFigures())
+                values = {**stream.distinct, column: figure}
+                streams[alias] = replace(stream, distinct=values)
     return replace(given, streams=streams, groups=groups, conditions=conditions)
 
 
@@ -84,6 +93,10 @@ def figure_in(known: Known, subject: Subject) -> Figure:
             return known.conditions[text].cost
         case Equal(group):
             return known.groups[group.key][group.streams]
+        case Size(alias):
+            return known.cardinalities[alias]
+        case Distinct(alias, column):
+            return known.distinct.get(alias, {}).get(column, UNKNOWN)
 
 
 def _condition(conditions: Mapping[str, GivenCondition], text: str) -> GivenCondition:

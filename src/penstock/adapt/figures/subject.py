@@ -61,7 +61,30 @@ class Equal:
         return "of combinations"
 
 
-Subject = Rate | Passing | Cost | Equal
+@dataclass(frozen=True)
+class Size:
+    """The rows of a table."""
+
+    alias: str
+
+    @property
+    def unit(self) -> str:
+        return "tuples"
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The different values of a column of an input."""
+
+    alias: str
+    column: str
+
+    @property
+    def unit(self) -> str:
+        return "values"
+
+
+Subject = Rate | Passing | Cost | Equal | Size | Distinct
 
 
 def described(subject: Subject, query: Query) -> str:
@@ -73,6 +96,10 @@ def described(subject: Subject, query: Query) -> str:
             return text
         case Cost(text):
             return f"cost of {text}"
+        case Size(alias):
+            return f"tuples of {alias}"
+        case Distinct(alias, column):
+            return f"different {alias}.{column}"
         case Equal(group, _, apart):
             classes = key_classes(query)
             already = " and ".join(group_text(classes, part) for part in apart)

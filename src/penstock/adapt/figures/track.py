@@ -25,6 +25,7 @@ class Track:
     """The decayed sums of a figure, and its latest readings one by one.
 
     `squares` are the events with their weights squared, from which the error of the sums follows.
+    `age` are the batches since something was read.
     """
 
     remembered: int
@@ -32,6 +33,7 @@ class Track:
     below: float = 0.0
     hits: float = 0.0
     squares: float = 0.0
+    age: int = 0
     recent: deque[tuple[Reading, float]] = field(default_factory=deque)
 
     def add(self, reading: Reading, decay: float) -> None:
@@ -40,6 +42,7 @@ class Track:
         if len(self.recent) > self.remembered:
             self.recent.popleft()
         self.fade(decay)
+        self.age = 0
         self.above += reading.above
         self.below += reading.below
         self.hits += reading.hits
@@ -47,6 +50,7 @@ class Track:
 
     def fade(self, decay: float) -> None:
         """Let a batch pass in which nothing was read."""
+        self.age += 1
         self.above *= decay
         self.below *= decay
         self.hits *= decay

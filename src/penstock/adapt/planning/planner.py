@@ -57,6 +57,6 @@ def _answered(question: Question) -> Weighed | None:
     """The answer, or None if no plan can be made of these figures: the running one goes on."""
     try:
         return weigh(question)
-    except PenstockError as error:
-        _LOG.warning("cannot plan again: %s", error.message)
+    except (PenstockError, ArithmeticError, ValueError) as error:
+        _LOG.warning("cannot plan again: %s", error)
         return None

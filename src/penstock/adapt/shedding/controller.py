@@ -9,8 +9,8 @@ many as its limit allows, and takes w seconds; the next one starts max(trigger, 
     the next batch's waiting    Q(k+1) = Q(k) − m(k) + max(trigger, w(k))
 
 Where a batch takes all there is, y(k+1) = w(k) + w(k+1): to lead y itself would leave an undamped
-oscillation, a long and a short batch in turn, that y does not show. So what is led is the delay
-that the next batch has if it takes as long as this one, which in the steady state is the same:
+oscillation, a long and a short batch in turn, that y does not show. So what is led is the standing
+delay, which the next batch has if it takes as long as this one; in the steady state it is the same:
 
     d(k)   = Q(k+1) + w(k)
     d(k+1) = Q(k+1) − m(k+1) + max(trigger, w(k+1)) + w(k+1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from penstock.adapt.planning.weighing import Candidate, Weighed
@@ -23,17 +24,22 @@ class Corrections:
         kind = self.factors.get(candidate.kind, 1.0)
         return candidate.work * self.factors.get(candidate.text, kind)
 
-    def best(self, answer: Weighed, number: int) -> Candidate | None:
-        """The plan of least work that is not barred; None if that is the running one.
+    def better(self, answer: Weighed, number: int) -> Iterator[Candidate]:
+        """The plans of less work than the running one that are not barred, the best first.
 
-        As long as nothing is corrected, that is the first: the planner has more reasons than work.
+        As long as nothing is corrected, they come as the planner has them, who has more reasons
+        than work: what it likes less than the running one is none of them.
         """
         self.barred = {text: until for text, until in self.barred.items() if until > number}
         left = [each for each in answer.others if each.text not in self.barred]
         if self.factors:
             left.sort(key=self.work)
-        best = left[0] if left else None
-        return None if best is None or best.text == answer.running.text else best
+        most = self.work(answer.running)
+        for each in left:
+            if each.text == answer.running.text:
+                return
+            if self.work(each) < most:
+                yield each
 
     def bar(self, old: Candidate, new: Candidate, outcome: Outcome, until: int) -> None:
         """A plan has been taken back: it is not tried again for a while, nor believed."""

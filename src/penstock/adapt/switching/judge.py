@@ -53,8 +53,8 @@ class Outcome:
 
     def is_void(self, settings: Settings) -> bool:
         """Whether it surely brought less than it had to."""
-        least = settings.least_outcome * self.promise
-        return self.promise > 0.0 and self.saved + settings.outcome_errors * self.error < least
+        least = settings.least_outcome * max(0.0, self.promise)
+        return self.saved + settings.outcome_errors * self.error < least
 
 
 def usual_of(batches: Sequence[tuple[float, float]]) -> Usual | None:
