@@ -189,8 +189,8 @@ def _mesh(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
 
 
 def _drift(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.drift.cases.following import Setting
     from penstock.bench.drift.figures import document
-    from penstock.bench.drift.following import Setting
     from penstock.bench.drift.run import QUICK, Sizes, run_drift
     from penstock.bench.drift.text import drift_text
 

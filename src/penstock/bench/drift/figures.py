@@ -6,15 +6,16 @@ import os
 from collections.abc import Sequence
 from statistics import median
 
-from penstock.bench.drift.following import Followed
-from penstock.bench.drift.measures import worst
+from penstock.bench.drift.cases.burst import Burst
+from penstock.bench.drift.cases.following import Followed
+from penstock.bench.drift.cases.measures import worst
 from penstock.bench.drift.run import Found
 
 Document = dict[str, object]
 
 
 def document(found: Found, engine: str, repeat: int) -> Document:
-    """Version 1. A case that was not run is null, and `absent` says why."""
+    """Version 1. A case that was not run is null."""
     calm, tie, righted = found.stationary, found.near_tie, found.wrong_stats
     mesh, tree = found.content, found.migration
     return {
@@ -30,7 +31,7 @@ def document(found: Found, engine: str, repeat: int) -> Document:
             "gain_vs_stale": _round(mesh.gain_vs_stale),
             "possible_gain": _round(mesh.possible_gain),
         },
-        "burst": None,
+        "burst": found.burst and burst_figures(found.burst),
         "migration": tree
         and {
             "longest_vs_median": _round(tree.longest_vs_median),
@@ -38,7 +39,6 @@ def document(found: Found, engine: str, repeat: int) -> Document:
             "inner_rows": tree.inner_rows,
         },
         "exact": found.is_exact,
-        "absent": found.absent,
         "setting": {
             "engine": str(engine),
             "repeat": repeat,
@@ -67,6 +67,16 @@ def wave_figures(found: Sequence[Followed]) -> Document | None:
         "switches_an_edge": max(each.switches_an_edge for each in found),
         "work_vs_clairvoyant": _round(max(vs_clairvoyant(each) for each in found)),
         "cases": {each.scenario.name: _row(each) for each in found},
+    }
+
+
+def burst_figures(found: Burst) -> Document:
+    """How the delay came to its target, and what was kept."""
+    return {
+        "settle_batches": found.settle_batches,
+        "overshoot": _round(found.overshoot),
+        "kept_vs_best": _round(found.kept_vs_best),
+        "clear_batches": found.clear_batches,
     }
 
 

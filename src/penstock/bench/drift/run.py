@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from penstock.bench.drift import calm, content, migration, steps, waves
-from penstock.bench.drift.calm import Beside, Righted
-from penstock.bench.drift.content import Content
-from penstock.bench.drift.following import Followed, Setting, follow
-from penstock.bench.drift.migration import Migration
-from penstock.bench.drift.scenario import Scenario
+from penstock.bench.drift.cases import burst, calm, content, migration
+from penstock.bench.drift.cases.burst import Burst
+from penstock.bench.drift.cases.calm import Beside, Righted
+from penstock.bench.drift.cases.content import Content
+from penstock.bench.drift.cases.following import Followed, Setting, follow
+from penstock.bench.drift.cases.migration import Migration
+from penstock.bench.drift.streams import steps, waves
+from penstock.bench.drift.streams.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -21,16 +23,17 @@ class Sizes:
     waves: waves.Size = field(default_factory=waves.Size)
     content: content.Size = field(default_factory=content.Size)
     migration: migration.Size = field(default_factory=migration.Size)
+    burst: burst.Size = field(default_factory=burst.Size)
     seeds: tuple[int, ...] = (1, 2, 3)
     repeat: int = 3
 
 
-QUICK = Sizes(steps.QUICK, waves.QUICK, content.QUICK, migration.QUICK, (1,), 1)
+QUICK = Sizes(steps.QUICK, waves.QUICK, content.QUICK, migration.QUICK, burst.QUICK, (1,), 1)
 
 
 @dataclass(frozen=True)
 class Found:
-    """All cases; None for those that were not run, and why by their names."""
+    """All cases; None for those that were not run."""
 
     steps: tuple[Followed, ...] = ()
     waves: tuple[Followed, ...] = ()
@@ -38,8 +41,8 @@ class Found:
     near_tie: Beside | None = None
     wrong_stats: Righted | None = None
     content: Content | None = None
+    burst: Burst | None = None
     migration: Migration | None = None
-    absent: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_exact(self) -> bool:
@@ -49,16 +52,12 @@ class Found:
         return all(case.is_exact for case in cases)
 
 
-BURST = "burst"
-NO_SHEDDER = "there is no supervisor yet that sheds by itself"
-
-
 def run_drift(sizes: Sizes, setting: Setting) -> Found:
     """All cases in this process; on Spark those in which plans matter most."""
     found = Found(
         steps=tuple(follow(each, setting) for each in _steps(sizes, setting)),
         wrong_stats=calm.wrong_stats(sizes.steps, setting),
-        absent={BURST: NO_SHEDDER},
+        burst=burst.burst(sizes.burst, setting),
     )
     return found if setting.engine == "spark" else _in_process(found, sizes, setting)
 
@@ -79,5 +78,5 @@ def _in_process(found: Found, sizes: Sizes, setting: Setting) -> Found:
         wrong_stats=found.wrong_stats,
         content=content.content(sizes.content, setting),
         migration=migration.migration(sizes.migration, setting),
-        absent=found.absent,
+        burst=found.burst,
     )

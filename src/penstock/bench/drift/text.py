@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from penstock.bench.drift.cases.following import Followed
 from penstock.bench.drift.figures import gain, possible, vs_clairvoyant
-from penstock.bench.drift.following import Followed
 from penstock.bench.drift.run import Found
 from penstock.table import table
 
@@ -25,7 +25,6 @@ def drift_text(found: Found, engine: str, repeat: int) -> str:
         "",
         *table(_CASES, list(_cases(found))),
         "",
-        *(f"{name}: not measured, {reason}" for name, reason in found.absent.items()),
         "Batches are counted from the change; gain is that over the best plan that never changes.",
         exact,
     ]
@@ -56,6 +55,12 @@ def _cases(found: Found) -> Iterator[tuple[str, str, str, str]]:
     if found.content is not None:
         gained, most = found.content.gain_vs_stale, found.content.possible_gain
         yield "content", "gain over the stale mesh", f"{gained:.2f}× of {most:.2f}×", "1.3×"
+    if found.burst is not None:
+        yield "burst", "batches to the delay", _count(found.burst.settle_batches), "at most 10"
+        yield "burst", "overshoot", f"{found.burst.overshoot:.0%}", "at most 50 %"
+        kept = f"{found.burst.kept_vs_best:.2f}"
+        yield "burst", "results / those of the best boxes", kept, "at least 0.95"
+        yield "burst", "batches until all is kept", _count(found.burst.clear_batches), "at most 10"
     if found.migration is not None:
         longest = f"{found.migration.longest_vs_median:.1f}"
         yield "migration", "longest batch / median", longest, "at most 3"

@@ -10,13 +10,13 @@ from pathlib import Path
 from statistics import median
 
 from penstock.adapt.follow import supervisor_for
-from penstock.bench.drift.data import ensure_files
-from penstock.bench.drift.following import Setting, goodness, tiny
-from penstock.bench.drift.measures import batches_to_settle, switches, worst
-from penstock.bench.drift.scenario import Scenario, Stretch
-from penstock.bench.drift.steps import STAR3, SWAP, Size, rates_of, scenario_of
-from penstock.bench.drift.trace import Trace
-from penstock.bench.drift.truth import known_in
+from penstock.bench.drift.cases.following import Setting, goodness, tiny
+from penstock.bench.drift.cases.measures import batches_to_settle, switches, worst
+from penstock.bench.drift.cases.trace import Trace
+from penstock.bench.drift.streams.data import ensure_files
+from penstock.bench.drift.streams.scenario import Scenario, Stretch
+from penstock.bench.drift.streams.steps import STAR3, SWAP, Size, rates_of, scenario_of
+from penstock.bench.drift.streams.truth import known_in
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.query import Query

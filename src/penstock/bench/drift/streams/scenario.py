@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.bench.drift.keys import Keys
+from penstock.bench.drift.streams.keys import Keys
 from penstock.bench.workload import quoted
 from penstock.cql import parse
 from penstock.query import Query

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.bench.data import ensure_folder, write_file
-from penstock.bench.drift.scenario import Flow, Scenario
+from penstock.bench.drift.streams.scenario import Flow, Scenario
 from penstock.duration import MICROS
 
 

@@ -8,26 +8,26 @@ the results of the largest that need no more than a second for a second.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-from penstock.adapt.follow import as_wish, supervisor_for
-from penstock.bench.drift.data import ensure_files
-from penstock.bench.drift.feeder import Feeder, hide
-from penstock.bench.drift.following import Setting
-from penstock.bench.drift.keys import uniform
-from penstock.bench.drift.scenario import Flow, Regime, Scenario, Stretch
-from penstock.bench.drift.trace import run_in_process
-from penstock.bench.drift.truth import known_in
+from penstock.adapt.follow import shedder_for, supervisor_for
+from penstock.bench.drift.cases.following import Setting
+from penstock.bench.drift.streams.data import ensure_files
+from penstock.bench.drift.streams.feeder import Feeder, hide
+from penstock.bench.drift.streams.keys import uniform
+from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario, Stretch
+from penstock.bench.drift.streams.truth import known_in
 from penstock.duration import Duration
-from penstock.engine.local import open_run
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import parquet
+from penstock.engines import BatchEngine
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.drops import DropBoxes
@@ -35,18 +35,28 @@ from penstock.stats.calibration import calibrated
 
 STEP, WINDOW = 0.25, 2.0
 """Seconds of a file of each stream, and of the windows."""
-TRIGGER, DELAY = 0.5, 3.0
-"""Seconds between batches, and the delay that is wanted."""
 KEYS = 20
-LOW, HIGH = 20, 20_000
-"""`B.u` is below the one, `A.v` below the other: most pairs with equal keys fail `A.v < B.u`, and so
-it is looking at pairs that takes the time, not writing results."""
+LOW, HIGH = 20, 2_000
+"""`B.u` is below the one, `A.v` below the other: most pairs with equal keys fail `A.v < B.u`, so
+that it is looking at pairs that takes the time, not writing results."""
 CALM, OVER = 0.3, 5.0
 """Loads before and after the burst, and in it: seconds of work for a second of event time."""
-PROBE = 2_000.0
+PROBE = 5_000.0
 """Tuples/s of each stream in the runs that tell what load rates are."""
 NEAR = 0.2
 """By this part the delay may be off when it counts as settled."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds between batches, and of the delay that is wanted."""
+
+    trigger: float
+    delay: float
+
+
+PACES: Mapping[BatchEngine, Pace] = {"local": Pace(0.5, 3.0), "spark": Pace(1.0, 6.0)}
+"""On Spark a batch takes some tenths of a second, however little is in it."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +87,12 @@ class Seen:
 class Burst:
     """The batches of a run through a burst from `first` to `last`, seconds of event time.
 
-    `best` are the results for a second of event time that the best drop boxes keep in the burst.
+    `target` is the delay that is wanted; `best` are the results for a second of event time that the
+    best drop boxes keep in the burst.
     """
 
     batches: Sequence[Seen]
+    target: float
     first: float
     last: float
     best: float
@@ -91,17 +103,18 @@ class Burst:
 
     @property
     def settle_batches(self) -> int | None:
-        """Batches of the burst until the delay is near its target, in the median of the next five
-        and of all five after that; None if it never is."""
-        delays = [each.delay for each in self.during]
-        smooth = [median(delays[n : n + 5]) for n in range(max(len(delays) - 4, 0))]
-        good = [abs(each / DELAY - 1.0) <= NEAR for each in smooth]
-        return good.index(True) + 1 if True in good else None
+        """Batches of the burst until nine of ten that follow have a delay near the target; None if
+        there are no five such."""
+        near = [abs(each.delay / self.target - 1.0) <= NEAR for each in self.during]
+        for number in range(len(near) - 4):
+            if np.mean(near[number:]) >= 0.9:
+                return number
+        return None
 
     @property
     def overshoot(self) -> float:
         """By what part of the target the delay was above it at the most."""
-        return max(0.0, max(each.delay for each in self.during) / DELAY - 1.0)
+        return max(0.0, max(each.delay for each in self.during) / self.target - 1.0)
 
     @property
     def kept_vs_best(self) -> float:
@@ -128,17 +141,18 @@ def burst(size: Size, setting: Setting) -> Burst:
     setting.progress(f"burst: {seconds:.0f} s by the clock, {calm:,.0f} and {high:,.0f} tuples/s")
     stretches = [(calm, size.before), (high, size.burst), (calm, size.after)]
     scenario = replace(_scenario("burst", stretches), takes_all=True)
-    return Burst(_play(scenario, setting), size.before, size.before + size.burst, best)
+    seen, pace = _play(scenario, setting), PACES[setting.engine]
+    return Burst(seen, pace.delay, size.before, size.before + size.burst, best)
 
 
-def _scenario(name: str, stretches: Sequence[tuple[float, float]]) -> Scenario:
+def _scenario(name: str, stretches: Sequence[tuple[float, float]], step: float = STEP) -> Scenario:
     return Scenario(
         name,
         {"A": WINDOW, "B": WINDOW},
         ("A.k = B.k",),
         {"A.v < B.u": (LOW - 1) / 2 / HIGH},
-        tuple(Stretch(_regime(rate), round(seconds / STEP)) for rate, seconds in stretches),
-        STEP,
+        tuple(Stretch(_regime(rate), round(seconds / step)) for rate, seconds in stretches),
+        step,
     )
 
 
@@ -161,16 +175,17 @@ def _rate_of(load: float, setting: Setting) -> float:
 
 def _cost(rate: float, keep: float, setting: Setting) -> tuple[float, float]:
     """Seconds, and results, for a second of event time where so much is kept of both streams."""
-    seconds = 3.0 * WINDOW
-    scenario = _scenario("burst-probe", [(rate, seconds)])
+    # Batches as long as they are when the delay is at its target.
+    step = PACES[setting.engine].delay / 2.0
+    filled = ceil(WINDOW / step)
+    scenario = _scenario("burst-probe", [(rate, (filled + 4) * step)], step)
     query = scenario.query(ensure_files(scenario, setting.data))
-    known = known_in(scenario, scenario.stretches[0].regime, query, calibrated("local"))
-    plan = decide(known, PlanOptions(engine="local")).plan
+    known = known_in(scenario, scenario.stretches[0].regime, query, calibrated(setting.engine))
+    plan = decide(known, PlanOptions(engine=setting.engine)).plan
     boxes = DropBoxes((("A", keep), ("B", keep))) if keep < 1.0 else DropBoxes()
-    run = run_in_process({0: replace(plan, drops=boxes)})
-    full = run.reports[round(WINDOW / STEP) :]
-    spent = sum(report.seconds for report in full) / len(full) / STEP
-    return spent, sum(report.results for report in full) / len(full) / STEP
+    full = setting.run({0: replace(plan, drops=boxes)}, None).reports[filled:]
+    spent = median(report.seconds for report in full) / step
+    return spent, sum(report.results for report in full) / len(full) / step
 
 
 def _best_results(rate: float, setting: Setting) -> float:
@@ -184,25 +199,26 @@ def _best_results(rate: float, setting: Setting) -> float:
 
 def _play(scenario: Scenario, setting: Setting) -> list[Seen]:
     """A run in real time that may shed."""
-    reports = list[Report]()
+    reports, pace = list[Report](), PACES[setting.engine]
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
         files = hide(scenario, Path(scratch, "in"))
         query = scenario.query(Path(scratch, "in"))
-        known = known_in(scenario, scenario.stretches[0].regime, query, calibrated("local"))
-        planning = PlanOptions(sheds=True, engine="local")
+        costs = calibrated(setting.engine)
+        known = known_in(scenario, scenario.stretches[0].regime, query, costs)
+        planning = PlanOptions(sheds=True, engine=setting.engine)
         plan = decide(known, planning).plan
         options = RunOptions(
             parquet(f"{scratch}/results"),
             f"{scratch}/state",
-            trigger=Duration.of_seconds(TRIGGER),
-            delay=Duration.of_seconds(DELAY),
+            trigger=Duration.of_seconds(pace.trigger),
+            delay=Duration.of_seconds(pace.delay),
             report=reports.append,
         )
-        wish = as_wish(options, planning)
-        supervisor = supervisor_for(plan, known, planning, "on", wish=wish)
-        run = open_run(plan, replace(options, supervisor=supervisor))
+        shedder = shedder_for(query, options, planning)
+        supervisor = supervisor_for(plan, known, planning, "on", shedder=shedder)
+        run = setting.open(plan, replace(options, supervisor=supervisor))
         with Feeder(files) as feeder:
-            run.await_termination(scenario.batches * scenario.step + DELAY)
+            run.await_termination(scenario.batches * scenario.step + pace.delay)
             run.stop()
             return [_seen(each, feeder.started) for each in reports]
 

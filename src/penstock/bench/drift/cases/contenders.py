@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from penstock.bench.drift.scenario import Flow, Regime, Scenario
-from penstock.bench.drift.truth import known_in
+from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario
+from penstock.bench.drift.streams.truth import known_in
 from penstock.engines import BatchEngine
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide

@@ -11,12 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.bench.data import stream_files
-from penstock.bench.drift import migration, steps, waves
-from penstock.bench.drift.data import ensure_files, tuples_of
-from penstock.bench.drift.keys import Keys, Range, equal_fraction, uniform
-from penstock.bench.drift.scenario import Scenario
-from penstock.bench.drift.steps import STAR3, Shape, Size, sharper_key, swapped_rates
-from penstock.bench.drift.truth import known_in
+from penstock.bench.drift.cases import migration
+from penstock.bench.drift.streams import steps, waves
+from penstock.bench.drift.streams.data import ensure_files, tuples_of
+from penstock.bench.drift.streams.keys import Keys, Range, equal_fraction, uniform
+from penstock.bench.drift.streams.scenario import Scenario
+from penstock.bench.drift.streams.steps import STAR3, Shape, Size, sharper_key, swapped_rates
+from penstock.bench.drift.streams.truth import known_in
 
 SMALL = Size(3, 2_000.0)
 EVERY = (

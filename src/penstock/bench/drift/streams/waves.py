@@ -8,8 +8,8 @@ from math import pi, sin, sqrt
 
 import numpy as np
 
-from penstock.bench.drift.scenario import Flow, Regime, Scenario, Stretch
-from penstock.bench.drift.steps import CHAIN3, STAR3, STEP, rates_of, scenario_of
+from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario, Stretch
+from penstock.bench.drift.streams.steps import CHAIN3, STAR3, STEP, rates_of, scenario_of
 
 PERIOD = 60.0
 """Seconds of event time."""

@@ -7,19 +7,23 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from penstock.engine.local import open_run
+from penstock.engine.local import LocalRun
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.supervisor import Supervisor
 from penstock.engine.sinks.sink import parquet
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
+
+if TYPE_CHECKING:
+    from penstock.engine.spark.handle import SparkRun
 
 Schedule = Mapping[int, Plan]
 """Plans by the first batch that is to follow each; the first one has number 0."""
@@ -48,14 +52,17 @@ class Trace:
         return sum(self.cpu)
 
 
-Run = Callable[[Schedule, Supervisor | None], Trace]
-"""A way to run plans: in this process, or on Spark."""
+Open: TypeAlias = "Callable[[Plan, RunOptions], LocalRun | SparkRun]"
+"""A way to start plans: in this process, or on Spark."""
 
 
-def run_in_process(schedule: Schedule, supervisor: Supervisor | None = None) -> Trace:
+def run_once(
+    open_: Open, schedule: Schedule, supervisor: Supervisor | None, *, is_parallel: bool
+) -> Trace:
     """A run over all there is, in which plans change as the schedule or the supervisor says.
 
-    CPU-seconds are of all that happens from one report to the next, planning included.
+    CPU-seconds are of all that happens from one report to the next, planning included; where work
+    `is_parallel` and elsewhere, those of its tasks.
     """
     reports, plans, clock = list[Report](), list[str](), [0.0]
 
@@ -70,13 +77,17 @@ def run_in_process(schedule: Schedule, supervisor: Supervisor | None = None) -> 
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
         results = Path(scratch, "results")
         options = RunOptions(
-            parquet(str(results)), f"{scratch}/state", report=report, supervisor=supervisor
+            parquet(str(results)),
+            f"{scratch}/state",
+            available_now=True,
+            report=report,
+            supervisor=supervisor,
         )
-        run = open_run(schedule[0], options)
         clock[0] = time.process_time()
-        run.available_now()
-        cpu = tuple(np.diff(clock).tolist())
-        return Trace(cpu, tuple(plans), tuple(reports), answer_in(results))
+        run = open_(schedule[0], options)
+        run.await_termination()
+        cpu = [each.cpu for each in reports] if is_parallel else np.diff(clock).tolist()
+        return Trace(tuple(cpu), tuple(plans), tuple(reports), answer_in(results))
 
 
 def answer_in(folder: Path) -> Answer:

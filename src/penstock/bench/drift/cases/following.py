@@ -8,23 +8,25 @@ from pathlib import Path
 from statistics import median
 
 from penstock.adapt.follow import supervisor_for
-from penstock.bench.drift.contenders import (
+from penstock.bench.drift.cases.contenders import (
     best_static,
     clairvoyant,
     contenders,
     typical,
 )
-from penstock.bench.drift.data import ensure_files
-from penstock.bench.drift.measures import (
+from penstock.bench.drift.cases.measures import (
     batches_to_notice,
     batches_to_settle,
     most_switches_an_edge,
     switches,
     worst,
 )
-from penstock.bench.drift.scenario import Scenario, Stretch
-from penstock.bench.drift.trace import Run, Trace, run_in_process
-from penstock.bench.drift.truth import known_in
+from penstock.bench.drift.cases.trace import Open, Schedule, Trace, run_once
+from penstock.bench.drift.streams.data import ensure_files
+from penstock.bench.drift.streams.scenario import Scenario, Stretch
+from penstock.bench.drift.streams.truth import known_in
+from penstock.engine.local import open_run
+from penstock.engine.run.supervisor import Supervisor
 from penstock.engines import BatchEngine
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
@@ -49,7 +51,11 @@ class Setting:
     progress: Progress
     repeat: int = 3
     engine: BatchEngine = "local"
-    run: Run = run_in_process
+    open: Open = open_run
+
+    def run(self, schedule: Schedule, supervisor: Supervisor | None) -> Trace:
+        """A run over all there is."""
+        return run_once(self.open, schedule, supervisor, is_parallel=self.engine == "spark")
 
 
 @dataclass(frozen=True)

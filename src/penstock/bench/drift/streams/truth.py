@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from penstock.bench.drift.keys import equal_fraction
-from penstock.bench.drift.scenario import Regime, Scenario
+from penstock.bench.drift.streams.keys import equal_fraction
+from penstock.bench.drift.streams.scenario import Regime, Scenario
 from penstock.figure import Figure
 from penstock.query import Column, Query
 from penstock.query.keys import KeyClass, key_classes

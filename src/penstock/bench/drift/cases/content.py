@@ -9,8 +9,8 @@ from statistics import median
 
 from penstock.adapt.follow import supervisor_for
 from penstock.bench.data import ensure_folder, write_file
-from penstock.bench.drift.following import Setting
-from penstock.bench.drift.trace import Trace
+from penstock.bench.drift.cases.following import Setting
+from penstock.bench.drift.cases.trace import Trace
 from penstock.bench.mesh.predicates_data import (
     SKEWED,
     Checked,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from penstock.bench.drift.data import ensure_files
-from penstock.bench.drift.following import Setting
-from penstock.bench.drift.keys import Keys, Range
-from penstock.bench.drift.scenario import Flow, Scenario, Stretch
-from penstock.bench.drift.trace import Trace
+from penstock.bench.drift.cases.following import Setting
+from penstock.bench.drift.cases.trace import Trace
+from penstock.bench.drift.streams.data import ensure_files
+from penstock.bench.drift.streams.keys import Keys, Range
+from penstock.bench.drift.streams.scenario import Flow, Scenario, Stretch
 from penstock.plan.text.parse import forced_plan
 
 WINDOW, STEP = 20.0, 4.0

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.bench.drift.calm import Beside
-from penstock.bench.drift.contenders import best_static, clairvoyant, typical
-from penstock.bench.drift.measures import (
+from penstock.bench.drift.cases.burst import Burst, Seen
+from penstock.bench.drift.cases.calm import Beside
+from penstock.bench.drift.cases.contenders import best_static, clairvoyant, typical
+from penstock.bench.drift.cases.measures import (
     batches_to_notice,
     batches_to_settle,
     most_switches_an_edge,
     switches,
     worst,
 )
-from penstock.bench.drift.trace import Answer, Trace
+from penstock.bench.drift.cases.trace import Answer, Trace
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 
@@ -102,3 +103,33 @@ def test_overhead_is_the_median_over_pairs_of_runs() -> None:
     assert found.switches == 0
     assert found.is_exact
     assert not Beside((trace(1.0, answer=1),), (trace(1.0, answer=2),)).is_exact
+
+
+def passed(*delays: float, kept: tuple[float, ...] = (), results: int = 10) -> Burst:
+    """A burst from 0 s on with a batch a second, then seconds in which so much is kept."""
+    during = [Seen(n + 1.0, delay, n + 1.0, 0.5, results) for n, delay in enumerate(delays)]
+    end = float(len(delays))
+    after = [Seen(end + n, 1.0, end + n, keep, 0) for n, keep in enumerate(kept, 1)]
+    return Burst([*during, *after], 10.0, 0.0, end, best=20.0)
+
+
+def test_a_delay_has_settled_when_nine_of_ten_batches_are_near_it() -> None:
+    assert passed(10, 11, 9, 10, 10).settle_batches == 0
+    assert passed(2, 15, 9, 10, 10, 11, 12).settle_batches == 2
+    assert passed(*(2, 10, 10, 10, 10, 10, 15, 10, 10, 10, 10)).settle_batches == 1
+    assert passed(2, 4, 6, 8, 10, 12, 14, 16).settle_batches is None
+
+
+def test_overshoot_is_the_part_above_the_target() -> None:
+    assert passed(2, 15, 9).overshoot == pytest.approx(0.5)
+    assert passed(2, 9, 9).overshoot == 0.0
+
+
+def test_results_are_compared_with_those_of_the_best_drop_boxes() -> None:
+    assert passed(10, 10, 10, 10, results=15).kept_vs_best == pytest.approx(0.75)
+
+
+def test_shedding_is_over_when_all_is_kept_and_stays_so() -> None:
+    assert passed(10, kept=(0.5, 0.7, 1.0, 1.0)).clear_batches == 2
+    assert passed(10, kept=(1.0, 1.0)).clear_batches == 0
+    assert passed(10, kept=(1.0, 0.9)).clear_batches is None

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from penstock.bench.drift.keys import Keys, uniform
-from penstock.bench.drift.scenario import Flow, Regime, Scenario, Stretch
+from penstock.bench.drift.streams.keys import Keys, uniform
+from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario, Stretch
 
 STEP = 2.0
 """Seconds of a batch, and of all windows but the hub's."""

@@ -11,8 +11,8 @@ from threading import Event, Thread
 
 import pyarrow.parquet as pq
 
-from penstock.bench.drift.data import tuples_of
-from penstock.bench.drift.scenario import Scenario
+from penstock.bench.drift.streams.data import tuples_of
+from penstock.bench.drift.streams.scenario import Scenario
 
 
 @dataclass(frozen=True)
