@@ -45,7 +45,7 @@ class Replanner:
         self.corrections = Corrections(settings)
         self.last: Switch | None = None
         self.advice: Change | None = None
-        self._options = options
+        self.options = options
         self._settings = settings
         self._asked = -settings.weigh_every
         self._has_stayed = False
@@ -62,7 +62,7 @@ class Replanner:
     def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
         """Have plans weighed by the figures of now."""
         self._asked = standing.number
-        self.planner.ask(Question(known, self._options, running, standing.rows))
+        self.planner.ask(Question(known, self.options, running, standing.rows))
 
     def decide(self, running: Plan, standing: Standing) -> tuple[Weighed | None, Change | None]:
         """What was weighed, if anything, and what is to be told; a switch is then the `last`.
