@@ -122,6 +122,7 @@ ORDER = {
     ),
     "penstock.adapt": (
         "settings",
+        "shedding",
         "figures",
         "drift",
         "planning",
@@ -132,7 +133,7 @@ ORDER = {
         "*",
     ),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
-    "penstock.cli": ("show", "*"),
+    "penstock.cli": ("show", "control", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.

@@ -35,9 +35,8 @@ def as_json(value: object) -> Any:
 def from_json(kind: type[Data], data: Mapping[str, Any]) -> Data:
     """The dataclass of an object: fields that are not known are ignored, missing ones take their
     defaults; a ValueError where there is none, or where a value is of another kind."""
-    given = {
-        name: _value(field, data.get(name)) for name, field in _fields(cast(Hashable, kind)).items()
-    }
+    declared, found = _fields(cast(Hashable, kind)), _checked(Mapping, data)
+    given = {name: _value(field, found.get(name)) for name, field in declared.items()}
     return kind(**{name: each for name, each in given.items() if each is not MISSING})
 
 

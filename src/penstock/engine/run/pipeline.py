@@ -24,13 +24,17 @@ from penstock.engine.run.commit import Committer
 from penstock.engine.run.given_plan import Planned, plan_of
 from penstock.engine.run.inner_state import with_inner_state
 from penstock.engine.run.job import Runner
+from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.preflight import refuse_closed
 from penstock.engine.run.silence import Silence
 from penstock.engine.run.supervisor import Supervisor
 from penstock.engine.sinks.sink import Sink, Staging
+from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.plan_log import PlanLog
+from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PlanError, UsageError
@@ -53,9 +57,14 @@ class Pipeline:
         overwrite: bool = False,
         deliver: Callable[[Manifest], None] | None = None,
         supervisor: Supervisor | None = None,
+        keeps_boxes: bool = False,
+        rebuilt_at_once: int = REBUILT_AT_ONCE,
     ):
+        """A pipeline that goes on from the newest manifest; if it `keeps_boxes`, with the drop
+        boxes of the last batch."""
         self.watch = Watch()
         self._key_shares: KeyShares = {}
+        self._rebuilt_at_once = rebuilt_at_once
         self._supervisor = supervisor
         self._next_plan: Plan | None = None
         self._planning = Lock()
@@ -69,6 +78,9 @@ class Pipeline:
         found = manifests.latest(checkpoint.store)
         refuse_closed(checkpoint, found)
         self.manifest = found or Manifest(batch=-1)
+        self._plans = PlanLog(checkpoint.store, _begun(checkpoint.store, self.manifest.batch + 1))
+        if keeps_boxes and self._plans.last is not None:
+            plan = replace(plan, drops=self._plans.last.drops)
         self._adopt(plan)
         query = self.plan.query
         self.silence = Silence(checkpoint.store, query.stream_sources)
@@ -143,7 +155,7 @@ class Pipeline:
         jobs = self._jobs(number)
         query = self.plan.query
         silent = self.silence.decide(number, query.stream_sources.values())
-        before = with_inner_state(jobs, self.manifest, run)
+        jobs, before = with_inner_state(jobs, self.manifest, run, self._rebuilt_at_once)
         facts = run(jobs.job(before, silent, drains))
         raise_error(facts)
         self.adaptive.learn(facts)
@@ -151,11 +163,12 @@ class Pipeline:
         made = replace(made, offsets=offsets or {})
         if drains:
             # Nothing comes any more that could meet what is kept.
-            made = replace(made, modules={}, inner=(), is_closed=True)
+            made = replace(made, modules={}, inner=(), gaps={}, is_closed=True)
         self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):
             self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)
+            self._plans.forget(before=made.batch - 1)
         self.silence.hear(readings(facts))
         _warn(facts)
         self._tell(report_of(query, old, made, time.monotonic() - started), old, facts)
@@ -166,13 +179,25 @@ class Pipeline:
         self.process(number, run, offsets=self.manifest.offsets, drains=True)
 
     def _turn(self, number: int) -> None:
-        """Follow another plan from batch `number` on, if somebody wants that: users first."""
+        """Follow another plan from batch `number` on, if somebody wants that: users first.
+
+        A batch that is run again follows what it did before.
+        """
+        told = self._plans.of(number)
+        plan, reason = self._wanted(number) if told is None else (told.over(self.plan), told.reason)
+        if plan is not None and plan != self.plan:
+            self._adopt(plan)
+        self._plans.keep(number, self.plan, reason)
+
+    def _wanted(self, number: int) -> tuple[Plan | None, str]:
+        """Another plan, and who wants it."""
         with self._planning:
             plan, self._next_plan = self._next_plan, None
-        if plan is None and self._supervisor is not None:
-            plan = self._supervisor.next_plan(self.plan, number)
         if plan is not None:
-            self._adopt(plan)
+            return plan, "it was given while the query ran"
+        if self._supervisor is not None:
+            plan = self._supervisor.next_plan(self.plan, number)
+        return plan, "the query started with it" if plan is None else "the reports say why"
 
     def _tell(self, report: Report, old: Manifest, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
@@ -208,6 +233,11 @@ class Pipeline:
             staging=self.staging,
             key_shares=self._key_shares,
         )
+
+
+def _begun(store: Store, number: int) -> int | None:
+    """The batch that comes next, if an earlier run has begun it."""
+    return number if store.exists(serving_name(number)) else None
 
 
 def _warn(facts: Iterable[Fact]) -> None:

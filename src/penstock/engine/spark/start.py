@@ -39,6 +39,7 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
     held = Checkpoint(
         options.checkpoint, query, partitions or cores, engine="spark", is_given=is_given
     )
+    pipeline: Pipeline | None = None
     try:
         _remove_drafts(held.store)
         _check_reach(spark, held)
@@ -51,6 +52,8 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
             overwrite=options.overwrite,
             deliver=deliver,
             supervisor=options.supervisor,
+            keeps_boxes=options.delay is not None,
+            rebuilt_at_once=options.rebuilt_at_once,
         )
         run = SparkRun(
             spark,
@@ -65,7 +68,7 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
         run.begin(writer.trigger(processingTime=_pace(options)).start())
     except BaseException as error:
-        held.close()
+        (pipeline or held).close()
         if is_lost(error):
             raise lost_error() from None
         raise
