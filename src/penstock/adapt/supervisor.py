@@ -9,6 +9,7 @@ from threading import Thread
 from penstock.adapt.drift.detector import load_windows
 from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
+from penstock.adapt.figures.readings import follows
 from penstock.adapt.figures.subject import Subject
 from penstock.adapt.figures.tables import tables_of
 from penstock.adapt.helpers import Sheds, Trains
@@ -148,6 +149,9 @@ class StreamSupervisor:
 
     def _judge(self, report: Report, plan: Plan) -> None:
         """Hear what came of the last switch, and take it back if that is nothing."""
+        self.replanner.save(report.cpu)
+        if not follows(report, plan):
+            return
         load = _load(report, self.figures.span)
         judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)
         self.knowledge.factor = self._follow_up.judge.factor or self.knowledge.factor
