@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.expiry import floors_of
 from penstock.engine.join.pack import Packing
+from penstock.engine.join.sampling import Draw
 from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.places.place import Place
 from penstock.engine.routes.multiway_routes import Routing
@@ -72,6 +73,9 @@ class BatchJobs:
     staging: Staging | None
     """Where tasks write results, if anywhere."""
 
+    samples: Mapping[str, Draw] = field(default_factory=dict)
+    """Samples that are to be drawn of new tuples, by alias."""
+
     def job(self, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
         """The job of the batch; `silent` sources are not waited for, `drains` waits for none."""
         streams, sources = before.streams, self.plan.query.stream_sources
@@ -85,6 +89,7 @@ class BatchJobs:
             batch.open_tick,
             self.screeners,
             self.root,
+            self.samples,
         )
         sequencer = None
         if self.plan.query.is_sequenced:

@@ -154,6 +154,7 @@ class Pipeline:
             partitions=self.checkpoint.partitions,
             root=self.checkpoint.store.root,
             staging=self.staging,
+            samples={} if self._supervisor is None else self._supervisor.samples(number),
         )
 
 
