@@ -47,6 +47,9 @@ class Settings:
     """Standard errors that this must be besides, since every operator of every route is looked at
     in every batch: chance exceeds them once in two million."""
 
+    stale_batches: int = 2
+    """Batches that are looked at together: one may be small, more would hide a change longer."""
+
     stale_rows: int = 50
     """Rows that must have come to an operator on a route before it is judged by them."""
 

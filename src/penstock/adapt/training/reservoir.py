@@ -1,4 +1,4 @@
-"""The reservoir: a sample of every stream, kept while the query runs, that meshes are trained by."""
+"""The reservoir: a sample of every stream, kept while a query runs, that meshes are trained by."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Reservoir:
         )
 
     def _read_tables(self) -> dict[str, pa.Table]:
-        """The tables of the query: they do not change, and a run that goes on reads them no more."""
+        """The tables of the query: they do not change, and are not read again by a restart."""
         for item in self._query.inputs:
             if item.is_table and item.alias not in self._tables:
                 columns = training_columns(self._query, item)

@@ -19,7 +19,7 @@ _OWN = re.compile(
     rf"state/.+/{_UNIQUE}\.arrow"
     rf"|transit/\d+/{_UNIQUE}"
     rf"|malformed/{_UNIQUE}\.jsonl"
-    rf"|(?:manifests|feed|decisions)/(?:{_NUMBERED})"
+    rf"|(?:manifests|feed|decisions|training)/(?:{_NUMBERED})"
     rf"|sources/.+/(?:{_SPAN}|\.{_SPAN}\.{_UNIQUE})"
     # Half-written entries of Spark's logs in the folder that it was given for them.
     r"|spark/(?:offsets|commits)/\.+\d+\.[0-9a-f-]{36}\.tmp(?:\.crc)?"
