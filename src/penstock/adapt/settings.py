@@ -15,21 +15,29 @@ class Settings:
     """Tuples of each stream that are kept to train by: training takes 1,000 of them, and more tell
     better how often keys meet."""
 
-    sample_draw: int = 400
-    """Tuples of each stream that a batch draws: five batches fill the sample, and 400 tuples of
-    ten columns are 32 KB on their way to the driver."""
+    sample_enough: int = 1_500
+    """Tuples of a stream below which every batch draws some: two batches of a fast stream."""
 
-    sample_every: int = 5
-    """Batches from one draw to the next once the sample is full: columns that only training looks
-    at need not be read in the four between."""
+    sample_draw: int = 1_000
+    """Tuples of each stream that a batch draws: what is dear is to read the columns that training
+    alone looks at, of all tuples, so that few batches are to draw much."""
+
+    sample_every: int = 100
+    """Batches from one draw to the next once there is enough: twenty such columns make a batch
+    nearly twice as dear, which is a hundredth over a hundred batches. A stale mesh is noticed by
+    what its operators let through, and has all batches draw again."""
 
     sample_half_life: int = 10
     """Batches after which a tuple counts half in the sample, if its window is not longer: about as
     many as a plan may take to settle."""
 
-    training_batches: int = 3
-    """Batches that must have been drawn from before training is worth it: with 400 tuples each,
-    that is the 1,000 that training takes."""
+    training_batches: int = 2
+    """Batches that must have been drawn from before training is worth it: one alone may be of a
+    moment only."""
+
+    training_pause: int = 50
+    """Batches in which a planner that is asked again gets the same training, unless it is stale:
+    training takes a quarter of a CPU-second a stream, and half of the sample is new by then."""
 
     training_seconds: float = 1.0
     """CPU-seconds, as functions declare them, that filters may take in one training: the planner

@@ -53,12 +53,12 @@ class Reservoir:
         return {alias: len(kept) for alias, kept in self._kept.items()}
 
     def wanted(self) -> Mapping[str, Draw]:
-        """What the next batch is to draw, by alias: nothing in most, once all is full."""
+        """What the next batch is to draw, by alias: nothing in most, once there is enough."""
         is_turn = self._batch % self._settings.sample_every == 0
         return {
             alias: Draw(kept.columns(self._query), kept.share(self._settings.sample_draw))
             for alias, kept in self._kept.items()
-            if is_turn or len(kept) < self._settings.sample_size
+            if is_turn or len(kept) < self._settings.sample_enough
         }
 
     def take(self, facts: Iterable[Fact]) -> None:

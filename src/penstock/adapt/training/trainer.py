@@ -37,7 +37,10 @@ class Trainer:
     ):
         self._reservoir = Reservoir(query, options, settings)
         self._watch = MeshWatch(settings)
+        self._pause = settings.training_pause
         self._is_due = True
+        self._age = 0
+        self._last: tuple[Trained, Mapping[str, str]] | None = None
 
     @property
     def wants_plan(self) -> bool:
@@ -53,6 +56,7 @@ class Trainer:
     ) -> Change | None:
         """Hear of a batch that followed a plan, made by some training; a drift, if it is stale."""
         self._reservoir.take(facts)
+        self._age += 1
         reason = self._watch.hear(plan, by, operators)
         if reason is None:
             return None
@@ -64,12 +68,15 @@ class Trainer:
     def training(self, statistics: Statistics) -> tuple[Trained, Mapping[str, str]]:
         """Training by the sample as it is now, and why streams have none.
 
-        Before there is enough, that which the statistics have.
+        Before there is enough, that which the statistics have; the last one, if nothing is stale
+        and not much of the sample is new.
         """
         if not self._reservoir.is_ready:
             return statistics.training, statistics.untrained
-        self._is_due = False
-        return self._reservoir.training(statistics)
+        if self._last is None or self._is_due or self._age >= self._pause:
+            self._is_due, self._age = False, 0
+            self._last = self._reservoir.training(statistics)
+        return self._last
 
 
 class MeshWatch:
