@@ -120,6 +120,7 @@ ORDER = {
         "laboratory",
         "experiment",
     ),
+    "penstock.adapt": ("settings", "training"),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
     "penstock.cli": ("show", "*"),
 }

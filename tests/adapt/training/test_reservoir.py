@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
-from penstock.adapt.training.expectation import operator_name
 from penstock.adapt.training.rehearsal import rehearsed
 from penstock.adapt.training.reservoir import Reservoir
 from penstock.cql import parse
 from penstock.engine.rows.columns import TS
+from penstock.optimize.mesh.reckon import operator_name
 from penstock.optimize.options import PlanOptions
 from penstock.stats.statistics import Statistics
 from support.adapt.sectors import drawn, mesh_by, sector_query, tuples

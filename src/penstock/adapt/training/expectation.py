@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from penstock.plan.mesh import DriverMesh, Fork, MeshJoin, MeshRoute, Operator, Screen, Split
+from penstock.optimize.mesh.reckon import operator_name, routes_taken
+from penstock.plan.mesh import DriverMesh, MeshJoin, MeshRoute, Operator, Screen
 from penstock.plan.multiway import Probe
-from penstock.stats.training import Training, Value
-
-Floats = NDArray[np.float64]
-
+from penstock.stats.training import Training
 
 Yields = Mapping[tuple[int, str], float]
 """Rows out for one in, by a route's number and an operator's name."""
@@ -41,41 +38,6 @@ def expected_yields(plan: MeshJoin, mesh: DriverMesh, training: Training) -> Yie
             rows = rows * yields[:, training.operators.index(name)]
             came_out[key] = came_out.get(key, 0.0) + float(rows.sum())
     return {key: came_out[key] / rows for key, rows in went_in.items() if rows > 0.0}
-
-
-def routes_taken(mesh: DriverMesh, training: Training) -> NDArray[np.int64]:
-    """The route that the classifier gives each training tuple.
-
-    A column of which the training knows nothing is NULL: it had one value in all the sample.
-    """
-    rows = [dict(zip(training.attributes, values, strict=True)) for values in training.values]
-    return np.array([_goes(mesh.classifier, row)[0] for row in rows], np.int64)
-
-
-def levels_passed(mesh: DriverMesh, training: Training) -> Floats:
-    """The tests that the classifier makes of each training tuple."""
-    rows = [dict(zip(training.attributes, values, strict=True)) for values in training.values]
-    return np.array([_goes(mesh.classifier, row)[1] for row in rows], np.float64)
-
-
-def operator_name(operator: Operator) -> str:
-    """The name of an operator in training and reports."""
-    return str(operator.condition) if isinstance(operator, Screen) else operator.target
-
-
-def _goes(fork: Fork, values: Mapping[str, Value]) -> tuple[int, int]:
-    """The route of a tuple, and the tests on its way."""
-    levels = 0
-    while isinstance(fork, Split):
-        levels += 1
-        fork = fork.passed if _passes(fork, values.get(fork.attribute)) else fork.failed
-    return fork.route, levels
-
-
-def _passes(split: Split, value: Value) -> bool:
-    if isinstance(value, str) or value is None:
-        return value in split.values
-    return split.limit is not None and value <= split.limit
 
 
 def _ways(plan: MeshJoin, mesh: DriverMesh) -> Iterator[int]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from penstock.adapt.settings import Settings
 from penstock.duration import MICROS
+from penstock.engine.join.sampling import exponential_lots
 from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.engine.wire.facts import InputSample
 from penstock.engine.wire.packets import from_streams
-from penstock.kernels.drop import sample_lots
 from penstock.query import Query, TimeWindow
 from penstock.sampling.condense import FEW_TEXTS
 from penstock.sampling.sample import predicate_columns, training_columns
@@ -66,7 +66,7 @@ class KeptSample:
         more = KeptSample(
             self.alias,
             pa.table(new).drop_columns([ARRIVAL]),
-            exponential(self.alias, new.column(ARRIVAL).to_numpy()),
+            exponential_lots(self.alias, new.column(ARRIVAL).to_numpy()),
             np.full(len(new), batch, np.int64),
         )
         both = replace(self._joined(more), last_rows=sum(each.rows for each in drawn))
@@ -119,12 +119,6 @@ class KeptSample:
     def _at(self, places: Int64s) -> KeptSample:
         rows = None if self.rows is None else self.rows.take(pa.array(places))
         return replace(self, rows=rows, lots=self.lots[places], batches=self.batches[places])
-
-
-def exponential(alias: str, arrivals: Int64s) -> Floats:
-    """The lots of tuples: what samples are drawn by, as exponentially distributed numbers."""
-    uniform = (sample_lots(alias, arrivals).astype(np.float64) + 0.5) / 2.0**64
-    return np.asarray(-np.log1p(-np.minimum(uniform, 1.0 - 2.0**-53)))
 
 
 def _is_name(column: pa.ChunkedArray) -> bool:

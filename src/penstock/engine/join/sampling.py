@@ -42,6 +42,15 @@ def sample_of(alias: str, draw: Draw, block: Arrivals) -> InputSample | None:
     return InputSample(alias, len(block.numbers), as_stream(rows).to_pybytes())
 
 
+def exponential_lots(alias: str, arrivals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The lots of tuples, by which they are drawn, as exponentially distributed numbers.
+
+    Divided by weights, the least of them are a weighted sample.
+    """
+    uniform = (sample_lots(alias, arrivals).astype(np.float64) + 0.5) / 2.0**64
+    return np.asarray(-np.log1p(-np.minimum(uniform, 1.0 - 2.0**-53)))
+
+
 def _chosen(lots: NDArray[np.uint64], share: float) -> NDArray[np.int64]:
     """The places of the lots below a share of all, the least ones if these are too many."""
     chosen = np.arange(len(lots))
