@@ -45,7 +45,7 @@ soak: setup ## kill a running query a hundred times at random moments
 	$(BIN)/python tests/support/engines/soak.py --kills 100
 
 golden: setup ## rewrite the golden files; review the diff
-	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/stats/files/test_stats_file.py
+	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
 
 clean: ## remove what the targets made
 	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis

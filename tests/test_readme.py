@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -100,8 +99,10 @@ def test_the_quick_start_works_on_spark_and_goes_on(clone: Path) -> None:
             (clone / "new.csv").write_text(MINUTE_LATER.format(name=name, value=value))
             (clone / "new.csv").rename(clone / "examples" / "data" / name / "1511.csv")
         wait_until(lambda: process.poll() is not None or rows(clone / "out" / "slow") > 152)
-        process.send_signal(signal.SIGINT)
+        shown = run(clone, block("", "penstock status")).stdout
         assert process.wait(timeout=PATIENCE) == 0
+    assert "runs on spark" in shown
+    assert "stop: the run ends after batch" in shown
     assert rows(clone / "out" / "slow") == 153
 
 

@@ -120,9 +120,20 @@ ORDER = {
         "laboratory",
         "experiment",
     ),
-    "penstock.adapt": ("settings", "training"),
+    "penstock.adapt": (
+        "settings",
+        "training",
+        "figures",
+        "drift",
+        "planning",
+        "switching",
+        "helpers",
+        "knowledge",
+        "predictions",
+        "*",
+    ),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
-    "penstock.cli": ("show", "*"),
+    "penstock.cli": ("show", "control", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.

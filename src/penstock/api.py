@@ -10,7 +10,7 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import penstock
 from penstock.arguments import as_flag, as_names, as_number, as_path, as_text
@@ -34,9 +34,13 @@ from penstock.stats.files.load import load
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 
+if TYPE_CHECKING:
+    from penstock.engine.run.options import RunOptions
+
 # The package itself gives what belongs to an engine, and loads it only where hints are looked up.
 SinkLike: TypeAlias = "penstock.Sink | str | Callable[[Any, int], None]"
 DurationLike: TypeAlias = Duration | timedelta | float | str
+ReplanLike: TypeAlias = Literal["on", "advise", "off"] | None
 
 # A notebook gives a frame no height of its own.
 _FRAME = "width: 100%; height: 640px; border: 0"
@@ -192,6 +196,7 @@ class ContinuousQuery:
         partitions: int | None = None,
         overwrite: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
+        replan: ReplanLike = None,
     ) -> penstock.SparkRun:
         """Start on a Spark session; the handle's `streaming` is Spark's own StreamingQuery.
 
@@ -199,8 +204,11 @@ class ContinuousQuery:
         `parquet:out`; a function is one too. `trigger` is a length of time or seconds.
         `available_now` reads all there is and ends; `drain` then also answers what waits for the
         frontier and closes the checkpoint. Otherwise the query runs at every `trigger` until it
-        is stopped, which the end of a `with` block does. `report` is called after each batch. A
-        query that is known not to keep up is refused unless it may shed.
+        is stopped, which the end of a `with` block does. `report` is called after each batch. With
+        `replan="on"` it follows the streams: it measures them, and switches to another plan where
+        that is worth it; `advise` only says so in its reports, `off` does neither. A plan that was
+        forced stays unless `replan` is given. A query that is known not to keep up is refused
+        unless it may shed.
         """
         from penstock.engine.run.options import RunOptions
         from penstock.engine.spark.start import start
@@ -216,7 +224,8 @@ class ContinuousQuery:
             report=report,
         )
         refuse_infeasible(self.decision)
-        return start(self.plan, spark, options)
+        query, options = self.followed(options, replan)
+        return start(query.plan, spark, options)
 
     def local(
         self,
@@ -229,6 +238,7 @@ class ContinuousQuery:
         partitions: int | None = None,
         overwrite: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
+        replan: ReplanLike = None,
     ) -> penstock.LocalRun:
         """The same query in this process, with the same options.
 
@@ -249,7 +259,24 @@ class ContinuousQuery:
             report=report,
         )
         refuse_infeasible(self.decision)
-        return open_run(self.plan, options)
+        query, options = self.followed(options, replan)
+        return open_run(query.plan, options)
+
+    def followed(
+        self, options: RunOptions, replan: object = None
+    ) -> tuple[ContinuousQuery, RunOptions]:
+        """The query as it goes on from a checkpoint, and its options with who follows its streams.
+
+        What an earlier run has measured counts more than what is given.
+        """
+        from penstock.adapt.follow import as_mode, supervisor_for
+        from penstock.adapt.resume import with_measured
+
+        mode, query = as_mode(replan, self.options), self
+        if mode == "on":
+            query = replace(self, known=with_measured(self.known, options.checkpoint))
+        supervisor = supervisor_for(query.plan, query.known, query.options, mode)
+        return query, replace(options, supervisor=supervisor)
 
     def check(
         self,

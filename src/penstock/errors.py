@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 
 _PASSWORD = re.compile(r"(?<=://)([^\s'\"/:@]*:)(?!\d+/)([^\s'\"@]+)(?=@)")
+_SECRET = re.compile(
+    r"(?i)([?&][^\s'\"=&]*(?:secret|token|password|sig|key)[^\s'\"=&]*=)[^\s'\"&]+"
+)
 # Of a longer line only what is around the mistake is shown.
 _WIDEST = 160
 
@@ -49,6 +52,11 @@ def _stretch(line: str, first: int) -> str:
     shown = line[first : first + _WIDEST]
     shown = shown if first == 0 else "…" + shown[1:]
     return shown if first + _WIDEST >= len(line) else shown[:-1] + "…"
+
+
+def without_passwords(text: str) -> str:
+    """A text with stars in the place of the passwords in its URIs."""
+    return _SECRET.sub(r"\1***", _PASSWORD.sub(_hidden, text))
 
 
 class PenstockError(Exception):

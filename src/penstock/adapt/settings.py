@@ -9,6 +9,126 @@ from dataclasses import dataclass
 class Settings:
     """When figures count as moved, when another plan is worth a switch, and how shedding is led."""
 
+    half_life_batches: float = 5.0
+    """A figure's past counts half after so many batches: with fewer, its noise would be that of two
+    or three batches; with more, slow changes would be followed too late."""
+
+    half_life_windows: float = 0.25
+    """The same as a part of the largest window, where that is longer: a plan works with what is in
+    the windows, so that figures need not move faster than these."""
+
+    remembered_batches: int = 64
+    """Batches that each figure keeps apart, so that a drift can leave only those after it; a change
+    that came before them has been forgotten by the half-life anyway."""
+
+    least_hits: float = 10.0
+    """Events from which a measured figure counts: ten are known to a third, where guesses are off
+    by a factor of ten and more."""
+
+    most_error: float = 0.5
+    """Relative error above which a measured figure does not replace a given one."""
+
+    none_seen: float = 3.0
+    """Events that may have been expected where none came: at three, none comes in one of twenty."""
+
+    drift_delta: float = 0.002
+    """ADWIN's confidence, the usual one: in 6,000 batches of a Poisson stream it saw no drift that
+    was none, and a step of 10 % at 5,000 tuples a batch within three."""
+
+    drift_least: int = 2
+    """Batches before ADWIN may cut, and on each side of a cut: there is one value a batch, and a
+    step must be noticed within three."""
+
+    jump_of_two: float = 6.0
+    """Standard deviations by which two batches in a row are a step: ADWIN waits for five where a
+    rate changes a hundredfold, as its window's variance is then the step itself."""
+
+    jump_of_one: float = 12.0
+    """The same of one batch: twice as far, since one alone may be an odd one."""
+
+    least_noise: float = 0.01
+    """Relative noise that a batch's figure has at the least: huge batches differ by a per cent for
+    reasons that no plan cares about."""
+
+    moved: float = 0.1
+    """A figure that is off by so much since plans were last weighed makes them be weighed again:
+    what changes less can hardly bring a plan its margin (Feldera takes the same)."""
+
+    moved_errors: float = 2.5
+    """How many times its error a figure must have moved, too; or chance would be followed."""
+
+    weigh_every: int = 2
+    """Batches between two weighings without a drift: what moves slowly can wait for the next."""
+
+    stay_every: int = 5
+    """Batches between weighings that all found the running plan the best: where figures wander
+    without a better plan, asking at each step is work for nothing."""
+
+    free_margin: float = 1.1
+    """How many times the work of the new plan the old one's must be, where nothing is rebuilt."""
+
+    rebuild_margin: float = 1.2
+    """The same where state is rebuilt: what was estimated wrongly is then paid for twice."""
+
+    least_saving: float = 0.02
+    """Part of the clock that a rebuild must save: less is not worth a longer batch to anybody."""
+
+    payback: float = 2.0
+    """How many times its seconds a rebuild must bring within the horizon: the promise may be half
+    wrong."""
+
+    horizon_windows: float = 2.0
+    """The horizon in largest windows, at the most: by then the state has been replaced twice."""
+
+    horizon_regime: float = 2.0
+    """The horizon in times that the streams have been as they are: what has lasted long goes on for
+    long, and what has just begun may end as soon."""
+
+    dwell_batches: int = 10
+    """Batches after a switch in which there is no other without a new drift."""
+
+    settling_batches: int = 3
+    """The same as long as a drift, or the start, is less than `dwell_batches` ago: the first
+    figures after a change are rough, and a better plan shall not wait for ten batches."""
+
+    judged_batches: int = 10
+    """Batches over which what came of a switch is compared with its promise."""
+
+    least_outcome: float = 0.1
+    """Part of its promise that a switch must keep: below it, Flink's autoscaler too calls a change
+    ineffective."""
+
+    outcome_errors: float = 2.0
+    """Standard errors by which an outcome must be too small: seconds of batches are noisy."""
+
+    reckoned_every: int = 4
+    """Batches between two whose seconds are compared with what the model says of them: that takes a
+    millisecond, and what is usual changes slowly."""
+
+    barred_windows: float = 10.0
+    """Largest windows for which a plan that was taken back is not tried again."""
+
+    barred_batches: int = 50
+    """Batches for which it is not, at the least."""
+
+    most_factor: float = 10.0
+    """How far predictions of seconds are corrected: guessed costs are hardly further off, and where
+    batches are nearly empty it is their start that takes the time, not the work."""
+
+    stale_batches: int = 3
+    """Batches after which what a probe said, that the plan makes no more, is told by sketches."""
+
+    sketched_every: int = 4
+    """Batches between two looks at all sets of sketches; a drift of a pair makes one at once."""
+
+    told_every: int = 4
+    """Batches between two reports that have the figures as a stats file: a restart loses no more
+    than what came after the last of them."""
+
+    sketch_keys: int = 2_048
+    """Different hashes of a key that are kept of each input: at 256 a pair's selectivity is known
+    to six per cent, and a union of batches shall not fall below that."""
+
     # Training of meshes.
 
     sample_size: int = 2_000
@@ -47,18 +167,18 @@ class Settings:
     """Tuples that are tried out in any case: groups of fewer than 5 are not told apart, and 20 of
     them are some."""
 
-    stale_factor: float = 2.0
+    mesh_stale_factor: float = 2.0
     """How many times as many, or as few, rows as expected an operator lets through on one route,
     measured by what it does on all: routes of tuples that differ by less cost about the same."""
 
-    stale_errors: float = 5.0
+    mesh_stale_errors: float = 5.0
     """Standard errors that this must be besides, since every operator of every route is looked at
     in every batch: chance exceeds them once in two million."""
 
-    stale_batches: int = 2
+    mesh_stale_batches: int = 2
     """Batches that are looked at together: one may be small, more would hide a change longer."""
 
-    stale_rows: int = 50
+    mesh_stale_rows: int = 50
     """Rows that must have come to an operator on a route before it is judged by them."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.control.measured import measured
 from penstock.cli.plan_options import Planning, planned_query
 from penstock.errors import SinkError
 
@@ -17,7 +18,20 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    file: Annotated[str, typer.Argument(help="The query; - for stdin.")],
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            help="The query; - for stdin. With --from, default: that of the checkpoint."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="CHECKPOINT",
+            help="Sample nothing: write what a run on this checkpoint has measured.",
+        ),
+    ] = None,
     rows: Annotated[int, typer.Option(min=1, help="Read at most so many tuples a source.")] = (
         100_000
     ),
@@ -33,8 +47,14 @@ def analyze(
     """Sample the sources and write a stats file: rates, distinct counts, selectivities, costs."""
     from penstock.stats.files.dump import dump
 
-    query = planned_query(file, Planning(functions=functions)).query
-    found = _with_progress(query, rows, seconds)
+    if file is None and source is None:
+        raise typer.BadParameter("give a query, or --from CHECKPOINT", param_hint="FILE")
+    query = None if file is None else planned_query(file, Planning(functions=functions)).query
+    if source is not None:
+        found = measured(source, query, functions)
+    else:
+        assert query is not None, "there is one or the other"
+        found = _with_progress(query, rows, seconds)
     if output is None:
         sys.stdout.write(dump(found))
     else:

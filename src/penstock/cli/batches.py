@@ -47,6 +47,7 @@ class Batches:
     drain: bool
     overwrite: bool
     partitions: int | None
+    replan: str | None = None
 
     def options(self) -> RunOptions:
         """The same, checked; a usage error for what cannot be."""
@@ -91,6 +92,7 @@ def run_in_batches(
         with Signals() as signals, _folder(batches) as place, shown as progress:
             refuse_infeasible(query.decision)
             options = replace(options, checkpoint=place, report=progress)
+            query, options = query.followed(options, batches.replan)
             if engine == "local":
                 _run_here(query, options, signals)
             else:

@@ -13,6 +13,10 @@ import typer
 
 from penstock.cli.analyze import analyze
 from penstock.cli.bench import bench
+from penstock.cli.control.replan import replan
+from penstock.cli.control.shed import shed
+from penstock.cli.control.status import status
+from penstock.cli.control.stop import stop
 from penstock.cli.demo import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
@@ -29,7 +33,9 @@ app = typer.Typer(
 
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
-for command in (explain, run, analyze, demo, bench, doctor):
+_OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
+_OF_CHECKPOINTS = (status, stop, replan, shed)
+for command in (*_OF_QUERIES, *_OF_CHECKPOINTS):
     app.command()(command)
 
 

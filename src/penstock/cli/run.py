@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -59,6 +59,13 @@ def run(
     partitions: Annotated[
         int | None, typer.Option(min=1, help="Partitions of the state; default: the cores.")
     ] = None,
+    replan: Annotated[
+        Literal["on", "advise", "off"] | None,
+        typer.Option(
+            help="Follow the streams: on switches plans, advise only says which would be better; "
+            "default: on, and off with --plan."
+        ),
+    ] = None,
     eager: Annotated[
         bool, typer.Option("--eager", help="Laboratory: join tuple by tuple (engine local).")
     ] = False,
@@ -78,7 +85,9 @@ def run(
     ] = None,
 ) -> None:
     """Run a query: every result once, in the sink; progress on stderr."""
-    batches = Batches(sink, checkpoint, trigger, available_now, drain, overwrite, partitions)
+    batches = Batches(
+        sink, checkpoint, trigger, available_now, drain, overwrite, partitions, replan
+    )
     session = Session(master, dict(map(setting, conf or [])))
     laboratory = Laboratory(None if eager else every, expire, cost)
     wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from threading import TIMEOUT_MAX, RLock
 
 from penstock.arguments import as_flag, as_seconds
-from penstock.engine.run.handle import Handle, has_ended, within_itself
+from penstock.engine.run.handle import Handle, has_ended, message_of, within_itself
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
@@ -50,7 +51,9 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     )
     try:
         feed = Feed(query.sources.values(), held.store)
-        pipeline = Pipeline(plan, held, sink, overwrite=options.overwrite)
+        pipeline = Pipeline(
+            plan, held, sink, overwrite=options.overwrite, supervisor=options.supervisor
+        )
     except BaseException:
         held.close()
         raise
@@ -64,7 +67,8 @@ class LocalRun(Handle):
     """
 
     def __init__(self, pipeline: Pipeline, feed: Feed, options: RunOptions):
-        super().__init__(pipeline, options.report)
+        super().__init__(pipeline, options, "local")
+        pipeline.watch.backlog = feed.backlog
         self._feed = feed
         self._options = options
         # Whoever stops it from another thread waits for the batch under way; the thread that runs
@@ -135,6 +139,7 @@ class LocalRun(Handle):
                     self._failed(error)
                 raise
             finally:
+                self.pipeline.watch.rest()
                 self._is_running = False
                 if is_over:
                     self._end()
@@ -153,14 +158,14 @@ class LocalRun(Handle):
 
     def _end(self) -> None:
         self._has_ended, self._is_frozen = True, False
-        self.pipeline.checkpoint.close()
+        self.pipeline.close(message_of(self._failure))
 
     def _read_all(self, drain: bool, until: float = math.inf) -> bool:
         """Run batches while there is something to read; False if time was up before the end."""
         if not self._is_frozen:
             self._feed.freeze()
             self._is_frozen = True
-        while not self._is_stopping and self._step():
+        while self._goes_on() and self._step():
             if time.monotonic() >= until:
                 return False
         if drain and not self._is_stopping:
@@ -169,9 +174,10 @@ class LocalRun(Handle):
 
     def _follow(self, seconds: float, until: float = math.inf) -> bool:
         """Run a batch every so many seconds; False if time was up before it was stopped."""
-        while not self._is_stopping:
+        while self._goes_on():
             now = time.monotonic()
             if now < self._next_look:
+                self.pipeline.watch.rest()
                 time.sleep(max(0.0, min(_NAP, self._next_look - now, until - now)))
             else:
                 is_new = self._step()
@@ -180,10 +186,20 @@ class LocalRun(Handle):
                 return self._is_stopping
         return True
 
+    def _halt(self) -> None:
+        self._is_stopping = True
+
+    def _goes_on(self) -> bool:
+        """Whether it has not been stopped, by its handle or by an order."""
+        if not self._is_stopping:
+            self._attendant.attend()
+        return not self._is_stopping
+
     def _step(self) -> bool:
         """Run one batch, if there is something new."""
         number = self.pipeline.manifest.batch + 1
-        serving = self._feed.serve(number, self.pipeline.manifest.offsets)
+        serve = partial(self._feed.serve, number, self.pipeline.manifest.offsets)
+        serving = self.pipeline.watch.feed(serve)
         if serving is None:
             return False
         run = in_process([piece.packet(0) for piece in serving.slices])

@@ -69,7 +69,7 @@ def test_flows_of_uncertain_routes_are_told(tmp_path: Path) -> None:
     run.available_now()
     lottery = run.pipeline.adaptive.lottery
     names = {"b", *(str(condition) for condition in query.filters)}
-    assert {(driver, operator) for driver, _, operator in lottery.went_in} == {
+    assert {(driver, operator) for driver, _, operator in lottery.went_in} >= {
         ("a", name) for name in names
     }
     for number, condition in enumerate(query.filters):

@@ -85,13 +85,13 @@ def _moved(flows: tuple[Flow, ...], settings: Settings) -> Iterator[tuple[Flow, 
     (a logarithm)."""
     for flow in flows:
         others = [f for f in flows if f.operator == flow.operator and f.route != flow.route]
-        if flow.went_in < settings.stale_rows or not others:
+        if flow.went_in < settings.mesh_stale_rows or not others:
             continue
         rows = max(sum(f.came_out for f in others), 0.5)
         general = rows / max(sum(f.expected for f in others), 0.5)
         moved = log(flow.factor / general)
         error = sqrt(flow.error**2 + min((f.error for f in others), default=inf) ** 2)
-        if abs(moved) > max(log(settings.stale_factor), settings.stale_errors * error):
+        if abs(moved) > max(log(settings.mesh_stale_factor), settings.mesh_stale_errors * error):
             yield flow, moved
 
 

@@ -91,7 +91,7 @@ class MeshWatch:
         self._plan: Plan | None = None
         self._by: Trained = {}
         self._expected: dict[str, Yields] = {}
-        self._told: deque[Sequence[OperatorReport]] = deque(maxlen=settings.stale_batches)
+        self._told: deque[Sequence[OperatorReport]] = deque(maxlen=settings.mesh_stale_batches)
 
     def hear(self, plan: Plan, by: Trained, operators: Sequence[OperatorReport]) -> str | None:
         """Why the running plan is stale, if it is; `by` is the newest training."""

@@ -1,11 +1,26 @@
-"""Orders: what a running query may be told from outside."""
+"""Orders: what a running query may be told from outside, as files in its checkpoint."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast, get_args
+
+from penstock.engine.places.file_names import is_own, unique_name
+from penstock.engine.state.store import Store
+
+FOLDER = "control"
+VERSION = 1
 
 OrderKind = Literal["stop", "replan", "pin", "shed"]
+
+_VALUES: dict[str, tuple[str, ...] | None] = {
+    "stop": ("",),
+    "replan": ("on", "advise", "off"),
+    "pin": None,
+    "shed": ("on", "off"),
+}
+"""What each may say; None for any text but none."""
 
 
 @dataclass(frozen=True)
@@ -16,4 +31,70 @@ class Order:
     kind: OrderKind
     value: str = ""
     number: int = 0
-    """The number of its file, which its answer names."""
+    """The number of its file, in the order of which orders are obeyed."""
+
+    name: str = ""
+    """The name of its file, without its ending, which no other order has: its answer has it too."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value}".rstrip()
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """A file that is none, and why."""
+
+    name: str
+    reason: str
+
+
+def give(store: Store, kind: OrderKind, value: str = "") -> Order:
+    """Give an order to whatever runs on a checkpoint; no other writer's is lost by that."""
+    number = max((number_of(name) for name in order_names(store)), default=0) + 1
+    name = f"{number:012d}-{unique_name()}"
+    data = {"version": VERSION, "kind": kind, "value": value}
+    store.publish(file_of(name), json.dumps(data).encode())
+    return Order(kind, value, number, name)
+
+
+def withdraw(store: Store, order: Order) -> None:
+    """Take back an order that was not obeyed."""
+    store.remove([file_of(order.name)])
+
+
+def order_names(store: Store) -> list[str]:
+    """The names of the orders that are there, in the order in which they are obeyed."""
+    folder = store.root / FOLDER
+    found = [name for name, _ in folder.files() if is_own(f"{FOLDER}/{name}") and name[0] != "."]
+    return sorted((name.removesuffix(".json") for name in found), key=lambda n: (number_of(n), n))
+
+
+def number_of(name: str) -> int:
+    return int(name.partition("-")[0])
+
+
+def file_of(name: str) -> str:
+    return f"{FOLDER}/{name}.json"
+
+
+def read_order(store: Store, name: str) -> Order | Malformed | None:
+    """The order in a file; None if that is gone."""
+    try:
+        with store.open(file_of(name)) as file:
+            return _parsed(name, file.read())
+    except FileNotFoundError:
+        return None
+
+
+def _parsed(name: str, data: bytes) -> Order | Malformed:
+    try:
+        found = json.loads(data)
+        kind, value = found["kind"], found.get("value", "")
+        values = _VALUES[kind]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        kinds = ", ".join(get_args(OrderKind))
+        return Malformed(name, f'it is not like {{"kind": "stop"}}; the kinds are {kinds}')
+    if not isinstance(value, str) or (value not in values if values else not value):
+        wanted = " or ".join(values) if values else "the text of a plan"
+        return Malformed(name, f"{kind} takes {wanted or 'no value'}, not {value!r}")
+    return Order(cast(OrderKind, kind), value, number_of(name), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -21,6 +22,10 @@ from penstock.query import RowsWindow, TimeWindow
 from penstock.query.window import is_tumble
 
 Infos = tuple[ChunkInfo, ...]
+
+# Rows of a module that each partition is thought to have beside those it has, so that few rows do
+# not say that all are here.
+_FEW = 16
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,26 @@ class Batch:
     def all_is_new(self) -> bool:
         """Whether everything in the windows counts as new."""
         return self.rebuilds or self.is_snapshot
+
+    @cached_property
+    def _kept_rows(self) -> Mapping[Module, int]:
+        """How many rows each module has, in all partitions."""
+        return {
+            m: sum(c.rows for each in at.values() for c in each) for m, at in self.state.items()
+        }
+
+    def share_at(self, name: str, pid: int) -> float:
+        """The part of the rows of an input or inner join that a partition of theirs has, about."""
+        module = Module.kept(name, pid // self.partitions)
+        here = sum(chunk.rows for chunk in self.chunks_of(module, pid))
+        everywhere = self._kept_rows.get(module, 0)
+        return (here + _FEW) / (everywhere + _FEW * self.partitions)
+
+    def stands_for_several(self, name: str) -> bool:
+        """Whether rows of an input or inner join may stand for several tuples of an input."""
+        inner = self.routing.inner(name)
+        members = (name,) if inner is None else inner.members
+        return not self.layout.weighted.isdisjoint(members)
 
     def rows_of(self, name: str, info: ChunkInfo) -> pa.RecordBatch:
         """The rows of a chunk, with lanes if the input has been weighted since it was written."""

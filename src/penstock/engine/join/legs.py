@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import holds
-from penstock.engine.routes.meter import Meter
+from penstock.engine.join.reach import Reach, alive_since_all
+from penstock.engine.routes.meter import Gauge, Meter
 from penstock.engine.routes.multiway_routes import Visit
 from penstock.engine.rows.columns import (
     END,
@@ -22,11 +24,11 @@ from penstock.engine.rows.columns import (
     is_control,
     number_name,
 )
-from penstock.engine.rows.lifetimes import alive_since, alive_until
+from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.state.store import Chunk
 from penstock.kernels.ranges import expand, find_ranges
 from penstock.kernels.sorting import hash_order
-from penstock.query import Condition, Input, RowsWindow, Window
+from penstock.query import Condition, Input, RowsWindow
 from penstock.query.expression import columns_of
 
 Int64s = NDArray[np.int64]
@@ -86,11 +88,17 @@ def start(rows: pa.RecordBatch, item: Input) -> Partial:
 
 @dataclass(frozen=True)
 class Join:
-    """The visits of one leg over the state of one partition."""
+    """The visits of one leg over the state of one partition.
+
+    `reach` says what a visit could find by time alone; None where that tells nothing. Of a leg
+    whose tuples are at all partitions, one partition `counts_arrivals`.
+    """
 
     visits: tuple[Visit, ...]
     state: Callable[[Visit], Sequence[Chunk]]
     meter: Meter = field(default_factory=Meter)
+    reach: Callable[[Visit], Reach | None] = lambda visit: None
+    counts_arrivals: bool = True
 
     def run(self, partial: Partial) -> Iterator[Partial]:
         """Combinations that are left after all visits, in slices."""
@@ -101,16 +109,25 @@ class Join:
 
     def _visit(self, number: int, partial: Partial) -> Iterator[Partial]:
         visit = self.visits[number]
-        self.meter.went_in[visit.target] += len(partial)
-        found = (p for c in self.state(visit) for p in self._probe(visit, partial, c))
+        gauge = self.meter.at(visit.target, is_probe=True)
+        gauge.went_in += len(partial) if number or self.counts_arrivals else 0
+        started = perf_counter()
+        chunks, reach = self.state(visit), self.reach(visit)
+        if reach is not None:
+            gauge.met = (gauge.met or 0.0) + reach.met(visit.windows, partial.control)
+        gauge.seconds += perf_counter() - started
+        found = (p for chunk in chunks for p in self._probe(visit, gauge, partial, chunk))
         if number == len(self.visits) - 1:
             yield from found
         else:
             for piece in gathered(found):
                 yield from self._visit(number + 1, piece)
 
-    def _probe(self, visit: Visit, partial: Partial, chunk: Chunk) -> Iterator[Partial]:
-        earliest = _alive_since_all(visit.windows, partial.control[TS])
+    def _probe(
+        self, visit: Visit, gauge: Gauge, partial: Partial, chunk: Chunk
+    ) -> Iterator[Partial]:
+        started = perf_counter()
+        earliest = alive_since_all(visit.windows, partial.control[TS])
         if chunk.longest is not None:
             earliest = np.maximum(earliest, partial.control[TS] - chunk.longest)
         hashes = (
@@ -123,17 +140,22 @@ class Join:
         )
         ends = np.cumsum(counts)
         total = int(ends[-1])
+        gauge.seconds += perf_counter() - started
         for first in range(0, total, SLICE):
+            started = perf_counter()
             last = min(first + SLICE, total)
             ours, theirs = expand(starts, counts, ends, first, last)
             found = self._extend(visit, partial, chunk, ours, theirs)
+            gauge.came_out += len(found)
+            gauge.seconds += perf_counter() - started
+            found = self._checked(visit, gauge, found)
             if len(found):
                 yield found
 
     def _extend(
         self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
     ) -> Partial:
-        """Combinations of both sides that pass all checks."""
+        """Combinations of both sides that have equal keys and are alive together."""
         for key in visit.also:
             same = partial.control[hash_name(key)][ours] == _control(chunk, hash_name(key))[theirs]
             ours, theirs = ours[same], theirs[same]
@@ -151,7 +173,7 @@ class Join:
             {} if visit.is_final else numbers | self._bounds(visit, partial, chunk, ours, theirs)
         )
         payload = self._payload(visit, partial, chunk, ours, theirs)
-        return self._checked(visit, Partial(len(ours), control, payload))
+        return Partial(len(ours), control, payload)
 
     def _bounds(
         self, visit: Visit, partial: Partial, chunk: Chunk, ours: Int64s, theirs: Int64s
@@ -185,16 +207,23 @@ class Join:
         right = _take(chunk.rows.select(other), theirs)
         return pa.RecordBatch.from_arrays(left.columns + right.columns, names=mine + other)
 
-    def _checked(self, visit: Visit, found: Partial) -> Partial:
+    def _checked(self, visit: Visit, gauge: Gauge, found: Partial) -> Partial:
+        """Those that meet the conditions which can be decided now, and the filters that come next;
+        with the columns that are still needed."""
         for check in visit.checks:
-            found = _where(check, found)
-        self.meter.came_out[visit.target] += len(found)
+            found = self._filtered(check, found)
+        gauge.passed += len(found)
         for screen in visit.screens:
-            self.meter.went_in[str(screen)] += len(found)
-            found = _where(screen, found)
-            self.meter.came_out[str(screen)] += len(found)
+            found = self._filtered(screen, found)
         needed = [name for name in found.payload.schema.names if name in visit.keep]
         return replace(found, payload=found.payload.select(needed))
+
+    def _filtered(self, condition: Condition, found: Partial) -> Partial:
+        started = perf_counter()
+        left = _where(condition, found)
+        gauge = self.meter.at(str(condition), is_probe=False)
+        gauge.filtered(len(found), len(left), perf_counter() - started)
+        return left
 
 
 def _where(check: Condition, found: Partial) -> Partial:
@@ -203,14 +232,6 @@ def _where(check: Condition, found: Partial) -> Partial:
         return found
     kept = holds(check.expression, found.payload, column_name).to_numpy(zero_copy_only=False)
     return found if kept.all() else found.take(np.flatnonzero(kept))
-
-
-def _alive_since_all(windows: tuple[Window | None, ...], times: Int64s) -> Int64s:
-    """The earliest time of the last member of a combination that is alive at each of `times`."""
-    earliest = alive_since(windows[0], times)
-    for window in windows[1:]:
-        earliest = np.maximum(earliest, alive_since(window, times))
-    return earliest
 
 
 def by_time(chunk: Chunk) -> Chunk:

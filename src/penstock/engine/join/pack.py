@@ -9,13 +9,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.expressions.evaluate import evaluate, one_array, passing
+from penstock.engine.expressions.evaluate import evaluate, one_array
 from penstock.engine.folding.fold import folded, with_lanes
+from penstock.engine.join.key_sketches import KeyCounters, KeyShares
+from penstock.engine.join.pack_meter import PackMeter
 from penstock.engine.join.sampling import Draw, sample_of
 from penstock.engine.places.place import Place
 from penstock.engine.routes.address import address
 from penstock.engine.routes.multiway_routes import Routing
-from penstock.engine.routes.screening import Screened, Screener
+from penstock.engine.routes.screening import Screened, Screener, metered
 from penstock.engine.rows.columns import (
     ARRIVAL,
     PASSES,
@@ -55,7 +57,8 @@ class Packing:
 
     `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
-    that are kept go to files below `root`, the checkpoint's. `samples` are drawn of some inputs.
+    that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
+    the keys is sketched; `samples` are drawn of some inputs.
     """
 
     layout: Layout
@@ -66,6 +69,7 @@ class Packing:
     open_tick: int = -FOREVER
     screeners: Mapping[str, Screener] = field(default_factory=dict)
     root: Place | None = None
+    key_shares: KeyShares = field(default_factory=dict)
     samples: Mapping[str, Draw] = field(default_factory=dict)
 
     @property
@@ -73,19 +77,21 @@ class Packing:
         return self.layout.query
 
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
-        """Tuples for the first step, and a fact with what was read of each source."""
+        """Tuples for the first step, and facts with what was read of each source."""
+        meter = PackMeter(KeyCounters(self.key_shares))
         for packet in packets:
             match packet.tag:
                 case Tag("slice"):
-                    yield from self._pack_slice(Slice.of(packet))
+                    yield from self._pack_slice(Slice.of(packet), meter)
                 case Tag("rows", str(name)):
                     for block in read_packet(self._source(name), packet):
-                        yield from self._pack_block(name, block)
+                        yield from self._pack_block(name, block, meter)
                 case _:
                     yield packet
                     yield from self._tell_view(packet)
+        yield from (pack_fact(0, fact) for fact in meter.read())
 
-    def _pack_slice(self, piece: Slice) -> Iterator[Packet]:
+    def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source
         columns, hints = self._columns(name), self._hints(name)
         for number, block in enumerate(read_slice(self._source(name), columns, piece, hints)):
@@ -95,9 +101,9 @@ class Packing:
                 yield pack_fact(0, KeptRows(name, (piece.number, number), staged))
             if block.unreadable is not None:
                 yield pack_fact(0, UnreadableFile(name, block.unreadable))
-            yield from self._pack_block(name, block)
+            yield from self._pack_block(name, block, meter)
 
-    def _pack_block(self, name: str, block: Arrivals) -> Iterator[Packet]:
+    def _pack_block(self, name: str, block: Arrivals, meter: PackMeter) -> Iterator[Packet]:
         on_time = block.times >= self.late_below.get(name, -FOREVER)
         late = len(on_time) - int(on_time.sum())
         if late:
@@ -115,7 +121,7 @@ class Packing:
         yield fact
         yield from self._tell_view(fact)
         for item in self.query.reading(name) if len(block.times) else ():
-            yield from self._address(item, block)
+            yield from self._address(item, block, meter)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
         """Send what was read also to where a view and its inputs are kept: it decides which ticks
@@ -127,17 +133,18 @@ class Packing:
             base = space * self.partitions
             yield from (Packet(base + p, READ, fact.data) for p in range(self.partitions))
 
-    def _address(self, item: Input, block: Arrivals) -> Iterator[Packet]:
+    def _address(self, item: Input, block: Arrivals, meter: PackMeter) -> Iterator[Packet]:
         yield from self._sample(item.alias, block)
         kept = self._kept(item, block)
         if len(kept.times) < len(block.times):
             yield pack_fact(0, Shed(item.alias, len(block.times) - len(kept.times)))
         screened = self._screened(item, kept)
-        yield from (pack_fact(0, fact) for fact in screened.facts)
+        yield from (pack_fact(0, fact) for fact in meter.take(screened.facts))
+        passed = int(np.count_nonzero(screened.passes))
         if self.query.filters_of(item.alias):
-            passed = int(screened.passes.sum())
             yield pack_fact(0, Filtered(item.alias, len(kept.times), passed))
         rows = tuples_of(self.layout, item, kept, screened, self.drops)
+        meter.take_keys(item.alias, self.layout.keys_of(item.alias), passed, rows)
         if self.query.is_sequenced:
             if len(rows):
                 yield pack_rows(0, Tag("new", item.alias), rows)
@@ -164,7 +171,9 @@ class Packing:
         screener = self.screeners.get(item.alias)
         if screener is not None:
             return screener.screen(block.rows)
-        return Screened(passing(self.query.filters_of(item.alias), block.rows, plain_name))
+        conditions = self.query.filters_of(item.alias)
+        passes, flows = metered(item.alias, 0, conditions, block.rows)
+        return Screened(passes, facts=tuple(flows))
 
     def _source(self, name: str) -> Source:
         return self.query.sources[name]

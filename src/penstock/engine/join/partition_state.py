@@ -13,6 +13,7 @@ from penstock.engine.folding.fold import with_lanes
 from penstock.engine.folding.segments import segments
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import by_time
+from penstock.engine.join.reach import Reach
 from penstock.engine.join.row_ends import KnownEnds
 from penstock.engine.routes.multiway_routes import Route, Visit
 from penstock.engine.rows.columns import ARRIVAL, SEQUENCE, TS, hash_name
@@ -47,6 +48,9 @@ class PartitionState:
 
     scans: dict[int, Chunk] = field(default_factory=dict)
     """Chunks sorted by time, by the identity of the chunk."""
+
+    reaches: dict[tuple[str, bool], Reach] = field(default_factory=dict)
+    """What probes can reach of an input or inner join, with or without what is new."""
 
     rusters: dict[str, NDArray[np.int16]] = field(default_factory=dict)
     """The numbers of new tuples' rusters, in the order of their chunk; they are not kept."""
@@ -123,6 +127,19 @@ class PartitionState:
         if visit.key is None and self.key is not None:
             return [self._by_time(chunk) for chunk in found]
         return found
+
+    def reach(self, visit: Visit, *, is_everywhere: bool) -> Reach | None:
+        """What a visit could find by time, in all partitions together unless its tuples go to each.
+
+        None where a row stands for several tuples: how many of them are equal says little of these.
+        """
+        if self.batch.stands_for_several(visit.target):
+            return None
+        at = (visit.target, visit.includes_batch)
+        if at not in self.reaches:
+            self.reaches[at] = Reach.of(self.chunks(visit))
+        share = 1.0 if is_everywhere else self.batch.share_at(visit.target, self.pid)
+        return self.reaches[at].scaled(1.0 / share)
 
     def _old(self, name: str) -> list[Chunk]:
         if self.batch.all_is_new:

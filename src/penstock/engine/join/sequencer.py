@@ -30,7 +30,13 @@ from penstock.engine.state.store import read_rows
 from penstock.engine.wire.chunks import keep_chunk
 from penstock.engine.wire.exchange import placement, scatter
 from penstock.engine.wire.facts import Numbered, readings
-from penstock.engine.wire.packets import Packet, pack_fact, sort_out, unpack_facts, unpack_rows
+from penstock.engine.wire.packets import (
+    Packet,
+    pack_fact,
+    sort_out,
+    unpack_facts_for_steps,
+    unpack_rows,
+)
 from penstock.engine.wire.tags import READ, Tag
 from penstock.kernels.rows_lifetimes import ends_of
 from penstock.query import RowsWindow
@@ -75,7 +81,7 @@ class Sequencer:
         if self.drains:
             return FOREVER
         sources = self.batch.layout.query.stream_sources.values()
-        known = readings(unpack_facts(facts))
+        known = readings(unpack_facts_for_steps(facts))
         return frontier_after(sources, self.streams, known, self.silent)
 
     def _waiting(self, item: Input, by_tag: Mapping[Tag, list[Packet]]) -> pa.RecordBatch | None:

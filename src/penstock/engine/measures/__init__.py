@@ -1,1 +1,1 @@
-"""Measures: the figures of a batch from the facts of its tasks: operators, keys, phases, state."""
+"""Measures: what a batch tells of itself, from clocks and facts to the figures of its report."""

@@ -15,11 +15,15 @@ _UNIQUE = r"[0-9a-f]{32}"
 _MARK = r"[0-9a-f]{16}"
 _NUMBERED = rf"\d{{12}}\.json|\.\d{{12}}\.json\.{_UNIQUE}"
 _SPAN = r"\d{12}-\d{12}\.json"
+# People may write orders by hand, with a number alone.
+_ORDER = rf"\d{{1,12}}(?:-{_UNIQUE})?\.json"
 _OWN = re.compile(
     rf"state/.+/{_UNIQUE}\.arrow"
     rf"|transit/\d+/{_UNIQUE}"
     rf"|malformed/{_UNIQUE}\.jsonl"
     rf"|(?:manifests|feed|decisions|training)/(?:{_NUMBERED})"
+    rf"|reports/(?:\d{{12}}\.jsonl|\.run\.json\.{_UNIQUE})"
+    rf"|control/{_ORDER}|control/\.{_ORDER}\.{_UNIQUE}"
     rf"|sources/.+/(?:{_SPAN}|\.{_SPAN}\.{_UNIQUE})"
     # Half-written entries of Spark's logs in the folder that it was given for them.
     r"|spark/(?:offsets|commits)/\.+\d+\.[0-9a-f-]{36}\.tmp(?:\.crc)?"

@@ -119,7 +119,9 @@ class Report:
     def lag(self) -> int | None:
         """How far the frontier is behind the newest tuple of all, in event time (µs)."""
         known = [time for time in self.newest.values() if time is not None]
-        return None if self.frontier is None else max(max(known) - self.frontier, 0)
+        if self.frontier is None or not known:
+            return None
+        return max(max(known) - self.frontier, 0)
 
 
 def report_of(query: Query, before: Manifest, now: Manifest, seconds: float) -> Report:

@@ -8,7 +8,7 @@ batches at a time: filters work on columns.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import holds
 from penstock.engine.routes.eddy_profile import KEPT, EddyProfile, Table
-from penstock.engine.routes.screening import Bools, Screened, declared_seconds
+from penstock.engine.routes.screening import Bools, Screened, declared_seconds, filter_flow
 from penstock.engine.rows.columns import plain_name
-from penstock.engine.wire.facts import EddySample, Fact
+from penstock.engine.wire.facts import EddySample, Fact, OperatorFlow
 from penstock.engine.wire.packets import as_stream, from_streams
 from penstock.query import Condition
 from penstock.query.expression import columns_of
@@ -65,6 +65,7 @@ class EddyFilters:
         rng = np.random.default_rng((self.seed, len(rows)))
         passes = np.empty(len(rows), np.bool_)
         learned = []
+        through = np.zeros((3, len(self.conditions)))
         first = 0
         while first < len(rows):
             is_cold = not len(self.profile)
@@ -73,15 +74,22 @@ class EddyFilters:
             hops = _Hops(self, stretch, self.profile.tables(), rng, part)
             passes[first : first + len(stretch)] = hops.run()
             learned.append(hops.seen())
+            through += [hops.work[0], hops.out, hops.work[1]]
             self.profile = self.profile.joined(learned[-1])
             first += len(stretch)
-        return Screened(passes, facts=self._told(learned))
+        return Screened(passes, facts=(*self._told(learned), *self._flows(through)))
 
     def learn(self, facts: Iterable[Fact]) -> None:
         """Take in what the tasks of a batch have told."""
         for fact in facts:
             if isinstance(fact, EddySample) and fact.driver == self.driver:
                 self.profile = self.profile.joined(_profile_of(fact))
+
+    def _flows(self, through: Float64s) -> Iterator[OperatorFlow]:
+        """The flow of each filter: rows in, rows out and seconds."""
+        for condition, (went_in, came_out, seconds) in zip(self.conditions, through.T, strict=True):
+            rows = (int(went_in), int(came_out))
+            yield filter_flow(self.driver, 0, condition, rows, float(seconds))
 
     def _told(self, learned: list[EddyProfile]) -> tuple[EddySample, ...]:
         if not learned:
@@ -122,6 +130,7 @@ class _Hops:
         self.passes = np.ones(len(rows), np.bool_)
         self.passed = np.full((len(rows), filters), -1, np.int8)
         self.work = np.zeros((2, filters))
+        self.out = np.zeros(filters)
         self.done = np.zeros((len(self.starts), filters), np.bool_)
         self.sampled = rng.random(len(self.starts)) < part
         self.chance = rng.random((len(self.starts), filters))
@@ -164,5 +173,6 @@ class _Hops:
         rows = self.rows.select(names).take(pa.array(places))
         held = holds(expression, rows, plain_name).to_numpy(zero_copy_only=False)
         self.work[:, number] += len(places), clock() - started
+        self.out[number] += np.count_nonzero(held)
         self.passed[places, number] = held
         self.passes[places[~held]] = False

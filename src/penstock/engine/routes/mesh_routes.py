@@ -14,7 +14,7 @@ from penstock.query import Condition
 
 
 def mesh_routing(plan: MeshJoin, layout: Layout, watched: Collection[str] = ()) -> Routing:
-    """The routes of every stream; those of `watched` drivers tell what flows through them.
+    """The routes of every stream; those of `watched` drivers are all told apart.
 
     The stages of uncertain routes are taken in the order in which they are written.
     """
@@ -48,11 +48,11 @@ def _driver(
             mesh.driver,
             mine,
             ruster=number if len(legs) > 1 else None,
-            is_watched=is_watched,
+            number=ways.index(number),
         )
         for number, mine in enumerate(legs)
     )
-    return routes, Rusters(mesh, tuple(leading), tuple(ways), is_watched)
+    return routes, Rusters(mesh, tuple(leading), tuple(ways))
 
 
 def _split(

@@ -1,22 +1,68 @@
-"""The meter: how many rows went into each operator of a route, and came out."""
+"""The meter: what went into each operator of a route and came out, and how long that took."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from penstock.engine.wire.facts import OperatorFlow
 
 
+@dataclass
+class Gauge:
+    """The counts of one operator."""
+
+    is_probe: bool
+    went_in: int = 0
+    came_out: int = 0
+    passed: int = 0
+    met: float | None = None
+    seconds: float = 0.0
+
+    def filtered(self, went_in: int, came_out: int, seconds: float) -> None:
+        """Count the rows of a filter."""
+        self.went_in += went_in
+        self.came_out += came_out
+        self.passed += came_out
+        self.seconds += seconds
+
+
 @dataclass(frozen=True)
 class Meter:
-    """Rows by operator: the alias of an input that is probed, or the text of a filter."""
+    """Gauges by operator: the alias of an input that is probed, or the text of a filter."""
 
-    went_in: Counter[str] = field(default_factory=Counter)
-    came_out: Counter[str] = field(default_factory=Counter)
+    gauges: dict[str, Gauge] = field(default_factory=dict)
+
+    def at(self, operator: str, *, is_probe: bool) -> Gauge:
+        """The gauge of an operator."""
+        found = self.gauges.get(operator)
+        if found is None:
+            found = self.gauges[operator] = Gauge(is_probe)
+        return found
 
     def read(self, driver: str, route: int) -> Iterator[OperatorFlow]:
         """The facts of one route."""
-        for operator, rows in self.went_in.items():
-            yield OperatorFlow(driver, route, operator, rows, self.came_out[operator])
+        for operator, gauge in self.gauges.items():
+            yield OperatorFlow(driver, route, operator, **vars(gauge))
+
+
+def added_up(flows: Iterable[OperatorFlow]) -> list[OperatorFlow]:
+    """One fact for each operator of each route, in the order in which they first appear."""
+    total: dict[tuple[str, int, str], OperatorFlow] = {}
+    for flow in flows:
+        key = (flow.driver, flow.route, flow.operator)
+        known = total.get(key)
+        total[key] = flow if known is None else _sum(known, flow)
+    return list(total.values())
+
+
+def _sum(one: OperatorFlow, other: OperatorFlow) -> OperatorFlow:
+    met = None if one.met is None or other.met is None else one.met + other.met
+    return replace(
+        one,
+        went_in=one.went_in + other.went_in,
+        came_out=one.came_out + other.came_out,
+        passed=one.passed + other.passed,
+        met=met,
+        seconds=one.seconds + other.seconds,
+    )

@@ -54,7 +54,8 @@ class Route:
 
     It makes complete results, or those of the inner join that `makes` names. Of a mesh it is the
     route of one `ruster`; where that is None, all of the driver's tuples take it. What goes into
-    the operators of a route that `is_watched`, and what comes out, is told.
+    its operators, and what comes out, is told under its `number`: in a mesh that of the first of
+    the routes that have the same probes.
     """
 
     driver: str
@@ -62,7 +63,7 @@ class Route:
     first_round: int = 0
     makes: str | None = None
     ruster: int | None = None
-    is_watched: bool = False
+    number: int = 0
 
     @property
     def starts_at_home(self) -> bool:

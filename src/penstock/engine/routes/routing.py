@@ -21,7 +21,7 @@ from penstock.plan.tree import TreeJoin
 def routing_of(plan: Plan, layout: Layout, watched: Collection[str] = ()) -> Routing:
     """The routes, inner joins and screeners that the steps follow, whatever the plan.
 
-    Of `watched` drivers of a mesh it is told how many rows each operator takes and gives.
+    Of `watched` drivers of a mesh every route is told apart, also from one with the same probes.
     """
     match plan:
         case MultiwayJoin():

@@ -40,7 +40,7 @@ class RusterLottery:
             if isinstance(fact, OperatorFlow):
                 key = (fact.driver, fact.route, fact.operator)
                 self.went_in[key] = self.went_in.get(key, 0.0) + fact.went_in
-                self.came_out[key] = self.came_out.get(key, 0.0) + fact.came_out
+                self.came_out[key] = self.came_out.get(key, 0.0) + fact.passed
 
     def _drawn(self, mesh: DriverMesh, rng: Random) -> DriverMesh:
         routes = []

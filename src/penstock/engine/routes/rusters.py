@@ -6,16 +6,14 @@ are decided there and then; with what is left, each ruster goes its own way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.expressions.evaluate import passing
 from penstock.engine.routes.classifying import route_numbers
-from penstock.engine.routes.screening import Bools, Screened
-from penstock.engine.rows.columns import ROUTE, plain_name
+from penstock.engine.routes.screening import Screened, metered
+from penstock.engine.rows.columns import ROUTE
 from penstock.engine.wire.facts import OperatorFlow
 from penstock.plan.mesh import DriverMesh, attributes_of
 from penstock.query import Condition
@@ -33,7 +31,6 @@ class Rusters:
     mesh: DriverMesh
     leading: tuple[tuple[Condition, ...], ...]
     ways: tuple[int, ...]
-    is_watched: bool
 
     @property
     def driver(self) -> str:
@@ -51,19 +48,12 @@ class Rusters:
         for route, conditions in enumerate(self.leading):
             mine = numbers == route
             if conditions and mine.any():
-                left = mine.copy()
-                facts += self._decide(route, rows, left)
+                left, flows = metered(self.driver, route, conditions, rows, mine)
+                facts += flows
                 passes[mine & ~left] = False
         several = len(set(self.ways)) > 1
         rusters = np.array(self.ways)[numbers] if several else None
-        return Screened(passes, rusters, tuple(facts) if self.is_watched else ())
-
-    def _decide(self, route: int, rows: pa.RecordBatch, left: Bools) -> Iterator[OperatorFlow]:
-        """The flow through each filter of a route; `left` is narrowed down to what passes all."""
-        for condition in self.leading[route]:
-            before = int(left.sum())
-            left[:] = passing((condition,), rows, plain_name, among=left)
-            yield OperatorFlow(self.driver, route, str(condition), before, int(left.sum()))
+        return Screened(passes, rusters, tuple(facts))
 
 
 def ruster(rows: pa.RecordBatch, number: int | None) -> pa.RecordBatch:

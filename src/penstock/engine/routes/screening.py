@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.wire.facts import Fact
+from penstock.engine.expressions.evaluate import passing
+from penstock.engine.rows.columns import plain_name
+from penstock.engine.wire.facts import Fact, OperatorFlow
 from penstock.query import Apply, Condition
 from penstock.query.expression import walk
 
@@ -38,6 +42,36 @@ class Screener(Protocol):
 
     def screen(self, rows: pa.RecordBatch) -> Screened:
         """Take tuples in their plain columns through the filters."""
+
+
+def metered(
+    driver: str,
+    route: int,
+    conditions: Iterable[Condition],
+    rows: pa.RecordBatch,
+    among: Bools | None = None,
+) -> tuple[Bools, list[OperatorFlow]]:
+    """Where all conditions are true, each decided on what passed before, and their flows."""
+    passes = np.ones(len(rows), np.bool_) if among is None else among
+    left = int(np.count_nonzero(passes))
+    flows = []
+    for condition in conditions:
+        started = perf_counter()
+        passes = passing((condition,), rows, plain_name, among=passes)
+        seconds = perf_counter() - started
+        before, left = left, int(np.count_nonzero(passes))
+        flows.append(filter_flow(driver, route, condition, (before, left), seconds))
+    return passes, flows
+
+
+def filter_flow(
+    driver: str, route: int, condition: Condition, rows: tuple[int, int], seconds: float
+) -> OperatorFlow:
+    """The flow of a filter that so many rows went into and came out of."""
+    went_in, came_out = rows
+    return OperatorFlow(
+        driver, route, str(condition), went_in, came_out, came_out, None, seconds, is_probe=False
+    )
 
 
 def declared_seconds(condition: Condition) -> float:

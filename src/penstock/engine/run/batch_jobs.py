@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.expiry import floors_of
+from penstock.engine.join.key_sketches import KeyShares
 from penstock.engine.join.pack import Packing
 from penstock.engine.join.sampling import Draw
 from penstock.engine.join.sequencer import Sequencer
@@ -73,6 +74,9 @@ class BatchJobs:
     staging: Staging | None
     """Where tasks write results, if anywhere."""
 
+    key_shares: KeyShares = field(default_factory=dict)
+    """How large a part of the keys of each input is sketched."""
+
     samples: Mapping[str, Draw] = field(default_factory=dict)
     """Samples that are to be drawn of new tuples, by alias."""
 
@@ -89,6 +93,7 @@ class BatchJobs:
             batch.open_tick,
             self.screeners,
             self.root,
+            self.key_shares,
             self.samples,
         )
         sequencer = None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from penstock.engine.measures.watch import Watch
 from penstock.engine.run.inner_state import passing_chunks
 from penstock.engine.run.silence import decision_name
 from penstock.engine.sinks.malformed_rows import clean_kept, prepare_keeping, publish_kept
@@ -64,13 +65,17 @@ class Committer:
         clean_kept(store)
         return replace(standing, kept=kept)
 
-    def commit(self, made: Manifest) -> None:
+    def commit(self, made: Manifest, watch: Watch) -> None:
         """Make a batch final, and show its results."""
-        if self.sink.kind == "console":
-            print_results(self.staging, made.parts)
-        self.deliver(made)
-        manifests.commit(self.checkpoint.store, made)
-        self.show(made)
+        with watch.phase("publish"):
+            if self.sink.kind == "console":
+                print_results(self.staging, made.parts)
+            self.deliver(made)
+        with watch.phase("commit"):
+            manifests.commit(self.checkpoint.store, made)
+        with watch.phase("publish"):
+            self.show(made)
+        watch.show()
 
     def show(self, made: Manifest) -> None:
         """Show the results of a final batch; again, if need be."""

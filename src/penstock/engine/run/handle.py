@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol, Self, runtime_checkable
 
+from penstock.engine.control.attendant import Attendant
+from penstock.engine.control.order import Order
+from penstock.engine.reports.entries import Answer
 from penstock.engine.reports.report import Report
+from penstock.engine.reports.run_head import RunHead
 from penstock.engine.run.given_plan import Planned
+from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
-from penstock.errors import UsageError
+from penstock.engines import BatchEngine
+from penstock.errors import PenstockError, UsageError
 from penstock.plan.plan import Plan
 
 _MOST_REPORTS = 8_640
@@ -69,18 +75,35 @@ class Run(Protocol):
 class Handle(Run):
     """The part of a run that is the same on both engines."""
 
-    def __init__(self, pipeline: Pipeline, report: Callable[[Report], None] | None):
+    def __init__(self, pipeline: Pipeline, options: RunOptions, engine: BatchEngine):
         self.pipeline = pipeline
         self._reports: deque[Report] = deque(maxlen=_MOST_REPORTS)
-        self._report = report
+        self._report = options.report
         self._failure: Exception | None = None
         self._is_raised = False
         pipeline.on_report(self._tell)
+        pipeline.log.begin(_head(pipeline, options, engine))
+        self._attendant = Attendant(pipeline.checkpoint.store, self._obey, self._answered)
+        self._attendant.refuse_stale()
 
     def _tell(self, made: Report) -> None:
         self._reports.append(made)
         if self._report is not None:
             self._report(made)
+
+    @abstractmethod
+    def _halt(self) -> None:
+        """End after the batch under way; whoever calls this does not wait for it."""
+
+    def _obey(self, order: Order) -> str:
+        if order.kind != "stop":
+            return self.pipeline.obey(order)
+        self._halt()
+        return f"the run ends after batch {self.pipeline.manifest.batch}"
+
+    def _answered(self, answer: Answer) -> None:
+        self.pipeline.log.tell(answer)
+        self.pipeline.note(answer.change)
 
     def _failed(self, error: Exception) -> Exception:
         """An error that ended the run and is about to be raised."""
@@ -112,6 +135,27 @@ class Handle(Run):
         self.stop()
         if kind is None and not self._is_raised and self.exception is not None:
             raise self._failed(self.exception)
+
+
+def _head(pipeline: Pipeline, options: RunOptions, engine: BatchEngine) -> RunHead:
+    sink = options.sink
+    return RunHead(
+        query=pipeline.plan.query.text,
+        engine=engine,
+        sink=sink.kind if sink.path is None else f"{sink.kind}:{sink.path}",
+        trigger=options.trigger.seconds,
+        available_now=options.available_now,
+        drain=options.drain,
+        partitions=pipeline.checkpoint.partitions,
+        batch=pipeline.manifest.batch + 1,
+    )
+
+
+def message_of(error: Exception | None) -> str | None:
+    """An error in a line, for the log; None of none."""
+    if error is None:
+        return None
+    return error.message if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
 
 
 def has_ended() -> UsageError:

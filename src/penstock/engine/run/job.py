@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 
@@ -11,6 +11,8 @@ from penstock.engine.join.batch import Batch
 from penstock.engine.join.pack import Packing
 from penstock.engine.join.rebuild import Rebuild
 from penstock.engine.join.sequencer import Sequencer
+from penstock.engine.measures.phases import REBUILD
+from penstock.engine.measures.task_time import Work, timed
 from penstock.engine.run.step import Step
 from penstock.engine.state.modules import INTERVALS, SHOWN
 from penstock.engine.views.view_step import ViewStep
@@ -18,8 +20,6 @@ from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import Packet
 from penstock.engine.wire.task_errors import errors_as_facts
-
-Work = Callable[[Iterable[Packet]], Iterator[Packet]]
 
 # Rows of a view's state that one process takes through a batch in less than a stage of Spark costs.
 _SMALL = 1 << 16
@@ -63,23 +63,29 @@ class Job:
     @property
     def pack(self) -> Work:
         if self.packing is None:
-            return partial(_rebuild, Rebuild(self.batch))
-        return partial(_pack, self.packing)
+            return partial(timed, REBUILD, partial(_rebuild, Rebuild(self.batch)))
+        return partial(timed, "pack", partial(_pack, self.packing))
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        tasks = self.batch.partitions
         rounds = range(self.batch.routing.rounds)
-        steps = tuple(Stage(tasks, partial(_step, self.batch, r)) for r in rounds)
+        steps = tuple(self._stage(f"round {r}", partial(_step, self.batch, r)) for r in rounds)
         if self.view is not None:
-            steps = (*steps, Stage(tasks, partial(_view, self.view), _is_small(self.batch)))
+            view = self._stage("view", partial(_view, self.view))
+            steps = (*steps, replace(view, is_small=_is_small(self.batch)))
         if self.packing is None:
-            return (Stage(tasks, partial(_send, Rebuild(self.batch))), *steps)
+            return (self._stage(REBUILD, partial(_send, Rebuild(self.batch))), *steps)
         if self.batch.is_snapshot and self.batch.has_visitors:
-            steps = (Stage(tasks, partial(_resend, Rebuild(self.batch))), *steps)
+            steps = (self._stage(REBUILD, partial(_resend, Rebuild(self.batch))), *steps)
         if self.sequencer is not None:
-            return (Stage(1, partial(_sequence, self.sequencer)), *steps)
+            sequence = self._stage("sequence", partial(_sequence, self.sequencer))
+            return (replace(sequence, tasks=1), *steps)
         return steps
+
+    def _stage(self, name: str, work: Work) -> Stage:
+        """Work of all partitions whose time is told; all that a rebuild does is one."""
+        stage = REBUILD if self.packing is None else name
+        return Stage(self.batch.partitions, partial(timed, stage, work))
 
 
 Runner = Callable[[Job], Sequence[Fact]]

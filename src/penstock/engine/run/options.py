@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from penstock.arguments import as_callback, as_count, as_duration, as_flag, as_path
 from penstock.duration import MICROS, Duration
 from penstock.engine.reports.report import Report
+from penstock.engine.run.supervisor import Supervisor
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sinks.sink_text import sink_of
 from penstock.errors import UsageError
@@ -19,7 +20,8 @@ _SECOND = Duration(MICROS)
 class RunOptions:
     """Where the results and the state of a run go, and when it looks for data and ends.
 
-    `partitions` of None are as many as the engine or the checkpoint has.
+    `partitions` of None are as many as the engine or the checkpoint has. Without a `supervisor` the
+    plan stays as it is.
     """
 
     sink: Sink
@@ -30,6 +32,7 @@ class RunOptions:
     partitions: int | None = None
     overwrite: bool = False
     report: Callable[[Report], None] | None = None
+    supervisor: Supervisor | None = None
 
     @classmethod
     def of(

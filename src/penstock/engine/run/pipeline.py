@@ -8,6 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 
+from penstock.engine.control.order import Order
+from penstock.engine.join.key_sketches import KeyShares
+from penstock.engine.measures.measured import gathered, measured
+from penstock.engine.measures.sketches import next_shares
+from penstock.engine.measures.watch import Watch
+from penstock.engine.reports.log import ReportLog
+from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report, report_of
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.run.adaptive_routing import AdaptiveRouting
@@ -26,7 +33,7 @@ from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
-from penstock.errors import PlanError
+from penstock.errors import PlanError, UsageError
 from penstock.plan.plan import Plan
 
 _LOG = logging.getLogger(__name__)
@@ -47,11 +54,16 @@ class Pipeline:
         deliver: Callable[[Manifest], None] | None = None,
         supervisor: Supervisor | None = None,
     ):
+        self.watch = Watch()
+        self._key_shares: KeyShares = {}
         self._supervisor = supervisor
         self._next_plan: Plan | None = None
         self._planning = Lock()
+        self._notes: list[Change] = []
+        self._is_closed = False
         self.sink = sink
         self.checkpoint = checkpoint
+        self.log = ReportLog(checkpoint.store)
         self._committer = Committer(checkpoint, sink, deliver or (lambda manifest: None))
         self._report: Callable[[Report], None] = lambda report: None
         found = manifests.latest(checkpoint.store)
@@ -70,6 +82,35 @@ class Pipeline:
     def on_report(self, report: Callable[[Report], None]) -> None:
         """Have a function called with the report of each batch."""
         self._report = report
+
+    def note(self, change: Change) -> None:
+        """Have the report of the next batch tell of a change."""
+        self._notes.append(change)
+
+    def obey(self, order: Order) -> str:
+        """Plan or shed as an order says; the answer in words, or a PenstockError."""
+        if order.kind == "pin":
+            self.replan(order.value)
+        if self._supervisor is not None:
+            return self._supervisor.obey(order)
+        if order.kind == "pin":
+            return f"the plan from batch {self.manifest.batch + 1} on"
+        raise UsageError(
+            "nobody watches the streams of this run",
+            hint="it follows the plan that it was started with; --plan gives it another",
+        )
+
+    def close(self, error: str | None = None) -> None:
+        """Let go of the checkpoint; `error` is what ended the run, if something did."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            if self._supervisor is not None:
+                self._supervisor.close()
+            self.log.close(error)
+        finally:
+            self.checkpoint.close()
 
     def replan(self, given: Plan | Planned | str) -> None:
         """Have the batches from the next one on follow another plan for the same query."""
@@ -96,6 +137,8 @@ class Pipeline:
             self._committer.show(self.manifest)
             return
         started = time.monotonic()
+        self.watch.begin()
+        run = self.watch.over(run)
         self._turn(number)
         jobs = self._jobs(number)
         query = self.plan.query
@@ -109,12 +152,13 @@ class Pipeline:
         if drains:
             # Nothing comes any more that could meet what is kept.
             made = replace(made, modules={}, inner=(), is_closed=True)
-        self._committer.commit(made)
+        self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
-        self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)
+        with self.watch.phase("commit"):
+            self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)
         self.silence.hear(readings(facts))
         _warn(facts)
-        self._tell(report_of(query, old, made, time.monotonic() - started), facts)
+        self._tell(report_of(query, old, made, time.monotonic() - started), old, facts)
 
     def drain(self, run: Runner) -> None:
         """Answer whatever waits for the frontier, and close the checkpoint."""
@@ -130,10 +174,18 @@ class Pipeline:
         if plan is not None:
             self._adopt(plan)
 
-    def _tell(self, report: Report, facts: Sequence[Fact]) -> None:
+    def _tell(self, report: Report, old: Manifest, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
+        facts = gathered(facts)
+        report = measured(report, self.plan, (old, self.manifest), facts, self.watch)
+        self.watch = self.watch.next_batch()
+        self._key_shares = next_shares(self._key_shares, facts)
         if self._supervisor is not None:
             report = self._supervisor.observe(report, facts, self.plan)
+        if self._notes:
+            notes, self._notes = self._notes, []
+            report = replace(report, changes=(*notes, *report.changes))
+        self.log.tell(report)
         self._report(report)
 
     def _adopt(self, plan: Plan) -> None:
@@ -154,6 +206,7 @@ class Pipeline:
             partitions=self.checkpoint.partitions,
             root=self.checkpoint.store.root,
             staging=self.staging,
+            key_shares=self._key_shares,
             samples={} if self._supervisor is None else self._supervisor.samples(number),
         )
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Join, Partial, gathered, start
 from penstock.engine.join.partition_state import PartitionState
+from penstock.engine.join.reach import Reach
 from penstock.engine.join.state_writer import StateWriter
 from penstock.engine.routes.meter import Meter
-from penstock.engine.routes.multiway_routes import Inner, Route
+from penstock.engine.routes.multiway_routes import Inner, Leg, Route, Visit
 from penstock.engine.views.results import Results
 from penstock.engine.wire.exchange import placement, scatter, spread
 from penstock.engine.wire.packets import Packet, pack_fact, unpack_rows
@@ -53,9 +55,8 @@ class Probing:
                     here.append(found.to_rows())
                 else:
                     yield from self._send_home(inner, found)
-            if route.is_watched:
-                flows = meter.read(route.driver, route.ruster or 0)
-                yield from (pack_fact(0, flow) for flow in flows)
+            flows = meter.read(route.driver, route.number)
+            yield from (pack_fact(0, flow) for flow in flows)
         if inner is not None and inner.is_local and inner.ready == self.round:
             yield from self._keep(inner, here)
 
@@ -70,10 +71,23 @@ class Probing:
         leg = route.leg(self.round)
         if leg is None or leg.space != self.state.space:
             return iter(())
-        join = Join(leg.visits, self.state.chunks, meter)
-        found = (piece for partial in self._travellers(route) for piece in join.run(partial))
+        join = Join(
+            leg.visits,
+            self.state.chunks,
+            meter,
+            partial(self._reach, route, leg),
+            counts_arrivals=not leg.is_broadcast or self.state.pid % self.batch.partitions == 0,
+        )
+        found = (piece for mine in self._travellers(route) for piece in join.run(mine))
         is_written = route.makes is None and self.batch.layout.query.view is None
         return found if is_written else gathered(found)
+
+    def _reach(self, route: Route, leg: Leg, visit: Visit) -> Reach | None:
+        """What a visit could find by time; None where rows of either side stand for several."""
+        if self.batch.stands_for_several(route.driver):
+            return None
+        is_everywhere = leg.is_broadcast and visit is leg.visits[0]
+        return self.state.reach(visit, is_everywhere=is_everywhere)
 
     def _travellers(self, route: Route) -> Iterator[Partial]:
         if self.round > route.first_round:

@@ -14,7 +14,12 @@ from penstock.engine.run.probing import Probing
 from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.results import results_at
 from penstock.engine.wire.facts import readings
-from penstock.engine.wire.packets import Packet, sort_out, unpack_facts
+from penstock.engine.wire.packets import (
+    Packet,
+    sort_out,
+    unpack_facts,
+    unpack_facts_for_steps,
+)
 from penstock.engine.wire.tags import READ
 
 
@@ -30,7 +35,7 @@ class Step:
         """Packets for the next round, or facts for the driver after the last."""
         facts, by_tag = sort_out(packets)
         yield from facts
-        known = unpack_facts(facts)
+        known = unpack_facts_for_steps(facts)
         reads = by_tag.pop(READ, [])
         if self.round + 1 < self.batch.routing.rounds:
             yield from reads

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
+from penstock.duration import MICROS
 from penstock.engine.places.file_names import as_file_name
 from penstock.engine.places.place import Place
 from penstock.engine.sources.files import FileInfo, absolute, list_files
@@ -112,10 +113,15 @@ class Pace:
 
 @dataclass(frozen=True)
 class Serving:
-    """The slices that a batch reads, and where the sources stand afterwards."""
+    """The slices that a batch reads, and where the sources stand afterwards.
+
+    `oldest` is when the oldest of them could first be read, seconds since the epoch; None where
+    nobody waited for it.
+    """
 
     slices: tuple[Slice, ...]
     offsets: Offsets
+    oldest: float | None = None
 
 
 class Feed:
@@ -130,6 +136,7 @@ class Feed:
         self._made = {source.name: Synthetic.of(source) for source in made}
         self._pace = Pace.of(store) if made else None
         self._is_frozen = False
+        self._opened = time.time()
 
     def start(self) -> Offsets:
         """Before anything."""
@@ -155,7 +162,7 @@ class Feed:
             if end == (done or self.start()):
                 return None
             self._store.publish(name, json.dumps(end).encode())
-        return Serving(tuple(self.slices(done, end)), end)
+        return Serving(tuple(self.slices(done, end)), end, self._oldest(done, end))
 
     def everything(self) -> Offsets:
         """Where all that is there ends, once frozen."""
@@ -175,6 +182,35 @@ class Feed:
             blocks = None if limit is None else max(1, int(limit) // made.block_micros)
             after[name] = _limited(offsets.get(name, 0), self._due(made), blocks)
         return after
+
+    def backlog(self, done: Offsets) -> dict[str, int]:
+        """The pieces of each stream that are there and not read by `done`: files, blocks.
+
+        Files are those that were found when the feed last looked.
+        """
+        there = {n: len(log.files) for n, log in self._logs.items() if not log.source.is_table}
+        there |= {name: self._due(made) for name, made in self._made.items()}
+        return {name: max(end - done.get(name, 0), 0) for name, end in there.items()}
+
+    def _oldest(self, done: Offsets, end: Offsets) -> float | None:
+        """When the first piece between two offsets came, or could be had since this feed is open.
+
+        What was there before waited for somebody to run the query, not for its results; and nobody
+        waits for what is read to its end.
+        """
+        if self._is_frozen:
+            return None
+        came = [
+            self._came(name, done.get(name, 0)) for name in end if end[name] > done.get(name, 0)
+        ]
+        return max(min(came), self._opened) if came else None
+
+    def _came(self, name: str, piece: int) -> float:
+        """When a piece of a source could first be read by anybody, seconds since the epoch."""
+        if name in self._logs:
+            return self._logs[name].files[piece].mtime / 1e9
+        assert self._pace is not None, "a synthetic source has a pace"
+        return self._pace.started + (piece + 1) * self._made[name].block_micros / MICROS
 
     def _due(self, made: Synthetic) -> int:
         """The blocks that can be read by now: all of them, once the feed is frozen."""

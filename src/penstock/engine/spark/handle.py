@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import TIMEOUT_MAX, Event, RLock, Thread, get_ident
 
 from py4j.protocol import Py4JError
@@ -15,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from penstock.arguments import as_seconds
-from penstock.engine.run.handle import Handle, within_itself
+from penstock.engine.run.handle import Handle, message_of, within_itself
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
@@ -26,6 +27,8 @@ from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
 from penstock.errors import StateError
 
 _LONGEST_NAP = 0.1
+_LOOK = 0.5
+"""Seconds between two looks for orders while Spark waits for its trigger."""
 _SHORTEST_WAIT = 0.001
 """Seconds; Spark refuses to wait for none."""
 _IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
@@ -48,7 +51,9 @@ class SparkRun(Handle):
         options: RunOptions,
         has_rates: bool,
     ):
-        super().__init__(pipeline, options.report)
+        super().__init__(pipeline, options, "spark")
+        pipeline.watch.backlog = feed.backlog
+        pipeline.watch.is_parallel = True
         self._streaming: StreamingQuery | None = None
         self._spark = spark
         self._feed = feed
@@ -183,18 +188,33 @@ class SparkRun(Handle):
     def _release_at_end(self) -> None:
         """Let go of the checkpoint once Spark's query has ended, unless a drain is to come."""
         try:
-            self.streaming.awaitTermination()
+            while not self.streaming.awaitTermination(_LOOK):
+                self._attend_between_batches()
             is_last = not self._drains
         except (PySparkException, Py4JError, OSError):
             is_last = True  # Whoever waits is told why.
         if is_last or self._is_stopped:
             self._release()
 
+    def _attend_between_batches(self) -> None:
+        """Obey orders while Spark waits for its trigger, which may be long."""
+        if self._busy.acquire(blocking=False):
+            try:
+                if not self._is_released:
+                    self._attendant.attend()
+            finally:
+                self._busy.release()
+
+    def _halt(self) -> None:
+        self._is_stopped = True
+        self._end_soon()
+
     def _release(self) -> None:
         """Let go of the checkpoint when the batch under way is done; there will be no other."""
         with self._busy:
             self._is_released = True
-            self.pipeline.checkpoint.close()
+            error = None if self._is_interrupted else self._failure or self._error
+            self.pipeline.close(message_of(error))
 
     def _join_helpers(self) -> None:
         """Wait for the threads that still use the session: whoever stops it next may do so."""
@@ -270,7 +290,9 @@ class SparkRun(Handle):
         if number <= self.pipeline.manifest.batch:
             return Serving((), self.pipeline.manifest.offsets)
         while True:
-            serving = self._feed.serve(number, self.pipeline.manifest.offsets)
+            self._attendant.attend()
+            serve = partial(self._feed.serve, number, self.pipeline.manifest.offsets)
+            serving = self.pipeline.watch.feed(serve)
             is_over = self._ends or self._is_stopped or not self.is_active
             if serving is not None or is_over or self._has_rates:
                 return serving

@@ -8,7 +8,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from penstock.engine.run.job import Job, Runner, Work
+from penstock.engine.measures.task_time import Work
+from penstock.engine.run.job import Job, Runner
 from penstock.engine.sources.slices import Slice
 from penstock.engine.spark.ticker import deal
 from penstock.engine.wire.facts import Fact

@@ -39,12 +39,20 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
     held = Checkpoint(
         options.checkpoint, query, partitions or cores, engine="spark", is_given=is_given
     )
+    pipeline: Pipeline | None = None
     try:
         _remove_drafts(held.store)
         _check_reach(spark, held)
         feed = _open_feed(query, held.store, options.available_now)
         deliver = deliverer(spark, options.sink, held)
-        pipeline = Pipeline(plan, held, options.sink, overwrite=options.overwrite, deliver=deliver)
+        pipeline = Pipeline(
+            plan,
+            held,
+            options.sink,
+            overwrite=options.overwrite,
+            deliver=deliver,
+            supervisor=options.supervisor,
+        )
         run = SparkRun(
             spark,
             pipeline,
@@ -58,7 +66,7 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
         run.begin(writer.trigger(processingTime=_pace(options)).start())
     except BaseException as error:
-        held.close()
+        (pipeline or held).close()
         if is_lost(error):
             raise lost_error() from None
         raise

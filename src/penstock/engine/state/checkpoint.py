@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,10 @@ FORMAT_VERSION = 1
 _IDENTITY = "query.json"
 _LATE = "late filters"
 _MARK = "mark"
+_LOCK = "lock"
+# How often, and after how many seconds, a lock is tried that somebody has.
+_LOOKS = 3
+_LOOK = 0.02
 
 
 class Checkpoint:
@@ -184,21 +189,46 @@ def _lock(store: Store) -> int | None:
         return None
     try:
         os.makedirs(store.root, exist_ok=True)
-        handle = os.open(store.path("lock"), os.O_CREAT | os.O_RDWR, 0o644)
+        handle = os.open(store.path(_LOCK), os.O_CREAT | os.O_RDWR, 0o644)
     except OSError as error:
         raise CheckpointError(
             f"cannot use {store.root} as a checkpoint: {error.strerror}",
             hint="name a folder that can be written with --checkpoint",
         ) from None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not _is_locked(handle):
         os.close(handle)
         raise CheckpointError(
             f"checkpoint {store.root} is in use by another run",
             hint="stop that run first, or use another --checkpoint",
-        ) from None
+        )
     return handle
+
+
+def _is_locked(handle: int) -> bool:
+    """Take the lock, if no run has it: those who only look whether one does are soon gone."""
+    for _ in range(_LOOKS):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_LOOK)
+        else:
+            return True
+    return False
+
+
+def is_held(store: Store) -> bool:
+    """Whether a run has a local checkpoint, this process's own among them."""
+    try:
+        handle = os.open(store.path(_LOCK), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def _show(value: object) -> str:

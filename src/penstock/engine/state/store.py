@@ -94,6 +94,19 @@ class Store:
                 with suppress(FileNotFoundError):
                     os.unlink(draft)
 
+    def replace(self, name: str, data: bytes) -> None:
+        """Write a file in the place of the one that is there, if any: readers see one of both."""
+        if not self.is_local:
+            self.write(name, data)  # An object store shows a file once it is whole.
+            return
+        final = self.root / name
+        with storage_errors("write", final.path):
+            os.makedirs(final.parent, exist_ok=True)
+            draft = final.parent / f".{final.name}.{unique_name()}"
+            with open(draft, "wb") as file:
+                file.write(data)
+            os.replace(draft, final)
+
     def read(self, name: str) -> pa.Buffer:
         """The bytes of a file, mapped into memory where it is local."""
         place = self.root / name

@@ -77,13 +77,23 @@ class Filtered:
 
 @dataclass(frozen=True)
 class OperatorFlow:
-    """Rows that went into an operator of a route, and rows that came out of it."""
+    """Rows that went into an operator of a route, and rows that came out of it.
+
+    A probe finds rows by key and time; `passed` are those of them that also meet the conditions
+    which it is the first to decide, each of which is told as a filter of its own. `met` are the
+    combinations that were in reach of a probe by time, whatever their keys, estimated for all
+    partitions together; None where rows stand for several tuples.
+    """
 
     driver: str
     route: int
     operator: str
     went_in: int
     came_out: int
+    passed: int = 0
+    met: float | None = None
+    seconds: float = 0.0
+    is_probe: bool = True
 
 
 @dataclass(frozen=True)
@@ -195,6 +205,8 @@ Fact = (
 )
 
 _TYPES: Mapping[str, type[Fact]] = {type_.__name__: type_ for type_ in get_args(Fact)}
+# Facts that no step of a batch reads: they are many, and reading one takes its time.
+_FOR_DRIVER = (OperatorFlow, EddySample, KeySketch, InputSample, TaskTime)
 
 
 def encode(fact: Fact) -> bytes:
@@ -213,6 +225,11 @@ def decode(data: pa.Buffer | bytes) -> Fact:
         if fields[name] is not None:
             fields[name] = revived(fields[name])
     return type_(**fields)
+
+
+def is_for_driver(data: pa.Buffer | bytes) -> bool:
+    """Whether bytes that `encode` made hold a fact that only the driver reads."""
+    return bytes(data[:_LONGEST_START]).startswith(_STARTS)
 
 
 def readings(facts: Iterable[Fact]) -> list[Reading]:
@@ -236,6 +253,8 @@ def _chunk(fields: dict[str, Any]) -> ChunkInfo:
     return ChunkInfo(**fields)
 
 
+_STARTS = tuple(f'{{"kind": "{type_.__name__}"'.encode() for type_ in _FOR_DRIVER)
+_LONGEST_START = max(map(len, _STARTS))
 _ENCODER = json.JSONEncoder(default=_plain, check_circular=False)
 _DECODER = json.JSONDecoder()
 # The fields that JSON does not give back as they were.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.engine.wire.facts import Fact, decode, encode
+from penstock.engine.wire.facts import Fact, decode, encode, is_for_driver
 from penstock.engine.wire.tags import META, Tag
 
 SCHEMA = pa.schema([("pid", pa.int32()), ("tag", pa.string()), ("data", pa.binary())])
@@ -68,6 +68,11 @@ def pack_fact(pid: int, fact: Fact) -> Packet:
 def unpack_facts(packets: Iterable[Packet]) -> list[Fact]:
     """The facts in packets."""
     return [decode(packet.data) for packet in packets]
+
+
+def unpack_facts_for_steps(packets: Iterable[Packet]) -> list[Fact]:
+    """The facts in packets but those that only the driver reads."""
+    return [decode(packet.data) for packet in packets if not is_for_driver(packet.data)]
 
 
 def to_batches(packets: Iterable[Packet]) -> Iterator[pa.RecordBatch]:

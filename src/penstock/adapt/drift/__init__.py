@@ -1,0 +1,1 @@
+"""Drift: whether a figure has moved by more than its noise."""

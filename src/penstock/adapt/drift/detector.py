@@ -1,0 +1,107 @@
+"""The detector of one figure: its logarithms, standardised by the noise that is known.
+
+ADWIN sees steps of some standard deviations. A large one makes the variance of its window so large
+that it waits for batches: two in a row that are far from all before, or one that is very far, are
+taken for a step at once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from math import log, sqrt
+from typing import Any
+
+from penstock.adapt.figures.track import Reading
+from penstock.adapt.settings import Settings
+
+Windows = Callable[[], Any]
+"""Makes an adaptive window."""
+
+_HALF = 0.5
+"""Events that stand for none, where a logarithm is wanted."""
+_LEAST_BEFORE = 2
+"""Batches before a jump, without which there is nothing to be far from."""
+
+
+def load_windows(settings: Settings) -> Windows:
+    """River's ADWIN with one value a batch; loading it takes a second."""
+    from river.drift import ADWIN
+
+    least = settings.drift_least
+    options = {"delta": settings.drift_delta, "clock": 1}
+    options |= {"grace_period": least, "min_window_length": least}
+    return lambda: ADWIN(**options)  # type: ignore[no-untyped-call]
+
+
+class Detector:
+    """The window of one figure, relative to the value it had when it began."""
+
+    def __init__(self, settings: Settings):
+        self._settings = settings
+        self._reference: float | None = None
+        self._window: Any = None
+        self._waiting: list[float] = []
+        self._values: deque[float] = deque(maxlen=settings.remembered_batches)
+
+    def see(self, reading: Reading, windows: Windows | None) -> int | None:
+        """Batches since the figure has changed, this one included; None if it has not."""
+        value, noise = _logarithm(reading, self._settings)
+        if self._reference is None:
+            self._reference = value
+        value = (value - self._reference) / noise
+        self._values.append(value)
+        jumped = self._jumped()
+        self._waiting.append(value)
+        if jumped is not None or windows is None:
+            return jumped
+        self._window = self._window or windows()
+        waiting, self._waiting = self._waiting, []
+        drifts = [self._drifted(each) for each in waiting]
+        return batches_since(self._values) if any(drifts) else None
+
+    def begin(self, value: float) -> None:
+        """Begin anew from the value since the change."""
+        self._window, self._waiting = None, []
+        self._values.clear()
+        self._reference = log(value) if value > 0.0 else None
+
+    def _jumped(self) -> int | None:
+        """Whether the latest batches are far from all before, by the noise these had."""
+        values, settings = self._values, self._settings
+        for batches, errors in ((2, settings.jump_of_two), (1, settings.jump_of_one)):
+            count = len(values) - batches
+            if count < _LEAST_BEFORE:
+                continue
+            latest = [values[-i] for i in range(1, batches + 1)]
+            middle = (sum(values) - sum(latest)) / count
+            squares = sum(value * value for value in values) - sum(v * v for v in latest)
+            spread = sqrt(max(1.0, squares / count - middle * middle))
+            away = [(value - middle) / spread for value in latest]
+            if min(away) > errors or max(away) < -errors:
+                return batches
+        return None
+
+    def _drifted(self, value: float) -> bool:
+        self._window.update(value)
+        return bool(self._window.drift_detected)
+
+
+def batches_since(values: Sequence[float]) -> int:
+    """The values after the likeliest step: where both sides differ the most from each other."""
+    count, total, left = len(values), sum(values), 0.0
+    best, found = -1.0, count
+    for place in range(1, count):
+        left += values[place - 1]
+        means = left / place, (total - left) / (count - place)
+        apart = (means[0] - means[1]) ** 2 * place * (count - place)
+        if apart > best:
+            best, found = apart, count - place
+    return found
+
+
+def _logarithm(reading: Reading, settings: Settings) -> tuple[float, float]:
+    """The logarithm of a reading, and its noise: that of events which come independently."""
+    if reading.above > 0.0 and reading.hits >= _HALF:
+        return log(reading.value), max(settings.least_noise, 1.0 / sqrt(reading.hits))
+    return log(_HALF / reading.below), 1.0 / sqrt(_HALF)

@@ -1,0 +1,39 @@
+"""The watch over all figures: which have drifted in a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from penstock.adapt.drift.detector import Detector, Windows
+from penstock.adapt.figures.subject import Cost, Subject
+from penstock.adapt.figures.track import Reading
+from penstock.adapt.settings import Settings
+
+
+class Watch:
+    """A detector for each figure. Until `windows` can be made, values wait."""
+
+    def __init__(self, settings: Settings):
+        self.windows: Windows | None = None
+        self._settings = settings
+        self._detectors: dict[Subject, Detector] = {}
+
+    def see(self, readings: Mapping[Subject, Reading]) -> dict[Subject, int]:
+        """The figures that have drifted, with the batches since, this one included.
+
+        Seconds have no noise that is known, and no plan is made for them alone.
+        """
+        found: dict[Subject, int] = {}
+        for subject, reading in readings.items():
+            if isinstance(subject, Cost) or reading.below <= 0.0:
+                continue
+            if subject not in self._detectors:
+                self._detectors[subject] = Detector(self._settings)
+            batches = self._detectors[subject].see(reading, self.windows)
+            if batches is not None:
+                found[subject] = batches
+        return found
+
+    def begin(self, subject: Subject, value: float) -> None:
+        """Watch a figure anew from the value that it has now."""
+        self._detectors[subject].begin(value)

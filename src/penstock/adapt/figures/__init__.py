@@ -1,0 +1,1 @@
+"""Figures of the streams, measured: out of reports and facts, smoothed, each with its error."""

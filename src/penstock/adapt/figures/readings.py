@@ -1,0 +1,127 @@
+"""The readings of one batch: what its report and facts say of every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from penstock.adapt.figures.sketch import Overlap, Sketch, overlaps
+from penstock.adapt.figures.steps import Step, steps_of
+from penstock.adapt.figures.subject import Cost, Passing, Rate, Subject
+from penstock.adapt.figures.track import Reading
+from penstock.engine.reports.parts import OperatorReport
+from penstock.engine.reports.report import Report
+from penstock.plan.plan import Plan
+from penstock.query import Query
+from penstock.query.keys import KeyClass
+from penstock.stats.statistics import Group, extra_equalities
+
+Readings = Iterator[tuple[Subject, Reading]]
+
+_TIMED = 1_000
+"""Rows from which seconds of a condition say something: of fewer, starting it takes the longest."""
+
+
+def tuples_of(report: Report, query: Query) -> dict[str, int]:
+    """The tuples on time of each input, before drop boxes."""
+    found = {}
+    for item in query.inputs:
+        name = item.source.name
+        if item.alias in report.inputs:
+            found[item.alias] = report.inputs[item.alias].tuples
+        elif name in report.read:
+            bad = report.late.get(name, 0) + report.malformed.get(name, 0)
+            found[item.alias] = report.read[name] - bad
+    return found
+
+
+def rates_read(query: Query, tuples: Mapping[str, int], covered: Mapping[str, float]) -> Readings:
+    """The rates of the streams whose time the batch covers."""
+    for item in query.streams:
+        seconds = covered.get(item.source.name)
+        if seconds is not None and item.alias in tuples:
+            count = float(tuples[item.alias])
+            yield Rate(item.alias), Reading(count, seconds, count)
+
+
+def conditions_read(report: Report, query: Query) -> Readings:
+    """What conditions let through, and how long they took."""
+    texts = texts_of(query)
+    for operator in report.operators:
+        text = texts.get(operator.operator)
+        if operator.kind == "filter" and text is not None and operator.went_in:
+            rows, passed = float(operator.went_in), float(operator.came_out)
+            yield Passing(text), Reading(passed, rows, _binomial(passed, rows))
+            if operator.seconds > 0.0 and rows >= _TIMED:
+                yield Cost(text), Reading(operator.seconds, rows, rows)
+
+
+def texts_of(query: Query) -> dict[str, str]:
+    """The names of conditions in statistics, by those in reports.
+
+    An equality that is in no key class is checked as a condition, and known by its own text.
+    """
+    own = {str(c): str(c) for c in (*query.filters, *query.thetas)}
+    return own | {str(c): text for text, c in extra_equalities(query).items()}
+
+
+def _binomial(passed: float, rows: float) -> float:
+    """Events with the same relative noise as a share that is drawn from rows."""
+    return passed * rows / max(rows - passed, 1.0) if passed else 0.0
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What a probe says of one key class: how often these meet, if the others are known.
+
+    `apart` are the sets of the class on both sides, whose own figures are part of the ratio.
+    """
+
+    group: Group
+    apart: tuple[Group, ...]
+    is_direct: bool
+
+
+def meeting_of(step: Step, classes: tuple[KeyClass, ...]) -> Meeting | None:
+    """The one key class by which both sides of a probe meet; None if there are more, or none."""
+    both = [
+        (k, set(key.streams), tuple(range(len(key.types))))
+        for k, key in enumerate(classes)
+        if step.bound & set(key.streams) and step.target & set(key.streams)
+    ]
+    if len(both) != 1:
+        return None
+    ((k, streams, parts),) = both
+    sides = (step.bound & streams, step.target & streams)
+    apart = tuple(Group(k, parts, frozenset(side)) for side in sides if len(side) > 1)
+    is_direct = len(step.bound) == 1 and len(step.target) == 1
+    return Meeting(Group(k, parts, frozenset(sides[0] | sides[1])), apart, is_direct)
+
+
+def probes_read(report: Report, plan: Plan) -> Iterator[tuple[Step, Reading, OperatorReport]]:
+    """What probes have found of what they have met."""
+    steps = steps_of(plan)
+    for operator in report.operators:
+        step = steps.get((operator.driver, operator.route, operator.operator))
+        if operator.kind == "probe" and step is not None and operator.met:
+            found = float(operator.came_out)
+            yield step, Reading(found, operator.met, found), operator
+
+
+def sketches_read(
+    classes: tuple[KeyClass, ...],
+    sketches: Mapping[tuple[str, int], Sketch],
+    *,
+    only_pairs: bool = False,
+) -> Iterator[tuple[Group, Overlap]]:
+    """The overlaps of all groups of which there are sketches."""
+    for k, key in enumerate(classes):
+        mine = {alias: sketches[alias, k] for alias in key.streams if (alias, k) in sketches}
+        parts = tuple(range(len(key.types)))
+        for members, overlap in overlaps(mine, only_pairs=only_pairs).items():
+            yield Group(k, parts, members), overlap
+
+
+def as_reading(overlap: Overlap) -> Reading:
+    """An overlap as a reading."""
+    return Reading(overlap.total, overlap.met, overlap.hits)

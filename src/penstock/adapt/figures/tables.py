@@ -1,0 +1,66 @@
+"""Statistics as the tables of a stats file, for the report log and `penstock analyze --from`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from penstock.figure import Figure
+from penstock.query.keys import key_classes
+from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures, group_text
+
+Tables = dict[str, Any]
+
+
+def tables_of(statistics: Statistics) -> Tables:
+    """The tables that `penstock.stats.files.load.from_data` reads back, without training."""
+    query, classes = statistics.query, key_classes(statistics.query)
+    filters = {str(condition) for condition in query.filters}
+    conditions = {text: _condition(each) for text, each in statistics.conditions.items()}
+    joins = {
+        group_text(classes, group): {"selectivity": _figure(figure)}
+        for group, figure in statistics.groups.items()
+    }
+    joins |= {text: table for text, table in conditions.items() if text not in filters and table}
+    tables = {
+        "streams": {alias: _stream(each) for alias, each in statistics.streams.items()},
+        "joins": joins,
+        "filters": {text: t for text, t in conditions.items() if text in filters and t},
+    }
+    tables["streams"] = {alias: table for alias, table in tables["streams"].items() if table}
+    return {name: table for name, table in tables.items() if table} | _settings(statistics)
+
+
+def _settings(statistics: Statistics) -> Tables:
+    found: Tables = {}
+    if statistics.capacity is not None:
+        found["capacity"] = _figure(statistics.capacity)
+    if statistics.horizon is not None:
+        found["horizon"] = statistics.horizon
+    if statistics.costs is not None:
+        costs = asdict(statistics.costs)
+        found["costs"] = {name: cost for name, cost in costs.items() if cost is not None}
+        if statistics.costs.join is not None:
+            found["costs"] = {"origin": costs["origin"], "join": costs["join"]}
+    return found
+
+
+def _stream(figures: StreamFigures) -> Tables:
+    given = {"rate": figures.rate, "cardinality": figures.cardinality, "cells": figures.cells}
+    tables: Tables = {name: _figure(figure) for name, figure in given.items() if figure}
+    if figures.distinct:
+        tables["distinct"] = {name: _figure(each) for name, each in figures.distinct.items()}
+    return tables
+
+
+def _condition(given: GivenCondition) -> Tables:
+    parts: Mapping[str, Figure | None] = {"selectivity": given.selectivity, "cost": given.cost}
+    return {name: _figure(figure) for name, figure in parts.items() if figure}
+
+
+def _figure(figure: Figure) -> float | Tables:
+    if figure.origin == "declared" and figure.error is None:
+        return figure.value
+    error = {} if figure.error is None else {"error": figure.error}
+    return {"value": figure.value, "origin": figure.origin, **error}

@@ -1,0 +1,74 @@
+"""A figure as it is followed: a ratio of sums in which older batches count less and less."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from math import inf, sqrt
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A figure in one batch: `above` of `below`, and the events that its noise comes from."""
+
+    above: float
+    below: float
+    hits: float
+
+    @property
+    def value(self) -> float:
+        return self.above / self.below
+
+
+@dataclass
+class Track:
+    """The decayed sums of a figure, and its latest readings one by one.
+
+    `squares` are the events with their weights squared, from which the error of the sums follows.
+    `age` are the batches since something was read.
+    """
+
+    remembered: int
+    above: float = 0.0
+    below: float = 0.0
+    hits: float = 0.0
+    squares: float = 0.0
+    age: int = 0
+    recent: deque[tuple[Reading, float]] = field(default_factory=deque)
+
+    def add(self, reading: Reading, decay: float) -> None:
+        """Take a batch's reading; what was before counts `decay` times as much."""
+        self.recent.append((reading, decay))
+        if len(self.recent) > self.remembered:
+            self.recent.popleft()
+        self.fade(decay)
+        self.age = 0
+        self.above += reading.above
+        self.below += reading.below
+        self.hits += reading.hits
+        self.squares += reading.hits
+
+    def fade(self, decay: float) -> None:
+        """Let a batch pass in which nothing was read."""
+        self.age += 1
+        self.above *= decay
+        self.below *= decay
+        self.hits *= decay
+        self.squares *= decay * decay
+
+    def restart(self, batches: int) -> None:
+        """Forget all but the latest readings."""
+        kept = list(self.recent)[-batches:] if batches > 0 else []
+        self.above = self.below = self.hits = self.squares = 0.0
+        self.recent.clear()
+        for reading, decay in kept:
+            self.add(reading, decay)
+
+    @property
+    def value(self) -> float:
+        return self.above / self.below if self.below > 0.0 else 0.0
+
+    @property
+    def relative_error(self) -> float:
+        """The standard error as a part of the value, as if events came independently."""
+        return sqrt(self.squares) / self.hits if self.hits > 0.0 else inf

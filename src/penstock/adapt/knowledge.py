@@ -1,0 +1,99 @@
+"""What is known of a running query: what was given, with what was measured laid over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+
+from penstock.adapt.figures.figures import Figures
+from penstock.adapt.figures.measured import Measured
+from penstock.adapt.figures.overlay import figure_in, given_of, overlaid
+from penstock.adapt.figures.subject import Subject, described
+from penstock.adapt.helpers import Trains
+from penstock.adapt.settings import Settings
+from penstock.engine.reports.parts import FigureReport
+from penstock.stats.costs import Costs
+from penstock.stats.guess import complete
+from penstock.stats.known import Known
+from penstock.stats.statistics import Statistics
+
+
+class Knowledge:
+    """The figures of one run, as the planner takes them."""
+
+    def __init__(self, known: Known, settings: Settings):
+        self.first = known
+        self.figures = Figures(known.query, settings)
+        self.weighed = known
+        self.measured: Mapping[Subject, Measured] = {}
+        self.factor: float | None = None
+        self._given = given_of(known)
+        self._settings = settings
+        self._names: dict[Subject, str] = {}
+
+    def statistics(self) -> Statistics:
+        """All that is given or measured."""
+        return overlaid(self._given, self.first, self.measured, self._settings)
+
+    def known(self, statistics: Statistics | None = None) -> Known:
+        """All that is known now, what is missing guessed; seconds as the model has them."""
+        return complete(self.first.query, statistics or self.statistics(), self.first.costs)
+
+    def question(self, trainer: Trains | None = None) -> Callable[[], Known]:
+        """Who makes what is known now, in any thread, with seconds as batches have taken them."""
+        statistics, most = self.statistics(), self._settings.most_factor
+        factor = min(most, max(1.0 / most, self.factor or 1.0))
+
+        def corrected() -> Known:
+            known = self.known(trained(statistics, trainer))
+            return replace(known, costs=times(known.costs, factor)) if factor != 1.0 else known
+
+        return corrected
+
+    def has_moved(self) -> bool:
+        """Whether a figure is off from what plans were last weighed by, beyond its noise."""
+        return any(self._is_off(subject, each) for subject, each in self.measured.items())
+
+    def told(self, predicted: Known) -> tuple[FigureReport, ...]:
+        """The figures as they stand, beside those that the running plan was chosen by."""
+        return tuple(
+            FigureReport(
+                self.name(subject),
+                each.value,
+                each.value * each.relative_error if each.hits else None,
+                subject.unit,
+                figure_in(predicted, subject).value,
+            )
+            for subject, each in self.measured.items()
+        )
+
+    def name(self, subject: Subject) -> str:
+        """A subject as explain names it."""
+        if subject not in self._names:
+            self._names[subject] = described(subject, self.first.query)
+        return self._names[subject]
+
+    def _is_off(self, subject: Subject, each: Measured) -> bool:
+        base = figure_in(self.weighed, subject)
+        now = each.over(base, self._settings)
+        if now is None or min(base.value, now.value) <= 0.0:
+            return False
+        factor = max(now.value, base.value) / min(now.value, base.value) - 1.0
+        noise = self._settings.moved_errors * each.relative_error
+        return factor > self._settings.moved and (factor > noise or not each.hits)
+
+
+def trained(statistics: Statistics, trainer: Trains | None) -> Statistics:
+    """The statistics with the training of now."""
+    if trainer is None:
+        return statistics
+    training, untrained = trainer.training(statistics)
+    return replace(statistics, training=training, untrained=untrained)
+
+
+def times(costs: Costs, factor: float) -> Costs:
+    """Costs that are so many times as high, as measured."""
+    names = [field.name for field in fields(costs) if field.name != "origin"]
+    scaled = {name: getattr(costs, name) for name in names}
+    scaled = {name: cost * factor for name, cost in scaled.items() if cost is not None}
+    return replace(costs, origin="measured", **scaled)

@@ -1,0 +1,43 @@
+"""The seconds that a plan is expected to take for one batch, with the windows as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from penstock.optimize.estimate import needed_by
+from penstock.optimize.model.flow import Flow
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.rounds import batch_seconds
+from penstock.plan.plan import Plan
+from penstock.stats.known import Known
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a batch had to do: tuples that were not shed, by alias, over seconds of event time, and
+    rows in the windows, by alias."""
+
+    seconds: float
+    tuples: Mapping[str, float]
+    rows: Mapping[str, float]
+
+
+def expected_seconds(known: Known, plan: Plan, load: Load) -> float:
+    """CPU-seconds of a plan for a batch.
+
+    After a change of rates it takes the windows their length to follow. With the rows that were in
+    them, predictions hold meanwhile too.
+    """
+    problem = Problem(plan.query, replace(known, query=plan.query))
+    flows = tuple(_flow(flow, plan, load) for flow in problem.inputs)
+    needed = needed_by(problem.with_flows(flows), plan)
+    return needed * load.seconds + batch_seconds(problem, plan)
+
+
+def _flow(flow: Flow, plan: Plan, load: Load) -> Flow:
+    passing = flow.rate / flow.raw_rate if flow.raw_rate else 1.0
+    raw = 0.0 if flow.is_table else load.tuples.get(flow.alias, 0.0) / load.seconds
+    # Rows of an early input have been folded already, and would be once more.
+    rows = flow.window if flow.alias in plan.early else load.rows.get(flow.alias, flow.window)
+    return replace(flow, rate=raw * passing, raw_rate=raw, window=rows)

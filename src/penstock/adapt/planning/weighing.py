@@ -1,0 +1,82 @@
+"""Weighing: the work of the running plan and of others, by the same figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from penstock.adapt.planning.rebuild import rebuild_seconds, with_rows
+from penstock.optimize.estimate import TRIGGER, needed_by
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.rounds import batch_seconds
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.plan.plan import Plan
+from penstock.plan.text.parse import render_plan
+from penstock.stats.known import Known
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A plan that might be followed: CPU-seconds for a second of event time, and seconds for what
+    must be rebuilt."""
+
+    plan: Plan
+    text: str
+    work: float
+    rebuild: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        """The kind of the plan, by its type."""
+        return type(self.plan).__name__
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The running plan and the others, from best to worst, by some figures."""
+
+    known: Known
+    running: Candidate
+    others: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the planner is asked: who makes the figures, the user's wishes, the plan that runs, and
+    the rows in the windows now, by alias."""
+
+    known: Callable[[], Known]
+    options: PlanOptions
+    running: Plan
+    rows: Mapping[str, float]
+
+
+def weigh(question: Question) -> Weighed:
+    """The plans there are. Drop boxes stay as they run: they are set by somebody else."""
+    running = question.running
+    # Where filters stand was settled when the first of the state was written.
+    known = replace(question.known(), query=running.query)
+    options = question.options
+    options = replace(
+        options, plan=None, sheds=False, alternatives=False, off=options.off | {"late-filters"}
+    )
+    decision = decide(known, options)
+    filled = with_rows(Problem(known.query, known), dict(question.rows))
+    mine = Candidate(running, render_plan(running), work_of_plan(known, running))
+    others = tuple(
+        Candidate(
+            replace(each.plan, drops=running.drops),
+            render_plan(each.plan),
+            each.estimate.needed + each.estimate.starting,
+            rebuild_seconds(filled, running, each.plan),
+        )
+        for each in (decision.chosen, *decision.others)
+    )
+    return Weighed(known, mine, others)
+
+
+def work_of_plan(known: Known, plan: Plan) -> float:
+    """The CPU-seconds of a plan for a second of event time, without its drop boxes."""
+    problem = Problem(plan.query, replace(known, query=plan.query))
+    return needed_by(problem, plan) + batch_seconds(problem, plan) / TRIGGER

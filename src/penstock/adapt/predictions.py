@@ -1,0 +1,88 @@
+"""Predictions: what the running plan was chosen by, beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from penstock.adapt.figures.steps import inner_names, steps_of
+from penstock.engine.reports.parts import ModuleReport, OperatorReport, Prediction
+from penstock.engine.reports.report import Report
+from penstock.engine.state.modules import Module
+from penstock.optimize.estimate import estimate
+from penstock.optimize.model.folding import with_early
+from penstock.optimize.model.problem import Problem, gain
+from penstock.plan.plan import Plan
+from penstock.query.goal import STEADY
+from penstock.stats.known import Known
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A plan, and the figures by which it was chosen."""
+
+    plan: Plan
+    known: Known
+
+    def told(self, report: Report) -> Report:
+        """The report with what was expected beside everything that was measured."""
+        inputs = {
+            alias: replace(each, predicted_rate=self._rate(alias))
+            for alias, each in report.inputs.items()
+        }
+        return replace(
+            report,
+            prediction=self.whole,
+            inputs=inputs,
+            operators=tuple(self._operator(each) for each in report.operators),
+            modules={name: self._module(name, each) for name, each in report.modules.items()},
+        )
+
+    @cached_property
+    def problem(self) -> Problem:
+        known = replace(self.known, query=self.plan.query)
+        return with_early(Problem(self.plan.query, known), self.plan.early)
+
+    @cached_property
+    def whole(self) -> Prediction:
+        known = replace(self.known, query=self.plan.query)
+        found = estimate(Problem(self.plan.query, known), self.plan, STEADY, sheds=False)
+        return Prediction(found.utilization, found.output_rate, found.state)
+
+    @cached_property
+    def _yields(self) -> Mapping[tuple[str, int, str], float]:
+        """Rows out for one row in of each probe."""
+        problem = self.problem
+        found = {}
+        for place, step in steps_of(self.plan).items():
+            bound, target = problem.mask(step.bound), problem.mask(step.target)
+            more = float(gain(problem.fractions, bound, target))
+            found[place] = float(problem.alive[target]) * more
+        return found
+
+    @cached_property
+    def _sizes(self) -> Mapping[str, float]:
+        """Rows in the window of each input, and in each inner join."""
+        problem = self.problem
+        inner = {
+            name: float(problem.alive[problem.mask(members)])
+            for name, members in inner_names(self.plan).items()
+        }
+        return {flow.alias: flow.window for flow in problem.inputs} | inner
+
+    def _rate(self, alias: str) -> float | None:
+        figure = self.known.rates.get(alias)
+        return None if figure is None else figure.value
+
+    def _operator(self, each: OperatorReport) -> OperatorReport:
+        if each.kind == "filter":
+            figures = self.known.conditions.get(each.operator)
+            predicted = None if figures is None else figures.selectivity.value
+        else:
+            predicted = self._yields.get((each.driver, each.route, each.operator))
+        return replace(each, predicted=predicted)
+
+    def _module(self, name: str, each: ModuleReport) -> ModuleReport:
+        place = Module(name).place
+        return replace(each, predicted=None if place is None else self._sizes.get(place[0]))

@@ -1,0 +1,121 @@
+"""The replanner: when plans are weighed again, and which of them is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from penstock.adapt.planning.planner import BackgroundPlanner, Planning
+from penstock.adapt.planning.weighing import Candidate, Question, Weighed
+from penstock.adapt.settings import Settings
+from penstock.adapt.switching.corrections import Corrections
+from penstock.adapt.switching.follow_up import Switch
+from penstock.adapt.switching.policy import Offer, verdict
+from penstock.engine.reports.parts import Change
+from penstock.optimize.options import PlanOptions
+from penstock.plan.plan import Plan
+from penstock.plan.text.parse import render_plan
+from penstock.stats.known import Known
+
+Mode = Literal["on", "advise", "off"]
+MODES: tuple[Mode, ...] = ("on", "advise", "off")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How things stand at a batch boundary: seconds are of event time, `busy` is a part of the
+    clock, `backlog` pieces that are there to be read, `rows` those in windows, by alias."""
+
+    number: int
+    regime: float
+    since_drift: int
+    largest_window: float
+    busy: float
+    backlog: int
+    rows: Mapping[str, float]
+
+
+class Replanner:
+    """Asks the planner, judges its answers, and remembers the last switch."""
+
+    def __init__(self, options: PlanOptions, settings: Settings, planning: Planning, mode: Mode):
+        self.mode: Mode = mode
+        self.planner = BackgroundPlanner(planning)
+        self.corrections = Corrections(settings)
+        self.last: Switch | None = None
+        self.advice: Change | None = None
+        self._options = options
+        self._settings = settings
+        self._asked = -settings.weigh_every
+        self._has_stayed = False
+        self._answer: Weighed | None = None
+
+    def wants(self, standing: Standing, *, has_drifted: bool, has_moved: bool) -> bool:
+        """Whether plans are to be weighed again."""
+        if self.mode == "off" or self.planner.is_busy or standing.regime <= 0.0:
+            return False
+        is_calm = self._has_stayed and standing.since_drift >= self._settings.dwell_batches
+        pause = self._settings.stay_every if is_calm else self._settings.weigh_every
+        return has_drifted or (has_moved and standing.number - self._asked >= pause)
+
+    def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
+        """Have plans weighed by the figures of now."""
+        self._asked = standing.number
+        self.planner.ask(Question(known, self._options, running, standing.rows))
+
+    def decide(self, running: Plan, standing: Standing) -> tuple[Weighed | None, Change | None]:
+        """What was weighed, if anything, and what is to be told; a switch is then the `last`.
+
+        An answer stands until the next: what is not worth it yet may be when the streams have been
+        as they are for longer.
+        """
+        self._answer = answer = self.planner.answer() or self._answer
+        if answer is None or self.mode == "off" or answer.running.text != render_plan(running):
+            return None, None
+        self._has_stayed = True
+        for candidate in self.corrections.better(answer, standing.number):
+            offer = self._offer(answer.running, candidate, standing)
+            found = verdict(offer, self._settings)
+            if found.is_worth_it:
+                self._has_stayed = False
+                return answer, self._followed(answer, candidate, offer, found.reason, standing)
+        return answer, None
+
+    def back(self, number: int) -> Switch | None:
+        """The last switch, taken back: no other is made for a while."""
+        last, self.last = self.last, None
+        if last is not None:
+            self.last = Switch(number, last.new, last.old, last.known, 0.0)
+        return last
+
+    def _followed(
+        self, answer: Weighed, best: Candidate, offer: Offer, reason: str, standing: Standing
+    ) -> Change | None:
+        promise = 1.0 - offer.new_work / offer.old_work
+        if self.mode == "advise":
+            return self._advised(Change("advise", reason, best.text, promise))
+        number, backlog = standing.number, standing.backlog
+        self.last = Switch(number, answer.running, best, answer.known, promise, backlog)
+        return Change("switch", reason, best.text, promise)
+
+    def _advised(self, change: Change) -> Change | None:
+        """An advice is given once, until another plan is the best."""
+        is_new = self.advice is None or self.advice.plan != change.plan
+        self.advice = change
+        return change if is_new else None
+
+    def _offer(self, running: Candidate, best: Candidate, standing: Standing) -> Offer:
+        last = self.last
+        is_behind = last is not None and last.new.rebuild > 0.0 and standing.backlog > last.backlog
+        return Offer(
+            old_work=self.corrections.work(running),
+            new_work=self.corrections.work(best),
+            rebuild=best.rebuild,
+            busy=standing.busy,
+            largest_window=standing.largest_window,
+            regime=standing.regime,
+            since_switch=None if last is None else standing.number - last.number,
+            since_drift=standing.since_drift,
+            is_behind=is_behind,
+        )

@@ -1,0 +1,260 @@
+"""The supervisor of a run: it measures, notices drift, plans again, and switches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from threading import Thread
+
+from penstock.adapt.drift.detector import load_windows
+from penstock.adapt.drift.watch import Watch
+from penstock.adapt.figures.figures import Figures
+from penstock.adapt.figures.subject import Subject
+from penstock.adapt.figures.tables import tables_of
+from penstock.adapt.helpers import Sheds, Trains
+from penstock.adapt.knowledge import Knowledge
+from penstock.adapt.planning.expected import Load
+from penstock.adapt.planning.planner import Planning
+from penstock.adapt.predictions import Predictions
+from penstock.adapt.replanner import MODES, Mode, Replanner, Standing
+from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
+from penstock.adapt.switching.follow_up import FollowUp, told
+from penstock.engine.control.order import Order
+from penstock.engine.reports.parts import Change
+from penstock.engine.reports.report import Report
+from penstock.engine.state.modules import Module
+from penstock.engine.wire.facts import Fact
+from penstock.errors import PlanError, UsageError
+from penstock.optimize.options import PlanOptions
+from penstock.plan.drops import DropBoxes
+from penstock.plan.plan import Plan
+from penstock.plan.text.parse import forced_plan, render_plan
+from penstock.stats.known import Known
+
+
+class StreamSupervisor:
+    """Follows the streams of one run; the pipeline calls it between batches."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        known: Known,
+        options: PlanOptions,
+        *,
+        mode: Mode = "on",
+        settings: Settings = DEFAULT_SETTINGS,
+        planning: Planning = "background",
+        shedder: Sheds | None = None,
+        trainer: Trains | None = None,
+    ):
+        self._shedder, self._trainer = shedder, trainer
+        self._drops: DropBoxes | None = None
+        self.knowledge = Knowledge(known, settings)
+        self.replanner = Replanner(options, settings, planning, mode)
+        self._follow_up = FollowUp(settings)
+        self._settings = settings
+        self._watch = Watch(settings)
+        self._running, self._text = plan, render_plan(plan)
+        self._predictions = Predictions(plan, known)
+        self._wanted: Plan | None = None
+        self._changes: list[Change] = []
+        self._standing: Standing | None = None
+        self._drifted_at, self._drift_time = 0, 0.0
+        self._begin(planning)
+
+    @property
+    def figures(self) -> Figures:
+        return self.knowledge.figures
+
+    # What the pipeline calls
+
+    def next_plan(self, running: Plan, number: int) -> Plan | None:
+        """The plan from batch `number` on, with its drop boxes; None for the same."""
+        plan = self._next(running, number)
+        if self._drops is not None:
+            plan, self._drops = replace(plan or running, drops=self._drops), None
+            self._adopted(plan, self._predictions.known)
+        return plan
+
+    def _next(self, running: Plan, number: int) -> Plan | None:
+        if self._wanted is not None:
+            plan, self._wanted = replace(self._wanted, drops=running.drops), None
+            return self._adopted(plan, self._predictions.known)
+        if self._standing is None:
+            return None
+        standing = replace(self._standing, number=number)
+        weighed, change = self.replanner.decide(running, standing)
+        if weighed is not None:
+            self.knowledge.weighed = weighed.known
+        if change is None:
+            return None
+        self._changes.append(change)
+        switch = self.replanner.last
+        if change.kind != "switch" or switch is None:
+            return None
+        self._follow_up.begin(switch)
+        return self._adopted(replace(switch.new.plan, drops=running.drops), switch.known)
+
+    def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
+        """Take in a batch that is final, and tell what it is measured against."""
+        self._notice(plan)
+        if self._standing is None:
+            self._drifted_at = report.batch
+        drifted = self._watch.see(self.figures.take(report, facts, plan))
+        for subject, batches in drifted.items():
+            self._restart(subject, batches, report.batch)
+        knowledge = self.knowledge
+        knowledge.measured = self.figures.measured()
+        self._standing = self._stands(report)
+        self._judge(report, plan)
+        self._train(report, facts, plan)
+        has_drifted, has_moved = bool(drifted), self._has_moved()
+        if self.replanner.wants(self._standing, has_drifted=has_drifted, has_moved=has_moved):
+            self.replanner.ask(knowledge.question(self._trainer), plan, self._standing)
+        self._shed(report, plan)
+        return self._told(report)
+
+    def obey(self, order: Order) -> str:
+        """Do what an order about plans says."""
+        match order.kind:
+            case "replan":
+                return self._set(order.value)
+            case "shed" if self._shedder is not None:
+                return self._shedder.obey(order.value)
+            case "pin":
+                self._wanted = forced_plan(self._running.query, order.value)
+                self.replanner.mode = "off"
+                return f"the plan stays from now on: {render_plan(self._wanted)}"
+        raise UsageError(f"the supervisor cannot {order.kind}", hint="it takes replan and pin")
+
+    def close(self) -> None:
+        """End the planning beside the run."""
+        self.replanner.planner.close()
+        if self._shedder is not None:
+            self._shedder.close()
+
+    # Drift and outcomes
+
+    def _restart(self, subject: Subject, batches: int, number: int) -> None:
+        """Forget what was before a drift, and tell of it."""
+        self.figures.restart(subject, batches)
+        value = self.figures.latest(subject)
+        self._watch.begin(subject, value)
+        self._drifted_at = number
+        self._drift_time = self.figures.clock.since - batches * self.figures.span
+        since = "in this batch" if batches < 2 else f"over the last {batches} batches"
+        what, unit = self.knowledge.name(subject), subject.unit
+        self._changes.append(Change("drift", f"{what}: {value:.3g} {unit} {since}"))
+
+    def _judge(self, report: Report, plan: Plan) -> None:
+        """Hear what came of the last switch, and take it back if that is nothing."""
+        load = _load(report, self.figures.span)
+        judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)
+        self.knowledge.factor = self._follow_up.judge.factor or self.knowledge.factor
+        if judged is None:
+            return
+        outcome, switch = judged
+        is_back = self.replanner.mode == "on" and outcome.is_void(self._settings)
+        self._changes.append(told(outcome, switch, is_back=is_back))
+        if is_back:
+            batches = self._settings.barred_windows * self.figures.largest_window / load.seconds
+            until = report.batch + max(self._settings.barred_batches, int(batches))
+            self.replanner.corrections.bar(switch.old, switch.new, outcome, until)
+            self.replanner.back(report.batch + 1)
+            self._wanted = switch.old.plan
+
+    def _train(self, report: Report, facts: Sequence[Fact], plan: Plan) -> None:
+        """Let the trainer hear of a batch, and tell what is stale."""
+        if self._trainer is not None:
+            by = self._predictions.known.training
+            stale = self._trainer.observe(report.operators, facts, plan, by)
+            self._changes += [] if stale is None else [stale]
+
+    def _shed(self, report: Report, plan: Plan) -> None:
+        """Let the shedder set the drop boxes of the next batch."""
+        if self._shedder is not None:
+            found = self._shedder.next_boxes(report, self.knowledge.known(), plan)
+            if found is not None:
+                self._drops, change = found
+                self._changes += [] if change is None else [change]
+
+    def _has_moved(self) -> bool:
+        wants_plan = self._trainer is not None and self._trainer.wants_plan
+        return wants_plan or self.knowledge.has_moved()
+
+    # Standing
+
+    def _stands(self, report: Report) -> Standing:
+        return Standing(
+            number=report.batch,
+            regime=self.figures.clock.since - self._drift_time,
+            since_drift=report.batch - self._drifted_at,
+            largest_window=self.figures.largest_window,
+            busy=1.0 if report.busy is None else report.busy,
+            backlog=sum(report.backlog.values()),
+            rows=_rows(report),
+        )
+
+    def _told(self, report: Report) -> Report:
+        changes, self._changes = self._changes, []
+        report = replace(
+            report,
+            figures=self.knowledge.told(self._predictions.known),
+            stats=self._tables(report, changes),
+            changes=(*report.changes, *changes),
+        )
+        return self._predictions.told(report)
+
+    def _tables(self, report: Report, changes: Sequence[Change]) -> Mapping[str, object]:
+        """The figures as a stats file, where somebody may want them."""
+        every = self._settings.told_every
+        if report.batch >= every and report.batch % every and not changes:
+            return report.stats
+        return tables_of(self.knowledge.statistics())
+
+    def _adopted(self, plan: Plan, known: Known) -> Plan:
+        self._running, self._text = plan, render_plan(plan)
+        self._predictions = Predictions(plan, known)
+        return plan
+
+    def _notice(self, plan: Plan) -> None:
+        """Somebody has given a plan by hand: it is followed, and no other, until told otherwise."""
+        if plan is self._running:
+            return
+        text = render_plan(plan)
+        if self._wanted is not None and render_plan(self._wanted) == text:
+            self._wanted = None
+        elif text != self._text:
+            self.replanner.mode = "off"
+            self._follow_up.drop()
+            self._changes.append(Change("order", "a plan was given by hand: it stays", text))
+        self._adopted(plan, self._predictions.known)
+
+    def _set(self, value: str) -> str:
+        mode = next((mode for mode in MODES if mode == value), None)
+        if mode is None:
+            raise PlanError(f"replan cannot be {value!r}", hint=f"it is one of {', '.join(MODES)}")
+        self.replanner.mode = mode
+        return f"replan is {mode}"
+
+    def _begin(self, planning: Planning) -> None:
+        """Load what notices drift: at once, or beside the first batches."""
+        if planning == "inline":
+            self._load()
+        else:
+            Thread(target=self._load, name="penstock-drift", daemon=True).start()
+
+    def _load(self) -> None:
+        self._watch.windows = load_windows(self._settings)
+
+
+def _rows(report: Report) -> dict[str, float]:
+    """The rows of each input's window, and of inner joins, by name."""
+    places = {Module(name).place: each.tuples for name, each in report.modules.items()}
+    return {place[0]: float(tuples) for place, tuples in places.items() if place is not None}
+
+
+def _load(report: Report, span: float) -> Load:
+    """What a batch had to do."""
+    kept = {alias: float(each.tuples - each.shed) for alias, each in report.inputs.items()}
+    return Load(span, kept, _rows(report))

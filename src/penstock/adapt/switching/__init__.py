@@ -1,0 +1,1 @@
+"""Switching: whether another plan is worth it, and what came of it."""

@@ -1,0 +1,86 @@
+"""The follow-up of a switch: what it brought beside what it promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from penstock.adapt.planning.expected import Load, expected_seconds
+from penstock.adapt.planning.weighing import Candidate
+from penstock.adapt.settings import Settings
+from penstock.adapt.switching.judge import Judge, Outcome, Trial
+from penstock.engine.reports.parts import Change
+from penstock.plan.plan import Plan
+from penstock.stats.known import Known
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Another plan that is followed from a batch on, and what it promised."""
+
+    number: int
+    old: Candidate
+    new: Candidate
+    known: Known
+    promise: float
+    backlog: int = 0
+
+
+class FollowUp:
+    """Compares the seconds of batches with those predicted, and judges the last switch."""
+
+    def __init__(self, settings: Settings):
+        self.judge = Judge(settings)
+        self._settings = settings
+        self._switch: Switch | None = None
+        self._heard = 0
+
+    def begin(self, switch: Switch) -> None:
+        """A switch has been made."""
+        self.judge.begin()
+        self._switch, self._heard = switch, 0
+
+    def drop(self) -> None:
+        """Another plan is followed for other reasons."""
+        self.judge.drop()
+        self.judge.batches.clear()
+        self._heard = 0
+
+    def hear(
+        self, cpu: float, load: Load, plan: Plan, known: Callable[[], Known]
+    ) -> tuple[Outcome, Switch] | None:
+        """Take in a batch; what came of the last switch, once that is known.
+
+        The first batch of a plan is left out: it rebuilds, and compiles what it has not used yet.
+        """
+        self._heard += 1
+        if self._heard == 1 or load.seconds <= 0.0 or cpu <= 0.0:
+            return None
+        if self._switch is not None and self.judge.is_judging:
+            return self._tried(cpu, load, plan, known(), self._switch)
+        if self._heard % self._settings.reckoned_every == 0 or len(self.judge.batches) < _FIRST:
+            self.judge.hear(expected_seconds(known(), plan, load), cpu)
+        return None
+
+    def _tried(
+        self, cpu: float, load: Load, plan: Plan, known: Known, switch: Switch
+    ) -> tuple[Outcome, Switch] | None:
+        old = expected_seconds(known, switch.old.plan, load)
+        trial = Trial(cpu, old, expected_seconds(known, plan, load))
+        outcome = self.judge.try_(trial)
+        return None if outcome is None else (outcome, switch)
+
+
+_FIRST = 5
+"""Batches of a plan that are all reckoned, so that there is something to compare with soon."""
+
+
+def told(outcome: Outcome, switch: Switch, *, is_back: bool) -> Change:
+    """What came of a switch, in a sentence."""
+    brought = f"{outcome.saved:.0%} ± {outcome.error:.0%} of the work"
+    promised = f"{outcome.promise:.0%} was promised for these batches"
+    if is_back:
+        reason = f"it saved {brought}, where {promised}: back to the plan before"
+        return Change("take-back", reason, switch.old.text, outcome.promise, outcome.saved)
+    reason = f"it saved {brought}, where {promised}"
+    return Change("outcome", reason, switch.new.text, outcome.promise, outcome.saved)

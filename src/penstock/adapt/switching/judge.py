@@ -1,0 +1,136 @@
+"""The judge of a switch: whether it brought what it promised, by the seconds of batches."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from statistics import fmean, median, pstdev
+
+from penstock.adapt.settings import Settings
+
+_LEAST = 3
+"""Batches without which nothing is usual."""
+_VARIED = 2.0
+"""How many times the least of the predictions the largest must be to tell a slope."""
+
+
+@dataclass(frozen=True)
+class Usual:
+    """The seconds of a plan's batches by those that were predicted: a start, and a slope.
+
+    `error` is the standard error of what it says.
+    """
+
+    start: float
+    slope: float
+    error: float
+
+    def seconds(self, predicted: float) -> float:
+        """The seconds that a batch takes."""
+        return self.start + self.slope * predicted
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A batch after a switch: its seconds, and what the model says of both plans."""
+
+    measured: float
+    expected_old: float
+    expected_new: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The part of the work that a switch saved, with its standard error, beside what was promised
+    for the same batches; `factor` is how much more of it the new plan takes than was said."""
+
+    promise: float
+    saved: float
+    error: float
+    factor: float
+
+    def is_void(self, settings: Settings) -> bool:
+        """Whether it surely brought less than it had to."""
+        least = settings.least_outcome * max(0.0, self.promise)
+        return self.saved + settings.outcome_errors * self.error < least
+
+
+def usual_of(batches: Sequence[tuple[float, float]]) -> Usual | None:
+    """What is usual, by pairs of predicted and measured seconds; None of too few.
+
+    A batch takes some time however little is in it, which guessed costs do not know. Where the
+    predictions are all alike, nobody can tell that from the rest: then a predicted second is taken
+    for one at the most, so that no more is asked of a switch than it said.
+    """
+    if len(batches) < _LEAST:
+        return None
+    predicted, measured = ([pair[i] for pair in batches] for i in (0, 1))
+    x, y = fmean(predicted), median(measured)
+    if x <= 0.0 or y <= 0.0:
+        return None
+    slope = min(1.0, y / x)
+    if max(predicted) > _VARIED * min(predicted):
+        slope = sum((p - x) * (m - y) for p, m in batches) / sum((p - x) ** 2 for p in predicted)
+    slope = min(max(slope, 0.0), y / x)
+    off = [m - (y + slope * (p - x)) for p, m in batches]
+    return Usual(y - slope * x, slope, pstdev(off) / sqrt(len(batches)))
+
+
+def outcome_of(trials: Sequence[Trial], usual: Usual) -> Outcome:
+    """What came of a switch, by the median: single batches are slow for reasons of their own."""
+    before = [usual.seconds(t.expected_old) for t in trials]
+    gains = [old - t.measured for old, t in zip(before, trials, strict=True)]
+    whole, gain = fmean(before), median(gains)
+    promised = usual.slope * fmean(t.expected_old - t.expected_new for t in trials)
+    error = sqrt(pstdev(gains) ** 2 / len(gains) + usual.error**2)
+    new = usual.slope * fmean(t.expected_new for t in trials)
+    factor = 1.0 + (promised - gain) / new if new > 0.0 else 1.0
+    return Outcome(promised / whole, gain / whole, error / whole, factor)
+
+
+@dataclass
+class Judge:
+    """Remembers what is usual for the running plan, and judges a new one by it."""
+
+    settings: Settings
+    batches: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=20))
+    usual: Usual | None = None
+    trials: list[Trial] = field(default_factory=list)
+
+    def hear(self, predicted: float, measured: float) -> None:
+        """Take in a batch while no switch is judged."""
+        if measured > 0.0:
+            self.batches.append((predicted, measured))
+
+    @property
+    def factor(self) -> float | None:
+        """How many times the predicted seconds batches take; None while too few were seen."""
+        predicted = sum(pair[0] for pair in self.batches)
+        if len(self.batches) < _LEAST or not predicted:
+            return None
+        return sum(pair[1] for pair in self.batches) / predicted
+
+    def begin(self) -> None:
+        """A switch has been made: what was usual is the old plan's."""
+        self.usual, self.trials = usual_of(self.batches), []
+        self.batches.clear()
+
+    @property
+    def is_judging(self) -> bool:
+        return self.usual is not None
+
+    def drop(self) -> None:
+        """There is nothing left to compare with."""
+        self.usual = None
+
+    def try_(self, trial: Trial) -> Outcome | None:
+        """Take in a batch after a switch; the outcome once there are enough of them."""
+        assert self.usual is not None, "only a switch from a plan with a past is judged"
+        self.trials.append(trial)
+        if len(self.trials) < self.settings.judged_batches:
+            return None
+        outcome, self.usual = outcome_of(self.trials, self.usual), None
+        self.batches.extend((t.expected_new, t.measured) for t in self.trials)
+        return outcome

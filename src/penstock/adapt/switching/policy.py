@@ -1,0 +1,88 @@
+"""The policy: whether to switch to another plan, by figures alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from penstock.adapt.settings import Settings
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Another plan, and all that decides whether it is followed. Work is in CPU-seconds for a
+    second of event time, as the model has it, corrected by what was measured."""
+
+    old_work: float
+    new_work: float
+    rebuild: float = 0.0
+    """Seconds for state that must be rebuilt."""
+
+    busy: float = 1.0
+    """The part of the clock that batches take."""
+
+    largest_window: float = inf
+    """Seconds of event time."""
+
+    regime: float = inf
+    """Seconds of event time since the last drift, or the start."""
+
+    since_switch: int | None = None
+    """Batches since the last switch; None if there was none."""
+
+    since_drift: int | None = None
+    """Batches since the last drift, or the start."""
+
+    is_behind: bool = False
+    """Whether more is left to read than before the last rebuild."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a plan is followed, and the reason."""
+
+    is_worth_it: bool
+    reason: str
+
+
+def verdict(offer: Offer, settings: Settings) -> Verdict:
+    """Whether to follow another plan; the first thing that speaks against it is the reason."""
+    margin = settings.rebuild_margin if offer.rebuild else settings.free_margin
+    if offer.new_work * margin >= offer.old_work:
+        return Verdict(False, f"less than {margin:g} times as good")
+    if is_dwelling(offer, settings):
+        return Verdict(False, f"the last switch was {offer.since_switch} batches ago")
+    if offer.rebuild:
+        return _rebuilding(offer, settings)
+    return Verdict(True, f"{_saved(offer):.0%} less work, and nothing to rebuild")
+
+
+def is_dwelling(offer: Offer, settings: Settings) -> bool:
+    """Whether the last switch was too short a while ago for another."""
+    if offer.since_switch is None:
+        return False
+    is_settling = offer.since_drift is not None and offer.since_drift < settings.dwell_batches
+    if is_settling and offer.since_drift is not None and offer.since_drift <= offer.since_switch:
+        return False
+    least = settings.settling_batches if is_settling else settings.dwell_batches
+    return offer.since_switch < least
+
+
+def _rebuilding(offer: Offer, settings: Settings) -> Verdict:
+    share = _saved(offer) * offer.busy
+    if share < settings.least_saving:
+        return Verdict(False, f"a rebuild for {share:.1%} of the clock")
+    if offer.is_behind:
+        return Verdict(False, "what the last rebuild has held up is not read yet")
+    windows = settings.horizon_windows * offer.largest_window or inf
+    horizon = min(windows, settings.horizon_regime * offer.regime)
+    gain = (offer.old_work - offer.new_work) * horizon
+    told = f"{gain:.3g} s within {horizon:.3g} s for a rebuild of {offer.rebuild:.3g} s"
+    if gain < settings.payback * offer.rebuild:
+        return Verdict(False, f"it saves only {told}")
+    return Verdict(True, f"{_saved(offer):.0%} less work: it saves {told}")
+
+
+def _saved(offer: Offer) -> float:
+    """The part of the work that is saved."""
+    return 1.0 - offer.new_work / offer.old_work if offer.old_work > 0.0 else 0.0

@@ -1,0 +1,1 @@
+"""Commands on a checkpoint: how its query stands, and orders to it while it runs."""

@@ -1,0 +1,37 @@
+"""The standing of a query as JSON: versioned, fields are added and never changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.engine.reports.entries import entry_json
+from penstock.engine.reports.json_fields import as_json
+from penstock.engine.reports.standing import Decided, Standing
+from penstock.errors import without_passwords
+
+VERSION = 1
+
+
+def status_json(standing: Standing) -> dict[str, Any]:
+    """`is_running`, the `run`, its `last` report as in the log, and its last `changes`."""
+    last = standing.last
+    return {
+        "version": VERSION,
+        "checkpoint": str(standing.checkpoint),
+        "is_running": standing.is_running,
+        "run": _run(standing),
+        "last": None if last is None else entry_json(last),
+        "changes": [_change(each) for each in standing.decisions],
+    }
+
+
+def _run(standing: Standing) -> dict[str, Any] | None:
+    head = standing.head
+    if head is None:
+        return None
+    made: dict[str, Any] = as_json(head)
+    return made | {"query": without_passwords(head.query)}
+
+
+def _change(decided: Decided) -> dict[str, Any]:
+    return {"batch": decided.batch, "at": decided.at, **as_json(decided.change)}

@@ -1,0 +1,145 @@
+"""The standing of a query as text: what runs, its last batch, measured beside expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import indent
+
+from penstock.cli.control.status_tables import tables
+from penstock.duration import MICROS, Duration
+from penstock.engine.reports.report import Report
+from penstock.engine.reports.run_head import RunHead
+from penstock.engine.reports.standing import Decided, Standing
+from penstock.engine.rows.event_time import moment
+from penstock.plan.explain.quantity import number, percent, seconds
+
+_CALM, _BUSY, _FULL = 0.5, 0.85, 0.98
+"""Busy shares up to which a run keeps up easily, keeps up, and has little to spare."""
+
+_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def status_text(standing: Standing, now: float) -> str:
+    """What there is to say, at a time in seconds since the epoch; what is not known is left out."""
+    blocks = ["\n".join(_facts([*_run(standing), *_batch(standing.last, now)]))]
+    if standing.last is None:
+        blocks.append(_nothing(standing))
+    elif standing.last.plan:
+        blocks.append("\n".join(_facts(_plan(standing.last))))
+    if standing.decisions:
+        blocks.append("\n".join(["last decisions", *map(_decision, standing.decisions)]))
+    if standing.last is not None:
+        blocks += ["\n".join(lines) for lines in tables(standing.last)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _facts(facts: list[tuple[str, str]]) -> list[str]:
+    width = max(len(name) for name, _ in facts)
+    return [f"{name.ljust(width)}  {said}" for name, said in facts]
+
+
+def _run(standing: Standing) -> list[tuple[str, str]]:
+    head = standing.head
+    facts = [("checkpoint", str(standing.checkpoint)), ("run", _runs(standing, head))]
+    if head is None:
+        return facts
+    pace = (
+        "reads all there is"
+        if head.available_now
+        else f"looks for data every {seconds(head.trigger)}"
+    )
+    parts = f"{head.partitions} partition{'' if head.partitions == 1 else 's'}"
+    return [*facts, ("", f"{pace}, into {head.sink}, {parts}")]
+
+
+def _runs(standing: Standing, head: RunHead | None) -> str:
+    if head is None:
+        return "it runs" if standing.is_running else "does not run"
+    where = f"on {head.engine}, process {head.process} on {head.host}"
+    began = moment(round(head.started_at) * MICROS)
+    if standing.is_running:
+        return f"runs {where}, since {began}"
+    if head.ended_at is None:
+        return f"does not run: it was killed ({where}, begun {began})"
+    ended = f"ended {moment(round(head.ended_at) * MICROS)}"
+    failed = f" by an error: {head.error}" if head.error else ""
+    return f"does not run: {ended}{failed} ({where}, begun {began})"
+
+
+def _nothing(standing: Standing) -> str:
+    if standing.is_running:
+        return "no batch yet"
+    return (
+        "there are no reports in it\n"
+        "hint: they are written by this version on; run the query again on this checkpoint"
+    )
+
+
+def _batch(last: Report | None, now: float) -> Iterator[tuple[str, str]]:
+    if last is None:
+        return
+    ago = f", {Duration.of_seconds(max(0.0, now - last.at)).about} ago" if last.at else ""
+    cpu = f", {seconds(last.cpu)} of CPU" if last.cpu else ""
+    yield "batch", f"{last.batch}{ago}, took {seconds(last.seconds)}{cpu}"
+    yield "results", f"{last.results:,} in the batch, {last.total_results:,} in all"
+    if last.waiting is not None:
+        yield "", f"none in it: {last.waiting.reason}"
+    if last.frontier is not None:
+        lag = f", lag {Duration(last.lag or 0).about}"
+        yield "frontier", f"{moment(last.frontier)}{lag}"
+    if last.delay is not None:
+        yield "delay", seconds(last.delay)
+    if last.backlog:
+        waits = {name: count for name, count in last.backlog.items() if count}
+        yield "backlog", ", ".join(f"{n} {c:,} to read" for n, c in waits.items()) or "none"
+    if last.busy is not None:
+        yield "busy", f"{percent(last.busy)}: {_verdict(last.busy)}"
+    yield "state", _state(last)
+
+
+def _verdict(busy: float) -> str:
+    """How well a run keeps up, in words."""
+    if busy <= _CALM:
+        return "it keeps up easily"
+    if busy <= _BUSY:
+        return "it keeps up"
+    return "it keeps up, with little to spare" if busy <= _FULL else "it has no time to spare"
+
+
+def _state(last: Report) -> str:
+    size = sum(module.bytes for module in last.modules.values())
+    held = f", {_bytes(size)}" if last.modules else ""
+    wanted = "" if last.prediction is None else f" (expected {number(last.prediction.state)})"
+    return f"{last.state_tuples:,} tuples{held}{wanted}"
+
+
+def _bytes(size: int) -> str:
+    scale, unit = next((each for each in _UNITS if size >= each[0]), (1, "bytes"))
+    return f"{number(float(f'{size / scale:.3g}'))} {unit}"
+
+
+def _plan(last: Report) -> list[tuple[str, str]]:
+    facts = [("plan", last.plan)]
+    if last.prediction is not None:
+        wanted = last.prediction
+        work = f"{number(wanted.utilization)} s/s of work"
+        facts.append(("expected", f"{work}, {number(wanted.output_rate)} results/s"))
+    if last.span and last.cpu:
+        work = f"{number(float(f'{last.cpu / last.span:.3g}'))} s/s of work"
+        facts.append(("measured", f"{work}, {number(last.results / last.span)} results/s"))
+    return facts
+
+
+def _decision(decided: Decided) -> str:
+    change = decided.change
+    where = "" if decided.batch is None else f"batch {decided.batch} "
+    when = f"{moment(round(decided.at) * MICROS)} " if decided.at else ""
+    said = [f"  {when}{where}{change.kind}: {indent(change.reason, '    ').strip()}"]
+    figures = [
+        f"{word} {percent(part)} of the work"
+        for word, part in (("promised to save", change.promise), ("saved", change.outcome))
+        if part is not None
+    ]
+    said += [f"    plan {change.plan}"] if change.plan else []
+    said += [f"    {', '.join(figures)}"] if figures else []
+    return "\n".join(said)

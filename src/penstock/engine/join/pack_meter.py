@@ -1,0 +1,49 @@
+"""The meter of packing: what a task has learned of the tuples it read, told once at its end.
+
+A task may read thousands of small blocks, and a fact for each would cost more than it tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from penstock.engine.join.key_sketches import KeyCounters
+from penstock.engine.routes.meter import added_up
+from penstock.engine.rows.columns import PASSES, hash_name
+from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow
+
+
+@dataclass
+class PackMeter:
+    """Collects the flows of filters, and the keys of what passed them."""
+
+    keys: KeyCounters
+    flows: list[OperatorFlow] = field(default_factory=list)
+
+    def take(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """Keep the flows among facts; the others are to be told at once."""
+        for fact in facts:
+            if isinstance(fact, OperatorFlow):
+                self.flows.append(fact)
+            else:
+                yield fact
+
+    def take_keys(
+        self, alias: str, classes: Iterable[int], passed: int, rows: pa.RecordBatch
+    ) -> None:
+        """Count the keys of an input's tuples, of which `passed` met the filters.
+
+        Those with a NULL in a key can never be in a result, and are not among the rows.
+        """
+        if PASSES in rows.schema.names:
+            rows = rows.filter(rows.column(PASSES))
+        for key in classes:
+            self.keys.at(alias, key).take(passed, rows.column(hash_name(key)).to_numpy())
+
+    def read(self) -> Iterator[OperatorFlow | KeySketch]:
+        """All that was learned."""
+        yield from added_up(self.flows)
+        yield from self.keys.sketches()

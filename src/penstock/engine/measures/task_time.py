@@ -1,0 +1,48 @@
+"""Task times: how long a task works, without what it waits for and without who takes its work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from time import perf_counter, thread_time
+
+from penstock.engine.wire.facts import TaskTime
+from penstock.engine.wire.packets import Packet, pack_fact
+
+Work = Callable[[Iterable[Packet]], Iterator[Packet]]
+
+
+def timed(stage: str, work: Work, packets: Iterable[Packet]) -> Iterator[Packet]:
+    """The packets that work makes of others, and after them the time that it took.
+
+    Waiting for a packet to arrive is not work, but unpacking one takes a processor's time.
+    """
+    arriving = _Arriving(iter(packets))
+    made = work(arriving)
+    seconds = cpu = 0.0
+    while True:
+        started, used = perf_counter(), thread_time()
+        packet = next(made, None)
+        seconds += perf_counter() - started
+        cpu += thread_time() - used
+        if packet is None:
+            break
+        yield packet
+    yield pack_fact(0, TaskTime(stage, max(seconds - arriving.seconds, 0.0), cpu))
+
+
+class _Arriving:
+    """Packets as they arrive, and the seconds that were spent on waiting for them."""
+
+    def __init__(self, packets: Iterator[Packet]):
+        self._packets = packets
+        self.seconds = 0.0
+
+    def __iter__(self) -> Iterator[Packet]:
+        return self
+
+    def __next__(self) -> Packet:
+        started = perf_counter()
+        try:
+            return next(self._packets)
+        finally:
+            self.seconds += perf_counter() - started

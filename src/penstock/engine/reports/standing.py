@@ -1,0 +1,79 @@
+"""The standing of a query, by its checkpoint: whether it runs, its last batch and decisions."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import islice
+
+from penstock.engine.places.place import Place
+from penstock.engine.reports.entries import Answer, Entry
+from penstock.engine.reports.parts import Change
+from penstock.engine.reports.reading import latest_reports
+from penstock.engine.reports.report import Report
+from penstock.engine.reports.run_head import RunHead, is_running, read_head
+from penstock.engine.reports.segments import latest_entries
+from penstock.engine.state.checkpoint import is_claimed
+from penstock.engine.state.store import Store
+from penstock.errors import CheckpointError
+
+_RECENT = 200
+"""Entries in which decisions are looked for: those of the last minutes."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision, an answer or a remark of a run, with its batch and its time."""
+
+    batch: int | None
+    at: float
+    change: Change
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A query on its checkpoint. `decisions` are the last ones, oldest first."""
+
+    checkpoint: Place
+    is_running: bool
+    head: RunHead | None
+    last: Report | None
+    decisions: tuple[Decided, ...] = ()
+
+
+def store_of(checkpoint: str | os.PathLike[str] | Place) -> Store:
+    """The files of a checkpoint; a CheckpointError if there is none."""
+    store = Store(Place.of(checkpoint))
+    if not is_claimed(store):
+        raise CheckpointError(
+            f"{store.root} is not a checkpoint",
+            hint="name the folder that was given as --checkpoint to penstock run",
+        )
+    return store
+
+
+def standing_of(store: Store, now: float, decisions: int = 10) -> Standing:
+    """How the query of a checkpoint stands, at a time in seconds since the epoch."""
+    head = read_head(store)
+    entries = list(islice(latest_entries(store), _RECENT))
+    last = next(latest_reports(iter(entries)), None)
+    return Standing(
+        checkpoint=store.root,
+        is_running=is_running(store, head, now),
+        head=head,
+        last=last,
+        decisions=tuple(_decided(entries)[:decisions][::-1]),
+    )
+
+
+def _decided(entries: list[Entry]) -> list[Decided]:
+    """The decisions among entries, the latest first; answers are told apart from batches."""
+    found = []
+    for entry in entries:
+        match entry:
+            case Report(batch=batch, at=at, changes=changes):
+                made = [change for change in reversed(changes) if change.kind != "order"]
+                found += [Decided(batch, at, change) for change in made]
+            case Answer(at=at, change=change):
+                found.append(Decided(None, at, change))
+    return found
