@@ -41,8 +41,9 @@ bench: setup ## run the benchmarks, penstock beside Spark's own joins
 	$(BIN)/penstock bench chain3
 	$(BIN)/penstock bench kernel
 
-soak: setup ## kill a running query a hundred times at random moments
+soak: setup ## kill running queries at random moments, also while they switch between plans; hours
 	$(BIN)/python tests/support/engines/soak.py --kills 100
+	$(BIN)/python tests/support/engines/switch_soak.py --runs 300 --kills 200 --spark-runs 20 --spark-kills 20
 
 golden: setup ## rewrite the golden files; review the diff
 	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py

@@ -123,6 +123,7 @@ ORDER = {
     "penstock.adapt": (
         "settings",
         "training",
+        "shedding",
         "figures",
         "drift",
         "planning",

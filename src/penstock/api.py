@@ -197,6 +197,7 @@ class ContinuousQuery:
         overwrite: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
         replan: ReplanLike = None,
+        delay: DurationLike | None = None,
     ) -> penstock.SparkRun:
         """Start on a Spark session; the handle's `streaming` is Spark's own StreamingQuery.
 
@@ -208,7 +209,8 @@ class ContinuousQuery:
         `replan="on"` it follows the streams: it measures them, and switches to another plan where
         that is worth it; `advise` only says so in its reports, `off` does neither. A plan that was
         forced stays unless `replan` is given. A query that is known not to keep up is refused
-        unless it may shed.
+        unless it may shed; one that may sheds by itself while it runs, so that results are no later
+        than `delay` (5 seconds, or 3 triggers) after their data.
         """
         from penstock.engine.run.options import RunOptions
         from penstock.engine.spark.start import start
@@ -222,6 +224,7 @@ class ContinuousQuery:
             partitions=partitions,
             overwrite=overwrite,
             report=report,
+            delay=delay,
         )
         refuse_infeasible(self.decision)
         query, options = self.followed(options, replan)
@@ -239,6 +242,7 @@ class ContinuousQuery:
         overwrite: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
         replan: ReplanLike = None,
+        delay: DurationLike | None = None,
     ) -> penstock.LocalRun:
         """The same query in this process, with the same options.
 
@@ -257,6 +261,7 @@ class ContinuousQuery:
             partitions=partitions,
             overwrite=overwrite,
             report=report,
+            delay=delay,
         )
         refuse_infeasible(self.decision)
         query, options = self.followed(options, replan)
@@ -269,13 +274,24 @@ class ContinuousQuery:
 
         What an earlier run has measured counts more than what is given.
         """
-        from penstock.adapt.follow import as_mode, supervisor_for
+        from penstock.adapt.follow import (
+            as_mode,
+            shedder_for,
+            supervisor_for,
+            trainer_for,
+            with_delay,
+        )
         from penstock.adapt.resume import with_measured
 
         mode, query = as_mode(replan, self.options), self
         if mode == "on":
             query = replace(self, known=with_measured(self.known, options.checkpoint))
-        supervisor = supervisor_for(query.plan, query.known, query.options, mode)
+        options = with_delay(options, query.options)
+        shedder = shedder_for(query.query, options, query.options)
+        trainer = trainer_for(query.query, options, query.options)
+        supervisor = supervisor_for(
+            query.plan, query.known, query.options, mode, shedder=shedder, trainer=trainer
+        )
         return query, replace(options, supervisor=supervisor)
 
     def check(

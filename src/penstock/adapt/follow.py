@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.planning.planner import Planning
 from penstock.adapt.replanner import MODES, Mode
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
+from penstock.adapt.shedding.shedder import Shedder, default_delay, wish_of
 from penstock.adapt.supervisor import StreamSupervisor
+from penstock.adapt.training.trainer import Trainer
+from penstock.duration import Duration
+from penstock.engine.places.place import Place
+from penstock.engine.run.options import RunOptions
+from penstock.engine.state.store import Store
 from penstock.errors import UsageError
 from penstock.optimize.options import PlanOptions
 from penstock.plan.plan import Plan
+from penstock.query import Query
 from penstock.query.goal import Steady
 from penstock.stats.known import Known
 
@@ -25,6 +34,32 @@ def as_mode(given: object, options: PlanOptions) -> Mode:
             hint="replan is on (switch plans), advise (only say what would be better) or off",
         )
     return mode
+
+
+def with_delay(options: RunOptions, planning: PlanOptions) -> RunOptions:
+    """The options of a run with the delay that it sheds for, if it may shed and goes on."""
+    if options.delay is not None and not planning.sheds:
+        raise UsageError("a delay is kept by shedding", hint="let it shed: --shed (shed=True)")
+    if options.delay is not None or not planning.sheds or options.available_now:
+        return options
+    return replace(options, delay=Duration.of_seconds(default_delay(options.trigger.seconds)))
+
+
+def shedder_for(
+    query: Query, options: RunOptions, planning: PlanOptions, *, is_inline: bool = False
+) -> Shedder | None:
+    """Who watches the delay of a run, and sheds for it if it may; where all there is gets read,
+    nobody does."""
+    if options.available_now:
+        return None
+    wish = wish_of(options, exact_of_kept=planning.exact_of_kept)
+    return Shedder(query, wish, is_inline=is_inline)
+
+
+def trainer_for(query: Query, options: RunOptions, planning: PlanOptions) -> Trainer:
+    """Who samples the streams of a run, and trains meshes by that; what it has learned is kept in
+    the checkpoint."""
+    return Trainer(query, planning, store=Store(Place.of(options.checkpoint)))
 
 
 def supervisor_for(

@@ -48,6 +48,7 @@ class Batches:
     overwrite: bool
     partitions: int | None
     replan: str | None = None
+    delay: str | None = None
 
     def options(self) -> RunOptions:
         """The same, checked; a usage error for what cannot be."""
@@ -65,6 +66,7 @@ class Batches:
             drain=self.drain,
             partitions=self.partitions,
             overwrite=self.overwrite,
+            delay=None if self.delay is None else duration(self.delay, "--delay"),
         )
 
     def check_table(self, query: ContinuousQuery) -> None:

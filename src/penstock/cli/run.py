@@ -51,6 +51,10 @@ def run(
     kinds: Kinds = ALL_KINDS,
     off: Off = None,
     shed: Shed = False,
+    delay: Annotated[
+        str | None,
+        typer.Option(help="With --shed: results no later than this after their data; default 5s."),
+    ] = None,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
     overwrite: Annotated[
@@ -86,7 +90,7 @@ def run(
 ) -> None:
     """Run a query: every result once, in the sink; progress on stderr."""
     batches = Batches(
-        sink, checkpoint, trigger, available_now, drain, overwrite, partitions, replan
+        sink, checkpoint, trigger, available_now, drain, overwrite, partitions, replan, delay
     )
     session = Session(master, dict(map(setting, conf or [])))
     laboratory = Laboratory(None if eager else every, expire, cost)

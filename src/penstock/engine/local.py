@@ -52,7 +52,12 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     try:
         feed = Feed(query.sources.values(), held.store)
         pipeline = Pipeline(
-            plan, held, sink, overwrite=options.overwrite, supervisor=options.supervisor
+            plan,
+            held,
+            sink,
+            overwrite=options.overwrite,
+            supervisor=options.supervisor,
+            keeps_boxes=options.delay is not None,
         )
     except BaseException:
         held.close()

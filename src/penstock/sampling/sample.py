@@ -23,6 +23,9 @@ from penstock.stats.training import operators_of
 
 Progress = Callable[[str, int], None]
 
+FEW_TEXTS = 32
+"""A text column with more values than this is a name or a message, not a class of tuples."""
+
 # More blocks than any sample reads.
 _ENDLESS = 1 << 40
 

@@ -108,7 +108,8 @@ def _declared_end(item: Input) -> Figure | None:
     rows, duration = item.source.option("rows"), item.source.option("duration")
     if rows is not None:
         return Figure(float(rows), "declared")
-    if duration is not None and item.source.rate is not None:
+    is_even = item.source.option("shape") is None
+    if duration is not None and item.source.rate is not None and is_even:
         return Figure(item.source.rate * float(duration) / MICROS, "declared")
     return None
 

@@ -24,7 +24,7 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.query import DataType, Query
 from penstock.query.types import common_type
-from reference import answer, view_changes
+from reference import answer
 from support.engines.runs import (
     Place,
     expected,
@@ -41,7 +41,8 @@ from support.lab.laboratory import rows_of, tables_of
 from support.plans.meshes import random_mesh
 from support.streams.cases import Case, canonical, write_case
 from support.streams.typed import TYPES, emptied, typed_case, typed_view
-from support.streams.views import Told
+from support.streams.views import expected_in_micros as expected_view
+from support.streams.views import told_in_micros as told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,23 +68,6 @@ def any_view_plan(query: Query, rng: Random) -> Plan:
     if isinstance(plan, MultiwayJoin) and len(drivers) > 1 and not query.is_sequenced:
         plan = replace(plan, recompute=rng.choice((None, *drivers)))
     return replace(plan, early=tuple(alias for alias in query.aliases if rng.random() < 0.5))
-
-
-def told(place: Place, query: Query) -> Told:
-    """What the sink of a view holds; times in microseconds, because some are after all dates."""
-    rows = []
-    for path in sorted(Path(place.sink.place).glob("*.parquet")):
-        table = pq.read_table(path)
-        times = table.column("_time").cast(pa.int64()).to_pylist()
-        values = table.drop_columns(["_time"]).to_pylist()
-        names = ["_change", *(output.name for output in query.results)]
-        rows += [(t, *(v[name] for name in names)) for t, v in zip(times, values, strict=True)]
-    return canonical(rows)
-
-
-def expected_view(case: Case, query: Query, drain: bool) -> Told:
-    changes = view_changes(query, case.batches, drain)
-    return canonical((c.time, c.kind, *c.values) for c in changes)
 
 
 def run_and_change(query: Query, place: Place, plans: list[Plan], rng: Random, drain: bool) -> None:

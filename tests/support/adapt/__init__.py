@@ -1,0 +1,1 @@
+"""Simulated plants for what follows the streams: no clock, no files."""

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
+from random import Random
 from typing import Any, NoReturn
 
 from penstock.cql import parse
@@ -29,6 +30,7 @@ from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from support.engines.runs import tree
+from support.plans.every_kind import any_kind
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Run:
     """What a process is to do. `shapes` are the trees that its batches take turns in, if any.
 
     Every second batch of a view aggregates the `early` inputs before the join. Multi-way plans
-    recompute it where `recompute` names a stream.
+    recompute it where `recompute` names a stream. With a `seed` each batch has a plan of any kind.
     """
 
     text: str
@@ -56,10 +58,13 @@ class Run:
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
     recompute: str | None = None
+    seed: str | None = None
 
     def plan(self, batch: int) -> Plan:
         """The plan of a batch; None among the shapes stands for the multi-way plan."""
         query = parse(self.text)
+        if self.seed is not None:
+            return any_kind(query, Random(f"{self.seed} {batch}"))
         shape = self.shapes[batch % len(self.shapes)] if self.shapes else None
         plan = _flat(query, self.recompute) if shape is None else tree(query, shape)
         return replace(plan, drops=self.drops, early=self.early if batch % 2 else ())
@@ -70,12 +75,17 @@ def _flat(query: Query, recompute: str | None) -> Plan:
     return plan if recompute is None else replace(plan, recompute=recompute)
 
 
-def exit_code(run: Run) -> int | None:
-    """How a fresh process that does the run ends: 0, or minus the signal that killed it."""
+def exit_code(run: Run, killed_after: float | None = None) -> int | None:
+    """How a fresh process that does the run ends: 0, or minus the signal that killed it.
+
+    After so many seconds, if given, it is killed wherever it is.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["penstock.engine.local"])
     process = context.Process(target=perform, args=(run,))
     process.start()
+    process.join(killed_after)
+    process.kill()
     process.join()
     return process.exitcode
 

@@ -63,7 +63,17 @@ SELECT a.s AS s, COUNT(*) AS n, SUM(b.id) AS ids, MIN(c.id) AS first
 FROM a [RANGE 3 SECONDS], b [RANGE 3 SECONDS], c [RANGE 5 SECONDS]
 WHERE a.k = b.k AND b.j = c.j GROUP BY a.s EVERY 500 ms
 """,
+    "filtered": """
+SELECT a.id AS a, b.id AS b, c.id AS c, a.s AS s
+FROM a [RANGE 3 SECONDS], b [RANGE 4 SECONDS SLIDE 500 ms], c [TUMBLE 4 SECONDS]
+WHERE a.k = b.k AND b.j = c.j AND a.s <> 'zwei' AND a.id % 7 <> 3 AND b.k < 11 AND b.id % 5 > 0
+""",
+    "pair": """
+SELECT a.id AS a, b.id AS b, a.s AS s FROM a [RANGE 3 SECONDS], b [RANGE 6 SECONDS]
+WHERE a.k = b.k AND a.s <> 'zwei' AND a.id % 7 <> 3 AND b.j < 8 AND b.id % 5 > 0
+""",
 }
+KILLED = ("common", "chain", "view")
 
 
 def write_input(folder: Path, files: int, rng: Random) -> None:
@@ -109,7 +119,10 @@ def expected(text: str) -> Counter[tuple[Any, ...]]:
 
 
 class Siege:
-    """One round: queries over one input, and a driver that is started until they are done."""
+    """One round: queries over one input, and a driver that is started until they are done.
+
+    With a `seed` every batch has another plan, of any kind.
+    """
 
     def __init__(
         self,
@@ -118,21 +131,24 @@ class Siege:
         *,
         master: str,
         files: int,
-        queries: Iterable[str] = tuple(QUERIES),
+        queries: Iterable[str] = KILLED,
+        seed: str | None = None,
     ):
         self._folder = folder
         self._rng = rng
         self._master = master
         self.kills: Counter[str] = Counter()
         write_input(folder / "in", files, rng)
+        kinds = rng.sample(("jsonl", "parquet"), 2)
         # Lines write times as text, so that those of a view could not be compared.
-        kinds = dict(zip(QUERIES, (*rng.sample(("jsonl", "parquet"), 2), "parquet"), strict=True))
-        self._jobs = {query: kinds[query] for query in queries}
+        self._jobs = {q: "parquet" if q == "view" else kinds[n % 2] for n, q in enumerate(queries)}
         for query, kind in self._jobs.items():
             job = folder / "jobs" / query
             job.mkdir(parents=True)
             (job / "query.cql").write_text(script(query, folder / "in"))
             (job / "sink").write_text(self._sink(query, kind).name)
+            if seed is not None:
+                (job / "seed").write_text(f"{seed} {query}")
 
     def _sink(self, query: str, kind: str) -> Sink:
         return Sink.named(f"{kind}:{self._folder / 'jobs' / query}/results.{kind}")

@@ -94,7 +94,7 @@ def random_case(seed: int) -> Case:
     )
     case = Case(query, _batches(rng, inputs, size))
     # By chance alone hardly one join of so many has a result.
-    return case if count < 4 else planted(Random(f"planted {seed}"), case, _matching)
+    return case if count < 4 else planted(Random(f"planted {seed}"), case, matching)
 
 
 def random_view(seed: int) -> Case:
@@ -440,7 +440,8 @@ def event_time(source: Source, time: int) -> Value:
     return EPOCH + timedelta(microseconds=time)
 
 
-def _matching(rng: Random, source: Source, shared: int) -> dict[str, Value]:
+def matching(rng: Random, source: Source, shared: int) -> dict[str, Value]:
+    """A row of plain values that mostly equal those of other rows with the same number."""
     number = shared % 3
     near = {f.name: number + (rng.random() < 0.25) for f in source.fields}
     return {

@@ -179,7 +179,7 @@ def _predicates(rng: Random, inputs: list[Input]) -> tuple[list[Equality], list[
                     # The same as a key and as a theta: both must agree on what is equal.
                     thetas.append(compared("eq", *sides))
                 case 1:
-                    given = (sides[0], Literal(_plain(sides[0].type), sides[0].type))
+                    given = (sides[0], Literal(plain_value(sides[0].type), sides[0].type))
                     equalities.append(Equality(Call("coalesce", given, sides[0].type), sides[1]))
                 case 2:
                     equalities.append(Equality(*sides))
@@ -227,7 +227,7 @@ def _made(rng: Random, inputs: list[Input]) -> Expression:
             return Call(function, call.arguments, call.arguments[0].type)
         case 3:
             null = Call("is_null", (column,), BOOLEAN)
-            given = Literal(_plain(column.type), column.type)
+            given = Literal(plain_value(column.type), column.type)
             return Call("case", (null, given, column), column.type)
         case 4 if column.type.is_temporal:
             both = (cast_to(column, DataType.TIMESTAMP), Literal(0, DataType.BIGINT))
@@ -239,7 +239,7 @@ def _made(rng: Random, inputs: list[Input]) -> Expression:
     return compared(rng.choice(("eq", "lt", "ge")), *sides).expression
 
 
-def _plain(type_: DataType) -> Value:
+def plain_value(type_: DataType) -> Value:
     """A value that there is nothing odd about."""
     match type_:
         case DataType.BOOLEAN:

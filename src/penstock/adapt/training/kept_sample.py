@@ -17,8 +17,7 @@ from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.engine.wire.facts import InputSample
 from penstock.engine.wire.packets import from_streams
 from penstock.query import Query, TimeWindow
-from penstock.sampling.condense import FEW_TEXTS
-from penstock.sampling.sample import predicate_columns, training_columns
+from penstock.sampling.sample import FEW_TEXTS, predicate_columns, training_columns
 
 Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]

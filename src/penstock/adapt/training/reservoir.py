@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.training.kept_sample import KeptSample
-from penstock.adapt.training.rehearsal import trained_by
 from penstock.engine.join.sampling import Draw
 from penstock.engine.wire.facts import Fact, InputSample
 from penstock.optimize.options import DEFAULT_OPTIONS, PlanOptions
@@ -85,6 +84,9 @@ class Reservoir:
 
         The work is bounded by counts of tuples: the same sample and figures give the same.
         """
+        # Here, because a run should not wait a second for scikit-learn.
+        from penstock.adapt.training.rehearsal import trained_by
+
         kept = self._kept
         if not kept:
             return {}, {}

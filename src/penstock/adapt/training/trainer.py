@@ -9,8 +9,10 @@ from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.training.expectation import Yields, expected_yields
 from penstock.adapt.training.reservoir import Reservoir
 from penstock.adapt.training.staleness import why_stale
+from penstock.adapt.training.training_log import save_training
 from penstock.engine.join.sampling import Draw
 from penstock.engine.reports.parts import Change, OperatorReport
+from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact
 from penstock.optimize.options import DEFAULT_OPTIONS, PlanOptions
 from penstock.plan.mesh import MeshJoin
@@ -26,7 +28,7 @@ class Trainer:
     """Hears of every batch, in the thread that runs them; `training` may be asked from any.
 
     `wants_plan` says that the planner should be asked with new training: for the first time, or
-    because the running mesh is stale.
+    because the running mesh is stale. The checkpoint's `store` keeps the last for a restart.
     """
 
     def __init__(
@@ -34,7 +36,10 @@ class Trainer:
         query: Query,
         options: PlanOptions = DEFAULT_OPTIONS,
         settings: Settings = DEFAULT_SETTINGS,
+        store: Store | None = None,
     ):
+        self._store = store
+        self._kept: Trained | None = None
         self._reservoir = Reservoir(query, options, settings)
         self._watch = MeshWatch(settings)
         self._pause = settings.training_pause
@@ -57,6 +62,7 @@ class Trainer:
         """Hear of a batch that followed a plan, made by some training; a drift, if it is stale."""
         self._reservoir.take(facts)
         self._age += 1
+        self._keep()
         reason = self._watch.hear(plan, by, operators)
         if reason is None:
             return None
@@ -77,6 +83,13 @@ class Trainer:
             self._is_due, self._age = False, 0
             self._last = self._reservoir.training(statistics)
         return self._last
+
+    def _keep(self) -> None:
+        """Write new training into the checkpoint, between batches: it is ours only then."""
+        if self._store is None or self._last is None or self._last[0] is self._kept:
+            return
+        self._kept = self._last[0]
+        save_training(self._store, self._kept)
 
 
 class MeshWatch:

@@ -43,6 +43,7 @@ class Progress:
         self._shed = 0
         self._results = 0
         self._empty = 0
+        self._behind: tuple[str, ...] = ()
         self.last: Report | None = None
 
     def __enter__(self) -> Progress:
@@ -71,6 +72,7 @@ class Progress:
         self._malformed.update(report.malformed)
         self._unreadable += sum(report.unreadable.values())
         self._shed += sum(report.shed.values())
+        self._behind = _behind(report) if report.changes else self._behind
         if self._live is not None:
             self._live.update(self._table(report))
         else:
@@ -78,6 +80,8 @@ class Progress:
             print(_line(report, rate), file=sys.stderr, flush=True)
             if report.waiting is not None and _is_told(self._empty):
                 print(f"  {report.waiting.reason}", file=sys.stderr, flush=True)
+            for reason in self._behind if report.changes else ():
+                print(f"  it falls behind: {reason}", file=sys.stderr, flush=True)
 
     def _table(self, report: Report) -> Group:
         table = Table(box=None, pad_edge=False)
@@ -109,7 +113,8 @@ class Progress:
         above = () if self._above is None else (self._above(),)
         is_told = report.waiting is not None and self._empty >= _FEW
         below = (Text(report.waiting.reason, style="yellow"),) if is_told and report.waiting else ()
-        return Group(*above, table, Text(foot, style="dim"), *below)
+        behind = (Text(f"it falls behind: {reason}", style="yellow") for reason in self._behind)
+        return Group(*above, table, Text(foot, style="dim"), *below, *behind)
 
     def _since_last(self) -> float:
         """Seconds since the batch before the last one ended, or since the last one began."""
@@ -138,6 +143,11 @@ class Progress:
             print(f"no results: {self.last.waiting.reason}{hint}", file=sys.stderr)
         if self.last.total_shed:
             print(f"shed {_counts(self.last.total_shed)}", file=sys.stderr)
+
+
+def _behind(report: Report) -> tuple[str, ...]:
+    """Why a query does not keep up, if the report says so."""
+    return tuple(change.reason for change in report.changes if change.kind == "behind")
 
 
 def _line(report: Report, rate: float) -> str:

@@ -225,6 +225,7 @@ OWN: tuple[Option[Value], ...] = (
     Option("null", _any_text, "'NA'", _CSV, for_tables=True),
     Option("max_files", _at_least(1), "10", FILE_FORMATS),
     Option("arrivals", _one_of("constant", "poisson"), "'poisson'", _MADE),
+    Option("shape", _text, "'burst(20 s, 10 s, 5)'", _MADE),
     Option("rows", _at_least(1), "100000", _MADE),
     Option("duration", _duration(1), "'60 seconds'", _MADE),
     Option("start", _moment, "'2026-01-01 00:00:00'", _MADE),

@@ -39,7 +39,7 @@ class Watch:
     cpu: float = 0.0
     """CPU-seconds of all tasks."""
 
-    reported: float = field(default_factory=time.monotonic)
+    reported: float = field(default_factory=lambda: time.monotonic())
     """When the batch before was reported."""
 
     resting: float | None = None

@@ -21,7 +21,8 @@ class RunOptions:
     """Where the results and the state of a run go, and when it looks for data and ends.
 
     `partitions` of None are as many as the engine or the checkpoint has. Without a `supervisor` the
-    plan stays as it is.
+    plan stays as it is. With a `delay`, drop boxes are led while it runs so that results are not
+    later than that.
     """
 
     sink: Sink
@@ -33,6 +34,7 @@ class RunOptions:
     overwrite: bool = False
     report: Callable[[Report], None] | None = None
     supervisor: Supervisor | None = None
+    delay: Duration | None = None
 
     @classmethod
     def of(
@@ -46,6 +48,7 @@ class RunOptions:
         partitions: object = None,
         overwrite: object = False,
         report: object = None,
+        delay: object = None,
     ) -> RunOptions:
         """The options that a caller gives, in any of their spellings, checked."""
         made = cls(
@@ -57,8 +60,23 @@ class RunOptions:
             partitions=None if partitions is None else as_count(partitions, "partitions"),
             overwrite=as_flag(overwrite, "overwrite"),
             report=None if report is None else as_callback(report, "report", "one Report"),
+            delay=None if delay is None else as_duration(delay, "delay"),
         )
+        if made.delay is not None:
+            _check_delay(made.delay, made)
         if made.drain and not made.available_now:
             hint = "give both, or leave drain out: a query that goes on has no end to be drained at"
             raise UsageError("drain goes with available_now", hint=hint)
         return made
+
+
+def _check_delay(delay: Duration, options: RunOptions) -> None:
+    """Refuse a delay that no shedding leads to."""
+    if options.available_now:
+        hint = "leave it out: where all there is gets read, nothing waits for its turn"
+        raise UsageError("delay goes with a trigger, not with available_now", hint=hint)
+    if delay.micros <= options.trigger.micros:
+        raise UsageError(
+            f"results cannot have a delay of {delay} if data is looked for every {options.trigger}",
+            hint="give a delay of twice the trigger or more, or a shorter trigger",
+        )

@@ -28,9 +28,12 @@ from penstock.engine.run.preflight import refuse_closed
 from penstock.engine.run.silence import Silence
 from penstock.engine.run.supervisor import Supervisor
 from penstock.engine.sinks.sink import Sink, Staging
+from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.plan_log import PlanLog
+from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PlanError, UsageError
@@ -53,7 +56,10 @@ class Pipeline:
         overwrite: bool = False,
         deliver: Callable[[Manifest], None] | None = None,
         supervisor: Supervisor | None = None,
+        keeps_boxes: bool = False,
     ):
+        """A pipeline that goes on from the newest manifest; if it `keeps_boxes`, with the drop
+        boxes of the last batch."""
         self.watch = Watch()
         self._key_shares: KeyShares = {}
         self._supervisor = supervisor
@@ -69,6 +75,9 @@ class Pipeline:
         found = manifests.latest(checkpoint.store)
         refuse_closed(checkpoint, found)
         self.manifest = found or Manifest(batch=-1)
+        self._plans = PlanLog(checkpoint.store, _begun(checkpoint.store, self.manifest.batch + 1))
+        if keeps_boxes and self._plans.last is not None:
+            plan = replace(plan, drops=self._plans.last.drops)
         self._adopt(plan)
         query = self.plan.query
         self.silence = Silence(checkpoint.store, query.stream_sources)
@@ -156,6 +165,7 @@ class Pipeline:
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):
             self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)
+            self._plans.forget(before=made.batch - 1)
         self.silence.hear(readings(facts))
         _warn(facts)
         self._tell(report_of(query, old, made, time.monotonic() - started), old, facts)
@@ -166,13 +176,25 @@ class Pipeline:
         self.process(number, run, offsets=self.manifest.offsets, drains=True)
 
     def _turn(self, number: int) -> None:
-        """Follow another plan from batch `number` on, if somebody wants that: users first."""
+        """Follow another plan from batch `number` on, if somebody wants that: users first.
+
+        A batch that is run again follows what it did before.
+        """
+        told = self._plans.of(number)
+        plan, reason = self._wanted(number) if told is None else (told.over(self.plan), told.reason)
+        if plan is not None and plan != self.plan:
+            self._adopt(plan)
+        self._plans.keep(number, self.plan, reason)
+
+    def _wanted(self, number: int) -> tuple[Plan | None, str]:
+        """Another plan, and who wants it."""
         with self._planning:
             plan, self._next_plan = self._next_plan, None
-        if plan is None and self._supervisor is not None:
-            plan = self._supervisor.next_plan(self.plan, number)
         if plan is not None:
-            self._adopt(plan)
+            return plan, "it was given while the query ran"
+        if self._supervisor is not None:
+            plan = self._supervisor.next_plan(self.plan, number)
+        return plan, "the query started with it" if plan is None else "the reports say why"
 
     def _tell(self, report: Report, old: Manifest, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
@@ -209,6 +231,11 @@ class Pipeline:
             key_shares=self._key_shares,
             samples={} if self._supervisor is None else self._supervisor.samples(number),
         )
+
+
+def _begun(store: Store, number: int) -> int | None:
+    """The batch that comes next, if an earlier run has begun it."""
+    return number if store.exists(serving_name(number)) else None
 
 
 def _warn(facts: Iterable[Fact]) -> None:

@@ -28,6 +28,8 @@ from penstock.engine.sources.distributions import (
     draw,
     parse_values,
 )
+from penstock.engine.sources.rate_shape import FORMS as SHAPES
+from penstock.engine.sources.rate_shape import RateShape
 from penstock.engine.sources.read import MICROS_PER_UNIT
 from penstock.errors import SourceError
 from penstock.query.source import Field, Source
@@ -57,6 +59,7 @@ class Synthetic:
     duration: int | None
     seed: tuple[int, int]
     distributions: tuple[Distribution, ...]
+    shape: RateShape | None = None
 
     @classmethod
     def of(cls, source: Source) -> Synthetic:
@@ -76,6 +79,7 @@ class Synthetic:
             None if duration is None else int(duration),
             (int(source.option("seed") or 0), crc32(source.name.encode())),
             _distributions(source),
+            _shape(source, arrivals == "poisson"),
         )
 
     @cached_property
@@ -156,7 +160,7 @@ class Synthetic:
         if not self.is_poisson:
             return ceil(block * self.block_micros * self.rate / MICROS)
         group, rest = divmod(block, _GROUP)
-        whole = sum(_poisson_total(self.seed, self._mean, each) for each in range(group))
+        whole = sum(self._total(each) for each in range(group))
         return whole + int(self._counts(group)[:rest].sum())
 
     def _block_of_row(self, row: int) -> int:
@@ -164,7 +168,7 @@ class Synthetic:
         if not self.is_poisson:
             return int(row * MICROS / self.rate) // self.block_micros
         group = 0
-        while (total := _poisson_total(self.seed, self._mean, group)) <= row:
+        while (total := self._total(group)) <= row:
             row, group = row - total, group + 1
         place = np.searchsorted(np.cumsum(self._counts(group)), row, side="right")
         return group * _GROUP + int(place)
@@ -174,19 +178,49 @@ class Synthetic:
         return float(self.rate * self.block_micros / MICROS)
 
     def _counts(self, group: int) -> Numbers:
-        return _poisson_counts(self.seed, self._mean, group)
+        return _poisson_counts(self.seed, self._mean, group, self._shaped)
+
+    def _total(self, group: int) -> int:
+        return _poisson_total(self.seed, self._mean, group, self._shaped)
+
+    @cached_property
+    def _shaped(self) -> tuple[RateShape, int] | None:
+        return None if self.shape is None else (self.shape, self.block_micros)
 
 
 @lru_cache(maxsize=64)
-def _poisson_counts(seed: tuple[int, int], mean: float, group: int) -> Numbers:
-    """How many tuples come in each block of a group."""
+def _poisson_counts(
+    seed: tuple[int, int], mean: float, group: int, shaped: tuple[RateShape, int] | None
+) -> Numbers:
+    """How many tuples come in each block of a group; `shaped` has the length of blocks."""
     # The last word keeps these draws apart from those of blocks and columns.
-    return np.random.default_rng([*seed, group, 0xFFFF_FFFF]).poisson(mean, _GROUP)
+    generator = np.random.default_rng([*seed, group, 0xFFFF_FFFF])
+    if shaped is None:
+        return generator.poisson(mean, _GROUP)
+    shape, length = shaped
+    return generator.poisson(mean * shape.factors(group * _GROUP, _GROUP, length))
 
 
 @lru_cache(maxsize=4096)
-def _poisson_total(seed: tuple[int, int], mean: float, group: int) -> int:
-    return int(_poisson_counts(seed, mean, group).sum())
+def _poisson_total(
+    seed: tuple[int, int], mean: float, group: int, shaped: tuple[RateShape, int] | None
+) -> int:
+    return int(_poisson_counts(seed, mean, group, shaped).sum())
+
+
+def _shape(source: Source, is_poisson: bool) -> RateShape | None:
+    written = source.option("shape")
+    if written is None:
+        return None
+    if not is_poisson:
+        raise _mistake(source, "shape", "has a shape, which only Poisson arrivals have", _RANDOM)
+    try:
+        shape = RateShape.parse(str(written))
+    except ValueError as error:
+        raise _mistake(source, "shape", f"has no such shape: {error}") from None
+    if source.rate is not None and source.rate * shape.factor > _RATES[1]:
+        raise _mistake(source, "shape", "comes to more than 100,000,000 tuples/s")
+    return shape
 
 
 def _exact_rate(rate: float) -> Fraction:
@@ -226,10 +260,15 @@ _HINTS = {
     "rate": "add rate = 1000",
     "arrivals": "write arrivals = 'constant' or 'poisson'",
     "start": "write start = '2026-01-01 00:00:00'",
+    "shape": f"write shape = 'burst(20 s, 10 s, 5)', or one of {SHAPES}",
     "values": f"write values = 'column: distribution, …' with {FORMS}, sequence()",
 }
 
 
-def _mistake(source: Source, option: str, message: str) -> SourceError:
+_RANDOM = "add arrivals = 'poisson'"
+
+
+def _mistake(source: Source, option: str, message: str, hint: str = "") -> SourceError:
     place = source.places.get(option) or source.places.get("name")
-    return SourceError(f"stream {source.name} {message}", place=place, hint=_HINTS[option])
+    hint = hint or _HINTS[option]
+    return SourceError(f"stream {source.name} {message}", place=place, hint=hint)

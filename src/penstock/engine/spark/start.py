@@ -52,6 +52,7 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
             overwrite=options.overwrite,
             deliver=deliver,
             supervisor=options.supervisor,
+            keeps_boxes=options.delay is not None,
         )
         run = SparkRun(
             spark,

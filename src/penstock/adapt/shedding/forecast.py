@@ -1,0 +1,97 @@
+"""The forecast of a batch: its seconds for what is kept, by the windows as they are just now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from penstock.adapt.shedding.keep_curve import KeepCurve
+from penstock.adapt.shedding.window_fill import WindowFill
+from penstock.adapt.shedding.work_model import Job, WorkModel
+from penstock.engine.reports.report import Report
+from penstock.optimize.model.flow import Flow
+from penstock.optimize.model.posynomial import Posynomial
+
+_STEPS = 30
+"""Halvings of the part of the curve in which the wanted position lies."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What batches of a plan take, by the curve of what to keep of its streams."""
+
+    curve: KeepCurve
+    fill: WindowFill
+    model: WorkModel
+
+    def seconds(self, position: float, span: float) -> float:
+        """Seconds of the batch that reads a span of event time and keeps so much of it."""
+        return self.model.seconds(self.job(position, span))
+
+    def job(self, position: float, span: float) -> Job:
+        """The work of that batch."""
+        x, rates = self.curve.kept(position), self.fill.rates
+        flows = {alias: x[alias] * rate / self._usual(alias) for alias, rate in rates.items()}
+        return self._job(sum(rates.values()) * span, self.curve.load(position), flows, span)
+
+    def done(self, report: Report) -> Job:
+        """The work of a batch that is over."""
+        span = report.span or 0.0
+        kept = {alias: item.tuples - item.shed for alias, item in report.inputs.items()}
+        flows = {a: n / span / self._usual(a) for a, n in kept.items() if span and self._usual(a)}
+        is_shed = any(item.keep < 1.0 for item in report.inputs.values())
+        rows = sum(item.tuples for item in report.inputs.values())
+        return self._job(rows, self.curve.load(1.0 if is_shed else 0.0), flows, span)
+
+    def position(self, seconds: float, span: float) -> float:
+        """Where on the curve the batch takes so many seconds: 0 where all may be kept."""
+        low, high = 0.0, self.curve.end
+        if self.seconds(low, span) <= seconds:
+            return low
+        for _ in range(_STEPS):
+            middle = (low + high) / 2.0
+            low, high = (low, middle) if self.seconds(middle, span) <= seconds else (middle, high)
+        return high
+
+    def _usual(self, alias: str) -> float:
+        """The rate for which the curve was made."""
+        figure = self.curve.problem.known.rates.get(alias)
+        return figure.value if figure is not None else 0.0
+
+    def _job(self, rows: float, load: Posynomial, flows: Mapping[str, float], span: float) -> Job:
+        """The streams of a term drive it in turn, and meet what the windows of the others hold."""
+        coming = [flows.get(flow.alias, 1.0) for flow in self.curve.problem.inputs]
+        met = [
+            self._met(*each, span) for each in zip(self.curve.problem.inputs, coming, strict=True)
+        ]
+
+        def value(posynomial: Posynomial) -> float:
+            terms = ((each.coefficient, sorted(each.factors)) for each in posynomial)
+            return sum(c * self._multiple(members, coming, met) for c, members in terms)
+
+        return Job(rows, value(load) * span, value(self.curve.output) * span)
+
+    def _met(self, flow: Flow, coming: float, span: float) -> float:
+        """How many times as many tuples as the figures say are in a window, in the mean over a
+        batch: one that is long against the window fills it with its own."""
+        held, usual = self.fill.held(flow.alias), self._usual(flow.alias)
+        if held is None or not flow.extent or not usual:
+            return coming
+        full, own = held / (usual * flow.extent), min(1.0, span / (2.0 * flow.extent))
+        return full + own * (coming - full)
+
+    def _multiple(self, members: list[int], coming: list[float], met: list[float]) -> float:
+        """How many times as often as the figures say something happens to combinations.
+
+        As a combination has one last member, streams drive by the shortness of their windows. One
+        whose window does not shrink is in a term only if it drives.
+        """
+        inputs = self.curve.problem.inputs
+        drivers = [i for i in members if not inputs[i].extent] or members
+        shares = [1.0 / (inputs[i].extent or 1.0) for i in drivers]
+        parts = [
+            share * coming[i] * prod(met[j] for j in members if j != i)
+            for i, share in zip(drivers, shares, strict=True)
+        ]
+        return sum(parts) / sum(shares) if parts else 1.0

@@ -1,0 +1,96 @@
+"""The keep curve: the best fractions to keep of each stream for every budget of work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import exp, log
+
+import numpy as np
+
+from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
+from penstock.figure import Figure
+from penstock.optimize.estimate import needed_by
+from penstock.optimize.model.folding import with_early, with_sample_weights
+from penstock.optimize.model.load import load_of
+from penstock.optimize.model.posynomial import Posynomial, value
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import output_of
+from penstock.optimize.shedding.keeping import best_fractions, by_alias
+from penstock.plan.plan import Plan
+from penstock.stats.known import Known
+
+_TOLERANCE = 1e-3
+"""Fractions need be no better than they can be followed."""
+_NOTHING = 1e-6
+
+
+@dataclass(frozen=True)
+class Point:
+    """The best fractions for one budget, in the order of FROM, and the load that they leave."""
+
+    fractions: tuple[float, ...]
+    load: Posynomial
+
+
+@dataclass(frozen=True)
+class KeepCurve:
+    """Fractions from all to next to nothing. A position is the number of a point, or between."""
+
+    plan: Plan
+    problem: Problem
+    points: tuple[Point, ...]
+
+    @property
+    def end(self) -> float:
+        return float(len(self.points) - 1)
+
+    def fractions(self, position: float) -> tuple[float, ...]:
+        """The fractions at a position, in the order of FROM."""
+        low = int(min(position, self.end))
+        part = position - low
+        if not part:
+            return self.points[low].fractions
+        pairs = zip(self.points[low].fractions, self.points[low + 1].fractions, strict=True)
+        return tuple(_between(one, other, part) for one, other in pairs)
+
+    def load(self, position: float) -> Posynomial:
+        """The load by multiples of what the figures say flows in, folded as it is there."""
+        return self.points[int(np.ceil(min(position, self.end)))].load
+
+    def kept(self, position: float) -> dict[str, float]:
+        """The fractions of the streams, by alias."""
+        return by_alias(self.problem, self.fractions(position))
+
+    def share(self, fractions: Mapping[str, float]) -> float:
+        """The part of the results that fractions leave in the long run."""
+        x = [fractions.get(alias, 1.0) for alias in self.problem.query.aliases]
+        return value(self.output, x) / (value(self.output, [1.0] * len(x)) or 1.0)
+
+    @cached_property
+    def output(self) -> Posynomial:
+        """Results/s, by multiples of what the figures say flows in."""
+        return output_of(self.problem)
+
+
+def keep_curve(known: Known, plan: Plan, settings: Settings = DEFAULT_SETTINGS) -> KeepCurve:
+    """The curve of a plan by what is known now."""
+    problem = Problem(known.query, known)
+    needed = needed_by(problem, plan)
+    budgets = needed * np.geomspace(1.0, settings.shed_least_kept, settings.shed_points)[1:]
+    ones = (1.0,) * problem.size
+    whole = Point(ones, load_of(with_early(problem, plan.early), plan))
+    return KeepCurve(plan, problem, (whole, *(_point(known, plan, float(b)) for b in budgets)))
+
+
+def _point(known: Known, plan: Plan, budget: float) -> Point:
+    problem = Problem(known.query, replace(known, capacity=Figure(budget, "measured")))
+    x = best_fractions(problem, plan, _TOLERANCE)
+    folded = with_early(with_sample_weights(problem), plan.early, by_alias(problem, x))
+    return Point(x, load_of(folded, plan))
+
+
+def _between(one: float, other: float, part: float) -> float:
+    logs = log(max(one, _NOTHING)), log(max(other, _NOTHING))
+    return exp(logs[0] + part * (logs[1] - logs[0]))

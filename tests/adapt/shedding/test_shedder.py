@@ -1,0 +1,85 @@
+"""Shedding by itself, on a simulated plant: the delay stays at its target, and little is lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from support.adapt.bursts import Burst, after, best_rate, during, play
+
+CASES = {
+    "a second": Burst(),
+    "short triggers": Burst(trigger=0.2),
+    "a short delay": Burst(trigger=0.2, delay=2.0),
+    "long triggers": Burst(trigger=5.0, delay=20.0, first=100.0, last=500.0, end=620.0),
+    "limited batches": Burst(limit=2.0),
+    "long windows": Burst(window=60),
+    "short windows": Burst(window=2),
+    "costs twice as high": Burst(mistake=0.5),
+    "costs half as high": Burst(mistake=2.0),
+    "twenty times": Burst(load=20.0),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("case", CASES)
+def test_a_burst_is_shed_and_over(case: str, seed: int) -> None:
+    burst = replace(CASES[case], seed=seed)
+    moments = play(burst)
+    shed, calm = during(burst, moments), after(burst, moments)
+    delays = np.array([m.report.delay for m in shed]) / burst.delay
+    assert delays.max() <= 1.5
+    assert delays[10:].mean() == pytest.approx(1.0, abs=0.2)
+    assert (np.abs(delays[10:] - 1.0) <= 0.2).mean() >= 0.7
+    kept = sum(m.results for m in shed[10:]) / sum(m.report.span or 0.0 for m in shed[10:])
+    assert kept >= 0.95 * best_rate(burst)
+    assert not any(m.kept for m in calm[10:])
+    assert not any(m.kept for m in moments if m.at < burst.first)
+
+
+def test_without_noise_the_delay_stays_near() -> None:
+    burst = Burst(noise=0.0)
+    delays = np.array([m.report.delay for m in during(burst, play(burst))]) / burst.delay
+    assert delays.max() <= 1.2
+    assert delays[10:] == pytest.approx(np.ones(len(delays) - 10), abs=0.15)
+
+
+@pytest.mark.parametrize("load", [0.2, 0.7, 0.85])
+def test_a_load_that_fits_is_not_shed(load: float) -> None:
+    burst = Burst(load=load)
+    assert not any(m.kept for m in play(burst))
+
+
+def test_small_moves_are_not_made() -> None:
+    burst = Burst(noise=0.0)
+    settled = during(burst, play(burst))[25:]
+    assert sum(m.change is not None for m in settled) < len(settled) / 2
+    moves = [(one.kept, other.kept) for one, other in pairwise(settled) if one.kept != other.kept]
+    assert all(abs(after["a"] / before["a"] - 1.0) > 0.01 for before, after in moves)
+
+
+def test_changes_say_why() -> None:
+    burst = Burst()
+    said = [m.change for m in play(burst) if m.change is not None]
+    assert {change.kind for change in said} == {"shed"}
+    assert "wanted 5 s: keeps" in said[0].reason
+    assert said[0].reason.endswith("of the results expected")
+    assert said[-1].reason.endswith("keeps all of every stream")
+
+
+def test_without_shedding_it_says_that_it_falls_behind() -> None:
+    burst = Burst(load=2.0, last=120.0, end=120.0)
+    moments = play(burst, is_on=False)
+    assert not any(m.kept for m in moments)
+    said = [m.change for m in moments if m.change is not None]
+    assert {change.kind for change in said} == {"behind"}
+    assert 1 <= len(said) <= 3
+    assert "a second of data takes" in said[0].reason
+    assert "--shed --delay" in said[0].reason
+
+
+def test_what_keeps_up_is_not_called_behind() -> None:
+    assert not any(m.change for m in play(Burst(load=0.8), is_on=False))
