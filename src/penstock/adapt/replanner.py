@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.planner import BackgroundPlanner, Planning
 from penstock.adapt.planning.weighing import Candidate, Question, Weighed
 from penstock.adapt.settings import Settings
@@ -15,7 +16,6 @@ from penstock.adapt.switching.policy import Offer, verdict
 from penstock.engine.reports.parts import Change
 from penstock.optimize.options import PlanOptions
 from penstock.plan.plan import Plan
-from penstock.plan.text.parse import render_plan
 from penstock.stats.known import Known
 
 Mode = Literal["on", "advise", "off"]
@@ -72,7 +72,7 @@ class Replanner:
         as they are for longer.
         """
         self._answer = answer = self.planner.answer() or self._answer
-        if answer is None or self.mode == "off" or answer.running.text != render_plan(running):
+        if answer is None or self.mode == "off" or answer.running.identity != identity(running):
             return None, None
         self._has_stayed = True
         for candidate in self.corrections.better(answer, standing.number):

@@ -15,12 +15,14 @@ from penstock.adapt.figures.tables import tables_of
 from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.knowledge import Knowledge
 from penstock.adapt.planning.expected import Load
+from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.planner import Planning
 from penstock.adapt.predictions import Predictions
 from penstock.adapt.replanner import MODES, Mode, Replanner, Standing
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.switching.follow_up import FollowUp, told
 from penstock.engine.control.order import Order
+from penstock.engine.join.sampling import Draw
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 from penstock.engine.state.modules import Module
@@ -55,7 +57,7 @@ class StreamSupervisor:
         self._follow_up = FollowUp(settings)
         self._settings = settings
         self._watch = Watch(settings)
-        self.running, self._text = plan, render_plan(plan)
+        self.running, self._identity = plan, identity(plan)
         self._predictions = Predictions(plan, known)
         self._wanted: Plan | None = None
         self._changes: list[Change] = []
@@ -95,6 +97,12 @@ class StreamSupervisor:
             return None
         self._follow_up.begin(switch)
         return self._adopted(replace(switch.new.plan, drops=running.drops), switch.known)
+
+    def samples(self, number: int) -> Mapping[str, Draw]:
+        """What batch `number` is to draw for the trainer, where plans may be chosen anew."""
+        if self._trainer is None or self.replanner.mode == "off":
+            return {}
+        return self._trainer.samples()
 
     def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
         """Take in a batch that is final, and tell what it is measured against."""
@@ -217,7 +225,7 @@ class StreamSupervisor:
         return tables_of(self.knowledge.statistics())
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
-        self.running, self._text = plan, render_plan(plan)
+        self.running, self._identity = plan, identity(plan)
         self._predictions = Predictions(plan, known)
         return plan
 
@@ -225,10 +233,10 @@ class StreamSupervisor:
         """Somebody has given a plan by hand: it is followed, and no other, until told otherwise."""
         if plan is self.running:
             return
-        text = render_plan(plan)
-        if self._wanted is not None and render_plan(self._wanted) == text:
+        given, text = identity(plan), render_plan(plan)
+        if self._wanted is not None and identity(self._wanted) == given:
             self._wanted = None
-        elif text != self._text:
+        elif given != self._identity:
             self.replanner.mode = "off"
             self._follow_up.drop()
             self._changes.append(Change("order", "a plan was given by hand: it stays", text))
