@@ -122,6 +122,7 @@ ORDER = {
     ),
     "penstock.adapt": (
         "settings",
+        "training",
         "shedding",
         "figures",
         "drift",

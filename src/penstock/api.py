@@ -274,7 +274,13 @@ class ContinuousQuery:
 
         What an earlier run has measured counts more than what is given.
         """
-        from penstock.adapt.follow import as_mode, shedder_for, supervisor_for, with_delay
+        from penstock.adapt.follow import (
+            as_mode,
+            shedder_for,
+            supervisor_for,
+            trainer_for,
+            with_delay,
+        )
         from penstock.adapt.resume import with_measured
 
         mode, query = as_mode(replan, self.options), self
@@ -282,7 +288,10 @@ class ContinuousQuery:
             query = replace(self, known=with_measured(self.known, options.checkpoint))
         options = with_delay(options, query.options)
         shedder = shedder_for(query.query, options, query.options)
-        supervisor = supervisor_for(query.plan, query.known, query.options, mode, shedder=shedder)
+        trainer = trainer_for(query.query, options, query.options)
+        supervisor = supervisor_for(
+            query.plan, query.known, query.options, mode, shedder=shedder, trainer=trainer
+        )
         return query, replace(options, supervisor=supervisor)
 
     def check(

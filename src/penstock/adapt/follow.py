@@ -10,8 +10,11 @@ from penstock.adapt.replanner import MODES, Mode
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.shedding.shedder import Shedder, default_delay, wish_of
 from penstock.adapt.supervisor import StreamSupervisor
+from penstock.adapt.training.trainer import Trainer
 from penstock.duration import Duration
+from penstock.engine.places.place import Place
 from penstock.engine.run.options import RunOptions
+from penstock.engine.state.store import Store
 from penstock.errors import UsageError
 from penstock.optimize.options import PlanOptions
 from penstock.plan.plan import Plan
@@ -51,6 +54,12 @@ def shedder_for(
         return None
     wish = wish_of(options, exact_of_kept=planning.exact_of_kept)
     return Shedder(query, wish, is_inline=is_inline)
+
+
+def trainer_for(query: Query, options: RunOptions, planning: PlanOptions) -> Trainer:
+    """Who samples the streams of a run, and trains meshes by that; what it has learned is kept in
+    the checkpoint."""
+    return Trainer(query, planning, store=Store(Place.of(options.checkpoint)))
 
 
 def supervisor_for(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from penstock.engine.join.sampling import Draw
 from penstock.engine.reports.parts import Change, OperatorReport
 from penstock.engine.reports.report import Report
 from penstock.engine.wire.facts import Fact
@@ -38,6 +39,9 @@ class Trains(Protocol):
     @property
     def wants_plan(self) -> bool:
         """Whether plans are to be weighed by new training."""
+
+    def samples(self) -> Mapping[str, Draw]:
+        """What the next batch is to draw, by alias."""
 
     def observe(
         self, operators: Sequence[OperatorReport], facts: Iterable[Fact], plan: Plan, by: Trained

@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.adapt.figures.overlay import given_of
+from penstock.adapt.training.training_log import load_training
+from penstock.engine.places.place import Place
 from penstock.engine.reports.reading import read_reports
+from penstock.engine.state.store import Store
 from penstock.errors import PenstockError
 from penstock.figure import Figure
 from penstock.query import Query
@@ -22,6 +25,8 @@ _LATEST = 64
 
 def with_measured(known: Known, checkpoint: str) -> Known:
     """What is known, with what the last run on a checkpoint measured over it."""
+    training = load_training(Store(Place.of(checkpoint)), known.query)
+    known = replace(known, training={**known.training, **training})
     measured = measured_at(checkpoint, known.query)
     if measured is None:
         return known

@@ -9,17 +9,20 @@ from threading import Thread
 from penstock.adapt.drift.detector import load_windows
 from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
+from penstock.adapt.figures.readings import follows
 from penstock.adapt.figures.subject import Subject
 from penstock.adapt.figures.tables import tables_of
 from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.knowledge import Knowledge
 from penstock.adapt.planning.expected import Load
+from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.planner import Planning
 from penstock.adapt.predictions import Predictions
 from penstock.adapt.replanner import MODES, Mode, Replanner, Standing
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.switching.follow_up import FollowUp, told
 from penstock.engine.control.order import Order
+from penstock.engine.join.sampling import Draw
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 from penstock.engine.state.modules import Module
@@ -54,7 +57,7 @@ class StreamSupervisor:
         self._follow_up = FollowUp(settings)
         self._settings = settings
         self._watch = Watch(settings)
-        self._running, self._text = plan, render_plan(plan)
+        self.running, self._identity = plan, identity(plan)
         self._predictions = Predictions(plan, known)
         self._wanted: Plan | None = None
         self._changes: list[Change] = []
@@ -95,6 +98,12 @@ class StreamSupervisor:
         self._follow_up.begin(switch)
         return self._adopted(replace(switch.new.plan, drops=running.drops), switch.known)
 
+    def samples(self, number: int) -> Mapping[str, Draw]:
+        """What batch `number` is to draw for the trainer, where plans may be chosen anew."""
+        if self._trainer is None or self.replanner.mode == "off":
+            return {}
+        return self._trainer.samples()
+
     def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
         """Take in a batch that is final, and tell what it is measured against."""
         self._notice(plan)
@@ -122,7 +131,7 @@ class StreamSupervisor:
             case "shed" if self._shedder is not None:
                 return self._shedder.obey(order.value)
             case "pin":
-                self._wanted = forced_plan(self._running.query, order.value)
+                self._wanted = forced_plan(self.running.query, order.value)
                 self.replanner.mode = "off"
                 return f"the plan stays from now on: {render_plan(self._wanted)}"
         raise UsageError(f"the supervisor cannot {order.kind}", hint="it takes replan and pin")
@@ -139,7 +148,7 @@ class StreamSupervisor:
         """Forget what was before a drift, and tell of it."""
         self.figures.restart(subject, batches)
         value = self.figures.latest(subject)
-        self._watch.begin(subject, value)
+        self._watch.begin(subject)
         self._drifted_at = number
         self._drift_time = self.figures.clock.since - batches * self.figures.span
         since = "in this batch" if batches < 2 else f"over the last {batches} batches"
@@ -148,6 +157,9 @@ class StreamSupervisor:
 
     def _judge(self, report: Report, plan: Plan) -> None:
         """Hear what came of the last switch, and take it back if that is nothing."""
+        self.replanner.save(report.cpu)
+        if not follows(report, plan):
+            return
         load = _load(report, self.figures.span)
         judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)
         self.knowledge.factor = self._follow_up.judge.factor or self.knowledge.factor
@@ -213,18 +225,18 @@ class StreamSupervisor:
         return tables_of(self.knowledge.statistics())
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
-        self._running, self._text = plan, render_plan(plan)
+        self.running, self._identity = plan, identity(plan)
         self._predictions = Predictions(plan, known)
         return plan
 
     def _notice(self, plan: Plan) -> None:
         """Somebody has given a plan by hand: it is followed, and no other, until told otherwise."""
-        if plan is self._running:
+        if plan is self.running:
             return
-        text = render_plan(plan)
-        if self._wanted is not None and render_plan(self._wanted) == text:
+        given, text = identity(plan), render_plan(plan)
+        if self._wanted is not None and identity(self._wanted) == given:
             self._wanted = None
-        elif text != self._text:
+        elif given != self._identity:
             self.replanner.mode = "off"
             self._follow_up.drop()
             self._changes.append(Change("order", "a plan was given by hand: it stays", text))

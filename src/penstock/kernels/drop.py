@@ -9,6 +9,9 @@ from penstock.kernels.hashing import combine, hash_bytes, mix
 
 Int64s = NDArray[np.int64]
 
+_SAMPLES = 13
+"""Another seed than drop boxes have: what they keep and what is sampled must be independent."""
+
 
 def keeps(seed: int, alias: str, arrivals: Int64s, fraction: float) -> NDArray[np.bool_]:
     """Whether each tuple is kept: its hash, of 64 even bits, is below that fraction of them.
@@ -29,6 +32,16 @@ def lots(seed: int, alias: str, arrivals: Int64s) -> Int64s:
     They are scrambled once more, so that they tell nothing of whether it is kept.
     """
     return mix(_hashes(seed, alias, arrivals).view(np.uint64))
+
+
+def sample_lots(alias: str, arrivals: Int64s) -> NDArray[np.uint64]:
+    """64 random bits for each tuple of an input, by which some are drawn into samples.
+
+    Cheaper than `lots`, since every new tuple needs one; they tell nothing of what is kept.
+    """
+    salt = np.uint64(_stream_hash(_SAMPLES, alias).view(np.uint64))
+    numbers = np.ascontiguousarray(arrivals, np.int64).view(np.uint64)
+    return mix(numbers ^ salt).view(np.uint64)
 
 
 def _hashes(seed: int, alias: str, arrivals: Int64s) -> Int64s:

@@ -13,12 +13,11 @@ from sklearn.model_selection import cross_val_score  # type: ignore[import-untyp
 from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
 
 from penstock.sampling.estimate import Floats, Int64s
+from penstock.sampling.sample import FEW_TEXTS
 from penstock.stats.training import Value
 
 MOST_TUPLES = 100
 """A search over partitions of more training tuples takes longer than it finds better ones."""
-FEW_TEXTS = 32
-"""A text column with more values than this is a name or a message, not a class of tuples."""
 _SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, MOST_TUPLES)
 _FOLDS = 5
 _FEWEST = 5

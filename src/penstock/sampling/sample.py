@@ -23,6 +23,9 @@ from penstock.stats.training import operators_of
 
 Progress = Callable[[str, int], None]
 
+FEW_TEXTS = 32
+"""A text column with more values than this is a name or a message, not a class of tuples."""
+
 # More blocks than any sample reads.
 _ENDLESS = 1 << 40
 
@@ -55,9 +58,37 @@ def take_samples(query: Query, rows: int, seconds: float, progress: Progress) ->
     return samples
 
 
+def take_head(source: Source, columns: Collection[str], rows: int) -> pa.Table:
+    """The first tuples of a source: so many, however long it takes."""
+    names = tuple(field.name for field in requested(source, set(columns)))
+    blocks: list[pa.RecordBatch] = []
+    for arrivals in _arrivals(source, names):
+        blocks.append(_with_times(source, names, arrivals))
+        if sum(map(len, blocks)) >= rows:
+            break
+    return pa.Table.from_batches(blocks, _schema(source, names)).slice(0, rows)
+
+
 def is_trained(query: Query, item: Input) -> bool:
     """Whether tuples of an input could take different routes: of one step there is one order."""
     return not item.is_table and not query.is_sequenced and len(operators_of(query, item.alias)) > 1
+
+
+def training_columns(query: Query, item: Input) -> tuple[str, ...]:
+    """The columns of an input that training looks at: all that may choose a tuple's route, or
+    those that predicates read, where there is no choice."""
+    read = predicate_columns(query, item.alias)
+    chooses = is_trained(query, item)
+    names = [field.name for field in item.source.fields]
+    return tuple(n for n in names if n in read or (chooses and n != item.source.timestamp))
+
+
+def predicate_columns(query: Query, alias: str) -> frozenset[str]:
+    """The columns of an input that predicates read."""
+    conditions = [each.expression for each in (*query.filters, *query.thetas)]
+    sides = [side for each in query.equalities for side in (each.left, each.right)]
+    read = {column for each in (*conditions, *sides) for column in columns_of(each)}
+    return frozenset(column.name for column in read if column.stream == alias)
 
 
 def _columns_read(query: Query, source: Source) -> tuple[str, ...]:

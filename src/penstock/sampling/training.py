@@ -81,7 +81,8 @@ def _train(
 ) -> Training:
     names = operators_of(query, item.alias)
     yields = _yields(query, item.alias, drawn, windows, seconds)
-    columns = [field.name for field in item.source.fields if field.name != item.source.timestamp]
+    names_read = (f.name for f in item.source.fields if f.name in drawn.column_names)
+    columns = [name for name in names_read if name != item.source.timestamp]
     attributes = attributes_in(drawn.slice(0, len(yields)).select(columns))
     if not attributes:
         raise PenstockError("no column has different values in the sample")

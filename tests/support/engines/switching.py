@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from penstock.engine.control.order import Order
+from penstock.engine.join.sampling import Draw
 from penstock.engine.local import open_run
 from penstock.engine.reports.report import Report
 from penstock.engine.run.handle import Run
@@ -190,6 +191,9 @@ class Reckless:
 
     def next_plan(self, running: Plan, number: int) -> Plan | None:
         return next(self._plans, None)
+
+    def samples(self, number: int) -> Mapping[str, Draw]:
+        return {}
 
     def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
         return report

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.rebuild import rebuild_seconds, with_rows
+from penstock.adapt.training.reassess import reassessed
 from penstock.optimize.estimate import TRIGGER, needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
@@ -25,6 +27,11 @@ class Candidate:
     text: str
     work: float
     rebuild: float = 0.0
+
+    @property
+    def identity(self) -> str:
+        """What tells the plan from all others: of two meshes the text may be the same."""
+        return identity(self.plan)
 
     @property
     def kind(self) -> str:
@@ -63,7 +70,9 @@ def weigh(question: Question) -> Weighed:
     )
     decision = decide(known, options)
     filled = with_rows(Problem(known.query, known), dict(question.rows))
-    mine = Candidate(running, render_plan(running), work_of_plan(known, running))
+    # A mesh promises what it did by its own training.
+    work = work_of_plan(known, reassessed(running, known, options))
+    mine = Candidate(running, render_plan(running), work)
     others = tuple(
         Candidate(
             replace(each.plan, drops=running.drops),

@@ -12,8 +12,8 @@ from penstock.adapt.switching.judge import Outcome
 
 @dataclass
 class Corrections:
-    """The batches until which plans are barred, by their text, and how many times the work that the
-    model says plans take, by text and by kind."""
+    """The batches until which plans are barred, by their identity, and how many times the work that
+    the model says plans take, by identity and by kind."""
 
     settings: Settings
     barred: dict[str, int] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class Corrections:
     def work(self, candidate: Candidate) -> float:
         """The work of a plan as it is believed."""
         kind = self.factors.get(candidate.kind, 1.0)
-        return candidate.work * self.factors.get(candidate.text, kind)
+        return candidate.work * self.factors.get(candidate.identity, kind)
 
     def better(self, answer: Weighed, number: int) -> Iterator[Candidate]:
         """The plans of less work than the running one that are not barred, the best first.
@@ -30,23 +30,23 @@ class Corrections:
         As long as nothing is corrected, they come as the planner has them, who has more reasons
         than work: what it likes less than the running one is none of them.
         """
-        self.barred = {text: until for text, until in self.barred.items() if until > number}
-        left = [each for each in answer.others if each.text not in self.barred]
+        self.barred = {plan: until for plan, until in self.barred.items() if until > number}
+        left = [each for each in answer.others if each.identity not in self.barred]
         if self.factors:
             left.sort(key=self.work)
         most = self.work(answer.running)
         for each in left:
-            if each.text == answer.running.text:
+            if each.identity == answer.running.identity:
                 return
             if self.work(each) < most:
                 yield each
 
     def bar(self, old: Candidate, new: Candidate, outcome: Outcome, until: int) -> None:
         """A plan has been taken back: it is not tried again for a while, nor believed."""
-        self.barred[new.text] = until
+        self.barred[new.identity] = until
         most = self.settings.most_factor
         factor = min(most, max(1.0, outcome.factor))
-        self.factors[new.text] = factor
+        self.factors[new.identity] = factor
         if new.kind != old.kind:
             # Other plans of the kind are not believed either, but half as strongly.
             self.factors[new.kind] = factor**0.5

@@ -13,6 +13,7 @@ from penstock.engine.expressions.evaluate import evaluate, one_array
 from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.join.key_sketches import KeyCounters, KeyShares
 from penstock.engine.join.pack_meter import PackMeter
+from penstock.engine.join.sampling import Draw, sample_of
 from penstock.engine.places.place import Place
 from penstock.engine.routes.address import address
 from penstock.engine.routes.multiway_routes import Routing
@@ -57,7 +58,7 @@ class Packing:
     `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
     that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
-    the keys is sketched.
+    the keys is sketched; `samples` are drawn of some inputs.
     """
 
     layout: Layout
@@ -69,6 +70,7 @@ class Packing:
     screeners: Mapping[str, Screener] = field(default_factory=dict)
     root: Place | None = None
     key_shares: KeyShares = field(default_factory=dict)
+    samples: Mapping[str, Draw] = field(default_factory=dict)
 
     @property
     def query(self) -> Query:
@@ -132,6 +134,7 @@ class Packing:
             yield from (Packet(base + p, READ, fact.data) for p in range(self.partitions))
 
     def _address(self, item: Input, block: Arrivals, meter: PackMeter) -> Iterator[Packet]:
+        yield from self._sample(item.alias, block)
         kept = self._kept(item, block)
         if len(kept.times) < len(block.times):
             yield pack_fact(0, Shed(item.alias, len(block.times) - len(kept.times)))
@@ -149,6 +152,13 @@ class Packing:
         rows = with_lanes(self.layout, item.alias, rows)
         rows = folded(self.layout, item.alias, rows, self.open_tick)
         yield from address(self.layout, self.routing, self.partitions, item.alias, rows)
+
+    def _sample(self, alias: str, block: Arrivals) -> Iterator[Packet]:
+        """The sample of a block, before drop boxes and filters, if one is wanted."""
+        draw = self.samples.get(alias)
+        drawn = None if draw is None else sample_of(alias, draw, block)
+        if drawn is not None:
+            yield pack_fact(0, drawn)
 
     def _kept(self, item: Input, block: Arrivals) -> Arrivals:
         """The tuples that an input's drop box lets through; a table has none."""
@@ -174,10 +184,11 @@ class Packing:
         return tuple(f.name for f in self._source(name).fields if f.name in wanted)
 
     def _hints(self, name: str) -> tuple[str, ...]:
-        """The columns that screeners look at, whoever else does."""
+        """The columns that screeners look at or samples want, whoever else does."""
         aliases = [item.alias for item in self.query.reading(name)]
-        looks = [self.screeners[alias] for alias in aliases if alias in self.screeners]
-        return tuple(dict.fromkeys(column for each in looks for column in each.attributes))
+        looks = [self.screeners[alias].attributes for alias in aliases if alias in self.screeners]
+        wants = [self.samples[alias].columns for alias in aliases if alias in self.samples]
+        return tuple(dict.fromkeys(column for each in (*looks, *wants) for column in each))
 
 
 def tuples_of(

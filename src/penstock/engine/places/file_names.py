@@ -21,7 +21,7 @@ _OWN = re.compile(
     rf"state/.+/{_UNIQUE}\.arrow"
     rf"|transit/\d+/{_UNIQUE}"
     rf"|malformed/{_UNIQUE}\.jsonl"
-    rf"|(?:manifests|feed|decisions|plans)/(?:{_NUMBERED})"
+    rf"|(?:manifests|feed|training|decisions|plans)/(?:{_NUMBERED})"
     rf"|reports/(?:\d{{12}}\.jsonl|\.run\.json\.{_UNIQUE})"
     rf"|control/{_ORDER}|control/\.{_ORDER}\.{_UNIQUE}"
     rf"|sources/.+/(?:{_SPAN}|\.{_SPAN}\.{_UNIQUE})"

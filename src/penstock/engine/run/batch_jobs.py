@@ -9,6 +9,7 @@ from penstock.engine.join.batch import Batch
 from penstock.engine.join.expiry import floors_of
 from penstock.engine.join.key_sketches import KeyShares
 from penstock.engine.join.pack import Packing
+from penstock.engine.join.sampling import Draw
 from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.places.place import Place
 from penstock.engine.routes.multiway_routes import Routing
@@ -76,6 +77,9 @@ class BatchJobs:
     key_shares: KeyShares = field(default_factory=dict)
     """How large a part of the keys of each input is sketched."""
 
+    samples: Mapping[str, Draw] = field(default_factory=dict)
+    """Samples that are to be drawn of new tuples, by alias."""
+
     def job(self, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
         """The job of the batch; `silent` sources are not waited for, `drains` waits for none."""
         streams, sources = before.streams, self.plan.query.stream_sources
@@ -90,6 +94,7 @@ class BatchJobs:
             self.screeners,
             self.root,
             self.key_shares,
+            self.samples,
         )
         sequencer = None
         if self.plan.query.is_sequenced:

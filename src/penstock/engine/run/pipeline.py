@@ -232,6 +232,7 @@ class Pipeline:
             root=self.checkpoint.store.root,
             staging=self.staging,
             key_shares=self._key_shares,
+            samples={} if self._supervisor is None else self._supervisor.samples(number),
         )
 
 

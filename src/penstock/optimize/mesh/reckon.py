@@ -1,0 +1,71 @@
+"""What a mesh that is there costs by training that it was not made by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.optimize.mesh.operators import as_joined, figures_for
+from penstock.optimize.mesh.problem import MeshProblem
+from penstock.optimize.mesh.space import MeshSpace
+from penstock.optimize.model.problem import Problem
+from penstock.papers.query_mesh import Floats, mesh_cost
+from penstock.plan.mesh import DriverMesh, Fork, Operator, Prospect, Screen, Split
+from penstock.stats.training import Training, Value
+
+
+def prospect_by(problem: Problem, mesh: DriverMesh, training: Training, ruster: float) -> Prospect:
+    """The costs of a mesh's routes and of the best single one; the mesh may be the dearer."""
+    figures = figures_for(problem, training, ruster)
+    space = MeshSpace(MeshProblem(as_joined(problem, training), figures))
+    orders = [
+        tuple(training.operators.index(operator_name(each)) for each in route.operators)
+        for route in mesh.routes
+    ]
+    costs = np.column_stack([space.costs(order) for order in orders])
+    taken, weights = routes_taken(mesh, training), space.problem.weights
+    own = costs[np.arange(len(taken)), taken]
+    shares = np.bincount(taken, weights, len(orders))
+    seconds = np.bincount(taken, weights * own, len(orders)) / np.where(shares > 0, shares, 1.0)
+    levels = _levels(mesh, training) * figures.level
+    cost = mesh_cost(weights, own, levels, len(orders), figures.overhead)
+    return Prospect(tuple(seconds.tolist()), cost, space.single.cost)
+
+
+def routes_taken(mesh: DriverMesh, training: Training) -> NDArray[np.int64]:
+    """The route that the classifier gives each training tuple.
+
+    A column of which the training knows nothing is NULL: it had one value in all the sample.
+    """
+    return np.array([_goes(mesh.classifier, row)[0] for row in _rows(training)], np.int64)
+
+
+def operator_name(operator: Operator) -> str:
+    """The name of an operator in training and reports."""
+    return str(operator.condition) if isinstance(operator, Screen) else operator.target
+
+
+def _levels(mesh: DriverMesh, training: Training) -> Floats:
+    """The tests that the classifier makes of each training tuple."""
+    return np.array([_goes(mesh.classifier, row)[1] for row in _rows(training)], np.float64)
+
+
+def _rows(training: Training) -> list[dict[str, Value]]:
+    return [dict(zip(training.attributes, values, strict=True)) for values in training.values]
+
+
+def _goes(fork: Fork, values: Mapping[str, Value]) -> tuple[int, int]:
+    """The route of a tuple, and the tests on its way."""
+    levels = 0
+    while isinstance(fork, Split):
+        levels += 1
+        fork = fork.passed if _passes(fork, values.get(fork.attribute)) else fork.failed
+    return fork.route, levels
+
+
+def _passes(split: Split, value: Value) -> bool:
+    if isinstance(value, str) or value is None:
+        return value in split.values
+    return split.limit is not None and value <= split.limit
