@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from penstock.adapt.follow import supervisor_for
 from penstock.bench.drift.cases.contenders import (
     best_static,
     clairvoyant,
     contenders,
     typical,
 )
+from penstock.bench.drift.cases.follower import Follower, follower
 from penstock.bench.drift.cases.measures import (
     batches_to_notice,
     batches_to_settle,
@@ -26,7 +26,6 @@ from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.scenario import Scenario, Stretch
 from penstock.bench.drift.streams.truth import known_in
 from penstock.engine.local import open_run
-from penstock.engine.run.supervisor import Supervisor
 from penstock.engines import BatchEngine
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
@@ -53,9 +52,9 @@ class Setting:
     engine: BatchEngine = "local"
     open: Open = open_run
 
-    def run(self, schedule: Schedule, supervisor: Supervisor | None) -> Trace:
+    def run(self, schedule: Schedule, follow: Follower | None) -> Trace:
         """A run over all there is."""
-        return run_once(self.open, schedule, supervisor, is_parallel=self.engine == "spark")
+        return run_once(self.open, schedule, follow, is_parallel=self.engine == "spark")
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,7 @@ def follow(scenario: Scenario, setting: Setting, given: Known | None = None) -> 
     for _ in range(setting.repeat):
         for name, plan in plans.items():
             static[name].append(setting.run({0: plan}, None))
-        supervisor = supervisor_for(first, known, options, "on", planning="inline")
-        adaptive.append(setting.run({0: first}, supervisor))
+        adaptive.append(setting.run({0: first}, follower(known, options)))
     regimes = list(scenario.regimes())
     is_good = {
         edge: goodness(known_in(scenario, regimes[edge], query, costs), options)

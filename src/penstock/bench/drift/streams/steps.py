@@ -105,7 +105,7 @@ class Size:
     rate: float = 16_000.0
 
 
-QUICK = Size(15, 8_000.0)
+QUICK = Size(15, 5_000.0)
 
 
 def steps(size: Size) -> Iterator[Scenario]:

@@ -33,7 +33,7 @@ class Size:
     calm_rate: float = 2_000.0
 
 
-QUICK = Size(2, 600.0, 8_000.0, 1_000.0)
+QUICK = Size(2, 600.0, 4_000.0, 1_000.0)
 
 
 def square(size: Size) -> Scenario:
