@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from penstock.engine.control.order import Order
+from penstock.engine.join.sampling import Draw
 from penstock.engine.local import LocalRun
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
@@ -25,6 +26,9 @@ class Listener:
 
     def next_plan(self, running: Plan, number: int) -> Plan | None:
         return None
+
+    def samples(self, number: int) -> Mapping[str, Draw]:
+        return {}
 
     def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
         self.facts.append(list(facts))
