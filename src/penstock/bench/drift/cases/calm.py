@@ -108,7 +108,7 @@ def wrong_stats(size: Size, setting: Setting) -> Righted:
         runs.append((setting.run({0: wrong}, None), followed))
     is_good, end = goodness(truth, options), scenario.batches
     return Righted(
-        worst([batches_to_settle(run.plans, 0, end, is_good) for _, run in runs]),
+        worst([batches_to_settle(run.followed, 0, end, is_good) for _, run in runs]),
         median(alone.work / run.work for alone, run in runs),
         all(alone.answer == run.answer for alone, run in runs),
     )

@@ -31,6 +31,7 @@ from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.plan.drops import NO_DROPS
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan
 from penstock.stats.calibration import calibrated
@@ -64,7 +65,7 @@ class Followed:
     scenario: Scenario
     static: Mapping[str, Sequence[Trace]]
     adaptive: Sequence[Trace]
-    is_good: Mapping[int, Callable[[str], bool]]
+    is_good: Mapping[int, Callable[[Plan], bool]]
     """By edge: whether a plan is as good as the best one from there on."""
 
     @property
@@ -105,7 +106,7 @@ class Followed:
         edges = self.scenario.edges
         return worst(
             [
-                batches_to_settle(run.plans, edge, end, self.is_good[edge])
+                batches_to_settle(run.followed, edge, end, self.is_good[edge])
                 for run in self.adaptive
                 for edge, end in zip(edges, [*edges[1:], self.scenario.batches], strict=True)
             ]
@@ -148,13 +149,13 @@ def follow(scenario: Scenario, setting: Setting, given: Known | None = None) -> 
     return Followed(scenario, static, adaptive, is_good)
 
 
-def goodness(known: Known, options: PlanOptions) -> Callable[[str], bool]:
-    """Whether a plan, by its text, needs hardly more work than the best one for what is known."""
+def goodness(known: Known, options: PlanOptions) -> Callable[[Plan], bool]:
+    """Whether a plan needs hardly more work than the best one for what is known."""
     problem = Problem(known.query, known)
     best = needed_by(problem, decide(known, options).plan)
 
-    def is_good(text: str) -> bool:
-        return needed_by(problem, forced_plan(known.query, text)) <= NEAR * best
+    def is_good(plan: Plan) -> bool:
+        return needed_by(problem, replace(plan, drops=NO_DROPS)) <= NEAR * best
 
     return is_good
 

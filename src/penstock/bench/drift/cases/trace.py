@@ -39,12 +39,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trace:
-    """The batches of a run: CPU-seconds, wall seconds and plan of each, its report; the answer."""
+    """The batches of a run: the CPU-seconds, plan and report of each; and the answer."""
 
     cpu: tuple[float, ...]
-    plans: tuple[str, ...]
+    followed: tuple[Plan, ...]
     reports: tuple[Report, ...]
     answer: Answer
+
+    @property
+    def plans(self) -> tuple[str, ...]:
+        """The texts of the plans."""
+        return tuple(render_plan(plan) for plan in self.followed)
 
     @property
     def work(self) -> float:
@@ -64,12 +69,12 @@ def run_once(
     CPU-seconds are of all that happens from one report to the next, planning included; where work
     `is_parallel` and elsewhere, those of its tasks.
     """
-    reports, plans, clock = list[Report](), list[str](), [0.0]
+    reports, plans, clock = list[Report](), list[Plan](), [0.0]
 
     def report(made: Report) -> None:
         reports.append(made)
         clock.append(time.process_time())
-        plans.append(render_plan(run.pipeline.plan))
+        plans.append(run.pipeline.plan)
         plan = schedule.get(made.batch + 1)
         if plan is not None:
             run.replan(plan)
