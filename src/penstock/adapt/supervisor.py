@@ -9,7 +9,6 @@ from threading import Thread
 from penstock.adapt.drift.detector import load_windows
 from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
-from penstock.adapt.figures.readings import follows
 from penstock.adapt.figures.subject import Subject
 from penstock.adapt.figures.tables import tables_of
 from penstock.adapt.helpers import Sheds, Trains
@@ -117,9 +116,9 @@ class StreamSupervisor:
         self._standing = self._stands(report)
         self._judge(report, plan)
         self._train(report, facts, plan)
-        has_drifted, has_moved = bool(drifted), self._has_moved()
-        if self.replanner.wants(self._standing, has_drifted=has_drifted, has_moved=has_moved):
-            self.replanner.ask(knowledge.question(self._trainer), plan, self._standing)
+        standing, has_moved = self._standing, self._has_moved
+        if self.replanner.wants(standing, has_drifted=bool(drifted), has_moved=has_moved):
+            self.replanner.ask(knowledge.question(self._trainer), plan, standing)
         self._shed(report, plan)
         return self._told(report)
 
@@ -158,7 +157,7 @@ class StreamSupervisor:
     def _judge(self, report: Report, plan: Plan) -> None:
         """Hear what came of the last switch, and take it back if that is nothing."""
         self.replanner.save(report.cpu)
-        if not follows(report, plan):
+        if not self.figures.reader(plan).is_pure(report):
             return
         load = _load(report, self.figures.span)
         judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)

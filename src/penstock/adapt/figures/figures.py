@@ -10,6 +10,7 @@ from penstock.adapt.figures.distinct import distinct_read
 from penstock.adapt.figures.event_clock import EventClock
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.readings import (
+    Reader,
     as_reading,
     conditions_read,
     meeting_of,
@@ -44,6 +45,7 @@ class Figures:
         self._sketched_until: dict[Group, float] = {}
         self._tables = {item.alias: 0 for item in query.inputs if item.is_table}
         self._is_whole: bool | None = None
+        self._reader: Reader | None = None
         self._spans = Track(settings.remembered_batches)
         self.span = 0.0
 
@@ -62,13 +64,20 @@ class Figures:
         self.span = max(covered.values(), default=0.0)
         decay = self._decay(self.span)
         found: dict[Subject, Reading] = dict(rates_read(self.query, tuples, covered))
-        for subject, reading in conditions_read(report, plan.query):
+        reader = self.reader(plan)
+        for subject, reading in conditions_read(report, reader):
             _add(found, subject, reading)
-        for step, reading, _ in probes_read(report, plan):
+        for step, reading in probes_read(report, reader):
             self._probed(found, step, reading)
         self._keep(found, decay)
         overlaps = self._book.take(facts, decay)
         return found | {Equal(group, "sketch"): as_reading(o) for group, o in overlaps.items()}
+
+    def reader(self, plan: Plan) -> Reader:
+        """Who reads reports of batches that follow a plan."""
+        if self._reader is None or self._reader.plan is not plan:
+            self._reader = Reader(plan)
+        return self._reader
 
     def restart(self, subject: Subject, batches: int) -> None:
         """Forget all but the latest batches of a figure that has drifted."""
