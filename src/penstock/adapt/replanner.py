@@ -60,7 +60,8 @@ class Replanner:
             return False
         is_calm = self._has_stayed and standing.since_drift >= self._settings.dwell_batches
         pause = self._settings.stay_every if is_calm else self._settings.weigh_every
-        return has_drifted or (standing.number - self._asked >= pause and has_moved())
+        passed = standing.number - self._asked
+        return has_drifted or (passed > 0 and passed % pause == 0 and has_moved())
 
     def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
         """Have plans weighed by the figures of now."""

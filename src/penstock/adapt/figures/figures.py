@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import prod
 from typing import Literal
 
@@ -49,7 +50,7 @@ class Figures:
         self._spans = Track(settings.remembered_batches)
         self.span = 0.0
 
-    @property
+    @cached_property
     def largest_window(self) -> float:
         """Seconds of the longest window that ends."""
         windows = [item.window for item in self.query.inputs]
@@ -79,14 +80,17 @@ class Figures:
             self._reader = Reader(plan)
         return self._reader
 
-    def restart(self, subject: Subject, batches: int) -> None:
-        """Forget all but the latest batches of a figure that has drifted."""
+    def restart(self, subject: Subject, readings: int) -> int:
+        """Forget all but the latest readings of a figure that has drifted; the batches left."""
         if isinstance(subject, Equal) and subject.by == "sketch":
+            batches = readings * self.settings.paired_every
             self._book.restart(subject.group, batches)
             # Windows still hold what came before: until they do not, probes say what was.
             self._sketched_until[subject.group] = self.clock.since + self.largest_window
-        elif subject in self.tracks:
-            self.tracks[subject].restart(batches)
+            return batches
+        if subject in self.tracks:
+            self.tracks[subject].restart(readings)
+        return readings
 
     def latest(self, subject: Subject) -> float:
         """The value of a figure over the batches that count."""
@@ -104,7 +108,7 @@ class Figures:
         }
         found |= {Size(alias): _counted(rows) for alias, rows in self._tables.items() if rows}
         if self.query.view is not None:
-            found |= dict(distinct_read(self._classes, self._book.sums))
+            found |= dict(distinct_read(self._classes, self._book.sums()))
         return found | {Equal(group, "sketch"): each for group, each in self.groups().items()}
 
     def groups(self) -> dict[Group, Measured]:
