@@ -133,7 +133,8 @@ ORDER = {
         "predictions",
         "*",
     ),
-    "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions"),
+    "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions", "drift"),
+    "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.cli": ("show", "control", "*"),
 }
 

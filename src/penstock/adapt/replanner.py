@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from penstock.adapt.planning.identity import identity
@@ -45,11 +45,12 @@ class Replanner:
         self.corrections = Corrections(settings)
         self.last: Switch | None = None
         self.advice: Change | None = None
-        self._options = options
+        self.options = options
         self._settings = settings
         self._asked = -settings.weigh_every
         self._has_stayed = False
         self._answer: Weighed | None = None
+        self._saved = 0.0
 
     def wants(self, standing: Standing, *, has_drifted: bool, has_moved: bool) -> bool:
         """Whether plans are to be weighed again."""
@@ -62,7 +63,7 @@ class Replanner:
     def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
         """Have plans weighed by the figures of now."""
         self._asked = standing.number
-        self.planner.ask(Question(known, self._options, running, standing.rows))
+        self.planner.ask(Question(known, self.options, running, standing.rows))
 
     def decide(self, running: Plan, standing: Standing) -> tuple[Weighed | None, Change | None]:
         """What was weighed, if anything, and what is to be told; a switch is then the `last`.
@@ -99,11 +100,22 @@ class Replanner:
         self.last = Switch(number, answer.running, best, answer.known, promise, backlog)
         return Change("switch", reason, best.text, promise)
 
+    def save(self, cpu: float) -> None:
+        """Count what the last advice would have saved of a batch."""
+        if self.mode == "advise" and self.advice is not None and self.advice.promise:
+            self._saved += self.advice.promise * cpu
+
     def _advised(self, change: Change) -> Change | None:
-        """An advice is given once, until another plan is the best."""
-        is_new = self.advice is None or self.advice.plan != change.plan
-        self.advice = change
-        return change if is_new else None
+        """An advice is given once, until another plan is the best; then with what the one before
+        would have saved."""
+        last, self.advice = self.advice, change
+        if last is None:
+            return change
+        if last.plan == change.plan:
+            return None
+        saved, self._saved = self._saved, 0.0
+        reason = f"{change.reason}; the last advice would have saved {saved:.3g} CPU-seconds so far"
+        return replace(change, reason=reason)
 
     def _offer(self, running: Candidate, best: Candidate, standing: Standing) -> Offer:
         last = self.last

@@ -165,8 +165,9 @@ class Settings:
     shed_calm_delay: float = 0.5
     """Which part of the wanted delay is little."""
 
-    shed_cold_batches: int = 2
-    """First batches of a run that tell nothing of what later ones cost: they compile and load."""
+    shed_cold_batches: int = 1
+    """First batches of a run that tell nothing of what later ones cost: they compile and load. A
+    second one would be too late where a run starts into a burst."""
 
     shed_memory: int = 100
     """Batches from which it is learned what starting, reading and joining cost beside each other:
@@ -177,6 +178,10 @@ class Settings:
 
     shed_pace: float = 0.85
     """The same for how fast the machine is just now: seven batches together."""
+
+    shed_ahead: float = 3.0
+    """Batches ahead whose time must suffice too: what is kept now fills the windows that later ones
+    meet. With more, a machine would idle while windows fill at the beginning of a burst."""
 
     shed_noise: float = 4.0
     """Standard deviations of a Poisson stream beyond which a batch's rate is news: one batch in

@@ -9,6 +9,7 @@ from threading import Thread
 from penstock.adapt.drift.detector import load_windows
 from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
+from penstock.adapt.figures.readings import follows
 from penstock.adapt.figures.subject import Subject
 from penstock.adapt.figures.tables import tables_of
 from penstock.adapt.helpers import Sheds, Trains
@@ -56,7 +57,7 @@ class StreamSupervisor:
         self._follow_up = FollowUp(settings)
         self._settings = settings
         self._watch = Watch(settings)
-        self._running, self._identity = plan, identity(plan)
+        self.running, self._identity = plan, identity(plan)
         self._predictions = Predictions(plan, known)
         self._wanted: Plan | None = None
         self._changes: list[Change] = []
@@ -130,7 +131,7 @@ class StreamSupervisor:
             case "shed" if self._shedder is not None:
                 return self._shedder.obey(order.value)
             case "pin":
-                self._wanted = forced_plan(self._running.query, order.value)
+                self._wanted = forced_plan(self.running.query, order.value)
                 self.replanner.mode = "off"
                 return f"the plan stays from now on: {render_plan(self._wanted)}"
         raise UsageError(f"the supervisor cannot {order.kind}", hint="it takes replan and pin")
@@ -147,7 +148,7 @@ class StreamSupervisor:
         """Forget what was before a drift, and tell of it."""
         self.figures.restart(subject, batches)
         value = self.figures.latest(subject)
-        self._watch.begin(subject, value)
+        self._watch.begin(subject)
         self._drifted_at = number
         self._drift_time = self.figures.clock.since - batches * self.figures.span
         since = "in this batch" if batches < 2 else f"over the last {batches} batches"
@@ -156,6 +157,9 @@ class StreamSupervisor:
 
     def _judge(self, report: Report, plan: Plan) -> None:
         """Hear what came of the last switch, and take it back if that is nothing."""
+        self.replanner.save(report.cpu)
+        if not follows(report, plan):
+            return
         load = _load(report, self.figures.span)
         judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)
         self.knowledge.factor = self._follow_up.judge.factor or self.knowledge.factor
@@ -221,13 +225,13 @@ class StreamSupervisor:
         return tables_of(self.knowledge.statistics())
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
-        self._running, self._identity = plan, identity(plan)
+        self.running, self._identity = plan, identity(plan)
         self._predictions = Predictions(plan, known)
         return plan
 
     def _notice(self, plan: Plan) -> None:
         """Somebody has given a plan by hand: it is followed, and no other, until told otherwise."""
-        if plan is self._running:
+        if plan is self.running:
             return
         given, text = identity(plan), render_plan(plan)
         if self._wanted is not None and identity(self._wanted) == given:

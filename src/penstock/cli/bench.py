@@ -14,12 +14,14 @@ from pathlib import Path
 import typer
 
 from penstock.cli.bench_options import (
+    BenchEngine,
     BenchFormat,
     Benchmark,
     BenchOptions,
     Data,
     Format,
     Name,
+    OnEngine,
     OnSpark,
     Queries,
     Quick,
@@ -44,6 +46,7 @@ def bench(
     seed: Seed = 1,
     seeds: Seeds = None,
     spark: OnSpark = False,
+    engine: OnEngine = BenchEngine.LOCAL,
 ) -> None:
     """Measure: joins beside Spark's own, one core, small batches, a long window, or decisions.
 
@@ -60,10 +63,11 @@ def bench(
     mesh         a ten-way join and six predicates on skewed data, beside one plan and an eddy
     planning     what planning takes: joins of 3 to 25 inputs, views, goals, shedding, meshes
     intervals    shed views: do their 95 % intervals hold the truth? Exits with 1 if not
+    drift        streams that change while a query runs: are plans changed in time?
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
-    wanted = BenchOptions(name, quick, repeat, seconds, data, queries, seed, seeds, spark)
+    wanted = BenchOptions(name, quick, repeat, seconds, data, queries, seed, seeds, spark, engine)
     wanted.check()
     found = _measure(wanted, _progress())
     is_json = format is BenchFormat.JSON
@@ -101,6 +105,8 @@ def _measure(wanted: BenchOptions, progress: Progress) -> _Found:
                 return _long_window(wanted, folder, progress)
             case Benchmark.AGGJOIN:
                 return _aggjoin(wanted, folder, progress)
+            case Benchmark.DRIFT:
+                return _drift(wanted, folder, progress)
             case Benchmark.MESH:
                 return _mesh(wanted, folder, progress)
             case _:
@@ -180,6 +186,24 @@ def _mesh(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
     sizes = base if wanted.repeat is None else base.repeated(wanted.repeat)
     made = run_mesh(sizes, folder, progress)
     return _Found(made.document(), mesh_text(made))
+
+
+def _drift(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.drift.cases.following import Setting
+    from penstock.bench.drift.figures import document
+    from penstock.bench.drift.run import QUICK, Sizes, run_drift
+    from penstock.bench.drift.text import drift_text
+
+    sizes = QUICK if wanted.quick else Sizes()
+    setting = Setting(folder, progress, wanted.repeat or sizes.repeat)
+    if wanted.engine is BenchEngine.SPARK:
+        from penstock.bench.drift.spark import on_spark
+
+        found = on_spark(sizes, setting)
+    else:
+        found = run_drift(sizes, setting)
+    made = document(found, wanted.engine, setting.repeat)
+    return _Found(made, drift_text(found, wanted.engine, setting.repeat), found.is_exact)
 
 
 def _planning(wanted: BenchOptions, progress: Progress) -> _Found:

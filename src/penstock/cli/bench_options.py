@@ -26,10 +26,18 @@ class Benchmark(StrEnum):
     MESH = "mesh"
     PLANNING = "planning"
     INTERVALS = "intervals"
+    DRIFT = "drift"
 
 
 # Benchmarks that make up their data themselves.
 _OWN_DATA = (Benchmark.DECISIONS, Benchmark.EARLY, Benchmark.PLANNING, Benchmark.INTERVALS)
+
+
+class BenchEngine(StrEnum):
+    """Where a benchmark runs that can run on both."""
+
+    LOCAL = "local"
+    SPARK = "spark"
 
 
 class BenchFormat(StrEnum):
@@ -60,6 +68,9 @@ Seeds = Annotated[
 OnSpark = Annotated[
     bool, typer.Option("--spark", help="(decisions) Run ten of the queries on Spark too.")
 ]
+OnEngine = Annotated[
+    BenchEngine, typer.Option(help="(drift) In one process, or three of the cases on Spark.")
+]
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,7 @@ class BenchOptions:
     seed: int
     seeds: int | None
     spark: bool
+    engine: BenchEngine = BenchEngine.LOCAL
 
     def check(self) -> None:
         """Refuse options that the benchmark does not have."""
@@ -92,6 +104,10 @@ class BenchOptions:
             yield "goes with decisions alone", "--queries, --spark"
         if self.seconds is not None and name is Benchmark.MESH:
             yield "mesh has two sizes: its own and --quick", "--seconds"
+        if self.seconds is not None and name is Benchmark.DRIFT:
+            yield "drift has two sizes: its own and --quick", "--seconds"
+        if self.engine is not BenchEngine.LOCAL and name is not Benchmark.DRIFT:
+            yield "goes with drift alone", "--engine"
         if self.repeat is not None and name in _ONE_RUN:
             yield _ONE_RUN[name], "--repeat"
 

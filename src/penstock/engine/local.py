@@ -58,6 +58,7 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
             overwrite=options.overwrite,
             supervisor=options.supervisor,
             keeps_boxes=options.delay is not None,
+            rebuilt_at_once=options.rebuilt_at_once,
         )
     except BaseException:
         held.close()

@@ -10,6 +10,7 @@ from penstock.kernels import (
     exact_sum,
     grouping,
     hashing,
+    key_counts,
     ranges,
     rows_lifetimes,
     sorting,
@@ -26,6 +27,8 @@ def warm_up() -> None:
     sorting.counting_order(few, 2)
     hashing.combine([hashing.mix(few.view(np.uint64)), few])
     hashing.hash_bytes(few, np.zeros(1, np.uint8))
+    words = few.view(np.uint64)
+    key_counts.count_keys(words, words[1], np.zeros(2, np.uint64), np.zeros(2, np.int64))
     starts, counts = ranges.find_ranges(few, few, few, few, few)
     ranges.expand(starts, counts, np.cumsum(counts), 0, int(counts.sum()))
     rows_lifetimes.ends_of(few, few, 2, 1, 9)

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from penstock.cli.show.progress import Progress
 from penstock.duration import Duration
+from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 from penstock.engine.rows.event_time import moment
 from penstock.engine.state.no_results import Waiting
@@ -92,3 +93,12 @@ def test_the_live_table_says_it_too(terminal: Console) -> None:
     assert "view waits for c: no tuple yet" in shown
     assert "frontier 1970-01-01 00:00:10  lag 2 seconds" in shown
     assert re.search(r"newest\s*\n.*bid .* 1970-01-01 00:00:12", shown)
+
+
+def test_a_query_that_falls_behind_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress()
+    late = Change("behind", "a second of data takes 1.8 s")
+    for number, changes in enumerate([(), (late,), ()]):
+        progress(report(number, 1, changes=changes))
+    said = capsys.readouterr().err
+    assert said.count("it falls behind: a second of data takes 1.8 s") == 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from math import log, sqrt
+from math import exp, hypot, log, sqrt
 from typing import Any
 
 from penstock.adapt.figures.track import Reading
@@ -40,16 +40,19 @@ class Detector:
     def __init__(self, settings: Settings):
         self._settings = settings
         self._reference: float | None = None
+        self._doubt = 0.0
+        self._each = 1.0
         self._window: Any = None
         self._waiting: list[float] = []
         self._values: deque[float] = deque(maxlen=settings.remembered_batches)
 
     def see(self, reading: Reading, windows: Windows | None) -> int | None:
         """Batches since the figure has changed, this one included; None if it has not."""
-        value, noise = _logarithm(reading, self._settings)
+        value, noise = _logarithm(reading), self._noise(reading)
         if self._reference is None:
-            self._reference = value
-        value = (value - self._reference) / noise
+            self._reference, self._doubt = value, noise
+        # The reference has its noise too: larger batches would see that as a drift.
+        value = (value - self._reference) / hypot(noise, self._doubt)
         self._values.append(value)
         jumped = self._jumped()
         self._waiting.append(value)
@@ -60,11 +63,11 @@ class Detector:
         drifts = [self._drifted(each) for each in waiting]
         return batches_since(self._values) if any(drifts) else None
 
-    def begin(self, value: float) -> None:
-        """Begin anew from the value since the change."""
+    def begin(self) -> None:
+        """Begin anew: the next value is what others are compared with."""
         self._window, self._waiting = None, []
         self._values.clear()
-        self._reference = log(value) if value > 0.0 else None
+        self._reference = None
 
     def _jumped(self) -> int | None:
         """Whether the latest batches are far from all before, by the noise these had."""
@@ -81,6 +84,16 @@ class Detector:
             if min(away) > errors or max(away) < -errors:
                 return batches
         return None
+
+    def _noise(self, reading: Reading) -> float:
+        """The noise of a logarithm of events that come independently: of those that came, or, where
+        there are fewer, that were to come."""
+        if reading.above > 0.0 and reading.hits > 0.0:
+            self._each = reading.hits / reading.above
+        awaited = 0.0
+        if self._reference is not None:
+            awaited = exp(self._reference) * reading.below * self._each
+        return max(self._settings.least_noise, 1.0 / sqrt(max(_HALF, reading.hits, awaited)))
 
     def _drifted(self, value: float) -> bool:
         self._window.update(value)
@@ -100,8 +113,6 @@ def batches_since(values: Sequence[float]) -> int:
     return found
 
 
-def _logarithm(reading: Reading, settings: Settings) -> tuple[float, float]:
-    """The logarithm of a reading, and its noise: that of events which come independently."""
-    if reading.above > 0.0 and reading.hits >= _HALF:
-        return log(reading.value), max(settings.least_noise, 1.0 / sqrt(reading.hits))
-    return log(_HALF / reading.below), 1.0 / sqrt(_HALF)
+def _logarithm(reading: Reading) -> float:
+    is_any = reading.above > 0.0 and reading.hits >= _HALF
+    return log(reading.value) if is_any else log(_HALF / reading.below)

@@ -34,6 +34,6 @@ class Watch:
                 found[subject] = batches
         return found
 
-    def begin(self, subject: Subject, value: float) -> None:
-        """Watch a figure anew from the value that it has now."""
-        self._detectors[subject].begin(value)
+    def begin(self, subject: Subject) -> None:
+        """Watch a figure anew from the value that it has next."""
+        self._detectors[subject].begin()

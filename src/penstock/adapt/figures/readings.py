@@ -99,13 +99,24 @@ def meeting_of(step: Step, classes: tuple[KeyClass, ...]) -> Meeting | None:
 
 
 def probes_read(report: Report, plan: Plan) -> Iterator[tuple[Step, Reading, OperatorReport]]:
-    """What probes have found of what they have met."""
-    steps = steps_of(plan)
+    """What probes have found of what they have met; nothing, where others were made too."""
+    steps = steps_of(plan) if follows(report, plan) else {}
     for operator in report.operators:
         step = steps.get((operator.driver, operator.route, operator.operator))
         if operator.kind == "probe" and step is not None and operator.met:
             found = float(operator.came_out)
             yield step, Reading(found, operator.met, found), operator
+
+
+def follows(report: Report, plan: Plan) -> bool:
+    """Whether all probes of a batch are the plan's own.
+
+    While inner state fills itself, another plan gives the results. Of a plan without an order it
+    cannot be told.
+    """
+    steps = steps_of(plan)
+    probes = (o for o in report.operators if o.kind == "probe")
+    return not steps or all((o.driver, o.route, o.operator) in steps for o in probes)
 
 
 def sketches_read(

@@ -25,15 +25,17 @@ class Forecast:
     fill: WindowFill
     model: WorkModel
 
-    def seconds(self, position: float, span: float) -> float:
-        """Seconds of the batch that reads a span of event time and keeps so much of it."""
-        return self.model.seconds(self.job(position, span))
+    def seconds(self, position: float, span: float, ahead: float = 0.0) -> float:
+        """Seconds of the batch that reads a span of event time and keeps so much of it, next or so
+        many batches ahead."""
+        return self.model.seconds(self.job(position, span, ahead))
 
-    def job(self, position: float, span: float) -> Job:
+    def job(self, position: float, span: float, ahead: float = 0.0) -> Job:
         """The work of that batch."""
         x, rates = self.curve.kept(position), self.fill.rates
         flows = {alias: x[alias] * rate / self._usual(alias) for alias, rate in rates.items()}
-        return self._job(sum(rates.values()) * span, self.curve.load(position), flows, span)
+        rows = sum(rates.values()) * span
+        return self._job(rows, self.curve.load(position), flows, span, ahead)
 
     def done(self, report: Report) -> Job:
         """The work of a batch that is over."""
@@ -44,14 +46,23 @@ class Forecast:
         rows = sum(item.tuples for item in report.inputs.values())
         return self._job(rows, self.curve.load(1.0 if is_shed else 0.0), flows, span)
 
-    def position(self, seconds: float, span: float) -> float:
-        """Where on the curve the batch takes so many seconds: 0 where all may be kept."""
+    def position(self, seconds: float, span: float, ahead: float = 0.0) -> float:
+        """Where on the curve the batch takes so many seconds, and those that come so many batches
+        after it take no more: 0 where all may be kept.
+
+        What is kept now fills windows, and is paid for by later batches.
+        """
+
+        def fits(position: float) -> bool:
+            now = self.seconds(position, span)
+            return now <= seconds and self.seconds(position, span, ahead) <= seconds
+
         low, high = 0.0, self.curve.end
-        if self.seconds(low, span) <= seconds:
+        if fits(low):
             return low
         for _ in range(_STEPS):
             middle = (low + high) / 2.0
-            low, high = (low, middle) if self.seconds(middle, span) <= seconds else (middle, high)
+            low, high = (low, middle) if fits(middle) else (middle, high)
         return high
 
     def _usual(self, alias: str) -> float:
@@ -59,12 +70,18 @@ class Forecast:
         figure = self.curve.problem.known.rates.get(alias)
         return figure.value if figure is not None else 0.0
 
-    def _job(self, rows: float, load: Posynomial, flows: Mapping[str, float], span: float) -> Job:
+    def _job(
+        self,
+        rows: float,
+        load: Posynomial,
+        flows: Mapping[str, float],
+        span: float,
+        ahead: float = 0.0,
+    ) -> Job:
         """The streams of a term drive it in turn, and meet what the windows of the others hold."""
         coming = [flows.get(flow.alias, 1.0) for flow in self.curve.problem.inputs]
-        met = [
-            self._met(*each, span) for each in zip(self.curve.problem.inputs, coming, strict=True)
-        ]
+        pairs = zip(self.curve.problem.inputs, coming, strict=True)
+        met = [self._met(flow, new, (ahead + 0.5) * span) for flow, new in pairs]
 
         def value(posynomial: Posynomial) -> float:
             terms = ((each.coefficient, sorted(each.factors)) for each in posynomial)
@@ -72,13 +89,13 @@ class Forecast:
 
         return Job(rows, value(load) * span, value(self.curve.output) * span)
 
-    def _met(self, flow: Flow, coming: float, span: float) -> float:
-        """How many times as many tuples as the figures say are in a window, in the mean over a
-        batch: one that is long against the window fills it with its own."""
+    def _met(self, flow: Flow, coming: float, later: float) -> float:
+        """How many times as many tuples as the figures say are in a window, so many seconds of
+        event time later: by then it holds new ones too."""
         held, usual = self.fill.held(flow.alias), self._usual(flow.alias)
         if held is None or not flow.extent or not usual:
             return coming
-        full, own = held / (usual * flow.extent), min(1.0, span / (2.0 * flow.extent))
+        full, own = held / (usual * flow.extent), min(1.0, later / flow.extent)
         return full + own * (coming - full)
 
     def _multiple(self, members: list[int], coming: list[float], met: list[float]) -> float:

@@ -116,10 +116,9 @@ class Shedder:
         wanted = self._controller.wanted(now)
         self._watch(now, delay, whole, load)
         fits = load <= 1.0 and now.waiting + whole <= self._controller.target
-        if not self._is_shedding or fits or whole <= wanted:
-            self._controller.order(now, whole)
-            return 0.0
-        position = forecast.position(wanted, now.span)
+        position = 0.0
+        if self._is_shedding and not fits:
+            position = forecast.position(wanted, now.span, self._settings.shed_ahead)
         self._controller.order(now, forecast.seconds(position, now.span))
         return position
 

@@ -66,16 +66,17 @@ def usual_of(batches: Sequence[tuple[float, float]]) -> Usual | None:
     """
     if len(batches) < _LEAST:
         return None
-    predicted, measured = ([pair[i] for pair in batches] for i in (0, 1))
-    x, y = fmean(predicted), median(measured)
+    predicted = [pair[0] for pair in batches]
+    x, y = fmean(predicted), fmean(pair[1] for pair in batches)
     if x <= 0.0 or y <= 0.0:
         return None
     slope = min(1.0, y / x)
     if max(predicted) > _VARIED * min(predicted):
         slope = sum((p - x) * (m - y) for p, m in batches) / sum((p - x) ** 2 for p in predicted)
-    slope = min(max(slope, 0.0), y / x)
-    off = [m - (y + slope * (p - x)) for p, m in batches]
-    return Usual(y - slope * x, slope, pstdev(off) / sqrt(len(batches)))
+        slope = min(max(slope, 0.0), y / x)
+    start = median(m - slope * p for p, m in batches)
+    off = [m - start - slope * p for p, m in batches]
+    return Usual(start, slope, pstdev(off) / sqrt(len(batches)))
 
 
 def outcome_of(trials: Sequence[Trial], usual: Usual) -> Outcome:

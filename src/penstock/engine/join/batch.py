@@ -88,18 +88,31 @@ class Batch:
         return self.rebuilds or self.is_snapshot
 
     @cached_property
-    def _kept_rows(self) -> Mapping[Module, int]:
-        """How many rows each module has, in all partitions."""
-        return {
-            m: sum(c.rows for each in at.values() for c in each) for m, at in self.state.items()
-        }
+    def _shares(self) -> dict[tuple[str, int], float]:
+        """What `share_at` has worked out."""
+        return {}
 
     def share_at(self, name: str, pid: int) -> float:
-        """The part of the rows of an input or inner join that a partition of theirs has, about."""
-        module = Module.kept(name, pid // self.partitions)
-        here = sum(chunk.rows for chunk in self.chunks_of(module, pid))
-        everywhere = self._kept_rows.get(module, 0)
-        return (here + _FEW) / (everywhere + _FEW * self.partitions)
+        """The part of the living rows of an input or inner join that a partition of theirs has.
+
+        It is estimated from the chunks before the batch: keys are not spread evenly.
+        """
+        if (name, pid) not in self._shares:
+            first = pid // self.partitions * self.partitions
+            pids = range(first, first + self.partitions)
+            rows = {p: _FEW + self._alive_rows(name, p) for p in pids}
+            total = sum(rows.values())
+            self._shares.update({(name, p): here / total for p, here in rows.items()})
+        return self._shares[name, pid]
+
+    def _alive_rows(self, name: str, pid: int) -> float:
+        """Rows at a partition that have not expired, as if each chunk's were spread over time."""
+        floor = self.floor(name)
+        return sum(
+            chunk.rows
+            * min(1.0, (chunk.last_ts - floor + 1) / (chunk.last_ts - chunk.first_ts + 1))
+            for chunk in self.listed(name, pid)
+        )
 
     def stands_for_several(self, name: str) -> bool:
         """Whether rows of an input or inner join may stand for several tuples of an input."""

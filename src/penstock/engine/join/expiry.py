@@ -25,6 +25,15 @@ def floors_of(query: Query, inners: Iterable[Inner], streams: Streams) -> dict[s
 
 def _floor(query: Query, members: Collection[str], streams: Streams) -> int:
     """The last member's time of the oldest combination that others to come can meet alive."""
+    coming = coming_to(query, members, streams)
+    if coming >= FOREVER:
+        return FOREVER
+    return max(oldest_alive(query.input(alias).window, coming) for alias in members)
+
+
+def coming_to(query: Query, members: Collection[str], streams: Streams) -> int:
+    """The event time before which nothing comes any more that could meet a combination; FOREVER if
+    there is no stream that does."""
     others = [item.source for item in query.streams if item.alias not in members]
     if not others:
         return FOREVER
@@ -32,8 +41,7 @@ def _floor(query: Query, members: Collection[str], streams: Streams) -> int:
     # next tick may be before that: whichever plan evaluates it has its windows whole.
     is_behind = query.is_sequenced or query.view is not None
     waiting = query.stream_sources.values() if is_behind else ()
-    coming = frontier_of([*others, *waiting], streams)
-    return max(oldest_alive(query.input(alias).window, coming) for alias in members)
+    return frontier_of([*others, *waiting], streams)
 
 
 def modules_after(

@@ -17,6 +17,9 @@ from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
 
+# The part of the clock that looking for unread data may take.
+_LOOKING = 0.01
+
 
 def measured(
     report: Report,
@@ -37,7 +40,7 @@ def measured(
         phases=dict(watch.phases),
         busy=1.0 - min(watch.phases.get("wait", 0.0) / clock, 1.0) if clock > 0.0 else None,
         delay=None if watch.oldest is None else max(at - watch.oldest, 0.0),
-        backlog=watch.backlog(now.offsets),
+        backlog=watch.backlog(now.offsets, _LOOKING * clock),
         inputs=inputs_of(plan, before, now, facts, clock),
         operators=operators_of(facts),
         modules=modules_of(now),

@@ -14,20 +14,22 @@ Work = Callable[[Iterable[Packet]], Iterator[Packet]]
 def timed(stage: str, work: Work, packets: Iterable[Packet]) -> Iterator[Packet]:
     """The packets that work makes of others, and after them the time that it took.
 
-    Waiting for a packet to arrive is not work, but unpacking one takes a processor's time.
+    Waiting for a packet to arrive is not work, but unpacking one takes a processor's time, and so
+    does sending one. The processor's clock is read twice only: that may be a slow call.
     """
+    used = thread_time()
     arriving = _Arriving(iter(packets))
     made = work(arriving)
-    seconds = cpu = 0.0
+    seconds = 0.0
     while True:
-        started, used = perf_counter(), thread_time()
+        started = perf_counter()
         packet = next(made, None)
         seconds += perf_counter() - started
-        cpu += thread_time() - used
         if packet is None:
             break
         yield packet
-    yield pack_fact(0, TaskTime(stage, max(seconds - arriving.seconds, 0.0), cpu))
+    took = max(seconds - arriving.seconds, 0.0)
+    yield pack_fact(0, TaskTime(stage, took, thread_time() - used))
 
 
 class _Arriving:

@@ -24,8 +24,9 @@ class Watch:
 
     is_parallel: bool = False
 
-    backlog: Callable[[Mapping[str, int]], Mapping[str, int]] = lambda offsets: {}
-    """The pieces of each source that are there and unread after some offsets."""
+    backlog: Callable[[Mapping[str, int], float], Mapping[str, int]] = lambda offsets, seconds: {}
+    """The pieces of each source that are there and unread after some offsets, as far as that can
+    be found out within some seconds."""
 
     oldest: float | None = None
     """When the oldest data of the batch could first be read, seconds since the epoch."""

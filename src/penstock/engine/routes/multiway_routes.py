@@ -56,6 +56,8 @@ class Route:
     route of one `ruster`; where that is None, all of the driver's tuples take it. What goes into
     its operators, and what comes out, is told under its `number`: in a mesh that of the first of
     the routes that have the same probes.
+    A route that `fills` makes inner state for a plan to come, beside the routes of the one that
+    gives the results.
     """
 
     driver: str
@@ -64,6 +66,7 @@ class Route:
     makes: str | None = None
     ruster: int | None = None
     number: int = 0
+    fills: bool = False
 
     @property
     def starts_at_home(self) -> bool:
@@ -71,8 +74,11 @@ class Route:
         return not self.legs[0].is_broadcast
 
     def tag(self, kind: TagKind) -> Tag:
-        """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster."""
-        return Tag(kind, self.driver, self.ruster)
+        """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster.
+
+        Those of a route that fills are told apart from those of the driver's other route.
+        """
+        return Tag("fill" if self.fills else kind, self.driver, self.ruster)
 
     def leg(self, round_: int) -> Leg | None:
         """The leg of a round, if it has one then."""

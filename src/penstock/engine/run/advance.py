@@ -46,6 +46,8 @@ def advanced(
         sink=sink.name,
         sink_length=before.sink_length + sum(part.size for part in before.parts),
         inner=before.inner,
+        gaps=before.gaps,
+        results_by=before.results_by,
         total_shed=_shed_after(jobs.plan.drops, before, facts),
         weighted=tuple(sorted(layout.weighted)),
         sampled=tuple(sorted(layout.sampled)),

@@ -15,6 +15,10 @@ from penstock.errors import UsageError
 
 _SECOND = Duration(MICROS)
 
+REBUILT_AT_ONCE = 1 << 16
+"""Rows in the windows of a plan's inner joins up to which these are rebuilt at once: that many are
+joined in about a tenth of a second, and the plan is in force a window's length earlier."""
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -35,6 +39,9 @@ class RunOptions:
     report: Callable[[Report], None] | None = None
     supervisor: Supervisor | None = None
     delay: Duration | None = None
+    rebuilt_at_once: int = REBUILT_AT_ONCE
+    """Rows in windows up to which the inner state of a new plan is rebuilt at once; where there are
+    more it fills itself."""
 
     @classmethod
     def of(

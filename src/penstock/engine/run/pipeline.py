@@ -24,6 +24,7 @@ from penstock.engine.run.commit import Committer
 from penstock.engine.run.given_plan import Planned, plan_of
 from penstock.engine.run.inner_state import with_inner_state
 from penstock.engine.run.job import Runner
+from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.preflight import refuse_closed
 from penstock.engine.run.silence import Silence
 from penstock.engine.run.supervisor import Supervisor
@@ -57,11 +58,13 @@ class Pipeline:
         deliver: Callable[[Manifest], None] | None = None,
         supervisor: Supervisor | None = None,
         keeps_boxes: bool = False,
+        rebuilt_at_once: int = REBUILT_AT_ONCE,
     ):
         """A pipeline that goes on from the newest manifest; if it `keeps_boxes`, with the drop
         boxes of the last batch."""
         self.watch = Watch()
         self._key_shares: KeyShares = {}
+        self._rebuilt_at_once = rebuilt_at_once
         self._supervisor = supervisor
         self._next_plan: Plan | None = None
         self._planning = Lock()
@@ -152,7 +155,7 @@ class Pipeline:
         jobs = self._jobs(number)
         query = self.plan.query
         silent = self.silence.decide(number, query.stream_sources.values())
-        before = with_inner_state(jobs, self.manifest, run)
+        jobs, before = with_inner_state(jobs, self.manifest, run, self._rebuilt_at_once)
         facts = run(jobs.job(before, silent, drains))
         raise_error(facts)
         self.adaptive.learn(facts)
@@ -160,7 +163,7 @@ class Pipeline:
         made = replace(made, offsets=offsets or {})
         if drains:
             # Nothing comes any more that could meet what is kept.
-            made = replace(made, modules={}, inner=(), is_closed=True)
+            made = replace(made, modules={}, inner=(), gaps={}, is_closed=True)
         self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):

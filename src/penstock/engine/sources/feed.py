@@ -40,9 +40,7 @@ class FileLog:
 
     def find(self) -> None:
         """Add the files that are new since last time, oldest first."""
-        path, place = self.source.path, self.source.places.get("path")
-        assert path is not None, "the parser has checked that there is one"
-        found = [f for f in list_files(path, place) if _where(f) not in self._known]
+        found = self._new()
         if not found:
             return
         self._write(len(self.files), found)
@@ -52,6 +50,18 @@ class FileLog:
         if len(entries) >= _COMPACT:
             self._write(0, self.files)
             self._store.remove(entries)
+
+    def unlisted(self) -> int:
+        """How many files have come since; none if that cannot be told now."""
+        try:
+            return len(self._new())
+        except SourceError:
+            return 0
+
+    def _new(self) -> list[FileInfo]:
+        path, place = self.source.path, self.source.places.get("path")
+        assert path is not None, "the parser has checked that there is one"
+        return [f for f in list_files(path, place) if _where(f) not in self._known]
 
     def _write(self, first: int, files: list[FileInfo]) -> None:
         name = f"{self._folder}/{first:012d}-{first + len(files):012d}.json"
@@ -137,6 +147,7 @@ class Feed:
         self._pace = Pace.of(store) if made else None
         self._is_frozen = False
         self._opened = time.time()
+        self._look_seconds = 0.0
 
     def start(self) -> Offsets:
         """Before anything."""
@@ -172,9 +183,8 @@ class Feed:
     def next(self, offsets: Offsets) -> Offsets:
         """Where the next batch ends; the same as `offsets` if there is nothing new."""
         after = dict(offsets)
+        self._look()
         for name, log in self._logs.items():
-            if not self._is_frozen:
-                log.find()
             limit = None if log.source.is_table else log.source.option("max_files")
             after[name] = _limited(offsets.get(name, 0), len(log.files), limit)
         for name, made in self._made.items():
@@ -183,12 +193,17 @@ class Feed:
             after[name] = _limited(offsets.get(name, 0), self._due(made), blocks)
         return after
 
-    def backlog(self, done: Offsets) -> dict[str, int]:
+    def backlog(self, done: Offsets, seconds: float = 0.0) -> dict[str, int]:
         """The pieces of each stream that are there and not read by `done`: files, blocks.
 
-        Files are those that were found when the feed last looked.
+        Where looking for files took longer than `seconds` the last time, they are those that were
+        there then.
         """
-        there = {n: len(log.files) for n, log in self._logs.items() if not log.source.is_table}
+        is_new = not self._is_frozen and self._look_seconds <= seconds
+        streams = {name: log for name, log in self._logs.items() if not log.source.is_table}
+        there = {
+            n: len(log.files) + (log.unlisted() if is_new else 0) for n, log in streams.items()
+        }
         there |= {name: self._due(made) for name, made in self._made.items()}
         return {name: max(end - done.get(name, 0), 0) for name, end in there.items()}
 
@@ -211,6 +226,13 @@ class Feed:
             return self._logs[name].files[piece].mtime / 1e9
         assert self._pace is not None, "a synthetic source has a pace"
         return self._pace.started + (piece + 1) * self._made[name].block_micros / MICROS
+
+    def _look(self) -> None:
+        """Find new files, unless only those that are there already are read."""
+        started = time.monotonic()
+        for log in () if self._is_frozen else self._logs.values():
+            log.find()
+        self._look_seconds = time.monotonic() - started
 
     def _due(self, made: Synthetic) -> int:
         """The blocks that can be read by now: all of them, once the feed is frozen."""

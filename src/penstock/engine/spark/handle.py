@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from penstock.arguments import as_seconds
+from penstock.engine.measures.trigger_wait import TriggerWait
 from penstock.engine.run.handle import Handle, message_of, within_itself
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
@@ -60,6 +61,7 @@ class SparkRun(Handle):
         self._tasks = tasks
         self._nap = min(options.trigger.seconds, _LONGEST_NAP)
         self._ends = options.available_now
+        self._trigger = TriggerWait(0.0 if self._ends else options.trigger.seconds)
         self._drains = options.drain and options.available_now
         self._has_rates = has_rates
         self._error: Exception | None = None
@@ -242,11 +244,14 @@ class SparkRun(Handle):
 
     def on_batch(self, frame: DataFrame, number: int) -> None:
         """Run a micro-batch; Spark calls this for each."""
+        self.pipeline.watch.add("wait", self._trigger.begin())
         try:
             self._run_batch(frame, number)
         except Exception as error:
             self._error = error
             raise
+        finally:
+            self._trigger.end()
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         serving = self._serving(number)

@@ -53,6 +53,7 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
             deliver=deliver,
             supervisor=options.supervisor,
             keeps_boxes=options.delay is not None,
+            rebuilt_at_once=options.rebuilt_at_once,
         )
         run = SparkRun(
             spark,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.engine.state.gaps import Gap, Gaps
 from penstock.engine.state.modules import Module
 from penstock.engine.state.store import RESTORE, ChunkInfo, Store
 from penstock.errors import CheckpointError
@@ -131,6 +132,13 @@ class Manifest:
     screened: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By alias, how many tuples came to an input's filters, and how many passed."""
 
+    gaps: Mapping[Module, Gaps] = field(default_factory=dict)
+    """What inner modules lack that fill themselves; the others are whole."""
+
+    results_by: str = ""
+    """The text of the plan that gave the results: while inner state fills itself, an earlier one's
+    or the multi-way join's."""
+
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules."""
         for partitions in self.modules.values():
@@ -191,12 +199,16 @@ def _checksum(text: str) -> int:
 
 
 def _to_json(manifest: Manifest) -> dict[str, Any]:
-    fields = dataclasses.asdict(dataclasses.replace(manifest, modules={}, inner=()))
+    fields = dataclasses.asdict(dataclasses.replace(manifest, modules={}, inner=(), gaps={}))
     fields["modules"] = {
         str(module): {pid: [vars(chunk) for chunk in chunks] for pid, chunks in parts.items()}
         for module, parts in manifest.modules.items()
     }
     fields["inner"] = [str(module) for module in manifest.inner]
+    fields["gaps"] = {
+        str(module): [[list(gap.members), gap.until] for gap in gaps]
+        for module, gaps in manifest.gaps.items()
+    }
     return fields
 
 
@@ -211,6 +223,10 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     parts = _parts(facts.pop("parts"))
     kept = tuple(KeptFile(**k | {"parts": _parts(k["parts"])}) for k in facts.pop("kept", ()))
     facts["inner"] = tuple(map(Module, facts.get("inner", ())))
+    facts["gaps"] = {
+        Module(module): tuple(Gap(tuple(members), until) for members, until in gaps)
+        for module, gaps in facts.get("gaps", {}).items()
+    }
     facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled")}
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
     # 0.1 called it otherwise.

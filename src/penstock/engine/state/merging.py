@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import defaultdict
 
 from penstock.engine.state.manifest import Modules
@@ -13,24 +14,36 @@ from penstock.engine.state.store import ChunkInfo
 FAN_IN = 4
 FEW = 8
 
+# Chunks with more rows than these together are merged only once there are many, and then the newest
+# four, which stay the longest: a batch has to wait for it, and most windows are over before.
+LARGE = 1 << 17
+MANY = 32
+
 
 def merges_of(modules: Modules) -> dict[Module, dict[int, tuple[ChunkInfo, ...]]]:
-    """The chunks to be merged in the next batch, by module and partition."""
+    """The chunks to be merged in the next batch, by module and partition.
+
+    Modules and partitions that get a chunk in every batch have their turns in different ones.
+    """
     merges: dict[Module, dict[int, tuple[ChunkInfo, ...]]] = {}
     for module, partitions in modules.items():
+        turn = zlib.crc32(str(module).encode())
         for pid, chunks in partitions.items():
-            group = _full_tier(chunks)
+            group = _full_tier(chunks, FEW + (turn + pid) % FAN_IN)
             if group:
                 merges.setdefault(module, {})[pid] = group
     return merges
 
 
-def _full_tier(chunks: tuple[ChunkInfo, ...]) -> tuple[ChunkInfo, ...]:
-    """The lowest tier's chunks, if there are enough of them."""
-    if len(chunks) <= FEW:
+def _full_tier(chunks: tuple[ChunkInfo, ...], few: int) -> tuple[ChunkInfo, ...]:
+    """The lowest tier's chunks that are to be merged, if there are enough of them."""
+    if len(chunks) <= few:
         return ()
     tiers: dict[int, list[ChunkInfo]] = defaultdict(list)
     for chunk in chunks:
         tiers[chunk.tier].append(chunk)
     full = [tier for tier, members in tiers.items() if len(members) >= FAN_IN]
-    return tuple(tiers[min(full)]) if full else ()
+    lowest = tuple(tiers[min(full)]) if full else ()
+    if sum(chunk.rows for chunk in lowest) <= LARGE:
+        return lowest
+    return lowest[-FAN_IN:] if len(chunks) > MANY else ()

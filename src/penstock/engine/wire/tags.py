@@ -15,6 +15,7 @@ TagKind = Literal[
     "new",  # new rows of an input or inner join, for the partitions that keep them
     "ring",  # rows of a ROWS window from before the batch
     "drive",  # new rows that start probing in another space than their own
+    "fill",  # the same, for the inner state of a plan to come
     "partial",  # partial results on their way to the next leg
     "tally",  # results by group, for the partitions of a view
 ]

@@ -1,0 +1,229 @@
+"""A burst: the load comes to five times the capacity, and goes again, by the clock.
+
+Two streams of equal rates are joined, so that the best drop boxes keep as much of the one as of the
+other. What they can keep is found by runs over a little of the burst, with boxes that never change:
+the results of the largest that need no more than a second for a second.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from penstock.adapt.follow import shedder_for, supervisor_for
+from penstock.bench.drift.cases.following import Setting
+from penstock.bench.drift.streams.data import ensure_files
+from penstock.bench.drift.streams.feeder import Feeder, hide
+from penstock.bench.drift.streams.keys import uniform
+from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario, Stretch
+from penstock.bench.drift.streams.truth import known_in
+from penstock.duration import Duration
+from penstock.engine.reports.report import Report
+from penstock.engine.run.options import RunOptions
+from penstock.engine.sinks.sink import parquet
+from penstock.engines import BatchEngine
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.plan.drops import DropBoxes
+from penstock.stats.calibration import calibrated
+
+STEP, WINDOW = 0.25, 2.0
+"""Seconds of a file of each stream, and of the windows."""
+KEYS = 20
+LOW, HIGH = 20, 2_000
+"""`B.u` is below the one, `A.v` below the other: most pairs with equal keys fail `A.v < B.u`, so
+that it is looking at pairs that takes the time, not writing results."""
+CALM, OVER = 0.3, 5.0
+"""Loads before and after the burst, and in it: seconds of work for a second of event time."""
+PROBE = 5_000.0
+"""Tuples/s of each stream in the runs that tell what load rates are."""
+NEAR = 0.2
+"""By this part the delay may be off when it counts as settled."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds between batches, and of the delay that is wanted."""
+
+    trigger: float
+    delay: float
+
+
+PACES: Mapping[BatchEngine, Pace] = {"local": Pace(0.5, 3.0), "spark": Pace(1.0, 6.0)}
+"""On Spark a batch takes some tenths of a second, however little is in it."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Seconds before the burst, in it and after it."""
+
+    before: float = 10.0
+    burst: float = 60.0
+    after: float = 30.0
+
+
+QUICK = Size(5.0, 20.0, 12.0)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A batch as it was seen: seconds since the start when it was final, the delay, the newest
+    event time, what was kept of the streams, and the results."""
+
+    at: float
+    delay: float
+    newest: float
+    kept: float
+    results: int
+
+
+@dataclass(frozen=True)
+class Burst:
+    """The batches of a run through a burst from `first` to `last`, seconds of event time.
+
+    `target` is the delay that is wanted; `best` are the results for a second of event time that the
+    best drop boxes keep in the burst.
+    """
+
+    batches: Sequence[Seen]
+    target: float
+    first: float
+    last: float
+    best: float
+
+    @property
+    def during(self) -> list[Seen]:
+        return [each for each in self.batches if self.first < each.newest <= self.last]
+
+    @property
+    def settle_batches(self) -> int | None:
+        """Batches of the burst until nine of ten that follow have a delay near the target; None if
+        there are no five such."""
+        near = [abs(each.delay / self.target - 1.0) <= NEAR for each in self.during]
+        for number in range(len(near) - 4):
+            if np.mean(near[number:]) >= 0.9:
+                return number
+        return None
+
+    @property
+    def overshoot(self) -> float:
+        """By what part of the target the delay was above it at the most."""
+        return max(0.0, max(each.delay for each in self.during) / self.target - 1.0)
+
+    @property
+    def kept_vs_best(self) -> float:
+        """Results in the last half of the burst beside those of the best drop boxes."""
+        half = [each for each in self.during if each.newest > (self.first + self.last) / 2]
+        spent = half[-1].newest - half[0].newest
+        return sum(each.results for each in half[1:]) / spent / self.best
+
+    @property
+    def clear_batches(self) -> int | None:
+        """Batches after the burst until all is kept; None if that does not come."""
+        kept = [each.kept for each in self.batches if each.newest > self.last]
+        if not kept or kept[-1] < 1.0:
+            return None
+        return max((number for number, each in enumerate(kept, 1) if each < 1.0), default=0)
+
+
+def burst(size: Size, setting: Setting) -> Burst:
+    """Find the capacity, then run through the burst in real time."""
+    setting.progress("burst: how much this machine can do")
+    calm, high = (_rate_of(load, setting) for load in (CALM, OVER))
+    best = _best_results(high, setting)
+    seconds = size.before + size.burst + size.after
+    setting.progress(f"burst: {seconds:.0f} s by the clock, {calm:,.0f} and {high:,.0f} tuples/s")
+    stretches = [(calm, size.before), (high, size.burst), (calm, size.after)]
+    scenario = replace(_scenario("burst", stretches), takes_all=True)
+    seen, pace = _play(scenario, setting), PACES[setting.engine]
+    return Burst(seen, pace.delay, size.before, size.before + size.burst, best)
+
+
+def _scenario(name: str, stretches: Sequence[tuple[float, float]], step: float = STEP) -> Scenario:
+    return Scenario(
+        name,
+        {"A": WINDOW, "B": WINDOW},
+        ("A.k = B.k",),
+        {"A.v < B.u": (LOW - 1) / 2 / HIGH},
+        tuple(Stretch(_regime(rate), round(seconds / step)) for rate, seconds in stretches),
+        step,
+    )
+
+
+def _regime(rate: float) -> Regime:
+    key = {"k": uniform(KEYS)}
+    return {
+        "A": Flow(rate, {**key, "v": uniform(HIGH)}),
+        "B": Flow(rate, {**key, "u": uniform(LOW)}),
+    }
+
+
+def _rate_of(load: float, setting: Setting) -> float:
+    """Tuples/s of each stream that make the load: found by a parabola through two rates."""
+    rates = (PROBE, 3.0 * PROBE)
+    found = [_cost(rate, 1.0, setting)[0] / rate for rate in rates]
+    slope = max((found[1] - found[0]) / (rates[1] - rates[0]), 1e-15)
+    start = max(found[0] - slope * rates[0], 0.0)
+    return float((-start + np.sqrt(start * start + 4.0 * slope * load)) / 2.0 / slope)
+
+
+def _cost(rate: float, keep: float, setting: Setting) -> tuple[float, float]:
+    """Seconds, and results, for a second of event time where so much is kept of both streams."""
+    # Batches as long as they are when the delay is at its target.
+    step = PACES[setting.engine].delay / 2.0
+    filled = ceil(WINDOW / step)
+    scenario = _scenario("burst-probe", [(rate, (filled + 4) * step)], step)
+    query = scenario.query(ensure_files(scenario, setting.data))
+    known = known_in(scenario, scenario.stretches[0].regime, query, calibrated(setting.engine))
+    plan = decide(known, PlanOptions(engine=setting.engine)).plan
+    boxes = DropBoxes((("A", keep), ("B", keep))) if keep < 1.0 else DropBoxes()
+    full = setting.run({0: replace(plan, drops=boxes)}, None).reports[filled:]
+    spent = median(report.seconds for report in full) / step
+    return spent, sum(report.results for report in full) / len(full) / step
+
+
+def _best_results(rate: float, setting: Setting) -> float:
+    """Results a second of the drop boxes that need just a second for a second."""
+    keeps = (0.2, 0.35, 0.5)
+    costs = [_cost(rate, keep, setting) for keep in keeps]
+    spent, results = np.log([cost for cost, _ in costs]), np.log([made for _, made in costs])
+    slope, start = np.polyfit(spent, results, 1)
+    return float(np.exp(start + slope * 0.0))
+
+
+def _play(scenario: Scenario, setting: Setting) -> list[Seen]:
+    """A run in real time that may shed."""
+    reports, pace = list[Report](), PACES[setting.engine]
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
+        files = hide(scenario, Path(scratch, "in"))
+        query = scenario.query(Path(scratch, "in"))
+        costs = calibrated(setting.engine)
+        known = known_in(scenario, scenario.stretches[0].regime, query, costs)
+        planning = PlanOptions(sheds=True, engine=setting.engine)
+        plan = decide(known, planning).plan
+        options = RunOptions(
+            parquet(f"{scratch}/results"),
+            f"{scratch}/state",
+            trigger=Duration.of_seconds(pace.trigger),
+            delay=Duration.of_seconds(pace.delay),
+            report=reports.append,
+        )
+        shedder = shedder_for(query, options, planning)
+        supervisor = supervisor_for(plan, known, planning, "on", shedder=shedder)
+        run = setting.open(plan, replace(options, supervisor=supervisor))
+        with Feeder(files) as feeder:
+            run.await_termination(scenario.batches * scenario.step + pace.delay)
+            run.stop()
+            return [_seen(each, feeder.started) for each in reports]
+
+
+def _seen(report: Report, started: float) -> Seen:
+    newest = min((time or 0) for time in report.newest.values()) / 1e6
+    kept = min((each.keep for each in report.inputs.values()), default=1.0)
+    return Seen(report.at - started, report.delay or 0.0, newest, kept, report.results)

@@ -1,0 +1,181 @@
+"""A scenario followed: plans that never change, the clairvoyant, and a run that adapts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from penstock.adapt.follow import supervisor_for
+from penstock.bench.drift.cases.contenders import (
+    best_static,
+    clairvoyant,
+    contenders,
+    typical,
+)
+from penstock.bench.drift.cases.measures import (
+    batches_to_notice,
+    batches_to_settle,
+    most_switches_an_edge,
+    switches,
+    worst,
+)
+from penstock.bench.drift.cases.trace import Open, Schedule, Trace, run_once
+from penstock.bench.drift.streams.data import ensure_files
+from penstock.bench.drift.streams.scenario import Scenario, Stretch
+from penstock.bench.drift.streams.truth import known_in
+from penstock.engine.local import open_run
+from penstock.engine.run.supervisor import Supervisor
+from penstock.engines import BatchEngine
+from penstock.optimize.estimate import needed_by
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.plan.plan import Plan
+from penstock.plan.text.parse import forced_plan
+from penstock.stats.calibration import calibrated
+from penstock.stats.known import Known
+
+Progress = Callable[[str], None]
+
+NEAR = 1.1
+"""A plan is as good as the best one up to this many times its work."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where data goes, on what and how often all is run, and who is told."""
+
+    data: Path
+    progress: Progress
+    repeat: int = 3
+    engine: BatchEngine = "local"
+    open: Open = open_run
+
+    def run(self, schedule: Schedule, supervisor: Supervisor | None) -> Trace:
+        """A run over all there is."""
+        return run_once(self.open, schedule, supervisor, is_parallel=self.engine == "spark")
+
+
+@dataclass(frozen=True)
+class Followed:
+    """All runs of a scenario: those of each static plan, and those that adapted themselves."""
+
+    scenario: Scenario
+    static: Mapping[str, Sequence[Trace]]
+    adaptive: Sequence[Trace]
+    is_good: Mapping[int, Callable[[str], bool]]
+    """By edge: whether a plan is as good as the best one from there on."""
+
+    @property
+    def cpu(self) -> dict[str, list[float]]:
+        """What each batch takes under each static plan."""
+        return {name: typical([run.cpu for run in runs]) for name, runs in self.static.items()}
+
+    @property
+    def adaptive_work(self) -> float:
+        return median(run.work for run in self.adaptive)
+
+    @property
+    def clairvoyant_work(self) -> float:
+        return clairvoyant(self.cpu, self.scenario.edges).work
+
+    @property
+    def best_static(self) -> tuple[str, float]:
+        return best_static(self.cpu)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all runs gave the same."""
+        runs = [*self.adaptive, *(run for runs in self.static.values() for run in runs)]
+        return len({run.answer for run in runs}) == 1
+
+    @property
+    def notice(self) -> float | None:
+        return worst(
+            [
+                batches_to_notice(run.reports, edge)
+                for run in self.adaptive
+                for edge in self.scenario.edges
+            ]
+        )
+
+    @property
+    def settle(self) -> float | None:
+        edges = self.scenario.edges
+        return worst(
+            [
+                batches_to_settle(run.plans, edge, end, self.is_good[edge])
+                for run in self.adaptive
+                for edge, end in zip(edges, [*edges[1:], self.scenario.batches], strict=True)
+            ]
+        )
+
+    @property
+    def switches_an_edge(self) -> int:
+        return max(most_switches_an_edge(run.plans, self.scenario.edges) for run in self.adaptive)
+
+    @property
+    def switches(self) -> int:
+        return max(switches(run.plans) for run in self.adaptive)
+
+
+def follow(scenario: Scenario, setting: Setting, given: Known | None = None) -> Followed:
+    """Run a scenario with every contender and with a supervisor, by turns.
+
+    The supervisor is given the truth about the first regime, or `given`, and plans in the batches'
+    way, so that what it takes counts.
+    """
+    setting.progress(f"{scenario.name}: {scenario.batches} batches")
+    query = scenario.query(ensure_files(scenario, setting.data))
+    costs = calibrated(setting.engine)
+    plans = contenders(scenario, query, costs, setting.engine)
+    known = given or known_in(scenario, scenario.stretches[0].regime, query, costs)
+    options = PlanOptions(engine=setting.engine)
+    first = decide(known, options).plan
+    _warm_up(scenario, list(plans), setting)
+    static: dict[str, list[Trace]] = {name: [] for name in plans}
+    adaptive = []
+    for _ in range(setting.repeat):
+        for name, plan in plans.items():
+            static[name].append(setting.run({0: plan}, None))
+        supervisor = supervisor_for(first, known, options, "on", planning="inline")
+        adaptive.append(setting.run({0: first}, supervisor))
+    regimes = list(scenario.regimes())
+    is_good = {
+        edge: goodness(known_in(scenario, regimes[edge], query, costs), options)
+        for edge in scenario.edges
+    }
+    return Followed(scenario, static, adaptive, is_good)
+
+
+def goodness(known: Known, options: PlanOptions) -> Callable[[str], bool]:
+    """Whether a plan, by its text, needs hardly more work than the best one for what is known."""
+    problem = Problem(known.query, known)
+    best = needed_by(problem, decide(known, options).plan)
+
+    def is_good(text: str) -> bool:
+        return needed_by(problem, forced_plan(known.query, text)) <= NEAR * best
+
+    return is_good
+
+
+def _warm_up(scenario: Scenario, plans: Sequence[str], setting: Setting) -> None:
+    """Run all plans on a little of the data, so that no measured run loads code."""
+    little = tiny(scenario)
+    query = little.query(ensure_files(little, setting.data))
+    for text in plans:
+        plan: Plan = forced_plan(query, text)
+        setting.run({0: plan}, None)
+
+
+def tiny(scenario: Scenario) -> Scenario:
+    """Two batches of the scenario, at a hundredth of its rates."""
+    regime = {
+        name: replace(flow, rate=flow.rate / 100)
+        for name, flow in scenario.stretches[0].regime.items()
+    }
+    return replace(
+        scenario, name=f"{scenario.name}-tiny", stretches=(Stretch(regime, 2),), turns=()
+    )

@@ -1,0 +1,1 @@
+"""Streams that drift: their keys, rates and regimes, the truth about them, and their files."""

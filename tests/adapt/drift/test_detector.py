@@ -1,0 +1,81 @@
+"""Detectors: a step is seen soon, noise is not taken for one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from penstock.adapt.drift.detector import Detector, Windows, batches_since, load_windows
+from penstock.adapt.figures.track import Reading
+from penstock.adapt.settings import DEFAULT_SETTINGS
+
+
+@pytest.fixture(scope="module")
+def windows() -> Windows:
+    return load_windows(DEFAULT_SETTINGS)
+
+
+def seen_at(counts: list[int], windows: Windows | None, seconds: float = 1.0) -> list[int]:
+    """The batches at which a detector has seen a drift."""
+    detector = Detector(DEFAULT_SETTINGS)
+    found = []
+    for batch, count in enumerate(counts):
+        if detector.see(Reading(float(count), seconds, float(count)), windows) is not None:
+            found.append(batch)
+            detector.begin()
+    return found
+
+
+@pytest.mark.parametrize(("factor", "batches"), [(100.0, 1), (10.0, 1), (2.0, 1), (1.3, 3)])
+def test_a_step_is_seen_within_three_batches(windows: Windows, factor: float, batches: int) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        counts = [*rng.poisson(5_000, 20), *rng.poisson(5_000 * factor, 6)]
+        found = seen_at(list(map(int, counts)), windows)
+        assert found
+        assert 20 <= found[0] < 20 + batches
+
+
+def test_a_step_down_to_silence_is_seen(windows: Windows) -> None:
+    found = seen_at([1_000] * 10 + [0] * 4, windows)
+    assert found
+    assert found[0] <= 11
+
+
+def test_a_poisson_stream_has_no_drift(windows: Windows) -> None:
+    rng = np.random.default_rng(4)
+    assert seen_at(list(map(int, rng.poisson(1_000, 3_000))), windows) == []
+
+
+def test_noise_beyond_poisson_is_learned(windows: Windows) -> None:
+    rng = np.random.default_rng(6)
+    counts = 5_000 * rng.uniform(0.85, 1.15, 1_000)
+    assert len(seen_at(list(map(int, counts)), windows)) <= 2
+
+
+def test_batches_of_other_sizes_are_no_drift(windows: Windows) -> None:
+    rng = np.random.default_rng(8)
+    detector = Detector(DEFAULT_SETTINGS)
+    for batch in range(200):
+        seconds = 0.1 if batch < 100 else 10.0
+        count = float(rng.poisson(1_000 * seconds))
+        assert detector.see(Reading(count, seconds, count), windows) is None
+
+
+def test_large_steps_need_no_library() -> None:
+    assert seen_at([1_000] * 10 + [100_000] * 3, None) == [10]
+
+
+def test_what_came_before_the_library_is_fed_to_it(windows: Windows) -> None:
+    rng = np.random.default_rng(9)
+    detector = Detector(DEFAULT_SETTINGS)
+    counts = [*rng.poisson(5_000, 20), *rng.poisson(5_400, 20)]
+    found = [
+        detector.see(Reading(float(n), 1.0, float(n)), windows if batch > 35 else None)
+        for batch, n in enumerate(counts)
+    ]
+    assert any(found[36:])
+
+
+def test_the_change_is_where_both_sides_differ_the_most() -> None:
+    assert batches_since([0.0, 0.1, -0.1, 0.0, 5.0, 5.1, 4.9]) == 3

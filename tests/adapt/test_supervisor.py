@@ -1,0 +1,168 @@
+"""The supervisor on runs over files: what it notices, when it switches, and that results stay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import penstock as ps
+from penstock.adapt.planning.weighing import work_of_plan
+from penstock.adapt.resume import measured_at
+from penstock.api import ContinuousQuery
+from penstock.engine.control.order import Order
+from penstock.errors import PlanError
+from penstock.figure import Figure
+from penstock.optimize.planner import decide
+from penstock.plan.text.parse import render_plan
+from penstock.stats.guess import complete
+from penstock.stats.statistics import Group, Statistics, StreamFigures
+from support.engines.supervised import Followed, follow
+from support.streams.drifting import Drifting, steady, step
+
+RATES = Drifting(
+    "abc",
+    step(12, {"a": 600, "b": 6, "c": 600}, {"a": 600, "b": 600, "c": 6}),
+    steady({"a": 100, "b": 100, "c": 100}),
+)
+KEYS = Drifting(
+    "abc",
+    steady({"a": 400, "b": 400, "c": 400}),
+    step(12, {"a": 400, "b": 2_000, "c": 200}, {"a": 400, "b": 40, "c": 2_000}),
+    is_chain=True,
+)
+CALM = Drifting(
+    "abc",
+    steady({"a": 300, "b": 300, "c": 300}),
+    steady({"a": 200, "b": 200, "c": 200}),
+    batches=40,
+)
+
+
+def planned(streams: Drifting, folder: Path, **options: object) -> ContinuousQuery:
+    streams.write(folder)
+    more = {"engine": "local", "kinds": ["multiway"], **options}
+    return ps.sql(streams.script(folder), **more)  # type: ignore[arg-type]
+
+
+def settled(run: Followed) -> float:
+    """How many times the work of the best plan the running one takes, by the figures of now."""
+    known = run.supervisor.knowledge.known()
+    best = decide(known, run.supervisor.replanner.options)
+    running = run.supervisor.running
+    return work_of_plan(known, running) / work_of_plan(known, best.plan)
+
+
+@pytest.mark.parametrize("streams", [RATES, KEYS], ids=["rates", "keys"])
+@pytest.mark.parametrize("kinds", [["multiway"], ["tree", "multiway"]], ids=["multiway", "any"])
+def test_a_step_is_noticed_and_followed(
+    streams: Drifting, kinds: list[str], tmp_path: Path
+) -> None:
+    query = planned(streams, tmp_path / "data", kinds=kinds)
+    run = follow(query, tmp_path / "on")
+    drifts = [batch for batch, _ in run.changes("drift") if batch >= 12]
+    assert 12 <= drifts[0] <= 14
+    late = [batch for batch in run.switches if batch >= 12]
+    assert late
+    assert max(late) <= 22
+    assert settled(run) < 1.1
+    assert run.results == follow(query, tmp_path / "off", "off").results
+
+
+def test_a_query_without_statistics_soon_has_the_plan_that_the_truth_gives(
+    tmp_path: Path,
+) -> None:
+    query = planned(KEYS, tmp_path / "data")
+    run = follow(query, tmp_path / "on")
+    assert all(batch <= 5 for batch in run.switches if batch < 12)
+    assert settled(run) < 1.1
+
+
+def test_statistics_that_are_a_hundred_times_off_are_corrected(tmp_path: Path) -> None:
+    query = planned(RATES, tmp_path / "data")
+    lie = Statistics(
+        query.query,
+        streams={
+            "a": StreamFigures(rate=Figure(6.0, "declared")),
+            "b": StreamFigures(rate=Figure(600.0, "declared")),
+            "c": StreamFigures(rate=Figure(60_000.0, "declared")),
+        },
+        groups={Group(0, (0,), frozenset("ab")): Figure(1.0, "declared")},
+    )
+    lied = replace(query, known=complete(query.query, lie))
+    told = follow(lied, tmp_path / "on")
+    truth = follow(query, tmp_path / "truth")
+    assert told.switches[0] <= 5
+    assert told.reports[11].plan == truth.reports[11].plan
+
+
+def test_streams_that_stay_as_they_are_keep_their_plan(tmp_path: Path) -> None:
+    run = follow(planned(CALM, tmp_path / "data"), tmp_path / "on")
+    assert run.switches == []
+    assert run.changes("drift") == []
+
+
+def test_advise_changes_nothing_and_says_what_would_be_better(tmp_path: Path) -> None:
+    query = planned(RATES, tmp_path / "data")
+    run = follow(query, tmp_path / "advise", "advise")
+    assert {report.plan for report in run.reports} == {render_plan(query.plan)}
+    advice = [change for _, change in run.changes("advise")]
+    assert len(advice) == 2
+    assert all(change.promise and change.promise > 0.1 for change in advice)
+    assert run.switches == []
+
+
+def test_off_measures_and_predicts_only(tmp_path: Path) -> None:
+    query = planned(RATES, tmp_path / "data")
+    run = follow(query, tmp_path / "off", "off")
+    last = run.reports[-1]
+    assert run.changes("switch", "advise") == []
+    assert last.prediction is not None
+    assert last.inputs["a"].predicted_rate == 1_000.0
+    assert {figure.what for figure in last.figures} >= {"rate of a", "a.k = b.k", "a.k = b.k = c.k"}
+    assert all(operator.predicted for operator in last.operators)
+    assert last.modules["a@0"].predicted == 4_000.0
+
+
+def test_figures_are_those_of_the_streams(tmp_path: Path) -> None:
+    run = follow(planned(CALM, tmp_path / "data"), tmp_path / "on")
+    figures = {figure.what: figure for figure in run.reports[-1].figures}
+    assert abs(figures["rate of a"].value / 300 - 1) < 0.03
+    for pair in ("a.k = b.k", "a.k = c.k", "b.k = c.k"):
+        assert abs(figures[pair].value * 200 - 1) < 0.1
+    assert abs(figures["a.k = b.k = c.k"].value * 200**2 - 1) < 0.2
+
+
+def test_what_was_measured_is_there_for_the_next_run(tmp_path: Path) -> None:
+    query = planned(CALM, tmp_path / "data")
+    follow(query, tmp_path / "on")
+    found = measured_at(str(tmp_path / "on" / "checkpoint"), query.query)
+    assert found is not None
+    rate = found.stream("a").rate
+    assert rate is not None
+    assert rate.origin == "measured"
+    assert abs(rate.value / 300 - 1) < 0.03
+    pair = found.groups[Group(0, (0,), frozenset("ab"))]
+    assert abs(pair.value * 200 - 1) < 0.1
+
+
+def test_a_plan_that_is_pinned_stays(tmp_path: Path) -> None:
+    query = planned(RATES, tmp_path / "data")
+    run = follow(query, tmp_path / "on")
+    supervisor = run.supervisor
+    answer = supervisor.obey(Order("pin", "a: c b; b: c a; c: a b"))
+    assert answer == "the plan stays from now on: a: c b; b: c a; c: a b"
+    plan = supervisor.next_plan(supervisor.running, 99)
+    assert plan is not None
+    assert render_plan(plan) == "a: c b; b: c a; c: a b"
+    assert supervisor.next_plan(plan, 100) is None
+    assert supervisor.replanner.mode == "off"
+
+
+def test_orders_set_the_mode(tmp_path: Path) -> None:
+    query = planned(CALM, tmp_path / "data")
+    run = follow(query, tmp_path / "on")
+    assert run.supervisor.obey(Order("replan", "advise")) == "replan is advise"
+    with pytest.raises(PlanError, match="replan cannot be 'never'"):
+        run.supervisor.obey(Order("replan", "never"))

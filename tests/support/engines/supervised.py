@@ -1,0 +1,76 @@
+"""Runs in this process whose streams are followed, the same every time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+import penstock as ps
+from penstock.adapt.follow import supervisor_for
+from penstock.adapt.replanner import Mode
+from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
+from penstock.adapt.supervisor import StreamSupervisor
+from penstock.api import ContinuousQuery
+from penstock.engine.local import open_run
+from penstock.engine.reports.parts import Change
+from penstock.engine.reports.report import Report
+from penstock.engine.run.options import RunOptions
+
+STEADY_HAND = replace(DEFAULT_SETTINGS, outcome_errors=1e9)
+"""Settings of a run that takes nothing back: seconds of a test are not those of a run."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A run that has ended."""
+
+    reports: list[Report]
+    supervisor: StreamSupervisor
+    folder: Path
+
+    def changes(self, *kinds: str) -> list[tuple[int, Change]]:
+        """The changes of some kinds, with the batches that tell of them."""
+        found = [(report.batch, change) for report in self.reports for change in report.changes]
+        return [(batch, change) for batch, change in found if change.kind in kinds]
+
+    @property
+    def switches(self) -> list[int]:
+        """The first batches of other plans."""
+        return [batch for batch, _ in self.changes("switch")]
+
+    @property
+    def results(self) -> Counter[Any]:
+        """The rows of the sink, each as often as it is there."""
+        rows: Counter[Any] = Counter()
+        for path in sorted((self.folder / "out").glob("*.parquet")):
+            columns = pq.read_table(path).to_pydict()
+            rows.update(zip(*(columns[name] for name in sorted(columns)), strict=True))
+        return rows
+
+
+def follow(
+    query: ContinuousQuery,
+    folder: Path,
+    mode: Mode = "on",
+    settings: Settings = STEADY_HAND,
+    **more: Any,
+) -> Followed:
+    """Run a query over all there is, planning within the batches' thread."""
+    folder.mkdir(parents=True, exist_ok=True)
+    reports: list[Report] = []
+    supervisor = supervisor_for(
+        query.plan, query.known, query.options, mode, planning="inline", settings=settings
+    )
+    options = RunOptions(
+        sink=ps.parquet(folder / "out"),
+        checkpoint=str(folder / "checkpoint"),
+        report=reports.append,
+        supervisor=supervisor,
+        **more,
+    )
+    open_run(query.plan, options).available_now()
+    return Followed(reports, supervisor, folder)
