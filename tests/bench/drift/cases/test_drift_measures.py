@@ -40,8 +40,8 @@ def reports(count: int, **changes: Change) -> list[Report]:
     ]
 
 
-def trace(*cpu: float, plans: tuple[str, ...] = (), answer: int = 0) -> Trace:
-    return Trace(cpu, plans or (OLD,) * len(cpu), (), Answer(answer, answer))
+def trace(*cpu: float, answer: int = 0) -> Trace:
+    return Trace(cpu, (), (), Answer(answer, answer))
 
 
 def test_a_change_is_noticed_in_the_batch_that_says_so() -> None:

@@ -16,7 +16,7 @@ from statistics import median
 
 import numpy as np
 
-from penstock.adapt.follow import shedder_for, supervisor_for
+from penstock.bench.drift.cases.follower import follower
 from penstock.bench.drift.cases.following import Setting
 from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.feeder import Feeder, hide
@@ -214,8 +214,7 @@ def _play(scenario: Scenario, setting: Setting) -> list[Seen]:
             delay=Duration.of_seconds(pace.delay),
             report=reports.append,
         )
-        shedder = shedder_for(query, options, planning)
-        supervisor = supervisor_for(plan, known, planning, "on", shedder=shedder)
+        supervisor = follower(known, planning, "background")(plan, options)
         run = setting.open(plan, replace(options, supervisor=supervisor))
         with Feeder(files) as feeder:
             run.await_termination(scenario.batches * scenario.step + pace.delay)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from penstock.adapt.follow import supervisor_for
+from penstock.bench.drift.cases.follower import follower
 from penstock.bench.drift.cases.following import Setting, goodness, tiny
 from penstock.bench.drift.cases.measures import batches_to_settle, switches, worst
 from penstock.bench.drift.cases.trace import Trace
@@ -76,8 +76,9 @@ def _both(known: Known, setting: Setting, turn: int) -> tuple[Trace, Trace]:
     plan = decide(known, options).plan
     runs = {}
     for is_followed in (turn % 2 == 0, turn % 2 == 1):
-        follower = supervisor_for(plan, known, options, "on", planning="inline")
-        runs[is_followed] = setting.run({0: plan}, follower if is_followed else None)
+        runs[is_followed] = setting.run(
+            {0: plan}, follower(known, options) if is_followed else None
+        )
     return runs[True], runs[False]
 
 
@@ -103,11 +104,11 @@ def wrong_stats(size: Size, setting: Setting) -> Righted:
     truth = known_in(scenario, regime, query, calibrated(setting.engine))
     runs = []
     for _ in range(setting.repeat):
-        follower = supervisor_for(wrong, told, options, "on", planning="inline")
-        runs.append((setting.run({0: wrong}, None), setting.run({0: wrong}, follower)))
+        followed = setting.run({0: wrong}, follower(told, options))
+        runs.append((setting.run({0: wrong}, None), followed))
     is_good, end = goodness(truth, options), scenario.batches
     return Righted(
-        worst([batches_to_settle(run.plans, 0, end, is_good) for _, run in runs]),
+        worst([batches_to_settle(run.followed, 0, end, is_good) for _, run in runs]),
         median(alone.work / run.work for alone, run in runs),
         all(alone.answer == run.answer for alone, run in runs),
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from penstock.adapt.follow import supervisor_for
 from penstock.bench.data import ensure_folder, write_file
+from penstock.bench.drift.cases.follower import follower
 from penstock.bench.drift.cases.following import Setting
 from penstock.bench.drift.cases.trace import Trace
 from penstock.bench.mesh.predicates_data import (
@@ -83,9 +83,8 @@ def content(size: Size, setting: Setting) -> Content:
     stale, fresh = decide(before, options).plan, decide(after, options).plan
     runs = []
     for _ in range(setting.repeat):
-        follower = supervisor_for(stale, before, options, "on", planning="inline")
         alone = [setting.run({0: plan}, None) for plan in (stale, fresh)]
-        runs.append((*alone, setting.run({0: stale}, follower)))
+        runs.append((*alone, setting.run({0: stale}, follower(before, options))))
     return Content(size.files, *zip(*runs, strict=True))
 
 

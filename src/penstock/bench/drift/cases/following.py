@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from penstock.adapt.follow import supervisor_for
 from penstock.bench.drift.cases.contenders import (
     best_static,
     clairvoyant,
     contenders,
     typical,
 )
+from penstock.bench.drift.cases.follower import Follower, follower
 from penstock.bench.drift.cases.measures import (
     batches_to_notice,
     batches_to_settle,
@@ -26,12 +26,12 @@ from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.scenario import Scenario, Stretch
 from penstock.bench.drift.streams.truth import known_in
 from penstock.engine.local import open_run
-from penstock.engine.run.supervisor import Supervisor
 from penstock.engines import BatchEngine
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.plan.drops import NO_DROPS
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan
 from penstock.stats.calibration import calibrated
@@ -53,9 +53,9 @@ class Setting:
     engine: BatchEngine = "local"
     open: Open = open_run
 
-    def run(self, schedule: Schedule, supervisor: Supervisor | None) -> Trace:
+    def run(self, schedule: Schedule, follow: Follower | None) -> Trace:
         """A run over all there is."""
-        return run_once(self.open, schedule, supervisor, is_parallel=self.engine == "spark")
+        return run_once(self.open, schedule, follow, is_parallel=self.engine == "spark")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Followed:
     scenario: Scenario
     static: Mapping[str, Sequence[Trace]]
     adaptive: Sequence[Trace]
-    is_good: Mapping[int, Callable[[str], bool]]
+    is_good: Mapping[int, Callable[[Plan], bool]]
     """By edge: whether a plan is as good as the best one from there on."""
 
     @property
@@ -106,7 +106,7 @@ class Followed:
         edges = self.scenario.edges
         return worst(
             [
-                batches_to_settle(run.plans, edge, end, self.is_good[edge])
+                batches_to_settle(run.followed, edge, end, self.is_good[edge])
                 for run in self.adaptive
                 for edge, end in zip(edges, [*edges[1:], self.scenario.batches], strict=True)
             ]
@@ -140,8 +140,7 @@ def follow(scenario: Scenario, setting: Setting, given: Known | None = None) -> 
     for _ in range(setting.repeat):
         for name, plan in plans.items():
             static[name].append(setting.run({0: plan}, None))
-        supervisor = supervisor_for(first, known, options, "on", planning="inline")
-        adaptive.append(setting.run({0: first}, supervisor))
+        adaptive.append(setting.run({0: first}, follower(known, options)))
     regimes = list(scenario.regimes())
     is_good = {
         edge: goodness(known_in(scenario, regimes[edge], query, costs), options)
@@ -150,13 +149,13 @@ def follow(scenario: Scenario, setting: Setting, given: Known | None = None) -> 
     return Followed(scenario, static, adaptive, is_good)
 
 
-def goodness(known: Known, options: PlanOptions) -> Callable[[str], bool]:
-    """Whether a plan, by its text, needs hardly more work than the best one for what is known."""
+def goodness(known: Known, options: PlanOptions) -> Callable[[Plan], bool]:
+    """Whether a plan needs hardly more work than the best one for what is known."""
     problem = Problem(known.query, known)
     best = needed_by(problem, decide(known, options).plan)
 
-    def is_good(text: str) -> bool:
-        return needed_by(problem, forced_plan(known.query, text)) <= NEAR * best
+    def is_good(plan: Plan) -> bool:
+        return needed_by(problem, replace(plan, drops=NO_DROPS)) <= NEAR * best
 
     return is_good
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 from penstock.engine.reports.report import Report
+
+T = TypeVar("T")
 
 NOTICED = ("drift", "switch", "advise")
 """Changes that tell of streams that are not what they were."""
@@ -20,7 +23,7 @@ def batches_to_notice(reports: Sequence[Report], edge: int) -> int | None:
 
 
 def batches_to_settle(
-    plans: Sequence[str], edge: int, end: int, is_good: Callable[[str], bool]
+    plans: Sequence[T], edge: int, end: int, is_good: Callable[[T], bool]
 ) -> int | None:
     """Batches from an edge until all plans up to the next one are good; None if the last is not."""
     good = [is_good(plan) for plan in plans[edge:end]]

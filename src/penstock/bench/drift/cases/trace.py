@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,10 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from penstock.bench.drift.cases.follower import Follower
 from penstock.engine.local import LocalRun
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.supervisor import Supervisor
 from penstock.engine.sinks.sink import parquet
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
@@ -39,12 +39,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trace:
-    """The batches of a run: CPU-seconds, wall seconds and plan of each, its report; the answer."""
+    """The batches of a run: the CPU-seconds, plan and report of each; and the answer."""
 
     cpu: tuple[float, ...]
-    plans: tuple[str, ...]
+    followed: tuple[Plan, ...]
     reports: tuple[Report, ...]
     answer: Answer
+
+    @property
+    def plans(self) -> tuple[str, ...]:
+        """The texts of the plans."""
+        return tuple(render_plan(plan) for plan in self.followed)
 
     @property
     def work(self) -> float:
@@ -57,19 +62,19 @@ Open: TypeAlias = "Callable[[Plan, RunOptions], LocalRun | SparkRun]"
 
 
 def run_once(
-    open_: Open, schedule: Schedule, supervisor: Supervisor | None, *, is_parallel: bool
+    open_: Open, schedule: Schedule, follow: Follower | None, *, is_parallel: bool
 ) -> Trace:
-    """A run over all there is, in which plans change as the schedule or the supervisor says.
+    """A run over all there is, in which plans change as the schedule or who follows it says.
 
     CPU-seconds are of all that happens from one report to the next, planning included; where work
     `is_parallel` and elsewhere, those of its tasks.
     """
-    reports, plans, clock = list[Report](), list[str](), [0.0]
+    reports, plans, clock = list[Report](), list[Plan](), [0.0]
 
     def report(made: Report) -> None:
         reports.append(made)
         clock.append(time.process_time())
-        plans.append(render_plan(run.pipeline.plan))
+        plans.append(run.pipeline.plan)
         plan = schedule.get(made.batch + 1)
         if plan is not None:
             run.replan(plan)
@@ -81,8 +86,9 @@ def run_once(
             f"{scratch}/state",
             available_now=True,
             report=report,
-            supervisor=supervisor,
         )
+        if follow is not None:
+            options = replace(options, supervisor=follow(schedule[0], options))
         clock[0] = time.process_time()
         run = open_(schedule[0], options)
         run.await_termination()
