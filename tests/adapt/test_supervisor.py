@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import penstock as ps
+from penstock.adapt.follow import supervisor_for
 from penstock.adapt.planning.weighing import work_of_plan
 from penstock.adapt.resume import measured_at
 from penstock.api import ContinuousQuery
@@ -18,7 +20,7 @@ from penstock.optimize.planner import decide
 from penstock.plan.text.parse import render_plan
 from penstock.stats.guess import complete
 from penstock.stats.statistics import Group, Statistics, StreamFigures
-from support.engines.supervised import Followed, follow
+from support.engines.supervised import HASTY, Costly, Followed, follow
 from support.streams.drifting import Drifting, steady, step
 
 RATES = Drifting(
@@ -101,6 +103,50 @@ def test_streams_that_stay_as_they_are_keep_their_plan(tmp_path: Path) -> None:
     run = follow(planned(CALM, tmp_path / "data"), tmp_path / "on")
     assert run.switches == []
     assert run.changes("drift") == []
+
+
+def test_a_square_wave_has_one_switch_an_edge(tmp_path: Path) -> None:
+    low, high = {"a": 300, "b": 30, "c": 300}, {"a": 300, "b": 3_000, "c": 300}
+    wave = Drifting(
+        "abc",
+        lambda batch, name: (low if batch // 10 % 2 == 0 else high)[name],
+        steady({"a": 150, "b": 150, "c": 150}),
+        batches=50,
+        window=2,
+    )
+    run = follow(planned(wave, tmp_path / "data"), tmp_path / "on")
+    edges = [batch // 10 for batch in run.switches]
+    assert len(edges) >= 4
+    assert len(edges) == len(set(edges))
+
+
+def test_plans_that_are_nearly_as_good_are_not_switched_between(tmp_path: Path) -> None:
+    noise = np.random.default_rng(7).uniform(0.85, 1.15, (60, 3))
+    rates = {"a": 300.0, "b": 300.0, "c": 320.0}
+    tie = Drifting(
+        "abc",
+        lambda batch, name: int(rates[name] * noise[batch, "abc".index(name)]),
+        steady({"a": 150, "b": 150, "c": 150}),
+        batches=60,
+    )
+    run = follow(planned(tie, tmp_path / "data"), tmp_path / "on")
+    assert len(run.switches) <= 1
+
+
+def test_a_switch_that_made_it_worse_is_taken_back_and_barred(tmp_path: Path) -> None:
+    query = planned(RATES, tmp_path / "data")
+    supervisor = supervisor_for(
+        query.plan, query.known, query.options, "on", planning="inline", settings=HASTY
+    )
+    seconds = dict.fromkeys((render_plan(query.plan),), 1.0)
+    run = follow(query, tmp_path / "on", supervisor=Costly(supervisor, seconds))
+    back = run.changes("take-back")
+    assert [change.plan for _, change in back] == [render_plan(query.plan)]
+    assert run.reports[back[0][0] + 1].plan == render_plan(query.plan)
+    (_, tried), *_ = run.changes("switch")
+    assert tried.plan not in {report.plan for report in run.reports[back[0][0] + 1 :]}
+    assert back[0][1].outcome is not None
+    assert back[0][1].outcome < 0.0
 
 
 def test_advise_changes_nothing_and_says_what_would_be_better(tmp_path: Path) -> None:

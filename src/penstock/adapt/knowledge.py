@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 
 from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.overlay import figure_in, given_of, overlaid
-from penstock.adapt.figures.subject import Subject, described
+from penstock.adapt.figures.subject import Equal, Subject, described
+from penstock.adapt.figures.tables import Tables, tables_of
+from penstock.adapt.figures.track import Reading
 from penstock.adapt.helpers import Trains
 from penstock.adapt.settings import Settings
 from penstock.engine.reports.parts import FigureReport
+from penstock.engine.reports.report import Report
+from penstock.engine.wire.facts import Fact
+from penstock.plan.plan import Plan
 from penstock.stats.costs import Costs
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
@@ -25,11 +30,28 @@ class Knowledge:
         self.first = known
         self.figures = Figures(known.query, settings)
         self.weighed = known
-        self.measured: Mapping[Subject, Measured] = {}
+        self._measured: Mapping[Subject, Measured] | None = None
         self.factor: float | None = None
         self._given = given_of(known)
         self._settings = settings
         self._names: dict[Subject, str] = {}
+
+    def take(self, report: Report, facts: Sequence[Fact], plan: Plan) -> dict[Subject, Reading]:
+        """Take a batch in; what it says by itself."""
+        self._measured = None
+        return self.figures.take(report, facts, plan)
+
+    def restart(self, subject: Subject, readings: int) -> int:
+        """Forget all but the latest readings of a figure; the batches that are left."""
+        self._measured = None
+        return self.figures.restart(subject, readings)
+
+    @property
+    def measured(self) -> Mapping[Subject, Measured]:
+        """The figures as they stand, put together when somebody asks."""
+        if self._measured is None:
+            self._measured = self.figures.measured()
+        return self._measured
 
     def statistics(self) -> Statistics:
         """All that is given or measured."""
@@ -66,6 +88,10 @@ class Knowledge:
             )
             for subject, each in self.measured.items()
         )
+
+    def tables(self) -> Tables:
+        """All that is given or measured, as the tables of a stats file."""
+        return tables_of(self.statistics(), lambda group: self.name(Equal(group, "sketch")))
 
     def name(self, subject: Subject) -> str:
         """A subject as explain names it."""

@@ -52,13 +52,16 @@ class Replanner:
         self._answer: Weighed | None = None
         self._saved = 0.0
 
-    def wants(self, standing: Standing, *, has_drifted: bool, has_moved: bool) -> bool:
+    def wants(
+        self, standing: Standing, *, has_drifted: bool, has_moved: Callable[[], bool]
+    ) -> bool:
         """Whether plans are to be weighed again."""
         if self.mode == "off" or self.planner.is_busy or standing.regime <= 0.0:
             return False
         is_calm = self._has_stayed and standing.since_drift >= self._settings.dwell_batches
         pause = self._settings.stay_every if is_calm else self._settings.weigh_every
-        return has_drifted or (has_moved and standing.number - self._asked >= pause)
+        passed = standing.number - self._asked
+        return has_drifted or (passed > 0 and passed % pause == 0 and has_moved())
 
     def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
         """Have plans weighed by the figures of now."""

@@ -101,7 +101,7 @@ class Settings:
     outcome_errors: float = 2.0
     """Standard errors by which an outcome must be too small: seconds of batches are noisy."""
 
-    reckoned_every: int = 4
+    reckoned_every: int = 8
     """Batches between two whose seconds are compared with what the model says of them: that takes a
     millisecond, and what is usual changes slowly."""
 
@@ -118,7 +118,10 @@ class Settings:
     stale_batches: int = 3
     """Batches after which what a probe said, that the plan makes no more, is told by sketches."""
 
-    sketched_every: int = 4
+    paired_every: int = 2
+    """Batches whose sketches are compared pair by pair, to see a drift within three."""
+
+    sketched_every: int = 8
     """Batches between two looks at all sets of sketches; a drift of a pair makes one at once."""
 
     told_every: int = 4

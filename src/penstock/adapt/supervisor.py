@@ -9,9 +9,7 @@ from threading import Thread
 from penstock.adapt.drift.detector import load_windows
 from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
-from penstock.adapt.figures.readings import follows
 from penstock.adapt.figures.subject import Subject
-from penstock.adapt.figures.tables import tables_of
 from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.knowledge import Knowledge
 from penstock.adapt.planning.expected import Load
@@ -23,7 +21,7 @@ from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.switching.follow_up import FollowUp, told
 from penstock.engine.control.order import Order
 from penstock.engine.join.sampling import Draw
-from penstock.engine.reports.parts import Change
+from penstock.engine.reports.parts import Change, FigureReport
 from penstock.engine.reports.report import Report
 from penstock.engine.state.modules import Module
 from penstock.engine.wire.facts import Fact
@@ -61,6 +59,7 @@ class StreamSupervisor:
         self._predictions = Predictions(plan, known)
         self._wanted: Plan | None = None
         self._changes: list[Change] = []
+        self._figures: tuple[FigureReport, ...] = ()
         self._standing: Standing | None = None
         self._drifted_at, self._drift_time = 0, 0.0
         self._begin(planning)
@@ -109,17 +108,16 @@ class StreamSupervisor:
         self._notice(plan)
         if self._standing is None:
             self._drifted_at = report.batch
-        drifted = self._watch.see(self.figures.take(report, facts, plan))
-        for subject, batches in drifted.items():
-            self._restart(subject, batches, report.batch)
         knowledge = self.knowledge
-        knowledge.measured = self.figures.measured()
+        drifted = self._watch.see(knowledge.take(report, facts, plan))
+        for subject, readings in drifted.items():
+            self._restart(subject, readings, report.batch)
         self._standing = self._stands(report)
         self._judge(report, plan)
         self._train(report, facts, plan)
-        has_drifted, has_moved = bool(drifted), self._has_moved()
-        if self.replanner.wants(self._standing, has_drifted=has_drifted, has_moved=has_moved):
-            self.replanner.ask(knowledge.question(self._trainer), plan, self._standing)
+        standing, has_moved = self._standing, self._has_moved
+        if self.replanner.wants(standing, has_drifted=bool(drifted), has_moved=has_moved):
+            self.replanner.ask(knowledge.question(self._trainer), plan, standing)
         self._shed(report, plan)
         return self._told(report)
 
@@ -144,9 +142,9 @@ class StreamSupervisor:
 
     # Drift and outcomes
 
-    def _restart(self, subject: Subject, batches: int, number: int) -> None:
+    def _restart(self, subject: Subject, readings: int, number: int) -> None:
         """Forget what was before a drift, and tell of it."""
-        self.figures.restart(subject, batches)
+        batches = self.knowledge.restart(subject, readings)
         value = self.figures.latest(subject)
         self._watch.begin(subject)
         self._drifted_at = number
@@ -158,7 +156,7 @@ class StreamSupervisor:
     def _judge(self, report: Report, plan: Plan) -> None:
         """Hear what came of the last switch, and take it back if that is nothing."""
         self.replanner.save(report.cpu)
-        if not follows(report, plan):
+        if not self.figures.reader(plan).is_pure(report):
             return
         load = _load(report, self.figures.span)
         judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)
@@ -209,20 +207,14 @@ class StreamSupervisor:
 
     def _told(self, report: Report) -> Report:
         changes, self._changes = self._changes, []
+        every, stats = self._settings.told_every, report.stats
+        if changes or report.batch < every or not report.batch % every:
+            self._figures = self.knowledge.told(self._predictions.known)
+            stats = self.knowledge.tables()
         report = replace(
-            report,
-            figures=self.knowledge.told(self._predictions.known),
-            stats=self._tables(report, changes),
-            changes=(*report.changes, *changes),
+            report, figures=self._figures, stats=stats, changes=(*report.changes, *changes)
         )
         return self._predictions.told(report)
-
-    def _tables(self, report: Report, changes: Sequence[Change]) -> Mapping[str, object]:
-        """The figures as a stats file, where somebody may want them."""
-        every = self._settings.told_every
-        if report.batch >= every and report.batch % every and not changes:
-            return report.stats
-        return tables_of(self.knowledge.statistics())
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
         self.running, self._identity = plan, identity(plan)

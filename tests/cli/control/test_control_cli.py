@@ -97,8 +97,10 @@ def test_a_run_is_asked_and_steered(tmp_path: Path, checkpoint: Path) -> None:
         refused = penstock("replan", checkpoint, "--plan", "(a x)")
         assert refused.exit_code == 1
         assert "pin (a x): refused: no input is called x" in str(refused.exception)
-        assert "nobody watches" in str(penstock("shed", checkpoint, "on").exception)
-        assert "nobody watches" in str(penstock("replan", checkpoint, "advise").exception)
+        assert "shedding is on" in penstock("shed", checkpoint, "on").stdout
+        assert (
+            penstock("replan", checkpoint, "advise").stdout == "replan advise: replan is advise\n"
+        )
         stopped = penstock("stop", checkpoint)
         assert (stopped.exit_code, stopped.stdout) == (0, "stop: the run ends after batch 2\n")
         wait_until(lambda: not run.is_active)
@@ -106,7 +108,7 @@ def test_a_run_is_asked_and_steered(tmp_path: Path, checkpoint: Path) -> None:
     assert (data["is_running"], data["last"]["batch"]) == (False, 2)
     assert data["last"]["plan"] == "a: b; b: a"
     assert data["run"]["query"] == script(tmp_path)
-    assert [change["kind"] for change in data["changes"]] == ["order"] * 5
+    assert [change["kind"] for change in data["changes"]].count("order") == 5
 
 
 def test_nobody_needs_to_wait(tmp_path: Path, checkpoint: Path) -> None:
@@ -201,8 +203,10 @@ def test_what_was_measured_is_a_stats_file(tmp_path: Path, checkpoint: Path) -> 
 
 
 def test_rates_are_told_where_nothing_else_was_measured(tmp_path: Path, checkpoint: Path) -> None:
-    text = script(tmp_path)
-    run_once(text, checkpoint)
+    run_once(script(tmp_path), checkpoint)
+    segment = checkpoint / "reports" / "000000000000.jsonl"
+    lines = [json.loads(line) for line in segment.read_text().splitlines()]
+    segment.write_text("".join(f"{json.dumps(line | {'stats': {}})}\n" for line in lines))
     done = penstock("analyze", "--from", checkpoint)
     assert done.exit_code == 0, done.exception
     assert "told only rates" in done.stderr

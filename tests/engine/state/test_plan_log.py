@@ -119,7 +119,7 @@ def test_records_say_what_batches_follow(folder: Path, tmp_path: Path) -> None:
     found = PlanLog(store).of(2)
     assert found is not None
     assert (found.plan, found.reason) == (render_plan(other), "it is better")
-    assert found.over(one) == other
+    assert found.drops == other.drops
     assert PlanLog(store).of(3) is None
     assert PlanLog(store, begun=3).of(3) == found
     plans.forget(before=1)
@@ -132,13 +132,23 @@ def common(folder: Path) -> Query:
     return parse(script("common", folder))
 
 
-def test_a_record_that_cannot_be_parsed_keeps_the_plan(folder: Path, tmp_path: Path) -> None:
-    plan = default_plan(common(folder))
-    plans = PlanLog(Store(Folder.of(tmp_path)))
-    plans.keep(0, replace(plan, drops=BEFORE))
-    assert plans.last is not None
-    mesh = replace(plans.last, plan="mesh a: b c 60 % or c b 40 %")
-    assert mesh.over(plan) == replace(plan, drops=BEFORE)
+def test_a_batch_that_is_run_again_sheds_as_before_and_only_that_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Whatever plan and boxes the next run was started with, it may join by that plan."""
+    run = Run(script("common", folder), str(tmp_path / "checkpoint"), "noop", drops=BEFORE)
+    options = RunOptions(sink=Sink.named("noop"), checkpoint=run.checkpoint)
+    with open_run(run.plan(0), options) as begun:
+        begun._feed.freeze()
+        begun._feed.serve(0, {})
+        begun.pipeline._turn(0)
+    other = replace(forced_plan(common(folder), "((a b) c)"), drops=AFTER)
+    followed = []
+    with open_run(other, replace(options, available_now=True)) as again:
+        again.pipeline.on_report(lambda report: followed.append(again.pipeline.plan))
+        again.await_termination()
+    assert [plan.drops for plan in followed][:2] == [BEFORE, AFTER]
+    assert {render_plan(plan) for plan in followed} == {"((a b) c)"}
 
 
 def test_a_damaged_record_is_an_error(tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ def _tells(place: int) -> Function:
 def sector_query() -> Query:
     columns = "ts TIMESTAMP, kind INT, size DOUBLE, name STRING, x BIGINT"
     return parse(
-        f"CREATE STREAM S ({columns}) WITH (format='parquet', path='s', timestamp='ts');"
+        f"CREATE STREAM S ({columns}) "
+        "WITH (format='parquet', path='s', timestamp='ts', max_files=1);"
         "SELECT S.x FROM S [NOW] WHERE bit_0(S.x) AND bit_1(S.x) AND bit_2(S.x)",
         functions=[_tells(place) for place in range(3)],
     )

@@ -19,7 +19,7 @@ from penstock.cql import parse
 from penstock.engine.join import pack, rebuild
 from penstock.engine.local import open_run
 from penstock.engine.run import commit, pipeline
-from penstock.engine.run.options import RunOptions
+from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
 from penstock.engine.sinks import publish, sink
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources import feed
@@ -59,6 +59,7 @@ class Run:
     early: tuple[str, ...] = ()
     recompute: str | None = None
     seed: str | None = None
+    rebuilt_at_once: int = REBUILT_AT_ONCE
 
     def plan(self, batch: int) -> Plan:
         """The plan of a batch; None among the shapes stands for the multi-way plan."""
@@ -101,6 +102,7 @@ def perform(run: Run) -> None:
                 sink=Sink.named(run.sink),
                 checkpoint=run.checkpoint,
                 report=lambda report: started.replan(run.plan(report.batch + 1)),
+                rebuilt_at_once=run.rebuilt_at_once,
             ),
         )
     except CheckpointError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,50 @@ from penstock.adapt.replanner import Mode
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.supervisor import StreamSupervisor
 from penstock.api import ContinuousQuery
+from penstock.engine.control.order import Order
+from penstock.engine.join.sampling import Draw
 from penstock.engine.local import open_run
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
+from penstock.engine.wire.facts import Fact
+from penstock.plan.plan import Plan
 
 STEADY_HAND = replace(DEFAULT_SETTINGS, outcome_errors=1e9)
 """Settings of a run that takes nothing back: seconds of a test are not those of a run."""
+
+
+HASTY = replace(DEFAULT_SETTINGS, judged_batches=4, barred_batches=1_000)
+"""Settings of a run that judges soon, and for long."""
+
+
+@dataclass(frozen=True)
+class Costly:
+    """A supervisor of a run in which plans take other seconds than they do: those given by their
+    text, or twenty."""
+
+    supervisor: StreamSupervisor
+    seconds: Mapping[str, float]
+
+    def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
+        report = replace(report, cpu=self.seconds.get(report.plan, 20.0))
+        return self.supervisor.observe(report, facts, plan)
+
+    def next_plan(self, running: Plan, number: int) -> Plan | None:
+        # The first plan is given some batches, so that there is something to compare with.
+        return None if number < _FIRST else self.supervisor.next_plan(running, number)
+
+    def samples(self, number: int) -> Mapping[str, Draw]:
+        return self.supervisor.samples(number)
+
+    def obey(self, order: Order) -> str:
+        return self.supervisor.obey(order)
+
+    def close(self) -> None:
+        self.supervisor.close()
+
+
+_FIRST = 8
 
 
 @dataclass(frozen=True)
@@ -57,20 +95,21 @@ def follow(
     folder: Path,
     mode: Mode = "on",
     settings: Settings = STEADY_HAND,
+    supervisor: Costly | None = None,
     **more: Any,
 ) -> Followed:
     """Run a query over all there is, planning within the batches' thread."""
     folder.mkdir(parents=True, exist_ok=True)
     reports: list[Report] = []
-    supervisor = supervisor_for(
+    followed_by = supervisor_for(
         query.plan, query.known, query.options, mode, planning="inline", settings=settings
     )
     options = RunOptions(
         sink=ps.parquet(folder / "out"),
         checkpoint=str(folder / "checkpoint"),
         report=reports.append,
-        supervisor=supervisor,
+        supervisor=supervisor or followed_by,
         **more,
     )
     open_run(query.plan, options).available_now()
-    return Followed(reports, supervisor, folder)
+    return Followed(reports, followed_by, folder)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from random import Random
 
+from penstock.duration import MICROS
 from penstock.engine.local import LocalRun, open_run
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
@@ -13,6 +15,7 @@ from penstock.query import Query
 from reference import Row
 from support.engines.runs import Draw, Place, planned, random_plan, random_tree
 from support.plans.meshes import random_mesh
+from support.plans.trees import long_query
 from support.streams.cases import Case, arrival, split_up
 
 
@@ -36,6 +39,28 @@ def _split(batches: list[list[Row]], rng: Random, count: int) -> list[list[Row]]
         [replace(next(left), arrival=arrival(number, place)) for place in range(size)]
         for number, size in enumerate(split_up(rng, len(rows), count))
     ]
+
+
+WINDOWS = (
+    *("RANGE 4 SECONDS", "RANGE 9 SECONDS", "RANGE 20 SECONDS", "RANGE 8 SECONDS SLIDE 4 SECONDS"),
+    *("TUMBLE 12 SECONDS", "NOW", "ROWS 5", "PARTITION BY k ROWS 3", "UNBOUNDED"),
+)
+JOINS = (
+    *("a.k = b.k AND b.j = c.j AND c.k = d.k", "a.k = b.k AND b.k = c.k AND c.k = d.k"),
+    *("a.k = b.k AND a.j = c.j AND a.k = d.k", "a.k = c.k AND a.id < b.id AND c.j = d.j"),
+)
+
+
+def filling_query(folder: Path, rng: Random, batches: int = 24) -> Query:
+    """A join over many batches of which windows last but a few, with tuples in disorder."""
+    windows = tuple(rng.choices(WINDOWS, weights=(4, 6, 4, 4, 4, 1, 1, 1, 1), k=4))
+    jitter = rng.choice((0, 2, 5))
+    query = long_query(
+        folder, windows, rng.choice(JOINS), batches, seed=rng.randrange(1 << 30), jitter=jitter
+    )
+    lateness = rng.choice((0, jitter)) * MICROS
+    inputs = (replace(i, source=replace(i.source, lateness=lateness)) for i in query.inputs)
+    return replace(query, inputs=tuple(inputs))
 
 
 def mostly_trees(query: Query, rng: Random) -> Plan:

@@ -50,15 +50,28 @@ CHAIN = "a.k = b.k AND b.j = c.j AND c.k = d.k"
 COMMON = "a.k = b.k AND b.k = c.k AND c.k = d.k"
 
 
-def long_query(folder: Path, windows: tuple[str, ...], where: str, batches: int) -> Query:
-    """Four streams that bring a few tuples in each of many batches."""
-    rng = Random(11)
+def long_query(
+    folder: Path,
+    windows: tuple[str, ...],
+    where: str,
+    batches: int,
+    *,
+    seed: int = 11,
+    jitter: int = 0,
+) -> Query:
+    """Four streams that bring a few tuples in each of many batches.
+
+    Tuples may be up to `jitter` seconds older than their batch.
+    """
+    rng = Random(seed)
     for name in "abcd":
         (folder / name).mkdir(parents=True)
         for number in range(batches):
             rows = rng.randrange(4)
             columns = {
-                "ts": pa.array([3 * number + rng.randrange(3) for _ in range(rows)], pa.int64()),
+                "ts": pa.array(
+                    [3 * number + rng.randrange(-jitter, 3) for _ in range(rows)], pa.int64()
+                ),
                 "id": pa.array([10 * number + place for place in range(rows)], pa.int64()),
                 "k": pa.array([rng.randrange(4) for _ in range(rows)], pa.int32()),
                 "j": pa.array([rng.randrange(3) for _ in range(rows)], pa.int32()),

@@ -42,6 +42,7 @@ class Detector:
         self._reference: float | None = None
         self._doubt = 0.0
         self._each = 1.0
+        self._total = self._squares = 0.0
         self._window: Any = None
         self._waiting: list[float] = []
         self._values: deque[float] = deque(maxlen=settings.remembered_batches)
@@ -53,7 +54,7 @@ class Detector:
             self._reference, self._doubt = value, noise
         # The reference has its noise too: larger batches would see that as a drift.
         value = (value - self._reference) / hypot(noise, self._doubt)
-        self._values.append(value)
+        self._add(value)
         jumped = self._jumped()
         self._waiting.append(value)
         if jumped is not None or windows is None:
@@ -67,7 +68,14 @@ class Detector:
         """Begin anew: the next value is what others are compared with."""
         self._window, self._waiting = None, []
         self._values.clear()
+        self._total = self._squares = 0.0
         self._reference = None
+
+    def _add(self, value: float) -> None:
+        gone = self._values[0] if len(self._values) == self._values.maxlen else 0.0
+        self._values.append(value)
+        self._total += value - gone
+        self._squares += value * value - gone * gone
 
     def _jumped(self) -> int | None:
         """Whether the latest batches are far from all before, by the noise these had."""
@@ -77,8 +85,8 @@ class Detector:
             if count < _LEAST_BEFORE:
                 continue
             latest = [values[-i] for i in range(1, batches + 1)]
-            middle = (sum(values) - sum(latest)) / count
-            squares = sum(value * value for value in values) - sum(v * v for v in latest)
+            middle = (self._total - sum(latest)) / count
+            squares = self._squares - sum(value * value for value in latest)
             spread = sqrt(max(1.0, squares / count - middle * middle))
             away = [(value - middle) / spread for value in latest]
             if min(away) > errors or max(away) < -errors:

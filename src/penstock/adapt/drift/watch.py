@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.adapt.drift.detector import Detector, Windows
-from penstock.adapt.figures.subject import Cost, Subject
+from penstock.adapt.figures.subject import Cost, Equal, Subject
 from penstock.adapt.figures.track import Reading
 from penstock.adapt.settings import Settings
 
@@ -21,11 +21,12 @@ class Watch:
     def see(self, readings: Mapping[Subject, Reading]) -> dict[Subject, int]:
         """The figures that have drifted, with the batches since, this one included.
 
-        Seconds have no noise that is known, and no plan is made for them alone.
+        Seconds have no noise that is known, and no plan is made for them alone. What routes find
+        among what they have found before follows from the others.
         """
         found: dict[Subject, int] = {}
         for subject, reading in readings.items():
-            if isinstance(subject, Cost) or reading.below <= 0.0:
+            if not _is_watched(subject) or reading.below <= 0.0:
                 continue
             if subject not in self._detectors:
                 self._detectors[subject] = Detector(self._settings)
@@ -37,3 +38,8 @@ class Watch:
     def begin(self, subject: Subject) -> None:
         """Watch a figure anew from the value that it has next."""
         self._detectors[subject].begin()
+
+
+def _is_watched(subject: Subject) -> bool:
+    is_route = isinstance(subject, Equal) and subject.by == "route"
+    return not isinstance(subject, Cost) and not is_route

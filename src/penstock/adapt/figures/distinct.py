@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import exp, sqrt
 
 from penstock.adapt.figures.measured import Measured
@@ -17,7 +17,7 @@ _ROUNDS = 50
 
 
 def distinct_read(
-    classes: tuple[KeyClass, ...], sums: dict[tuple[str, int], Sketch]
+    classes: tuple[KeyClass, ...], sums: Mapping[tuple[str, int], Sketch]
 ) -> Iterator[tuple[Distinct, Measured]]:
     """The different values of each key that is one column."""
     for (alias, k), sketch in sums.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import prod
 from typing import Literal
 
@@ -10,6 +11,7 @@ from penstock.adapt.figures.distinct import distinct_read
 from penstock.adapt.figures.event_clock import EventClock
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.readings import (
+    Reader,
     as_reading,
     conditions_read,
     meeting_of,
@@ -44,10 +46,11 @@ class Figures:
         self._sketched_until: dict[Group, float] = {}
         self._tables = {item.alias: 0 for item in query.inputs if item.is_table}
         self._is_whole: bool | None = None
+        self._reader: Reader | None = None
         self._spans = Track(settings.remembered_batches)
         self.span = 0.0
 
-    @property
+    @cached_property
     def largest_window(self) -> float:
         """Seconds of the longest window that ends."""
         windows = [item.window for item in self.query.inputs]
@@ -62,22 +65,32 @@ class Figures:
         self.span = max(covered.values(), default=0.0)
         decay = self._decay(self.span)
         found: dict[Subject, Reading] = dict(rates_read(self.query, tuples, covered))
-        for subject, reading in conditions_read(report, plan.query):
+        reader = self.reader(plan)
+        for subject, reading in conditions_read(report, reader):
             _add(found, subject, reading)
-        for step, reading, _ in probes_read(report, plan):
+        for step, reading in probes_read(report, reader):
             self._probed(found, step, reading)
         self._keep(found, decay)
         overlaps = self._book.take(facts, decay)
         return found | {Equal(group, "sketch"): as_reading(o) for group, o in overlaps.items()}
 
-    def restart(self, subject: Subject, batches: int) -> None:
-        """Forget all but the latest batches of a figure that has drifted."""
+    def reader(self, plan: Plan) -> Reader:
+        """Who reads reports of batches that follow a plan."""
+        if self._reader is None or self._reader.plan is not plan:
+            self._reader = Reader(plan)
+        return self._reader
+
+    def restart(self, subject: Subject, readings: int) -> int:
+        """Forget all but the latest readings of a figure that has drifted; the batches left."""
         if isinstance(subject, Equal) and subject.by == "sketch":
+            batches = readings * self.settings.paired_every
             self._book.restart(subject.group, batches)
             # Windows still hold what came before: until they do not, probes say what was.
             self._sketched_until[subject.group] = self.clock.since + self.largest_window
-        elif subject in self.tracks:
-            self.tracks[subject].restart(batches)
+            return batches
+        if subject in self.tracks:
+            self.tracks[subject].restart(readings)
+        return readings
 
     def latest(self, subject: Subject) -> float:
         """The value of a figure over the batches that count."""
@@ -95,7 +108,7 @@ class Figures:
         }
         found |= {Size(alias): _counted(rows) for alias, rows in self._tables.items() if rows}
         if self.query.view is not None:
-            found |= dict(distinct_read(self._classes, self._book.sums))
+            found |= dict(distinct_read(self._classes, self._book.sums()))
         return found | {Equal(group, "sketch"): each for group, each in self.groups().items()}
 
     def groups(self) -> dict[Group, Measured]:

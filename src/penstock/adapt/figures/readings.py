@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from penstock.adapt.figures.sketch import Overlap, Sketch, overlaps
-from penstock.adapt.figures.steps import Step, steps_of
+from penstock.adapt.figures.steps import Place, Step, steps_of
 from penstock.adapt.figures.subject import Cost, Passing, Rate, Subject
 from penstock.adapt.figures.track import Reading
 from penstock.engine.reports.parts import OperatorReport
@@ -44,9 +45,39 @@ def rates_read(query: Query, tuples: Mapping[str, int], covered: Mapping[str, fl
             yield Rate(item.alias), Reading(count, seconds, count)
 
 
-def conditions_read(report: Report, query: Query) -> Readings:
+@dataclass(frozen=True)
+class Reader:
+    """Reads the operators of reports, as a plan has them."""
+
+    plan: Plan
+
+    @cached_property
+    def steps(self) -> Mapping[Place, Step]:
+        return steps_of(self.plan)
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The names of conditions in statistics, by those in reports.
+
+        An equality that is in no key class is checked as a condition, and known by its own text.
+        """
+        query = self.plan.query
+        own = {str(c): str(c) for c in (*query.filters, *query.thetas)}
+        return own | {str(c): text for text, c in extra_equalities(query).items()}
+
+    def is_pure(self, report: Report) -> bool:
+        """Whether all probes of a batch are the plan's own.
+
+        While inner state fills itself, another plan gives the results. Of a plan without an order
+        it cannot be told.
+        """
+        probes = (o for o in report.operators if o.kind == "probe")
+        return not self.steps or all(_place(o) in self.steps for o in probes)
+
+
+def conditions_read(report: Report, reader: Reader) -> Readings:
     """What conditions let through, and how long they took."""
-    texts = texts_of(query)
+    texts = reader.texts
     for operator in report.operators:
         text = texts.get(operator.operator)
         if operator.kind == "filter" and text is not None and operator.went_in:
@@ -54,15 +85,6 @@ def conditions_read(report: Report, query: Query) -> Readings:
             yield Passing(text), Reading(passed, rows, _binomial(passed, rows))
             if operator.seconds > 0.0 and rows >= _TIMED:
                 yield Cost(text), Reading(operator.seconds, rows, rows)
-
-
-def texts_of(query: Query) -> dict[str, str]:
-    """The names of conditions in statistics, by those in reports.
-
-    An equality that is in no key class is checked as a condition, and known by its own text.
-    """
-    own = {str(c): str(c) for c in (*query.filters, *query.thetas)}
-    return own | {str(c): text for text, c in extra_equalities(query).items()}
 
 
 def _binomial(passed: float, rows: float) -> float:
@@ -98,25 +120,18 @@ def meeting_of(step: Step, classes: tuple[KeyClass, ...]) -> Meeting | None:
     return Meeting(Group(k, parts, frozenset(sides[0] | sides[1])), apart, is_direct)
 
 
-def probes_read(report: Report, plan: Plan) -> Iterator[tuple[Step, Reading, OperatorReport]]:
+def probes_read(report: Report, reader: Reader) -> Iterator[tuple[Step, Reading]]:
     """What probes have found of what they have met; nothing, where others were made too."""
-    steps = steps_of(plan) if follows(report, plan) else {}
+    steps = reader.steps if reader.is_pure(report) else {}
     for operator in report.operators:
-        step = steps.get((operator.driver, operator.route, operator.operator))
+        step = steps.get(_place(operator))
         if operator.kind == "probe" and step is not None and operator.met:
             found = float(operator.came_out)
-            yield step, Reading(found, operator.met, found), operator
+            yield step, Reading(found, operator.met, found)
 
 
-def follows(report: Report, plan: Plan) -> bool:
-    """Whether all probes of a batch are the plan's own.
-
-    While inner state fills itself, another plan gives the results. Of a plan without an order it
-    cannot be told.
-    """
-    steps = steps_of(plan)
-    probes = (o for o in report.operators if o.kind == "probe")
-    return not steps or all((o.driver, o.route, o.operator) in steps for o in probes)
+def _place(operator: OperatorReport) -> Place:
+    return operator.driver, operator.route, operator.operator
 
 
 def sketches_read(

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from penstock.figure import Figure
-from penstock.query.keys import key_classes
-from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures, group_text
+from penstock.stats.statistics import GivenCondition, Group, Statistics, StreamFigures
 
 Tables = dict[str, Any]
 
 
-def tables_of(statistics: Statistics) -> Tables:
-    """The tables that `penstock.stats.files.load.from_data` reads back, without training."""
-    query, classes = statistics.query, key_classes(statistics.query)
-    filters = {str(condition) for condition in query.filters}
+def tables_of(statistics: Statistics, name: Callable[[Group], str]) -> Tables:
+    """The tables that `penstock.stats.files.load.from_data` reads back, without training; `name` is
+    a group as a predicate."""
+    filters = {str(condition) for condition in statistics.query.filters}
     conditions = {text: _condition(each) for text, each in statistics.conditions.items()}
     joins = {
-        group_text(classes, group): {"selectivity": _figure(figure)}
-        for group, figure in statistics.groups.items()
+        name(group): {"selectivity": _figure(figure)} for group, figure in statistics.groups.items()
     }
     joins |= {text: table for text, table in conditions.items() if text not in filters and table}
     tables = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -11,8 +13,31 @@ from penstock.plan.mesh import DriverMesh, MeshJoin, MeshRoute, Operator, Screen
 from penstock.plan.multiway import Probe
 from penstock.stats.training import Training
 
-Yields = Mapping[tuple[int, str], float]
-"""Rows out for one in, by a route's number and an operator's name."""
+_TRIED = 1_000
+"""Tuples that training is by."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Rows out for one in, as they are expected, and the standard error of their logarithm."""
+
+    rows: float
+    error: float
+
+
+Yields = Mapping[tuple[int, str], Expected]
+"""What is expected, by a route's number and an operator's name."""
+
+
+def log_error(went_in: float, came_out: float, *, is_filter: bool) -> float:
+    """The standard error of the logarithm of rows out for one in.
+
+    Rows of a filter are binomial; those of a probe vary more, for a tuple finds several at once.
+    """
+    went_in, rows = max(went_in, 1.0), max(came_out, 0.5)
+    if is_filter:
+        return sqrt(max(1.0 - rows / went_in, 0.0) / rows + 1.0 / went_in)
+    return sqrt(1.0 / rows + (rows / went_in + 1.0) / went_in)
 
 
 def expected_yields(plan: MeshJoin, mesh: DriverMesh, training: Training) -> Yields:
@@ -37,7 +62,16 @@ def expected_yields(plan: MeshJoin, mesh: DriverMesh, training: Training) -> Yie
             went_in[key] = went_in.get(key, 0.0) + float(rows.sum())
             rows = rows * yields[:, training.operators.index(name)]
             came_out[key] = came_out.get(key, 0.0) + float(rows.sum())
-    return {key: came_out[key] / rows for key, rows in went_in.items() if rows > 0.0}
+    return {
+        key: Expected(
+            came_out[key] / rows,
+            log_error(
+                _TRIED * rows, _TRIED * came_out[key], is_filter=key[1] not in plan.query.aliases
+            ),
+        )
+        for key, rows in went_in.items()
+        if rows > 0.0
+    }
 
 
 def _ways(plan: MeshJoin, mesh: DriverMesh) -> Iterator[int]:

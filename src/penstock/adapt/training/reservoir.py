@@ -20,6 +20,9 @@ from penstock.stats.training import Training
 _TABLE_ROWS = 100_000
 """Rows of a table that are looked at, as `penstock analyze` does: it is read once."""
 
+_DRAWN = 64
+"""Batches drawn from that are remembered by their numbers: more than any training waits for."""
+
 
 class Reservoir:
     """Says what batches are to draw, keeps it, and trains by it.
@@ -37,14 +40,14 @@ class Reservoir:
         self._query = query
         self._settings = settings
         self._batch = 0
-        self._drawn = 0
+        self._drawn: tuple[int, ...] = ()
         self._kept = {each: KeptSample(each) for each in sampled_inputs(query, options)}
         self._tables: dict[str, pa.Table] = {}
 
     @property
     def is_ready(self) -> bool:
         """Whether enough batches were drawn from to train by, since the start or the last drift."""
-        return bool(self._kept) and self._drawn >= self._settings.training_batches
+        return bool(self._kept) and len(self._drawn) >= self._settings.training_batches
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -67,7 +70,7 @@ class Reservoir:
             if isinstance(fact, InputSample):
                 found.setdefault(fact.alias, []).append(fact)
         self._batch += 1
-        self._drawn += bool(found)
+        self._drawn = (*self._drawn, self._batch)[-_DRAWN:] if found else self._drawn
         self._kept = {
             alias: kept.with_drawn(found.get(alias, ()), self._batch, self._query, self._settings)
             for alias, kept in self._kept.items()
@@ -76,7 +79,7 @@ class Reservoir:
     def forget(self, batches: int) -> None:
         """Forget all that came before the last so many batches: the content is another now."""
         last = self._batch - batches
-        self._drawn = min(self._drawn, batches)
+        self._drawn = tuple(batch for batch in self._drawn if batch > last)
         self._kept = {alias: kept.after(last) for alias, kept in self._kept.items()}
 
     def training(self, statistics: Statistics) -> tuple[Mapping[str, Training], Mapping[str, str]]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import exp, inf, log, sqrt
+from math import exp, hypot, log
 
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
-from penstock.adapt.training.expectation import Yields
+from penstock.adapt.training.expectation import Yields, log_error
 from penstock.engine.reports.parts import OperatorReport
 
 Key = tuple[int, str]
@@ -28,6 +28,7 @@ class Flow:
     went_in: int
     came_out: int
     expected: float
+    expected_error: float
     is_filter: bool
 
     @property
@@ -37,12 +38,9 @@ class Flow:
 
     @property
     def error(self) -> float:
-        """The standard error of the factor's logarithm: rows of a filter are binomial, those of a
-        probe vary more, for a tuple finds several at once."""
-        rows = max(self.came_out, 0.5)
-        if self.is_filter:
-            return sqrt(max(1.0 - rows / max(self.went_in, 1), 0.0) / rows + 1.0 / self.went_in)
-        return sqrt(1.0 / rows + (rows / self.went_in + 1.0) / self.went_in)
+        """The standard error of the factor's logarithm."""
+        own = log_error(self.went_in, self.came_out, is_filter=self.is_filter)
+        return hypot(own, self.expected_error)
 
 
 def why_stale(
@@ -76,8 +74,8 @@ def _flows(expected: Yields, told: Iterable[OperatorReport]) -> Iterator[Flow]:
         filters |= {key} if each.kind == "filter" else set()
     for key in went_in:
         if key in expected:
-            rows = went_in[key] * expected[key]
-            yield Flow(*key, went_in[key], came_out[key], rows, key in filters)
+            rows, error = went_in[key] * expected[key].rows, expected[key].error
+            yield Flow(*key, went_in[key], came_out[key], rows, error, key in filters)
 
 
 def _moved(flows: tuple[Flow, ...], settings: Settings) -> Iterator[tuple[Flow, float]]:
@@ -90,7 +88,7 @@ def _moved(flows: tuple[Flow, ...], settings: Settings) -> Iterator[tuple[Flow, 
         rows = max(sum(f.came_out for f in others), 0.5)
         general = rows / max(sum(f.expected for f in others), 0.5)
         moved = log(flow.factor / general)
-        error = sqrt(flow.error**2 + min((f.error for f in others), default=inf) ** 2)
+        error = hypot(flow.error, min(f.error for f in others))
         if abs(moved) > max(log(settings.mesh_stale_factor), settings.mesh_stale_errors * error):
             yield flow, moved
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
-from penstock.adapt.training.expectation import Yields, expected_yields
+from penstock.adapt.training.expectation import Expected, Yields, expected_yields, log_error
 from penstock.adapt.training.reservoir import Reservoir
 from penstock.adapt.training.staleness import why_stale
 from penstock.adapt.training.training_log import save_training
@@ -113,7 +113,10 @@ class MeshWatch:
             self._told.clear()
         self._told.append(operators)
         told = [each for batch in self._told for each in batch]
-        reason = why_stale(self._expected, told, self._settings)
+        # By the last batch alone, or by several where one has too few rows.
+        reason = why_stale(self._expected, operators, self._settings) or why_stale(
+            self._expected, told, self._settings
+        )
         if reason is not None:
             self._expected = {d: _measured(d, operators) for d in self._expected}
             self._told.clear()
@@ -131,7 +134,10 @@ def _expected(plan: Plan, by: Trained) -> dict[str, Yields]:
 def _measured(driver: str, operators: Iterable[OperatorReport]) -> Yields:
     """The yields that a batch has had."""
     return {
-        (each.route, each.operator): max(each.came_out, 0.5) / each.went_in
+        (each.route, each.operator): Expected(
+            max(each.came_out, 0.5) / each.went_in,
+            log_error(each.went_in, each.came_out, is_filter=each.kind == "filter"),
+        )
         for each in operators
         if each.driver == driver and each.went_in
     }

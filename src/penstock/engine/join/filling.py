@@ -62,7 +62,8 @@ def _last_alive(query: Query, alias: str, streams: Streams) -> int:
 
 
 def _is_open(query: Query, gap: Gap, streams: Streams) -> bool:
-    return coming_to(query, gap.members, streams) <= gap.until
+    has_members = gap.until > -FOREVER
+    return has_members and coming_to(query, gap.members, streams) <= gap.until
 
 
 def is_endless(gaps: Mapping[Module, Gaps]) -> bool:

@@ -115,6 +115,9 @@ class Report:
     changes: tuple[Change, ...] = ()
     """What was decided since the batch before, and why."""
 
+    filling: tuple[str, ...] = ()
+    """Modules of the plan's inner state that fill themselves; another plan gave the results."""
+
     @property
     def lag(self) -> int | None:
         """How far the frontier is behind the newest tuple of all, in event time (µs)."""
@@ -152,4 +155,5 @@ def report_of(query: Query, before: Manifest, now: Manifest, seconds: float) -> 
         unreadable={name: new[name].unreadable - old[name].unreadable for name in names},
         newest={name: new[name].highest for name in streams},
         waiting=why_no_results(query, now) if now.results == before.results else None,
+        filling=tuple(map(str, now.gaps)),
     )

@@ -33,7 +33,7 @@ from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
-from penstock.engine.state.plan_log import PlanLog
+from penstock.engine.state.plan_log import PlanLog, PlanRecord
 from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
@@ -65,6 +65,7 @@ class Pipeline:
         self.watch = Watch()
         self._key_shares: KeyShares = {}
         self._rebuilt_at_once = rebuilt_at_once
+        self._keeps_boxes = keeps_boxes
         self._supervisor = supervisor
         self._next_plan: Plan | None = None
         self._planning = Lock()
@@ -104,12 +105,14 @@ class Pipeline:
         if order.kind == "pin":
             self.replan(order.value)
         if self._supervisor is not None:
-            return self._supervisor.obey(order)
-        if order.kind == "pin":
-            return f"the plan from batch {self.manifest.batch + 1} on"
-        raise UsageError(
-            "nobody watches the streams of this run",
-            hint="it follows the plan that it was started with; --plan gives it another",
+            answer = self._supervisor.obey(order)
+        elif order.kind != "pin":
+            raise UsageError(
+                "nobody watches the streams of this run",
+                hint="it follows the plan that it was started with; --plan gives it another",
+            )
+        return (
+            f"the plan from batch {self.manifest.batch + 1} on" if order.kind == "pin" else answer
         )
 
     def close(self, error: str | None = None) -> None:
@@ -181,13 +184,26 @@ class Pipeline:
     def _turn(self, number: int) -> None:
         """Follow another plan from batch `number` on, if somebody wants that: users first.
 
-        A batch that is run again follows what it did before.
+        A batch that is run again sheds as it did before.
         """
         told = self._plans.of(number)
-        plan, reason = self._wanted(number) if told is None else (told.over(self.plan), told.reason)
+        if told is not None:
+            self._shed_again(told)
+            return
+        plan, reason = self._wanted(number)
         if plan is not None and plan != self.plan:
             self._adopt(plan)
         self._plans.keep(number, self.plan, reason)
+
+    def _shed_again(self, told: PlanRecord) -> None:
+        """Shed as a batch did that is run again; how it joins is up to the plan of now."""
+        plan = replace(self.plan, drops=told.drops)
+        if plan == self.plan:
+            return
+        with self._planning:
+            if self._next_plan is None and not self._keeps_boxes:
+                self._next_plan = self.plan
+        self._adopt(plan)
 
     def _wanted(self, number: int) -> tuple[Plan | None, str]:
         """Another plan, and who wants it."""

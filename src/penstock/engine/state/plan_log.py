@@ -7,15 +7,14 @@ checkpoint first, and a batch that is run again after a crash sheds the same tup
 from __future__ import annotations
 
 import json
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.engine.state.store import RESTORE, Store
-from penstock.errors import CheckpointError, PlanError
+from penstock.errors import CheckpointError
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
-from penstock.plan.text.parse import forced_plan, render_plan
+from penstock.plan.text.parse import render_plan
 
 _FOLDER = "plans"
 _VERSION = 1
@@ -34,14 +33,6 @@ class PlanRecord:
     def is_of(self, plan: Plan) -> bool:
         """Whether a plan is this one, with the same drop boxes."""
         return (self.plan, self.drops) == (render_plan(plan), plan.drops)
-
-    def over(self, running: Plan) -> Plan:
-        """The plan to follow where a run would follow `running`; a mesh's text is no plan."""
-        plan = running
-        if self.plan != render_plan(running):
-            with suppress(PlanError):
-                plan = forced_plan(running.query, self.plan)
-        return replace(plan, drops=self.drops)
 
 
 class PlanLog:

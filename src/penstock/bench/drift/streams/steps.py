@@ -99,7 +99,7 @@ SHAPES = (STAR3, STAR5, CHAIN3, CHAIN5)
 
 @dataclass(frozen=True)
 class Size:
-    """Batches of the last stretch, tuples/s of the hub, and where two rates are swapped."""
+    """Batches of the last stretch, tuples/s of the hub, and the joins whose rates are swapped."""
 
     batches: int = 30
     rate: float = 16_000.0
