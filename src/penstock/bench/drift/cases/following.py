@@ -39,6 +39,8 @@ from penstock.stats.known import Known
 
 Progress = Callable[[str], None]
 
+_TINY_BATCHES = 6
+"""By then a supervisor has asked for plans and training at least once."""
 NEAR = 1.1
 """A plan is as good as the best one up to this many times its work."""
 
@@ -161,20 +163,26 @@ def goodness(known: Known, options: PlanOptions) -> Callable[[Plan], bool]:
 
 
 def _warm_up(scenario: Scenario, plans: Sequence[str], setting: Setting) -> None:
-    """Run all plans on a little of the data, so that no measured run loads code."""
+    """Run all plans on a little of the data, so that no measured run loads code: neither theirs nor
+    that of who follows them, which trains meshes and looks for drift."""
     little = tiny(scenario)
     query = little.query(ensure_files(little, setting.data))
     for text in plans:
-        plan: Plan = forced_plan(query, text)
-        setting.run({0: plan}, None)
+        setting.run({0: forced_plan(query, text)}, None)
+    options = PlanOptions(engine=setting.engine)
+    known = known_in(little, little.stretches[0].regime, query, calibrated(setting.engine))
+    setting.run({0: decide(known, options).plan}, follower(known, options))
 
 
 def tiny(scenario: Scenario) -> Scenario:
-    """Two batches of the scenario, at a hundredth of its rates."""
+    """A few batches of the scenario, at a tenth of its rates."""
     regime = {
-        name: replace(flow, rate=flow.rate / 100)
+        name: replace(flow, rate=flow.rate / 10)
         for name, flow in scenario.stretches[0].regime.items()
     }
     return replace(
-        scenario, name=f"{scenario.name}-tiny", stretches=(Stretch(regime, 2),), turns=()
+        scenario,
+        name=f"{scenario.name}-tiny",
+        stretches=(Stretch(regime, _TINY_BATCHES),),
+        turns=(),
     )

@@ -19,6 +19,9 @@ CALM_STEP = 10.0
 """Seconds of a batch of streams that stay as they are: an hour is 360 of them."""
 NOISE = 0.15
 """By this part rates differ from batch to batch, up or down, in a near tie."""
+TIED = 60.0
+"""Tuples that one of the hub finds in either of the pair, in a near tie: an hour of more would take
+too long."""
 APART = 1.05
 """How many times as fast as the other one of the pair is, in a near tie."""
 
@@ -73,7 +76,7 @@ def stationary(size: Size, seed: int) -> Scenario:
 def near_tie(size: Size) -> Scenario:
     """Two streams are nearly equally fast, and it changes from batch to batch which one leads."""
     first, second = STAR3.pair
-    regime = rates_of(STAR3, size.calm_rate, first, APART)
+    regime = rates_of(STAR3, size.calm_rate, first, APART, TIED)
     rng = np.random.default_rng(13)
     noise = 1.0 + NOISE * rng.choice([-1.0, 1.0], (round(size.seconds / CALM_STEP), 2))
     stretches = tuple(
