@@ -37,6 +37,10 @@ class Trains(Protocol):
     """Keeps a sample of the streams, and trains meshes by it."""
 
     @property
+    def trainings(self) -> int:
+        """How often it has trained so far."""
+
+    @property
     def wants_plan(self) -> bool:
         """Whether plans are to be weighed by new training."""
 
@@ -44,7 +48,12 @@ class Trains(Protocol):
         """What the next batch is to draw, by alias."""
 
     def observe(
-        self, operators: Sequence[OperatorReport], facts: Iterable[Fact], plan: Plan, by: Trained
+        self,
+        operators: Sequence[OperatorReport],
+        facts: Iterable[Fact],
+        plan: Plan,
+        by: Trained,
+        is_affordable: bool = True,
     ) -> Change | None:
         """Hear of a batch that followed a plan made by some training; a drift, if it is stale."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from penstock.adapt.planning.budget import Budget
 from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.planner import BackgroundPlanner, Planning
 from penstock.adapt.planning.weighing import Candidate, Question, Weighed
@@ -39,8 +40,16 @@ class Standing:
 class Replanner:
     """Asks the planner, judges its answers, and remembers the last switch."""
 
-    def __init__(self, options: PlanOptions, settings: Settings, planning: Planning, mode: Mode):
+    def __init__(
+        self,
+        options: PlanOptions,
+        settings: Settings,
+        planning: Planning,
+        mode: Mode,
+        budget: Budget,
+    ):
         self.mode: Mode = mode
+        self._budget = budget
         self.planner = BackgroundPlanner(planning)
         self.corrections = Corrections(settings)
         self.last: Switch | None = None
@@ -61,11 +70,16 @@ class Replanner:
         is_calm = self._has_stayed and standing.since_drift >= self._settings.dwell_batches
         pause = self._settings.stay_every if is_calm else self._settings.weigh_every
         passed = standing.number - self._asked
-        return has_drifted or (passed > 0 and passed % pause == 0 and has_moved())
+        if has_drifted:
+            self._budget.renew()
+            return True
+        is_due = passed > 0 and passed % pause == 0 and self._budget.allows_weighing
+        return is_due and has_moved()
 
     def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
         """Have plans weighed by the figures of now."""
         self._asked = standing.number
+        self._budget.weigh()
         self.planner.ask(Question(known, self.options, running, standing.rows))
 
     def decide(self, running: Plan, standing: Standing) -> tuple[Weighed | None, Change | None]:

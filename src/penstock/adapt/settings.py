@@ -64,6 +64,24 @@ class Settings:
     """Batches between weighings that all found the running plan the best: where figures wander
     without a better plan, asking at each step is work for nothing."""
 
+    free_weighings: int = 3
+    """Weighings after the start, and after each drift, whatever they take: the first figures are
+    rough, and two corrections of them are worth more than their time."""
+
+    planning_share: float = 0.01
+    """Part of a run's work that all other weighings may take: half of what following the streams
+    may cost in all."""
+
+    weighing_seconds: float = 0.003
+    """CPU-seconds of a weighing, times the square of the number of inputs: 27 ms for three."""
+
+    training_of_stream: float = 0.3
+    """CPU-seconds that it takes to train by the sample of one stream."""
+
+    training_payback: float = 10.0
+    """How many times the seconds of training a run must have worked before it is tried for the
+    first time, or without a reason again: most streams have no classes that differ."""
+
     free_margin: float = 1.1
     """How many times the work of the new plan the old one's must be, where nothing is rebuilt."""
 

@@ -12,6 +12,7 @@ from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.subject import Subject
 from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.knowledge import Knowledge
+from penstock.adapt.planning.budget import Budget
 from penstock.adapt.planning.expected import Load
 from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.planner import Planning
@@ -51,7 +52,8 @@ class StreamSupervisor:
         self._shedder, self._trainer = shedder, trainer
         self._drops: DropBoxes | None = None
         self.knowledge = Knowledge(known, settings)
-        self.replanner = Replanner(options, settings, planning, mode)
+        self._budget = Budget(plan.query, settings)
+        self.replanner = Replanner(options, settings, planning, mode, self._budget)
         self._follow_up = FollowUp(settings)
         self._settings = settings
         self._watch = Watch(settings)
@@ -106,6 +108,7 @@ class StreamSupervisor:
     def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
         """Take in a batch that is final, and tell what it is measured against."""
         self._notice(plan)
+        self._budget.take(report)
         if self._standing is None:
             self._drifted_at = report.batch
         knowledge = self.knowledge
@@ -177,7 +180,8 @@ class StreamSupervisor:
         """Let the trainer hear of a batch, and tell what is stale."""
         if self._trainer is not None:
             by = self._predictions.known.training
-            stale = self._trainer.observe(report.operators, facts, plan, by)
+            is_affordable = self._budget.allows_training(self._trainer.trainings)
+            stale = self._trainer.observe(report.operators, facts, plan, by, is_affordable)
             self._changes += [] if stale is None else [stale]
 
     def _shed(self, report: Report, plan: Plan) -> None:

@@ -44,22 +44,39 @@ class Trainer:
         self._watch = MeshWatch(settings)
         self._pause = settings.training_pause
         self._is_due = True
+        self._is_affordable = False
+        self._is_stale = False
         self._age = 0
+        self.trainings = 0
         self._last: tuple[Trained, Mapping[str, str]] | None = None
 
     @property
     def wants_plan(self) -> bool:
         """Whether there is enough to train by, and a reason to."""
-        return self._is_due and self._reservoir.is_ready
+        return self._is_due and self._may_train
+
+    @property
+    def _may_train(self) -> bool:
+        """Whether it can be trained, and is worth it: what is stale costs more than training."""
+        return self._reservoir.is_ready and (self._is_affordable or self._is_stale)
 
     def samples(self) -> Mapping[str, Draw]:
         """What the next batch is to draw, by alias."""
         return self._reservoir.wanted()
 
     def observe(
-        self, operators: Sequence[OperatorReport], facts: Iterable[Fact], plan: Plan, by: Trained
+        self,
+        operators: Sequence[OperatorReport],
+        facts: Iterable[Fact],
+        plan: Plan,
+        by: Trained,
+        is_affordable: bool = True,
     ) -> Change | None:
-        """Hear of a batch that followed a plan, made by some training; a drift, if it is stale."""
+        """Hear of a batch that followed a plan, made by some training; a drift, if it is stale.
+
+        Without a drift there is training only where it `is_affordable`.
+        """
+        self._is_affordable = is_affordable
         self._reservoir.take(facts)
         self._age += 1
         self._keep()
@@ -68,21 +85,21 @@ class Trainer:
             return None
         # What came before would hide from the training what has changed.
         self._reservoir.forget(1)
-        self._is_due = True
+        self._is_due = self._is_stale = True
         return Change("drift", reason)
 
     def training(self, statistics: Statistics) -> tuple[Trained, Mapping[str, str]]:
         """Training by the sample as it is now, and why streams have none.
 
         Before there is enough, that which the statistics have; the last one, if nothing is stale
-        and not much of the sample is new.
+        and not much of the sample is new, or if training is not worth it.
         """
-        if not self._reservoir.is_ready:
-            return statistics.training, statistics.untrained
-        if self._last is None or self._is_due or self._age >= self._pause:
-            self._is_due, self._age = False, 0
+        is_old = self._last is None or self._is_due or self._age >= self._pause
+        if is_old and self._may_train:
+            self._is_due, self._is_stale, self._age = False, False, 0
             self._last = self._reservoir.training(statistics)
-        return self._last
+            self.trainings += 1
+        return self._last or (statistics.training, statistics.untrained)
 
     def _keep(self) -> None:
         """Write new training into the checkpoint, between batches: it is ours only then."""
