@@ -9,7 +9,8 @@ from penstock.engine.reports.parts import InputReport, OperatorReport
 from penstock.engine.reports.report import Report
 
 QUERY = parse("""
-CREATE STREAM a (ts TIMESTAMP, k BIGINT, x DOUBLE) WITH (format = 'csv', path = 'a', timestamp = 'ts');
+CREATE STREAM a (ts TIMESTAMP, k BIGINT, x DOUBLE)
+WITH (format = 'csv', path = 'a', timestamp = 'ts');
 CREATE STREAM b (ts TIMESTAMP, k BIGINT) WITH (format = 'csv', path = 'b', timestamp = 'ts');
 SELECT a.x FROM a [RANGE 1 SECOND], b [RANGE 1 SECOND] WHERE a.k = b.k AND a.x > 1
 """)
