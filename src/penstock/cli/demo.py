@@ -1,4 +1,4 @@
-"""`penstock demo`: a three-way join of an auction site's streams, on Spark, in half a minute."""
+"""`penstock demo`: a three-way join of an auction site's streams, on Spark, in under a minute."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def demo(
-    seconds: Annotated[int, typer.Option(min=3, help="How long to run, once started.")] = 20,
+    seconds: Annotated[int, typer.Option(min=3, help="How long to run, once started.")] = 30,
     folder: Annotated[Path, typer.Option(help="Where results and state go.")] = Path("out"),
 ) -> None:
-    """Show a query, its plan, its progress on Spark, and some of its results."""
+    """Show a query, its plan, its progress on Spark with a burst, and some of its results."""
     from penstock.api import sql
     from penstock.cli.show.progress import Progress
     from penstock.engine.sinks.sink import parquet

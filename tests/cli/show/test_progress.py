@@ -95,6 +95,21 @@ def test_the_live_table_says_it_too(terminal: Console) -> None:
     assert re.search(r"newest\s*\n.*bid .* 1970-01-01 00:00:12", shown)
 
 
+def test_decisions_are_said_when_they_are_made(capsys: pytest.CaptureFixture[str]) -> None:
+    changes = (
+        Change("drift", "rate of a: 300 tuples/s in this batch"),
+        Change("switch", "40% less work, and nothing to rebuild", "(b a)", 0.4),
+        Change("order", "replan on: replan is on"),
+    )
+    progress = Progress()
+    progress(report(0, 1, changes=changes))
+    progress(report(1, 1))
+    said = capsys.readouterr().err
+    assert said.count("  another plan: (b a): 40% less work, and nothing to rebuild\n") == 1
+    assert said.count("  because of rate of a: 300 tuples/s in this batch\n") == 1
+    assert "replan is on" not in said
+
+
 def test_a_query_that_falls_behind_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress()
     late = Change("behind", "a second of data takes 1.8 s")

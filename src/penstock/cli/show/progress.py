@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from penstock.cli.show.decisions import decision_lines
 from penstock.duration import Duration
 from penstock.engine.reports.report import Report
 from penstock.engine.rows.event_time import moment
@@ -21,6 +22,8 @@ from penstock.engine.rows.event_time import moment
 _RECENT = 20
 # Batches without a result, one after another, before it is said why.
 _FEW = 3
+# Of the decisions of a run the last ones are shown.
+_DECISIONS = 3
 _WIDTH = 100
 
 
@@ -43,7 +46,7 @@ class Progress:
         self._shed = 0
         self._results = 0
         self._empty = 0
-        self._behind: tuple[str, ...] = ()
+        self._decisions: deque[str] = deque(maxlen=_DECISIONS)
         self.last: Report | None = None
 
     def __enter__(self) -> Progress:
@@ -72,7 +75,8 @@ class Progress:
         self._malformed.update(report.malformed)
         self._unreadable += sum(report.unreadable.values())
         self._shed += sum(report.shed.values())
-        self._behind = _behind(report) if report.changes else self._behind
+        decisions = list(decision_lines(report))
+        self._decisions.extend(decisions)
         if self._live is not None:
             self._live.update(self._table(report))
         else:
@@ -80,8 +84,8 @@ class Progress:
             print(_line(report, rate), file=sys.stderr, flush=True)
             if report.waiting is not None and _is_told(self._empty):
                 print(f"  {report.waiting.reason}", file=sys.stderr, flush=True)
-            for reason in self._behind if report.changes else ():
-                print(f"  it falls behind: {reason}", file=sys.stderr, flush=True)
+            for line in decisions:
+                print(f"  {line}", file=sys.stderr, flush=True)
 
     def _table(self, report: Report) -> Group:
         table = Table(box=None, pad_edge=False)
@@ -113,8 +117,8 @@ class Progress:
         above = () if self._above is None else (self._above(),)
         is_told = report.waiting is not None and self._empty >= _FEW
         below = (Text(report.waiting.reason, style="yellow"),) if is_told and report.waiting else ()
-        behind = (Text(f"it falls behind: {reason}", style="yellow") for reason in self._behind)
-        return Group(*above, table, Text(foot, style="dim"), *below, *behind)
+        decisions = (Text(line, style="yellow") for line in self._decisions)
+        return Group(*above, table, Text(foot, style="dim"), *below, *decisions)
 
     def _since_last(self) -> float:
         """Seconds since the batch before the last one ended, or since the last one began."""
@@ -143,11 +147,6 @@ class Progress:
             print(f"no results: {self.last.waiting.reason}{hint}", file=sys.stderr)
         if self.last.total_shed:
             print(f"shed {_counts(self.last.total_shed)}", file=sys.stderr)
-
-
-def _behind(report: Report) -> tuple[str, ...]:
-    """Why a query does not keep up, if the report says so."""
-    return tuple(change.reason for change in report.changes if change.kind == "behind")
 
 
 def _line(report: Report, rate: float) -> str:
