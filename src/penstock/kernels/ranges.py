@@ -50,6 +50,17 @@ def find_ranges(
 
 
 @compiled
+def count_between(born: Int64s, latest: Int64s, dead: Int64s, earliest: Int64s) -> int:
+    """Over all i: how many of `born` are up to `latest[i]`, less those of `dead` below
+    `earliest[i]`; both lists are sorted."""
+    total = 0
+    for i in range(len(latest)):
+        total += _first_above(born, latest[i], 0, len(born))
+        total -= _first_at_least(dead, earliest[i], 0, len(dead))
+    return total
+
+
+@compiled
 def expand(
     starts: Int64s, counts: Int64s, ends: Int64s, first: int, last: int
 ) -> tuple[Int64s, Int64s]:

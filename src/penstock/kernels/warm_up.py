@@ -30,6 +30,7 @@ def warm_up() -> None:
     words = few.view(np.uint64)
     key_counts.count_keys(words, words[1], np.zeros(2, np.uint64), np.zeros(2, np.int64))
     starts, counts = ranges.find_ranges(few, few, few, few, few)
+    ranges.count_between(few, few, few, few)
     ranges.expand(starts, counts, np.cumsum(counts), 0, int(counts.sum()))
     rows_lifetimes.ends_of(few, few, 2, 1, 9)
     floats = few.astype(np.float64)

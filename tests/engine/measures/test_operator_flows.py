@@ -98,13 +98,13 @@ def test_selectivities_are_near_the_truth(
     for told, flow in both:
         assert (told.went_in, told.came_out) == (flow.went_in, flow.came_out)
         # Where few are in reach, even fewer of them are looked at.
-        error = 0.05 if flow.met > MANY else 0.3
+        error = 0.06 if flow.met > MANY else 0.5
         assert told.met == pytest.approx(flow.met, rel=error)
     for driver, order in orders_of(plan).items():
         for target in order:
             mine = [(t, f) for t, f in both if (t.driver, t.operator) == (driver, target)]
             found, true = sum(t.met or 0.0 for t, _ in mine), sum(f.met for _, f in mine)
-            assert found == pytest.approx(true, rel=0.03 if true > MANY else 0.2)
+            assert found == pytest.approx(true, rel=0.04 if true > MANY else 0.3)
 
 
 @pytest.mark.parametrize("partitions", [1, 3])

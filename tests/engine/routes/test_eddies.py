@@ -92,7 +92,7 @@ def test_an_eddy_goes_on_with_what_it_knows(
     eddy = EddyFilters("a", query.filters, ("kind", "x"), 1)
     screened = eddy.at(0).screen(rows.slice(0, 1_000))
     assert len(eddy.profile) == 0
-    eddy.learn([decode(encode(fact)) for fact in screened.facts])
+    eddy.learn(decode(encode(*screened.facts)))
     assert len(eddy.profile) > 500
     assert {table.buckets.attribute for table in eddy.profile.tables()} <= {"kind", "x"}
     cold = calls.count.total()

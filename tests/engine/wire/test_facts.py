@@ -45,6 +45,7 @@ from penstock.engine.wire.packets import (
     sort_out,
     to_batches,
     unpack_facts,
+    unpack_facts_for_steps,
 )
 from penstock.engine.wire.tags import META, READ
 from penstock.engine.wire.task_errors import errors_as_facts, raise_error
@@ -83,7 +84,7 @@ FACTS: list[Fact] = [
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
 def test_a_fact_comes_back_as_it_was(fact: Fact) -> None:
-    found = decode(encode(fact))
+    (found,) = decode(encode(fact))
     assert found == fact
     assert type(found) is type(fact)
     assert hash(found) == hash(fact)
@@ -94,17 +95,17 @@ def test_every_kind_is_tried() -> None:
 
 
 def test_every_kind_has_a_text_of_its_own() -> None:
-    kinds = {(type(fact), json.loads(encode(fact))["kind"]) for fact in FACTS}
+    kinds = {(type(fact), json.loads(encode(fact))[0]["kind"]) for fact in FACTS}
     assert len({kind for _, kind in kinds}) == len(kinds) == len(get_args(Fact))
 
 
-@pytest.mark.parametrize("data", [b'{"kind": "surprise", "rows": 1}', b'{"rows": 1}'])
+@pytest.mark.parametrize("data", [b'[{"kind": "surprise", "rows": 1}]', b'[{"rows": 1}]'])
 def test_an_unknown_kind_is_named(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"no fact of kind .*; there are Reading, StagedPart, "):
         decode(data)
 
 
-@pytest.mark.parametrize("data", [b'{"kind": "Shed"}', b'{"kind": "KeptChunk", "pid": 1}'])
+@pytest.mark.parametrize("data", [b'[{"kind": "Shed"}]', b'[{"kind": "KeptChunk", "pid": 1}]'])
 def test_a_fact_with_fields_missing_is_refused(data: bytes) -> None:
     with pytest.raises((TypeError, KeyError)):
         decode(data)
@@ -119,6 +120,20 @@ def test_facts_travel_as_packets() -> None:
     assert {packet.tag for packet in facts} == {META}
     assert unpack_facts(others[READ]) == FACTS[:1]
     assert readings(FACTS) == FACTS[:2]
+
+
+def test_several_facts_travel_in_one_packet() -> None:
+    assert unpack_facts([pack_fact(0, *FACTS), pack_fact(1), pack_fact(2, Drain())]) == [
+        *FACTS,
+        Drain(),
+    ]
+
+
+def test_steps_do_not_read_what_is_for_the_driver() -> None:
+    packets = [pack_fact(0, fact) for fact in FACTS]
+    for_driver = (OperatorFlow, EddySample, KeySketch, InputSample, TaskTime)
+    found = unpack_facts_for_steps(packets)
+    assert found == [fact for fact in FACTS if not isinstance(fact, for_driver)]
 
 
 def test_an_error_is_raised_as_it_was() -> None:

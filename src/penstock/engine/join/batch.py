@@ -116,6 +116,8 @@ class Batch:
 
     def stands_for_several(self, name: str) -> bool:
         """Whether rows of an input or inner join may stand for several tuples of an input."""
+        if not self.layout.weighted:
+            return False
         inner = self.routing.inner(name)
         members = (name,) if inner is None else inner.members
         return not self.layout.weighted.isdisjoint(members)

@@ -89,7 +89,7 @@ class Packing:
                 case _:
                     yield packet
                     yield from self._tell_view(packet)
-        yield from (pack_fact(0, fact) for fact in meter.read())
+        yield pack_fact(0, *meter.read())
 
     def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source

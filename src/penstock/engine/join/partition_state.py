@@ -49,8 +49,9 @@ class PartitionState:
     scans: dict[int, Chunk] = field(default_factory=dict)
     """Chunks sorted by time, by the identity of the chunk."""
 
-    reaches: dict[tuple[str, bool], Reach] = field(default_factory=dict)
-    """What probes can reach of an input or inner join, with or without what is new."""
+    reaches: dict[tuple[str, bool, bool], Reach] = field(default_factory=dict)
+    """What probes can reach of an input or inner join, with or without what is new, here or in all
+    partitions."""
 
     rusters: dict[str, NDArray[np.int16]] = field(default_factory=dict)
     """The numbers of new tuples' rusters, in the order of their chunk; they are not kept."""
@@ -135,11 +136,11 @@ class PartitionState:
         """
         if self.batch.stands_for_several(visit.target):
             return None
-        at = (visit.target, visit.includes_batch)
+        at = (visit.target, visit.includes_batch, is_everywhere)
         if at not in self.reaches:
-            self.reaches[at] = Reach.of(self.chunks(visit))
-        share = 1.0 if is_everywhere else self.batch.share_at(visit.target, self.pid)
-        return self.reaches[at].scaled(1.0 / share)
+            share = 1.0 if is_everywhere else self.batch.share_at(visit.target, self.pid)
+            self.reaches[at] = Reach.of(self.chunks(visit), share, self.batch.partitions)
+        return self.reaches[at]
 
     def _old(self, name: str) -> list[Chunk]:
         if self.batch.all_is_new:

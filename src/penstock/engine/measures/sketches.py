@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from penstock.engine.join.key_sketches import KeyShares
 from penstock.engine.wire.facts import Fact, KeySketch
 
-# Different hashes that a sketch of a batch is to have: with 256 of them a selectivity is known to
-# about a tenth, and batch after batch adds up.
-FEWEST = 256
-MOST = 512
+# Different hashes that a sketch of a batch is to have. With 256 of them a selectivity is known to
+# about a tenth, and batch after batch adds up; more would take longer to tell than they are worth.
+FEWEST = 180
+MOST = 2 * FEWEST
 
 _ALL = 2.0**64
 

@@ -36,7 +36,8 @@ class SwitchCost:
     kind: Literal["free", "fill", "rebuild"]
 
     rows: int = 0
-    """The rows in the windows that a rebuild joins."""
+    """The rows in the windows that a rebuild joins, and those of the inner results that are there
+    now: about as many must be made."""
 
     seconds: float = 0.0
     """The seconds of event time until what fills itself is whole."""
@@ -101,7 +102,7 @@ def _switch(
     query, wanted = layout.query, _modules(layout, routing)
     whole = _whole(layout, standing)
     gaps = gaps_of(query, routing, standing, whole) if wanted else {}
-    rows = _window_rows(layout, routing, standing)
+    rows = _window_rows(layout, routing, standing) + _inner_rows(standing)
     if _lacks_intervals(routing, standing):
         return _Switch(SwitchCost("rebuild", rows), routing, text_of(plan))
     if not gaps:
@@ -139,6 +140,12 @@ def _window_rows(layout: Layout, routing: Routing, standing: Manifest) -> int:
         for chunks in standing.modules.get(_home(layout, alias), {}).values()
         for chunk in chunks
     )
+
+
+def _inner_rows(standing: Manifest) -> int:
+    """The rows of inner results: they may be far more than those in the windows."""
+    kept = [standing.modules.get(module, {}) for module in standing.inner]
+    return sum(chunk.rows for parts in kept for chunks in parts.values() for chunk in chunks)
 
 
 def _home(layout: Layout, alias: str) -> Module:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Leg, Route, Visit
 from penstock.engine.views.results import Results
 from penstock.engine.wire.exchange import placement, scatter, spread
+from penstock.engine.wire.facts import OperatorFlow
 from penstock.engine.wire.packets import Packet, pack_fact, unpack_rows
 from penstock.engine.wire.tags import Tag
 
@@ -31,6 +32,12 @@ class Probing:
     writer: StateWriter
     by_tag: Mapping[Tag, list[Packet]]
     results: Results
+    flows: list[OperatorFlow] = field(default_factory=list)
+
+    def told(self) -> Iterator[Packet]:
+        """What went through the operators of all routes so far."""
+        if self.flows:
+            yield pack_fact(0, *self.flows)
 
     def waiting(self) -> Iterator[Packet]:
         """Packets that have come before the round in which they are needed."""
@@ -55,8 +62,7 @@ class Probing:
                     here.append(found.to_rows())
                 else:
                     yield from self._send_home(inner, found)
-            flows = meter.read(route.driver, route.number)
-            yield from (pack_fact(0, flow) for flow in flows)
+            self.flows.extend(meter.read(route.driver, route.number))
         if inner is not None and inner.is_local and inner.ready == self.round:
             yield from self._keep(inner, here)
 

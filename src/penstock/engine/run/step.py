@@ -55,6 +55,7 @@ class Step:
         yield from probing.waiting()
         for makes, routes in groupby(self.batch.routing.routes, key=lambda route: route.makes):
             yield from probing.join(self.batch.routing.inner(makes), routes)
+        yield from probing.told()
         yield from results.close()
 
     def _span(self, reads: list[Packet]) -> TickSpan | None:

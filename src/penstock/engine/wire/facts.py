@@ -209,14 +209,17 @@ _TYPES: Mapping[str, type[Fact]] = {type_.__name__: type_ for type_ in get_args(
 _FOR_DRIVER = (OperatorFlow, EddySample, KeySketch, InputSample, TaskTime)
 
 
-def encode(fact: Fact) -> bytes:
-    """A fact as JSON."""
-    return _ENCODER.encode({"kind": type(fact).__name__, **vars(fact)}).encode()
+def encode(*facts: Fact) -> bytes:
+    """Facts as JSON; several at once take less time than one by one."""
+    return _ENCODER.encode([{"kind": type(fact).__name__, **vars(fact)} for fact in facts]).encode()
 
 
-def decode(data: pa.Buffer | bytes) -> Fact:
-    """The fact in bytes that `encode` made; they may be in any buffer."""
-    fields = _DECODER.decode(str(data, "utf-8"))
+def decode(data: pa.Buffer | bytes) -> list[Fact]:
+    """The facts in bytes that `encode` made; they may be in any buffer."""
+    return [_revived(fields) for fields in _DECODER.decode(str(data, "utf-8"))]
+
+
+def _revived(fields: dict[str, Any]) -> Fact:
     kind = fields.pop("kind", None)
     type_ = _TYPES.get(kind)
     if type_ is None:
@@ -228,7 +231,7 @@ def decode(data: pa.Buffer | bytes) -> Fact:
 
 
 def is_for_driver(data: pa.Buffer | bytes) -> bool:
-    """Whether bytes that `encode` made hold a fact that only the driver reads."""
+    """Whether bytes that `encode` made hold facts that only the driver reads, by the first."""
     return bytes(data[:_LONGEST_START]).startswith(_STARTS)
 
 
@@ -253,7 +256,7 @@ def _chunk(fields: dict[str, Any]) -> ChunkInfo:
     return ChunkInfo(**fields)
 
 
-_STARTS = tuple(f'{{"kind": "{type_.__name__}"'.encode() for type_ in _FOR_DRIVER)
+_STARTS = tuple(f'[{{"kind": "{type_.__name__}"'.encode() for type_ in _FOR_DRIVER)
 _LONGEST_START = max(map(len, _STARTS))
 _ENCODER = json.JSONEncoder(default=_plain, check_circular=False)
 _DECODER = json.JSONDecoder()

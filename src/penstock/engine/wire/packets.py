@@ -60,19 +60,19 @@ def sort_out(packets: Iterable[Packet]) -> tuple[list[Packet], dict[Tag, list[Pa
     return by_tag.pop(META, []), by_tag
 
 
-def pack_fact(pid: int, fact: Fact) -> Packet:
-    """A fact for the driver, or for the next step at the same partition."""
-    return Packet(pid, META, encode(fact))
+def pack_fact(pid: int, *facts: Fact) -> Packet:
+    """Facts for the driver, or for the next step at the same partition; not both in one."""
+    return Packet(pid, META, encode(*facts))
 
 
 def unpack_facts(packets: Iterable[Packet]) -> list[Fact]:
     """The facts in packets."""
-    return [decode(packet.data) for packet in packets]
+    return [fact for packet in packets for fact in decode(packet.data)]
 
 
 def unpack_facts_for_steps(packets: Iterable[Packet]) -> list[Fact]:
     """The facts in packets but those that only the driver reads."""
-    return [decode(packet.data) for packet in packets if not is_for_driver(packet.data)]
+    return unpack_facts(packet for packet in packets if not is_for_driver(packet.data))
 
 
 def to_batches(packets: Iterable[Packet]) -> Iterator[pa.RecordBatch]:
