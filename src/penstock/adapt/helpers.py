@@ -57,5 +57,8 @@ class Trains(Protocol):
     ) -> Change | None:
         """Hear of a batch that followed a plan made by some training; a drift, if it is stale."""
 
+    def drift(self, plan: Plan) -> None:
+        """Hear that figures have drifted while a plan runs."""
+
     def training(self, statistics: Statistics) -> tuple[Trained, Mapping[str, str]]:
         """Training by the sample as it is now, and why streams have none."""

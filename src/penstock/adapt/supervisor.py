@@ -117,6 +117,8 @@ class StreamSupervisor:
             self._restart(subject, readings, report.batch)
         self._standing = self._stands(report)
         self._judge(report, plan)
+        if drifted and self._trainer is not None:
+            self._trainer.drift(plan)
         self._train(report, facts, plan)
         standing, has_moved = self._standing, self._has_moved
         if self.replanner.wants(standing, has_drifted=bool(drifted), has_moved=has_moved):

@@ -82,14 +82,21 @@ def conditions_read(report: Report, reader: Reader) -> Readings:
         text = texts.get(operator.operator)
         if operator.kind == "filter" and text is not None and operator.went_in:
             rows, passed = float(operator.went_in), float(operator.came_out)
-            yield Passing(text), Reading(passed, rows, _binomial(passed, rows))
+            yield Passing(text), Reading(passed, rows, _events(report, operator))
             if operator.seconds > 0.0 and rows >= _TIMED:
                 yield Cost(text), Reading(operator.seconds, rows, rows)
 
 
-def _binomial(passed: float, rows: float) -> float:
-    """Events with the same relative noise as a share that is drawn from rows."""
-    return passed * rows / max(rows - passed, 1.0) if passed else 0.0
+def _events(report: Report, operator: OperatorReport) -> float:
+    """Independent events with the same relative noise as the share of rows that passed.
+
+    Combinations that have a tuple in common pass or fail together: there are no more events than
+    new tuples.
+    """
+    rows, passed = operator.went_in, operator.came_out
+    events = passed * rows / max(rows - passed, 1.0)
+    new = report.inputs.get(operator.driver)
+    return events if new is None or rows <= new.tuples else min(events, float(new.tuples))
 
 
 @dataclass(frozen=True)
@@ -126,8 +133,9 @@ def probes_read(report: Report, reader: Reader) -> Iterator[tuple[Step, Reading]
     for operator in report.operators:
         step = steps.get(_place(operator))
         if operator.kind == "probe" and step is not None and operator.met:
-            found = float(operator.came_out)
-            yield step, Reading(found, operator.met, found)
+            found, came = float(operator.came_out), float(operator.went_in)
+            # What one tuple finds is all of one key: neither side has more events than rows.
+            yield step, Reading(found, operator.met, min(found, came, operator.met / came))
 
 
 def _place(operator: OperatorReport) -> Place:

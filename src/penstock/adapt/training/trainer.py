@@ -46,6 +46,7 @@ class Trainer:
         self._is_due = True
         self._is_affordable = False
         self._is_stale = False
+        self._is_void = False
         self._age = 0
         self.trainings = 0
         self._last: tuple[Trained, Mapping[str, str]] | None = None
@@ -88,6 +89,15 @@ class Trainer:
         self._is_due = self._is_stale = True
         return Change("drift", reason)
 
+    def drift(self, plan: Plan) -> None:
+        """Figures have drifted: what was trained by those before promises nothing any more.
+
+        Of a mesh that runs its own routes tell whether it is stale.
+        """
+        if not isinstance(plan, MeshJoin):
+            self._reservoir.forget(1)
+            self._last, self._is_void, self._is_due = None, True, True
+
     def training(self, statistics: Statistics) -> tuple[Trained, Mapping[str, str]]:
         """Training by the sample as it is now, and why streams have none.
 
@@ -96,9 +106,11 @@ class Trainer:
         """
         is_old = self._last is None or self._is_due or self._age >= self._pause
         if is_old and self._may_train:
-            self._is_due, self._is_stale, self._age = False, False, 0
+            self._is_due, self._is_stale, self._is_void, self._age = False, False, False, 0
             self._last = self._reservoir.training(statistics)
             self.trainings += 1
+        if self._is_void:
+            return {}, {}
         return self._last or (statistics.training, statistics.untrained)
 
     def _keep(self) -> None:
