@@ -138,3 +138,38 @@ def test_a_trainer_trains_when_it_can_and_again_when_the_mesh_is_stale() -> None
     fresh = mesh_by(dict(trainer.training(given)[0]))
     assert fresh != plan
     assert not trainer.wants_plan
+
+
+def drawn_twice(trainer: Trainer, *, is_affordable: bool = True) -> None:
+    """Two batches of a plan that is no mesh, as many as training needs."""
+    plan = default_plan(sector_query())
+    for batch in range(2):
+        facts = [drawn(tuples(1_000, batch), 1_000 * batch)]
+        assert trainer.observe((), facts, plan, {}, is_affordable) is None
+
+
+def test_nothing_is_trained_before_there_was_work_enough() -> None:
+    query = sector_query()
+    trainer = Trainer(query)
+    drawn_twice(trainer, is_affordable=False)
+    assert not trainer.wants_plan
+    assert trainer.training(Statistics(query)) == ({}, {})
+    assert trainer.trainings == 0
+    drawn_twice(trainer)
+    assert trainer.wants_plan
+    assert set(trainer.training(Statistics(query))[0]) == {"S"}
+    assert trainer.trainings == 1
+
+
+def test_training_from_before_a_drift_is_forgotten() -> None:
+    query = sector_query()
+    trainer, plan = Trainer(query), default_plan(query)
+    drawn_twice(trainer)
+    given = replace(Statistics(query), training=trainer.training(Statistics(query))[0])
+    assert given.training
+    trainer.drift(mesh_by(dict(given.training)))
+    assert trainer.training(given)[0] is given.training
+    trainer.drift(plan)
+    assert trainer.training(given) == ({}, {})
+    drawn_twice(trainer)
+    assert trainer.training(given)[0]
