@@ -108,7 +108,7 @@ def test_what_cannot_be_done_is_refused(
     [
         ("replan", "advise", "replan advise: replan is advise"),
         ("shed", "on", "shed on: shedding is on, for a delay of 5 s"),
-        ("shed", "off", "shed off: shedding is off, for a delay of 5 s"),
+        ("shed", "off", "shed off: shedding is off: all is kept from the next batch on"),
     ],
 )
 def test_planning_and_shedding_are_switched(

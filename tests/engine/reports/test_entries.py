@@ -81,6 +81,7 @@ FIELDS: dict[str, Any] = {
     ).map(tuple),
     "stats": by_name(TABLES),
     "changes": st.lists(CHANGES, max_size=2).map(tuple),
+    "filling": st.lists(st.text(max_size=5), max_size=2).map(tuple),
 }
 REPORTS = st.builds(Report, **FIELDS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -54,8 +55,10 @@ class Moment:
     change: Change | None
 
 
-def play(burst: Burst, *, is_on: bool = True) -> list[Moment]:
-    """All batches of a run over the burst."""
+def play(
+    burst: Burst, *, is_on: bool = True, orders: Mapping[int, str] = MappingProxyType({})
+) -> list[Moment]:
+    """All batches of a run over the burst; after some of them orders are given."""
     nature = nature_of(burst)
     query = pair_query(burst.window, is_limited=burst.limit is not None)
     plan: Plan = default_plan(query)
@@ -70,6 +73,8 @@ def play(burst: Burst, *, is_on: bool = True) -> list[Moment]:
         drops, change = (plan.drops, None) if found is None else found
         moments.append(Moment(at, report, kept, plant.results - before, change))
         plan = replace(plan, drops=drops)
+        if len(moments) in orders:
+            shedder.obey(orders[len(moments)])
     return moments
 
 

@@ -57,6 +57,9 @@ def _answered(question: Question) -> Weighed | None:
     """The answer, or None if no plan can be made of these figures: the running one goes on."""
     try:
         return weigh(question)
-    except (PenstockError, ArithmeticError, ValueError) as error:
+    except PenstockError as error:
         _LOG.warning("cannot plan again: %s", error)
-        return None
+    except Exception:
+        # Users' functions and training come in here too: whatever they raise, the query goes on.
+        _LOG.warning("cannot plan again", exc_info=True)
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from math import inf, log
@@ -11,6 +12,8 @@ from penstock.adapt.shedding.keep_curve import KeepCurve, keep_curve
 from penstock.plan.drops import NO_DROPS
 from penstock.plan.plan import Plan
 from penstock.stats.known import Known
+
+_LOG = logging.getLogger(__name__)
 
 
 class CurveMaker:
@@ -40,7 +43,12 @@ class CurveMaker:
 
     def _collect(self) -> None:
         if self._making is not None and self._making.done():
-            self._newest, self._making = self._making.result(), None
+            made, self._making = self._making, None
+            error = made.exception()
+            if error is None:
+                self._newest = made.result()
+            else:
+                _LOG.warning("cannot tell what to shed", exc_info=error)
 
     def _begin(self, known: Known, plan: Plan) -> None:
         if self._is_inline:

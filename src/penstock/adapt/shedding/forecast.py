@@ -33,7 +33,9 @@ class Forecast:
     def job(self, position: float, span: float, ahead: float = 0.0) -> Job:
         """The work of that batch."""
         x, rates = self.curve.kept(position), self.fill.rates
-        flows = {alias: x[alias] * rate / self._usual(alias) for alias, rate in rates.items()}
+        usual = {alias: self._usual(alias) for alias in rates}
+        # A stream that was silent when the curve was made has no usual rate to go by.
+        flows = {a: x[a] * rate / usual[a] for a, rate in rates.items() if usual[a]}
         rows = sum(rates.values()) * span
         return self._job(rows, self.curve.load(position), flows, span, ahead)
 

@@ -75,12 +75,14 @@ class Shedder:
         self._behind = Behind(settings)
         self._is_on = wish.is_on
         self._is_shedding = False
+        self._is_ours = wish.is_on
         self._late, self._calm, self._heard = 0, 0, 0
 
     def obey(self, order: str) -> str:
         """Shed, or shed no more, from the next batch on; the answer."""
         self._is_on = order == "on"
-        return f"shedding is {order}, for a delay of {self._wish.delay:g} s"
+        self._is_ours = self._is_ours or self._is_on
+        return f"shedding is on, for a delay of {self._wish.delay:g} s" if self._is_on else _OFF
 
     def close(self) -> None:
         """The run has ended."""
@@ -167,7 +169,7 @@ class Shedder:
 
     def _off(self, plan: Plan) -> Boxes | None:
         """No drop boxes, if somebody has switched shedding off."""
-        if self._is_on or not self._wish.is_on or not plan.drops.kept:
+        if self._is_on or not self._is_ours or not plan.drops.kept:
             return None
         self._is_shedding = False
         return replace(plan.drops, kept=()), Change("shed", "shedding was switched off")
@@ -179,11 +181,16 @@ class Shedder:
         if not self._model.is_known or report.delay is None:
             return None
         is_busy = report.busy is None or report.busy >= self._settings.behind_busy
+        # Whoever catches up with data that waited is late, and does not fall behind.
+        is_busy = is_busy and report.seconds > (report.span or 0.0)
         load = self._load(forecast, now) if is_busy else 0.0
-        position = forecast.position(*self._at_target(now))
+        position = forecast.position(*self._at_target(now)) if load > 1.0 else 0.0
         left = forecast.curve.share(forecast.curve.kept(position))
         said = self._behind.hear(report.delay, load, remedy_of(left, load, self._wish.delay))
         return None if said is None else (plan.drops, said)
+
+
+_OFF = "shedding is off: all is kept from the next batch on"
 
 
 def _is_limited(query: Query) -> bool:

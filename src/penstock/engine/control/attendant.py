@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from threading import Lock
@@ -12,6 +13,8 @@ from penstock.engine.reports.entries import Answer
 from penstock.engine.reports.parts import Change
 from penstock.engine.state.store import Store
 from penstock.errors import PenstockError
+
+_LOG = logging.getLogger(__name__)
 
 
 class Attendant:
@@ -49,6 +52,10 @@ class Attendant:
             said = self._obey(found)
         except PenstockError as error:
             self._answer(found, str(error), is_refused=True)
+        except Exception as error:
+            # An order comes from outside: none may end the run.
+            _LOG.warning("cannot obey %s", found.name, exc_info=True)
+            self._answer(found, f"it cannot be done ({type(error).__name__})", is_refused=True)
         else:
             self._answer(found, said)
 

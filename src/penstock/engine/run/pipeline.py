@@ -27,7 +27,7 @@ from penstock.engine.run.job import Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.preflight import refuse_closed
 from penstock.engine.run.silence import Silence
-from penstock.engine.run.supervisor import Supervisor
+from penstock.engine.run.supervisor import Guarded, Supervisor
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
@@ -37,7 +37,7 @@ from penstock.engine.state.plan_log import PlanLog, PlanRecord
 from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
-from penstock.errors import PlanError, UsageError
+from penstock.errors import PenstockError, PlanError, UsageError
 from penstock.plan.plan import Plan
 
 _LOG = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class Pipeline:
         self._key_shares: KeyShares = {}
         self._rebuilt_at_once = rebuilt_at_once
         self._keeps_boxes = keeps_boxes
-        self._supervisor = supervisor
+        self._supervisor: Supervisor | None = None if supervisor is None else Guarded(supervisor)
         self._next_plan: Plan | None = None
         self._planning = Lock()
         self._notes: list[Change] = []
@@ -212,8 +212,18 @@ class Pipeline:
         if plan is not None:
             return plan, "it was given while the query ran"
         if self._supervisor is not None:
-            plan = self._supervisor.next_plan(self.plan, number)
+            plan = self._possible(self._supervisor.next_plan(self.plan, number))
         return plan, "the query started with it" if plan is None else "the reports say why"
+
+    def _possible(self, plan: Plan | None) -> Plan | None:
+        """A plan of the supervisor's, if batches can follow it."""
+        try:
+            if plan is not None:
+                routing_of(plan, layout_of(plan, self.manifest))
+            return plan
+        except PenstockError as error:
+            _LOG.warning("a plan cannot be followed: %s", error)
+            return None
 
     def _tell(self, report: Report, old: Manifest, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
@@ -231,10 +241,11 @@ class Pipeline:
 
     def _adopt(self, plan: Plan) -> None:
         """Follow a plan from now on; one that batches cannot follow is refused."""
-        self.plan = replace(plan, query=self.checkpoint.placed(plan.query))
-        self.layout = layout_of(self.plan, self.manifest)
-        self.adaptive = AdaptiveRouting(self.plan, self.layout)
-        self.adaptive.routing(self.manifest.batch + 1)
+        plan = replace(plan, query=self.checkpoint.placed(plan.query))
+        layout = layout_of(plan, self.manifest)
+        adaptive = AdaptiveRouting(plan, layout)
+        adaptive.routing(self.manifest.batch + 1)
+        self.plan, self.layout, self.adaptive = plan, layout, adaptive
 
     def _jobs(self, number: int) -> BatchJobs:
         routing = self.adaptive.routing(number)

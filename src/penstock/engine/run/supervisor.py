@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 from penstock.engine.control.order import Order
 from penstock.engine.join.sampling import Draw
 from penstock.engine.reports.report import Report
 from penstock.engine.wire.facts import Fact
 from penstock.plan.plan import Plan
+
+_LOG = logging.getLogger(__name__)
+_MOST_FAULTS = 3
+"""Faults after which a supervisor is asked no more: what goes wrong three times goes on so."""
+
+Answer = TypeVar("Answer")
 
 
 class Supervisor(Protocol):
@@ -29,3 +36,46 @@ class Supervisor(Protocol):
 
     def close(self) -> None:
         """The run has ended."""
+
+
+class Guarded:
+    """A supervisor whose faults do not end the run: it goes on with what it follows.
+
+    The first few are warnings; after them the supervisor is asked no more.
+    """
+
+    def __init__(self, supervisor: Supervisor):
+        self._supervisor = supervisor
+        self._faults = 0
+
+    def next_plan(self, running: Plan, number: int) -> Plan | None:
+        """The plan that batch `number` is to follow; None for the same."""
+        return self._try(lambda: self._supervisor.next_plan(running, number), None)
+
+    def samples(self, number: int) -> Mapping[str, Draw]:
+        """Samples that batch `number` is to draw."""
+        return self._try(lambda: self._supervisor.samples(number), {})
+
+    def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
+        """Hear of a batch that is final."""
+        return self._try(lambda: self._supervisor.observe(report, facts, plan), report)
+
+    def obey(self, order: Order) -> str:
+        """Do what an order says: whoever gave it is told of a fault."""
+        return self._supervisor.obey(order)
+
+    def close(self) -> None:
+        """The run has ended."""
+        self._try(self._supervisor.close, None)
+
+    def _try(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
+        if self._faults >= _MOST_FAULTS:
+            return otherwise
+        try:
+            return ask()
+        except Exception:
+            self._faults += 1
+            is_last = self._faults == _MOST_FAULTS
+            what = "the streams are followed no more" if is_last else "the query goes on as it does"
+            _LOG.warning("a fault in following the streams: %s", what, exc_info=True)
+            return otherwise
