@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from penstock.engine.run.handle import Handle, message_of, within_itself
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
-from penstock.engine.spark.jvm import is_lost, lost_error
+from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.runner import on_spark
 from penstock.engine.wire.facts import Drain
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
@@ -32,7 +31,6 @@ _LOOK = 0.5
 """Seconds between two looks for orders while Spark waits for its trigger."""
 _SHORTEST_WAIT = 0.001
 """Seconds; Spark refuses to wait for none."""
-_IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
 
 
 class SparkRun(Handle):
@@ -231,12 +229,9 @@ class SparkRun(Handle):
             return lost_error()
         if self._error is not None and not isinstance(self._error, PySparkException | Py4JError):
             return self._error
-        found = _IO_ERROR.search(str(error))
-        if found and self._error is None:
-            return StateError(
-                f"Spark cannot write in {self.pipeline.checkpoint.store.root}: {found[1]}",
-                hint="nothing is lost: mend that, then run again on this checkpoint",
-            )
+        unwritten = storage_error(error, self.pipeline.checkpoint.store.root)
+        if unwritten is not None and self._error is None:
+            return unwritten
         return StateError(
             f"the batch failed on Spark: {_first_line(self._error or error)}",
             hint="nothing is lost: run again on this checkpoint; Spark's log has the details",

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from contextlib import suppress
 from subprocess import Popen, TimeoutExpired
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 
-from penstock.errors import EngineError
+from penstock.engine.places.place import Place
+from penstock.errors import EngineError, StateError
 
 # A process that was killed lets go of its sockets a moment before it is seen to have ended.
 _MOMENT = 2.0
+_IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
 # What Spark takes to remove its temporary folders, and more.
 _LONGEST_END = 10.0
 
@@ -52,6 +56,19 @@ def lost_error() -> EngineError:
         "Spark's Java process has ended in the middle of the run",
         hint="nothing is lost: run again on this checkpoint; it was killed, or ran out of memory "
         f"(Spark's log: {log_file()})",
+    )
+
+
+def storage_error(error: BaseException, root: Place) -> StateError | None:
+    """The error of a checkpoint that Spark cannot write in, if that is what went wrong."""
+    found = (
+        _IO_ERROR.search(str(error)) if isinstance(error, PySparkException | Py4JError) else None
+    )
+    if found is None:
+        return None
+    return StateError(
+        f"Spark cannot write in {root}: {found[1]}",
+        hint="nothing is lost: mend that, then run again on this checkpoint",
     )
 
 

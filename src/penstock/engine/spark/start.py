@@ -18,7 +18,7 @@ from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, refuse_endless
 from penstock.engine.spark.deliver import deliverer
 from penstock.engine.spark.handle import SparkRun
-from penstock.engine.spark.jvm import is_lost, lost_error
+from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.state.checkpoint import Checkpoint
@@ -71,6 +71,9 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
         (pipeline or held).close()
         if is_lost(error):
             raise lost_error() from None
+        unwritten = storage_error(error, held.store.root)
+        if unwritten is not None:
+            raise unwritten from None
         raise
     return run
 
