@@ -136,6 +136,7 @@ class StreamSupervisor:
             case "pin":
                 self._wanted = forced_plan(self.running.query, order.value)
                 self.replanner.mode = "off"
+                self._follow_up.drop()
                 return f"the plan stays from now on: {render_plan(self._wanted)}"
         raise UsageError(f"the supervisor cannot {order.kind}", hint="it takes replan and pin")
 
@@ -235,7 +236,7 @@ class StreamSupervisor:
         if self._wanted is not None and identity(self._wanted) == given:
             self._wanted = None
         elif given != self._identity:
-            self.replanner.mode = "off"
+            self.replanner.mode, self._drops = "off", None
             self._follow_up.drop()
             self._changes.append(Change("order", "a plan was given by hand: it stays", text))
         self._adopted(plan, self._predictions.known)

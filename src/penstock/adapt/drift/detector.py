@@ -44,7 +44,7 @@ class Detector:
         self._each = 1.0
         self._total = self._squares = 0.0
         self._window: Any = None
-        self._waiting: list[float] = []
+        self._waiting: deque[float] = deque(maxlen=settings.remembered_batches)
         self._values: deque[float] = deque(maxlen=settings.remembered_batches)
 
     def see(self, reading: Reading, windows: Windows | None) -> int | None:
@@ -60,13 +60,14 @@ class Detector:
         if jumped is not None or windows is None:
             return jumped
         self._window = self._window or windows()
-        waiting, self._waiting = self._waiting, []
-        drifts = [self._drifted(each) for each in waiting]
+        drifts = [self._drifted(each) for each in self._waiting]
+        self._waiting.clear()
         return batches_since(self._values) if any(drifts) else None
 
     def begin(self) -> None:
         """Begin anew: the next value is what others are compared with."""
-        self._window, self._waiting = None, []
+        self._window = None
+        self._waiting.clear()
         self._values.clear()
         self._total = self._squares = 0.0
         self._reference = None

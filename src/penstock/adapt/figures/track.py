@@ -6,6 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from math import inf, sqrt
 
+_FORGOTTEN = 1e-9
+"""Seconds or rows of which so little is left say nothing; less would lose its digits."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -55,6 +58,8 @@ class Track:
         self.below *= decay
         self.hits *= decay
         self.squares *= decay * decay
+        if self.below < _FORGOTTEN:
+            self.above = self.below = self.hits = self.squares = 0.0
 
     def restart(self, batches: int) -> None:
         """Forget all but the latest readings."""

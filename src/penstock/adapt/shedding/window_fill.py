@@ -33,7 +33,8 @@ class Arrivals:
             self._earlier = kept / span
         self._follow(tuples, span)
         self._now += span
-        self._kept.append((self._now, kept))
+        if self._extent < inf:
+            self._kept.append((self._now, kept))
         self.content += kept
         while self._kept and self._kept[0][0] <= self._now - self._extent:
             self.content -= self._kept.popleft()[1]

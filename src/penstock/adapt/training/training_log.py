@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from penstock.engine.state.store import Store
+from penstock.errors import PenstockError
 from penstock.query import Query
 from penstock.stats.training import Training, operators_of
 
@@ -33,14 +34,14 @@ def load_training(store: Store, query: Query) -> dict[str, Training]:
 
     Plans do not need it: where it cannot be read there is none.
     """
-    names = [name for name in store.names(_FOLDER) if _is_whole(name)]
-    if not names:
-        return {}
     try:
+        names = [name for name in store.names(_FOLDER) if _is_whole(name)]
+        if not names:
+            return {}
         data = json.loads(bytes(store.read(names[-1])))["training"]
         found = {alias: _training(fields) for alias, fields in data.items()}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        _LOG.warning("cannot read %s, so that meshes are trained anew: %s", names[-1], error)
+    except (PenstockError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        _LOG.warning("cannot read the last training, so that meshes are trained anew: %s", error)
         return {}
     return {alias: each for alias, each in found.items() if _fits(query, each)}
 

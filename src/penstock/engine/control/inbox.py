@@ -57,7 +57,7 @@ class Inbox:
         """Delete the file of an order that was answered."""
         try:
             self._store.remove([file_of(name)])
-        except OSError:
+        except (OSError, PenstockError):
             return  # It is told of again in the next run, as one from before.
         self._taken.discard(name)
         self._suspects.discard(name)

@@ -86,12 +86,14 @@ class LogWriter:
     def _begin(self) -> dict[str, int]:
         """Go on with the last segment of an earlier run; where that was cut off, on a new line."""
         self._store.remove(left_drafts(self._store))
-        sizes = self._sizes = segments(self._store)
+        sizes = segments(self._store)
         self._name = next(reversed(sizes), segment_name(0))
         if sizes:
             lines = lines_of(self._store, self._name)
             self._is_whole = not lines or lines[-1].endswith(b"\n")
             self._buffer = b"".join(lines) + (b"" if self._is_whole else b"\n")
+        # Only now: what could not be read must not be written over.
+        self._sizes = sizes
         return sizes
 
     def _split(self, lines: list[bytes]) -> Iterable[bytes]:
