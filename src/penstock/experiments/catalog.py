@@ -8,9 +8,25 @@ from difflib import get_close_matches
 from penstock.errors import UsageError
 from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
-from penstock.experiments.sliding_windows import example_1
+from penstock.experiments.multi_join import laziness, orders, scaling
+from penstock.experiments.rate_based import five_way, selections, three_way
+from penstock.experiments.sliding_windows import example_1, gain, heuristic_error, need
 
-EXPERIMENTS: tuple[Experiment, ...] = (example_1.EXPERIMENT,)
+EXPERIMENTS: tuple[Experiment, ...] = (
+    selections.EXPERIMENT,
+    three_way.EXPERIMENT,
+    five_way.EXPERIMENT,
+    example_1.EXPERIMENT,
+    need.EXPERIMENT,
+    gain.EXPERIMENT,
+    heuristic_error.EXPERIMENT,
+    orders.TABLE_5,
+    orders.TABLE_6,
+    orders.TABLE_7,
+    scaling.EXPERIMENT,
+    laziness.EXPERIMENT,
+)
+"""By paper, in the order of its figures."""
 
 ALL = "all"
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_POINTS = 30
 """Of a line with more points, only some are marked."""
+_MOST_COLUMNS = 4
 _GROUP = 0.8
 """The part of a category that its bars take."""
 
@@ -134,13 +135,20 @@ def _legend(
     names = [Line2D([], [], color=c, linewidth=4, label=n) for n, c in colours.items()]
     origins = list(dict.fromkeys(each.origin for each in drawn))
     styles = [Line2D([], [], label=o, **_line_style(o, palette.ink, palette)) for o in origins]
-    handles = [*(names if len(names) > 1 else []), *styles, *bands]
+    shown = [*(names if len(names) > 1 else []), *styles, *bands]
+    columns = min(len(shown), _MOST_COLUMNS)
+    handles = _by_rows(shown, columns)
     axes.legend(
         handles=handles,
         loc="upper left",
         bbox_to_anchor=(0.0, -0.16),
-        ncols=min(len(handles), 4),
+        ncols=columns,
         frameon=False,
         fontsize="small",
         labelcolor=palette.ink,
     )
+
+
+def _by_rows(handles: list[Any], columns: int) -> list[Any]:
+    """Entries of a legend in the order in which it must be given them to have them row by row."""
+    return [each for first in range(columns) for each in handles[first::columns]]

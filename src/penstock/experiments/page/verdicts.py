@@ -37,12 +37,17 @@ def counts_text(details: Iterable[Detail]) -> str:
     """How many experiments and claims, and how many of these hold."""
     known = list(details)
     verdicts = [word(claim["holds"]) for detail in known for claim in detail["claims"]]
-    parts = [f"{verdicts.count(each)} {_SIGNS[each]} {each}" for each in WORDS]
+    counted = {each: verdicts.count(each) for each in WORDS}
+    parts = [f"{n} {_SIGNS[each]} {_verb(each, n)}" for each, n in counted.items()]
     crashed = sum("error" in detail for detail in known)
     shown = [part for part in parts if not part.startswith("0 ")]
     shown += [f"{crashed} crashed"] if crashed else []
     of = f"{len(known)} experiment{'s' * (len(known) != 1)}, {len(verdicts)} claims"
     return f"{of}: {', '.join(shown)}" if shown else of
+
+
+def _verb(verdict: str, count: int) -> str:
+    return verdict if count == 1 else {"holds": "hold", "fails": "fail"}.get(verdict, verdict)
 
 
 def _spoken(detail: Detail) -> str:
