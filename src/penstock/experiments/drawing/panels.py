@@ -106,13 +106,22 @@ def _colours(names: Iterable[str], palette: Palette) -> dict[str, str]:
 def _line_style(origin: Origin, colour: str, palette: Palette) -> dict[str, Any]:
     match origin:
         case "measured":
-            return {"color": colour, "marker": "o", "markersize": 4, "linewidth": 1.6, "zorder": 3}
+            points = {"marker": "o", "markersize": 4, "markerfacecolor": colour}
+            line = {"color": _faded(colour), "linewidth": 2.6, "markeredgecolor": colour}
+            return {**line, **points, "zorder": 2}
         case "model":
-            return {"color": colour, "linestyle": (0, (4, 2)), "linewidth": 1.4, "zorder": 2}
+            return {"color": colour, "linestyle": (0, (4, 2)), "linewidth": 1.4, "zorder": 3}
         case "paper":
             hollow = {"markerfacecolor": palette.paper, "markeredgecolor": colour}
             size = {"markersize": 8, "markeredgewidth": 1.6}
             return {"linestyle": "none", "marker": "D", "zorder": 4, **hollow, **size}
+
+
+def _faded(colour: str) -> tuple[float, float, float, float]:
+    """A colour on which a dashed line of the same colour is seen."""
+    from matplotlib.colors import to_rgba
+
+    return to_rgba(colour, 0.4)
 
 
 def _bar_style(origin: Origin, colour: str, palette: Palette) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _relative(paper: float, ours: float) -> float:
 
 
 def _percent(part: float) -> str:
-    return f"{100 * part:.2g} %" if part < 1 else f"{100 * part:.0f} %"
+    return f"{100 * part:.2g} %" if part < 0.995 else f"{100 * part:.0f} %"
 
 
 def _figures(values: Mapping[str, float], unit: str) -> str:

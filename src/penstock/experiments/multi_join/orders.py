@@ -34,21 +34,23 @@ _GIVEN: dict[int, tuple[Setting, Costs]] = {
 """Each table's streams, and the costs of orders that the paper states."""
 _BEST = {5: "1234", 6: "2134", 7: "3142"}
 _WORST = {5: 86_850.0, 6: 646_050.0}
+_RANKS = (0, 1, 2, 4, 8, 12, 16, 20, 23)
+"""The orders that are run at quick size, by their rank."""
 _ONE_IN = 1e-4
 """The paper rounds to whole comparisons."""
 
 
 def _run(table: int, size: Size, progress: Progress) -> Findings:
     setting, given = _GIVEN[table]
-    seconds = {5: 800.0, 6: 100.0, 7: 200.0}[table] * (1 if size == "quick" else 4)
-    orders = setting.orders()
-    foreseen, measured = {}, {}
-    for done, order in enumerate(orders):
-        progress(done, len(orders))
-        name = "".join(each.removeprefix("S") for each in order)
-        foreseen[name] = multiway_cost(setting.windows, order, setting.match)
-        measured[name] = counted(setting, first(order), seconds)
-    names = sorted(foreseen, key=lambda name: foreseen[name])
+    seconds = {5: 600.0, 6: 200.0, 7: 300.0}[table] * (1 if size == "quick" else 4)
+    orders = {_digits(order): order for order in setting.orders()}
+    foreseen = {n: multiway_cost(setting.windows, o, setting.match) for n, o in orders.items()}
+    names = sorted(orders, key=lambda name: foreseen[name])
+    asked = [names[rank] for rank in _RANKS] if size == "quick" else names
+    measured = {}
+    for done, name in enumerate(asked):
+        progress(done, len(asked))
+        measured[name] = counted(setting, first(orders[name]), seconds)
     claims = (
         _stated(given, foreseen),
         _extremes(table, foreseen),
@@ -58,24 +60,28 @@ def _run(table: int, size: Size, progress: Progress) -> Findings:
     return Findings((_chart(names, foreseen, measured, given),), claims, _table(foreseen, measured))
 
 
+def _digits(order: Sequence[str]) -> str:
+    return "".join(name.removeprefix("S") for name in order)
+
+
 def _chart(names: Sequence[str], foreseen: Costs, measured: Costs, given: Costs) -> LineChart:
     places = {name: float(n) for n, name in enumerate(names, 1)}
     whole = tuple(places.values())
-    stated = {name: cost for name, cost in given.items() if name in places}
+    run = {name: measured[name] for name in names if name in measured}
     return LineChart(
         "Cost of the 24 orders, from the cheapest by the model",
         Axis("rank by the model", low=0.0, high=25.0),
         Axis("comparisons", "1/s", low=0.0),
         (
             Series("cost", "model", whole, tuple(foreseen[name] for name in names)),
-            Series("cost", "measured", whole, tuple(measured[name] for name in names)),
-            Series("cost", "paper", tuple(places[n] for n in stated), tuple(stated.values())),
+            Series("cost", "measured", tuple(places[n] for n in run), tuple(run.values())),
+            Series("cost", "paper", tuple(places[n] for n in given), tuple(given.values())),
         ),
     )
 
 
 def _table(foreseen: Costs, measured: Costs) -> Table:
-    rows = tuple((name, foreseen[name], measured[name]) for name in foreseen)
+    rows = tuple((name, foreseen[name], measured.get(name)) for name in foreseen)
     return Table(("order", "model comparisons/s", "counted comparisons/s"), rows)
 
 
@@ -106,15 +112,17 @@ def _extremes(table: int, foreseen: Costs) -> Claim:
 
 
 def _agreement(foreseen: Costs, measured: Costs) -> Claim:
-    names = list(foreseen)
+    names = list(measured)
     rank = float(spearmanr([foreseen[n] for n in names], [measured[n] for n in names])[0])
     off = max(abs(measured[n] / foreseen[n] - 1) for n in names)
     return checked(
         "The model's costs are what nested loops compare when run",
         paper="analysis only",
-        ours=f"rank correlation {rank:.3f} over 24 orders, off by {100 * off:.0f} % at most",
+        ours=f"rank correlation {rank:.3f} over {len(names)} orders, "
+        f"off by {100 * off:.0f} % at most",
         checks={"rank correlation of 0.95 and more": rank >= 0.95, "within 15 %": off <= 0.15},
-        reason="A window of two or five values need not hold each of them equally often at a time",
+        reason="Of a slow stream’s window some ten tuples match the other slow ones, so that runs "
+        "of minutes scatter; the order of costs is right",
     )
 
 
@@ -132,7 +140,7 @@ def _chosen(table: int, measured: Costs) -> Claim:
 _ABOUT = (
     "Four windows are joined on a common attribute by multi-way nested loops, new tuples "
     "outermost. {what} The model is that of Appendix A, in comparisons a second; the laboratory "
-    "runs every order on random streams of these rates and counts what its loops compare, once "
+    "runs the orders on random streams of these rates and counts what its loops compare, once "
     "all windows are full."
 )
 

@@ -6,7 +6,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from penstock.duration import MICROS
+from penstock.engine.rows.columns import TS
 from penstock.experiments.setting.streams import Stream, tuples_of
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy, Mode
@@ -71,21 +75,22 @@ def in_place(order: Sequence[str]) -> Loops:
 
 
 def counted(setting: Setting, loops: Loops, seconds: float, tau: float = 0.0) -> float:
-    """Comparisons/s in the laboratory over so many seconds, once all windows are full."""
+    """Comparisons/s in the laboratory over so many seconds, once all windows are full.
+
+    They are nested loops; with τ, tuples are joined and expired so often.
+    """
     start = setting.longest + tau
-    whole, before = (_compares(setting, loops, end, tau) for end in (start + seconds, start))
+    tuples = _tuples(setting, start + seconds)
+    mode: Mode = Lazy(round(tau * MICROS)) if tau else Eager()
+    plan, early = _plan(setting, loops), pc.field(TS) < round(start * MICROS)
+    whole = run(plan, tuples, mode).work.compares
+    before = run(plan, {name: t.filter(early) for name, t in tuples.items()}, mode).work.compares
     return (whole - before) / seconds
 
 
-def _compares(setting: Setting, loops: Loops, end: float, tau: float) -> int:
-    """Comparisons of nested loops from the start; with τ, joined and expired so often."""
-    tuples = tuples_of(
-        {n: Stream(rate, {"k": values}) for n, (rate, _, values) in setting.streams.items()},
-        end,
-        seed=1,
-    )
-    mode: Mode = Lazy(round(tau * MICROS)) if tau else Eager()
-    return run(_plan(setting, loops), tuples, mode).work.compares
+def _tuples(setting: Setting, seconds: float) -> dict[str, pa.Table]:
+    streams = {n: Stream(rate, {"k": values}) for n, (rate, _, values) in setting.streams.items()}
+    return tuples_of(streams, seconds, seed=1)
 
 
 def _plan(setting: Setting, loops: Loops) -> MultiwayJoin:
