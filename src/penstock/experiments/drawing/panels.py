@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _MOST_POINTS = 30
 """Of a line with more points, only some are marked."""
-_MOST_COLUMNS = 4
+_ONE_LINE, _BESIDE, _COLUMNS = 90, 8, 4
+"""Letters that a line of the legend holds, those that a sign takes, and columns if it has more."""
 _GROUP = 0.8
 """The part of a category that its bars take."""
 
@@ -145,7 +146,8 @@ def _legend(
     origins = list(dict.fromkeys(each.origin for each in drawn))
     styles = [Line2D([], [], label=o, **_line_style(o, palette.ink, palette)) for o in origins]
     shown = [*(names if len(names) > 1 else []), *styles, *bands]
-    columns = min(len(shown), _MOST_COLUMNS)
+    letters = sum(len(str(each.get_label())) + _BESIDE for each in shown)
+    columns = len(shown) if letters <= _ONE_LINE else _COLUMNS
     handles = _by_rows(shown, columns)
     axes.legend(
         handles=handles,

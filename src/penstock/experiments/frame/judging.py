@@ -8,6 +8,10 @@ from penstock.experiments.frame.claim import Claim, Verdict
 
 NEARLY = 3.0
 """A figure that is off by up to so many times what is allowed holds partly."""
+_ROUNDING = 1e-4
+"""Figures as near as this are the same but for the digits that a paper prints."""
+_FEW = 4
+"""Conditions that are all named."""
 
 
 def near(
@@ -47,7 +51,9 @@ def all_near(
     verdict: Verdict = "holds" if off <= within else "fails"
     if within < off <= NEARLY * within:
         verdict = "partly"
-    why = f"off by {_percent(off)} at most, {_percent(within)} allowed"
+    why = "the same"
+    if verdict != "holds" or within > _ROUNDING:
+        why = f"off by {_percent(off)} at most, {_percent(within)} allowed"
     shown = {name: ours[name] for name in paper}
     return Claim(text, _figures(paper, unit), _figures(shown, unit), verdict, why, reason, timed)
 
@@ -91,9 +97,15 @@ def checked(
     verdict: Verdict = "partly" if missed else "holds"
     if len(missed) == len(checks):
         verdict = "fails"
-    met = f"{len(checks) - len(missed)} of {len(checks)} conditions met"
-    why = f"{met}; not so: {'; '.join(missed)}" if missed else "; ".join(checks)
-    return Claim(text, paper, ours, verdict, why, reason, timed)
+    return Claim(text, paper, ours, verdict, _met(checks, missed), reason, timed)
+
+
+def _met(checks: Mapping[str, bool], missed: Sequence[str]) -> str:
+    """Which conditions are met; where they are many, only how many."""
+    if not missed:
+        return "; ".join(checks) if len(checks) <= _FEW else f"all {len(checks)} conditions met"
+    met = len(checks) - len(missed)
+    return f"{met} of {len(checks)} conditions met; not so: {'; '.join(missed)}"
 
 
 def figure_text(value: float) -> str:
@@ -115,4 +127,5 @@ def _percent(part: float) -> str:
 
 
 def _figures(values: Mapping[str, float], unit: str) -> str:
-    return ", ".join(f"{name} {figure_text(value)}{unit}".strip() for name, value in values.items())
+    named = ((f"{name}: " if name else "", figure_text(value)) for name, value in values.items())
+    return ", ".join(f"{name}{value}{unit}" for name, value in named)

@@ -116,7 +116,7 @@ def _agreement(foreseen: Costs, measured: Costs) -> Claim:
     rank = float(spearmanr([foreseen[n] for n in names], [measured[n] for n in names])[0])
     off = max(abs(measured[n] / foreseen[n] - 1) for n in names)
     return checked(
-        "The model's costs are what nested loops compare when run",
+        "The model’s costs are what nested loops compare when run",
         paper="analysis only",
         ours=f"rank correlation {rank:.3f} over {len(names)} orders, "
         f"off by {100 * off:.0f} % at most",

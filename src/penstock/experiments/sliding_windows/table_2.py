@@ -54,7 +54,7 @@ class Drawn:
 
     def error(self, level: float) -> float:
         """How far the plan of the heuristic optimizer falls short of the best (A&N §6.3)."""
-        problem = _problem(self.rates, level * self.saturation)
+        problem = problem_for(self.rates, level * self.saturation)
         tree = heuristic_tree(problem)
         assert tree is not None, "without floors every plan can be shed"
         load = load_of(problem, TreeJoin(problem.query, tree))
@@ -113,7 +113,7 @@ def _query() -> Query:
     )
 
 
-def _problem(rates: Floats, capacity: float) -> Problem:
+def problem_for(rates: Floats, capacity: float) -> Problem:
     """The query for the planner; a tuple costs one at each join, so that capacity is tuples/s."""
     by_name = dict(zip(WINDOWS, rates.tolist(), strict=True))
     costs = Costs("declared", join=1.0)
