@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from penstock.experiments.drawing.figure_files import png_of, svg_of
+from penstock.experiments.drawing.heat_map import edges
 from penstock.experiments.drawing.palette import DARK, LIGHT, STAND_INS, Palette
 from penstock.experiments.frame.chart import Chart
 from support.experiments.stubs import BARS, CHARTS, LINES
@@ -47,6 +48,12 @@ def test_origins_are_told_apart_by_style() -> None:
     assert "fill: var(--paper); stroke: var(--series-1)" in svg
     for name in ("measured", "model", "paper", "a stretch", "a moment"):
         assert f">{name}</text>" in svg
+
+
+def test_cells_are_bounded_halfway_between_their_centres() -> None:
+    assert edges((1.0, 2.0, 4.0), is_log=False).tolist() == [0.5, 1.5, 3.0, 5.0]
+    assert edges((1.0, 100.0), is_log=True).tolist() == pytest.approx([0.1, 10.0, 1000.0])
+    assert edges((3.0,), is_log=False).tolist() == [2.5, 3.5]
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])

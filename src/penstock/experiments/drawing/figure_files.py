@@ -87,6 +87,7 @@ def _figure(charts: tuple[Chart, ...], palette: Palette) -> Figure:
 def _style(palette: Palette) -> dict[str, Any]:
     return {
         "font.size": 10.5,
+        "figure.constrained_layout.h_pad": 0.1,
         "figure.facecolor": palette.paper,
         "savefig.facecolor": palette.paper,
         "axes.facecolor": palette.paper,

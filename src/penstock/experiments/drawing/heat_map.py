@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from penstock.experiments.drawing.palette import Palette
 from penstock.experiments.frame.chart import HeatMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
 
 
 def draw_heat_map(axes: Axes, chart: HeatMap, palette: Palette) -> None:
@@ -32,12 +36,10 @@ def _draw_kinds(axes: Axes, chart: HeatMap, palette: Palette) -> None:
     colours = [palette.series[n % len(palette.series)] for n in range(len(chart.kinds))]
     bounds = np.arange(len(colours) + 1) - 0.5
     axes.pcolormesh(
-        chart.columns,
-        chart.rows,
+        *_grid(chart),
         np.array(chart.cells),
         cmap=ListedColormap(colours),
         norm=BoundaryNorm(bounds, len(colours)),
-        shading="nearest",
     )
     handles = [Patch(color=c, label=kind) for c, kind in zip(colours, chart.kinds, strict=True)]
     axes.legend(
@@ -53,10 +55,21 @@ def _draw_kinds(axes: Axes, chart: HeatMap, palette: Palette) -> None:
 
 def _draw_values(axes: Axes, chart: HeatMap, palette: Palette) -> None:
     """Values from dark to bright, in a scale that grows evenly lighter for all eyes."""
-    cells = axes.pcolormesh(
-        chart.columns, chart.rows, np.array(chart.cells), cmap="cividis", shading="nearest"
-    )
+    cells = axes.pcolormesh(*_grid(chart), np.array(chart.cells), cmap="cividis")
     figure = axes.figure
     assert figure is not None
     bar = figure.colorbar(cells, ax=axes)
     bar.set_label(chart.value.text)
+
+
+def _grid(chart: HeatMap) -> tuple[Floats, Floats]:
+    return edges(chart.columns, chart.x.is_log), edges(chart.rows, chart.y.is_log)
+
+
+def edges(centres: Sequence[float], is_log: bool) -> Floats:
+    """The bounds of cells around their centres: halfway between two, as the axis counts."""
+    places = np.log(centres) if is_log else np.array(centres, np.float64)
+    steps = np.diff(places) if len(places) > 1 else np.ones(1)
+    first, last = places[0] - steps[0] / 2, places[-1] + steps[-1] / 2
+    bounds = np.concatenate([[first], places[:-1] + np.diff(places) / 2, [last]])
+    return np.exp(bounds) if is_log else bounds
