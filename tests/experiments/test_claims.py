@@ -23,6 +23,10 @@ FAILS = {
     ),
 }
 PARTLY = {
+    (
+        "an-figure-10",
+        "The heuristic’s average error stays within 0.2 % at 10 % of the resources and above",
+    ),
     ("an-figure-8-9", "From 50 % down queries that do not gain no longer dilute the average"),
     ("go-table-6", "The model’s costs are what nested loops compare when run"),
     ("go-figure-2", "The model’s costs are what the loops compare when run"),
