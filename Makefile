@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo test test-fast lint bench soak golden clean
+.PHONY: help setup demo test test-fast lint bench lab soak golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -41,6 +41,10 @@ bench: setup ## run the benchmarks, penstock beside Spark's own joins
 	$(BIN)/penstock bench chain3
 	$(BIN)/penstock bench kernel
 
+lab: setup ## run the papers' experiments again and build lab/index.html; minutes. LAB=--quick takes less
+	$(BIN)/penstock lab run all $(LAB) --output lab
+	@echo "open lab/index.html in a browser"
+
 soak: setup ## kill running queries at random moments, also while they switch between plans; hours
 	$(BIN)/python tests/support/engines/soak.py --kills 100
 	$(BIN)/python tests/support/engines/switch_soak.py --runs 300 --kills 200 --spark-runs 20 --spark-kills 20
@@ -49,4 +53,4 @@ golden: setup ## rewrite the golden files; review the diff
 	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
 
 clean: ## remove what the targets made
-	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv out lab .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -33,6 +33,7 @@ ALL = frozenset(
         "calibration",
         "adapt",
         "bench",
+        "experiments",
         "cli",
         "api",
     ]
@@ -51,7 +52,8 @@ MAY_IMPORT = {
     "calibration": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "lab"}),
     "adapt": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "sampling"}),
     "api": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "adapt"}),
-    "bench": ALL - {"cli"},
+    "bench": ALL - {"cli", "experiments"},
+    "experiments": ALL - {"cli"},
     "cli": ALL,
 }
 
@@ -135,13 +137,29 @@ ORDER = {
     ),
     "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions", "drift"),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
-    "penstock.cli": ("show", "control", "*"),
+    "penstock.experiments": (
+        "frame",
+        "setting",
+        "rate_based",
+        "sliding_windows",
+        "aggregation_join",
+        "query_mesh",
+        "multi_join",
+        "beyond",
+        "catalog",
+        "drawing",
+        "reports",
+        "page",
+        "results_folder",
+    ),
+    "penstock.cli": ("show", "control", "lab", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.
 LIBRARIES = {
     "sqlglot": ("penstock.cql.",),
-    "pyspark": ("penstock.engine.spark.", "penstock.bench."),
+    "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.experiments."),
+    "matplotlib": ("penstock.experiments.drawing.",),
 }
 
 

@@ -42,8 +42,9 @@ def defined(tree: ast.Module) -> dict[str, ast.FunctionDef | ast.ClassDef]:
 
 
 def used() -> set[Name]:
-    """All that the rest of Penstock uses, directly or through others."""
-    rest = [t for name, t in parsed(".").items() if not name.startswith("penstock.papers.")]
+    """All that the rest of Penstock uses, directly or through others, experiments aside."""
+    aside = ("penstock.papers.", "penstock.experiments.")
+    rest = [tree for name, tree in parsed(".").items() if not name.startswith(aside)]
     waiting = [name for tree in rest for name in imported(tree)]
     found: set[Name] = set()
     while waiting:

@@ -20,6 +20,7 @@ from penstock.cli.control.stop import stop
 from penstock.cli.demo import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
+from penstock.cli.lab.commands import lab
 from penstock.cli.run import run
 from penstock.errors import PenstockError
 
@@ -37,6 +38,7 @@ _OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
 _OF_CHECKPOINTS = (status, stop, replan, shed)
 for command in (*_OF_QUERIES, *_OF_CHECKPOINTS):
     app.command()(command)
+app.add_typer(lab)
 
 
 def main() -> None:

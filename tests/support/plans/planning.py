@@ -2,78 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import combinations, pairwise
-from math import prod
 from random import Random
 
-from penstock.cql import parse
-from penstock.figure import Figure
+from penstock.experiments.setting.problems import problem_of as problem_of
+from penstock.experiments.setting.problems import query_of as query_of
 from penstock.optimize.model.problem import Problem
-from penstock.query import Query
-from penstock.query.keys import key_classes
 from penstock.stats.costs import Costs
-from penstock.stats.known import ConditionFigures, Known
 from penstock.stats.statistics import extra_equalities
-
-
-def query_of(select: str, columns: Mapping[str, str]) -> Query:
-    """The query of a SELECT over synthetic streams with the given BIGINT columns."""
-    streams = "\n".join(
-        f"CREATE STREAM {name} ({', '.join(f'{c} BIGINT' for c in names.split())}, ts TIMESTAMP) "
-        "WITH (format='synthetic', rate=1, timestamp='ts');"
-        for name, names in columns.items()
-    )
-    return parse(f"{streams}\n{select}")
-
-
-def problem_of(
-    query: Query,
-    rates: Mapping[str, float],
-    selectivity: Mapping[str, float],
-    costs: Costs,
-    conditions: Mapping[str, tuple[float, float]] | None = None,
-    capacity: float = 1.0,
-    horizon: float | None = None,
-    rows_warmup: float = float("inf"),
-) -> Problem:
-    """A problem whose pairs of aliases (`"A B"`) have the given selectivities.
-
-    A set of more than two members of a key class has the product over neighbours in FROM order.
-    """
-
-    def group(members: tuple[str, ...]) -> Figure:
-        pairs = pairwise(members)
-        return _declared(prod(selectivity.get(f"{a} {b}", 1.0) for a, b in pairs))
-
-    groups = tuple(
-        {
-            frozenset(members): group(members)
-            for size in range(2, len(key.streams) + 1)
-            for members in combinations(key.streams, size)
-        }
-        for key in key_classes(query)
-    )
-    given = conditions or {}
-    figures = {
-        str(c): ConditionFigures(*(_declared(v) for v in given.get(str(c), (1.0, 0.0))))
-        for c in (*query.filters, *query.thetas)
-    } | {
-        text: ConditionFigures(*(_declared(v) for v in given.get(text, (1.0, 0.0))))
-        for text in extra_equalities(query)
-    }
-    known = Known(
-        query=query,
-        rates={alias: _declared(rate) for alias, rate in rates.items()},
-        cardinalities={},
-        groups=groups,
-        conditions=figures,
-        costs=costs,
-        capacity=_declared(capacity),
-        rows_warmup=rows_warmup,
-        horizon=horizon,
-    )
-    return Problem(query, known)
 
 
 def example_1(join: float, window: str = "ROWS 10") -> Problem:
@@ -88,10 +23,6 @@ def example_1(join: float, window: str = "ROWS 10") -> Problem:
         {"A B": 0.5, "B C": 0.2},
         Costs("declared", join=join),
     )
-
-
-def _declared(value: float) -> Figure:
-    return Figure(value, "declared")
 
 
 def random_problem(seed: int, size: int, costs: Costs | None = None) -> Problem:

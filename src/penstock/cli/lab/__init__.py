@@ -1,0 +1,1 @@
+"""`penstock lab`: the experiments of the papers, listed and run."""

@@ -1,0 +1,1 @@
+"""The experiments of Tran and Lee: aggregating before the join."""

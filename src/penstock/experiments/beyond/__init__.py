@@ -1,0 +1,1 @@
+"""Experiments that no paper has."""

@@ -1,0 +1,1 @@
+"""Charts drawn with matplotlib, as SVG for light and dark pages and as PNG."""

@@ -1,0 +1,1 @@
+"""The experiments of Golab and Özsu: joining many windows at once."""

@@ -1,0 +1,1 @@
+"""The experiments of Nehme et al.: routes for different data."""

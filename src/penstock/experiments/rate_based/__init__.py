@@ -1,0 +1,1 @@
+"""The experiments of Viglas and Naughton: results over time."""

@@ -1,0 +1,1 @@
+"""Settings that experiments share: planning problems with given figures, streams to run."""

@@ -1,0 +1,1 @@
+"""The experiments of Ayad and Naughton: windows, utilization, load shedding."""
