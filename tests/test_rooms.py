@@ -74,6 +74,7 @@ ORDER = {
     "penstock.optimize": (
         "options",
         "model",
+        "curves",
         "filters",
         "shedding",
         "joins",
@@ -112,6 +113,7 @@ ORDER = {
         "clock",
         "schedule",
         "layout",
+        "charges",
         "shedding",
         "mesh",
         "apparatus",

@@ -6,15 +6,14 @@ import sys
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-import typer
-
+from penstock.cli.clocks import clock_of
 from penstock.cli.durations import positive_duration
 from penstock.duration import Duration
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
     from penstock.engine.sinks.sink import Sink
-    from penstock.lab.clock import Clock
+    from penstock.lab.clock import Servers
     from penstock.lab.laboratory import Outcome
 
 _NEVER = 1e10
@@ -28,12 +27,14 @@ class Laboratory:
     every: str | None
     expire: str | None
     costs: list[str] | None
+    servers: Servers | None = None
 
 
 def run_in_laboratory(
     query: ContinuousQuery, laboratory: Laboratory, sink: Sink, *, overwrite: bool
 ) -> None:
     """Run a plan tuple by tuple, or every so often, and say what work it took."""
+    from penstock.lab.clock import SimulatedClock
     from penstock.lab.experiment import run_experiment
     from penstock.lab.schedule import Eager, Lazy
 
@@ -46,35 +47,17 @@ def run_in_laboratory(
     expiration = Duration.of_seconds(min(physical.expiration, _NEVER))
     if laboratory.expire is not None:
         expiration = positive_duration(laboratory.expire, "--expire")
+    clock = clock_of(laboratory.costs, laboratory.servers, query.known)
     outcome = run_experiment(
         query.plan,
         sink,
         mode,
         expiration=expiration.micros,
-        clock=_clock(laboratory.costs),
+        clock=clock,
         buckets=physical.buckets,
         overwrite=overwrite,
     )
-    _report(outcome, is_simulated=laboratory.costs is not None)
-
-
-def _clock(costs: list[str] | None) -> Clock:
-    from penstock.lab.clock import ClockCosts, RealClock, SimulatedClock
-
-    if not costs:
-        return RealClock()
-    known = [field.name for field in fields(ClockCosts)]
-    given: dict[str, float] = {}
-    for text in costs:
-        kind, _, value = text.partition("=")
-        try:
-            given[kind] = float(value)
-        except ValueError:
-            given[kind] = -1.0
-        if kind not in known or not given[kind] >= 0:
-            hint = f"KIND=SECONDS with one of {', '.join(known)}"
-            raise typer.BadParameter(f"{text!r} is not {hint}", param_hint="--cost")
-    return SimulatedClock(ClockCosts(**given))
+    _report(outcome, is_simulated=isinstance(clock, SimulatedClock))
 
 
 def _report(outcome: Outcome, *, is_simulated: bool) -> None:
@@ -87,6 +70,8 @@ def _report(outcome: Outcome, *, is_simulated: bool) -> None:
         f"utilization {outcome.utilization:.3g}",
         file=sys.stderr,
     )
+    if outcome.own:
+        print(f"of it filters and predicates by themselves {outcome.own:.3f} s", file=sys.stderr)
     peaks = ", ".join(f"{alias} {count:,}" for alias, count in outcome.peaks.items())
     print(f"most tuples in a window: {peaks}", file=sys.stderr)
     if any(outcome.shed.values()):

@@ -81,7 +81,10 @@ def run(
     ] = None,
     cost: Annotated[
         list[str] | None,
-        typer.Option(help="Laboratory: simulated clock; e.g. compares=1e-7; may be repeated."),
+        typer.Option(
+            help="Laboratory: simulated clock; known, compares=1e-7, or of one join "
+            "'A C:probes=1e-6'; may be repeated."
+        ),
     ] = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     conf: Annotated[

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from penstock.optimize.model.curve import NOTHING, PlanCurve, curve_of, last_arrival
+from penstock.optimize.curves.arrivals import last_arrival
+from penstock.optimize.curves.curve import NOTHING, PlanCurve, curve_of
 from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.load_of_mesh import as_kept

@@ -7,8 +7,8 @@ from itertools import combinations
 from math import prod
 
 from penstock.errors import PlanError
+from penstock.optimize.curves.arrivals import last_arrival
 from penstock.optimize.estimate import endless, long_enough
-from penstock.optimize.model.curve import last_arrival
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.ranking import OVER, Ranking

@@ -1,4 +1,4 @@
-"""Reference: combinations of streams' tuples in which all members meet alive, for `fluid`.
+"""Combinations of streams' tuples in which all members meet alive, for `fluid`.
 
 A combination counts if every member is alive when the last one arrives. Streams may have come
 through to an operator up to different times, since the one behind may have waited in longer queues.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import prod
 from random import Random
@@ -14,7 +15,7 @@ from penstock.query import Query
 from penstock.query.keys import key_classes
 from penstock.stats.costs import Costs
 from penstock.stats.known import ConditionFigures, Known
-from penstock.stats.statistics import extra_equalities
+from penstock.stats.statistics import Group, extra_equalities
 
 
 def query_of(select: str, columns: Mapping[str, str]) -> Query:
@@ -118,6 +119,20 @@ def random_problem(seed: int, size: int, costs: Costs | None = None) -> Problem:
         costs or random_costs(rng),
         thetas,
     )
+
+
+def priced(problem: Problem, seed: int) -> Problem:
+    """The same problem with equalities that take something by themselves, most pairs'."""
+    rng = Random(seed)
+    handling = {
+        Group(k, tuple(range(len(key.types))), frozenset(pair)): _declared(
+            10 ** rng.uniform(-6, -3)
+        )
+        for k, key in enumerate(key_classes(problem.query))
+        for pair in combinations(key.streams, 2)
+        if rng.random() < 0.6
+    }
+    return Problem(problem.query, replace(problem.known, handling=handling))
 
 
 def random_costs(rng: Random) -> Costs:
