@@ -143,7 +143,7 @@ def column(alias: str, name: str) -> Column:
 def multiway_of(query: Query) -> MultiwayJoin:
     orders = (
         ProbeOrder(a, tuple(Probe(t, "hash") for t in others))
-        for a, *others in ("ABC", "BAC", "CBA")
+        for a, *others in map(tuple, ("ABC", "BAC", "CBA"))
     )
     return MultiwayJoin(query, tuple(orders))
 

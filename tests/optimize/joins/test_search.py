@@ -12,7 +12,6 @@ from penstock.optimize.joins.beam import promising_tree
 from penstock.optimize.joins.candidates import is_product
 from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 from penstock.optimize.joins.probe_search import best_orders
-from penstock.optimize.joins.rate_search import fastest_rate, soonest
 from penstock.optimize.joins.tree_search import TreeSearch
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
@@ -149,25 +148,3 @@ def test_all_trees_yield_the_same() -> None:
     problem = example_1(0.0005)
     works = {round(tree_work(problem, tree), 12) for tree in all_trees(problem)}
     assert works == {0.25, 0.14, 0.2}
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_rate_heuristics_join_every_input(seed: int) -> None:
-    problem = random_problem(seed, 3 + seed % 3)
-    for tree in (fastest_rate(problem, 10.0), soonest(problem, 1000, 10.0)):
-        assert sorted(leaves(tree)) == sorted(problem.query.aliases)
-
-
-def test_rate_maximization_spares_an_overloaded_join() -> None:
-    """The join that yields less goes lower where the upper one could not take what the other
-    yields: 60 arrivals/s of 50 ms are three times what it can do."""
-    query = query_of(
-        "SELECT A.k FROM A [UNBOUNDED], B [UNBOUNDED], C [UNBOUNDED] WHERE A.k = B.k AND A.l = C.l",
-        dict.fromkeys("ABC", "k l"),
-    )
-    rates = dict.fromkeys("ABC", 10.0)
-    problem = problem_of(
-        query, rates, {"A B": 0.01, "A C": 0.1}, Costs("declared", join=0.05), horizon=10.0
-    )
-    tree = fastest_rate(problem, 10.0)
-    assert {frozenset(leaves(b)) for b in branches(tree)} == {frozenset("AB"), frozenset("ABC")}

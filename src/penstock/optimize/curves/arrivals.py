@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from penstock.optimize.model.distinct import occupied
-from penstock.optimize.model.flow import Flow
+from penstock.optimize.model.flow import Flow, flow_of
 from penstock.optimize.model.problem import Floats, Problem
 from penstock.query import TimeWindow
 from penstock.query.query import Input
@@ -87,17 +87,14 @@ class Arrivals:
         return (full, self.end, self.end + self.extent)
 
 
-def arrivals_of(
-    problem: Problem, kept: Sequence[float] = (), folded: Problem | None = None
-) -> list[Arrivals]:
-    """The inputs of a problem over time; `folded` is the same problem with its early inputs."""
+def arrivals_of(problem: Problem, kept: Sequence[float] = ()) -> list[Arrivals]:
+    """The inputs of a problem over time, some of them perhaps folded."""
     x = kept or [1.0] * problem.size
-    inputs = (folded or problem).inputs
     return [
-        Arrivals(item, flow, fraction, joined if joined.occupied is not None else None)
-        for item, flow, fraction, joined in zip(
-            problem.query.inputs, problem.inputs, x, inputs, strict=True
-        )
+        Arrivals(item, flow, fraction)
+        if flow.occupied is None
+        else Arrivals(item, flow_of(problem.known, item), fraction, folded=flow)
+        for item, flow, fraction in zip(problem.query.inputs, problem.inputs, x, strict=True)
     ]
 
 

@@ -46,9 +46,11 @@ def curve_of(problem: Problem, plan: Plan, until: float, kept: Sequence[float] =
         problem = problem if isinstance(plan, MeshJoin) else _screened(problem)
     inputs = arrivals_of(problem, kept)
     times = moments(inputs, until)
-    work = sum((_work(part, problem, kept, times) for part in _parts(problem, plan)), start=0.0)
+    work = np.zeros(len(times))
+    for part in _parts(problem, plan):
+        work += _work(part, kept, times)
     results = _total(results_of(problem), inputs, times)
-    busy = integral(times, np.asarray(work)) / problem.known.capacity.value
+    busy = integral(times, work) / problem.known.capacity.value
     return PlanCurve(served(times, busy), integral(times, results), arrivals=times)
 
 
@@ -69,11 +71,9 @@ def _parts(problem: Problem, plan: Plan) -> tuple[Part, ...]:
     return (Part(folded, work_of(folded, plan), received), delivered)
 
 
-def _work(part: Part, problem: Problem, kept: Sequence[float], times: Floats) -> Floats:
+def _work(part: Part, kept: Sequence[float], times: Floats) -> Floats:
     """Seconds of work a second that a part takes, at each time."""
-    own = part.problem
-    base = problem if own.query == problem.query else Problem(own.query, own.known)
-    inputs = arrivals_of(base, kept, own)
+    inputs = arrivals_of(part.problem, kept)
     total = _total(part.terms, inputs, times)
     for arrivals, seconds in zip(inputs, part.received, strict=False):
         total += arrivals.raw_rate(times) * seconds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
 from typing import Any
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.flow import Flow, flow_of
 from penstock.optimize.model.sets import Computed
-from penstock.papers.fluid import Servers
+from penstock.optimize.options import Estimator, Servers
 from penstock.query import Condition, Query
 from penstock.query.keys import KeyClass, key_classes
+from penstock.stats.groups import LISTED
 from penstock.stats.known import ConditionFigures, Known
 from penstock.stats.statistics import extra_equalities
 
@@ -55,7 +56,8 @@ class Problem:
     a problem that `is_large`, figures that are worked out one by one. `flows` are
     the inputs where they do not reach the joins as the statistics say. `effort` counts what is
     weighed for a decision, of this problem and of those that are made of it. Results over time
-    wait for one shared server, or for a server of each operator.
+    wait for one shared server, or for a server of each operator. The estimator is that by which
+    plans are compared.
     """
 
     query: Query
@@ -63,6 +65,7 @@ class Problem:
     flows: tuple[Flow, ...] = ()
     effort: Effort = field(default_factory=Effort, compare=False, repr=False)
     servers: Servers = "shared"
+    estimator: Estimator = "rates"
 
     @property
     def size(self) -> int:
@@ -78,7 +81,7 @@ class Problem:
 
     def with_flows(self, flows: tuple[Flow, ...]) -> Problem:
         """The problem with other flows, and with all that is known of it whatever they are."""
-        found = Problem(self.query, self.known, flows, self.effort, self.servers)
+        found = Problem(self.query, self.known, flows, self.effort, self.servers, self.estimator)
         same = {name: getattr(self, name) for name in _WHATEVER_FLOWS}
         # Where cached properties keep what they have found.
         vars(found).update(same)
@@ -150,6 +153,18 @@ class Problem:
     def is_large(self) -> bool:
         """Whether there are too many sets of inputs for tables of all of them."""
         return self.size > MOST_TABLED or len(self.keys) > _MOST_KEYS
+
+    def tabled(self, most: int) -> Problem | None:
+        """The same problem with tables of all sets, up to so many inputs; None where that is too
+        much: keys that more than ten inputs share have too many sets of their own."""
+        if not self.is_large:
+            return self
+        widest = max((mask.bit_count() for mask in self.key_masks), default=0)
+        if self.size > most or len(self.keys) > _MOST_KEYS or widest > LISTED:
+            return None
+        found = replace(self)
+        vars(found)["is_large"] = False
+        return found
 
     @cached_property
     def masks(self) -> Masks:

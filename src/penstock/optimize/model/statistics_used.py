@@ -69,7 +69,7 @@ def _statistics(known: Known) -> Iterator[Statistic]:
                 yield Statistic(_equality(key, members), figure, "of combinations")
     classes = key_classes(known.query)
     for group, figure in known.handling.items():
-        yield Statistic(f"cost of {group_text(classes, group)}", figure, "s an arrival")
+        yield Statistic(f"cost of {group_text(classes, group)}", figure, "s")
     for text, figures in known.conditions.items():
         yield Statistic(text, figures.selectivity, "passes")
         # Only cheap conditions have guessed costs, which decide nothing.
