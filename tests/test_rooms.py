@@ -137,7 +137,17 @@ ORDER = {
         "predictions",
         "*",
     ),
-    "penstock.bench": ("*", "joins", "aggjoin", "early", "intervals", "mesh", "decisions", "drift"),
+    "penstock.bench": (
+        "*",
+        "joins",
+        "aggjoin",
+        "early",
+        "intervals",
+        "mesh",
+        "decisions",
+        "drift",
+        "goals",
+    ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.cli": ("show", "control", "*"),
 }
