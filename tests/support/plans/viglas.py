@@ -48,7 +48,7 @@ def _query(streams: dict[str, tuple[int, int]]) -> Query:
 def _links(streams: dict[str, tuple[int, int]]) -> dict[str, float]:
     return {
         f"{a}.{b.lower()} = {b}.{b.lower()}": f
-        for (a, b), f in LINKS.items()
+        for (a, b), f in ((tuple(link), f) for link, f in LINKS.items())
         if {a, b} <= set(streams)
     }
 
