@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import penstock
-from penstock.arguments import as_flag, as_names, as_number, as_path, as_text
+from penstock.arguments import as_flag, as_names, as_number, as_one_of, as_path, as_text
 from penstock.cql import parse
 from penstock.cql.declare.function_file import load_functions
 from penstock.cql.goal import parse_goal
@@ -22,7 +22,17 @@ from penstock.duration import Duration
 from penstock.engines import BATCH_ENGINES, ENGINES, BatchEngine, EngineName, as_engine
 from penstock.errors import PenstockError, UsageError
 from penstock.figure import Figure
-from penstock.optimize.options import DEFAULT_OPTIONS, KINDS, SWITCHES, PlanOptions, checked
+from penstock.optimize.options import (
+    DEFAULT_OPTIONS,
+    ESTIMATORS,
+    KINDS,
+    SERVERS,
+    SWITCHES,
+    Estimator,
+    PlanOptions,
+    Servers,
+    checked,
+)
 from penstock.optimize.planner import decide
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
@@ -60,21 +70,26 @@ def sql(
     functions: Sequence[Function] | Function | str | Path = (),
     engine: EngineName = "spark",
     file: str | None = None,
+    servers: Servers = "shared",
+    estimator: Estimator = "rates",
 ) -> ContinuousQuery:
     """The query of a script, planned by what `stats` (a TOML file) says of its streams.
 
     `text` is the script itself, or the Path of its file.
-    `goal` is `steady`, `first:N` or `by:T`; `capacity` the CPU-seconds a second that there are;
-    `plan` forces a plan by the text that explain prints; `kinds` restricts the search to some of
-    `tree`, `multiway` and `mesh`; `off` switches optimisations off by name; `shed` lets tuples be
-    dropped where no plan keeps up, and views are then estimates, or with `exact_of_kept` the plain
-    values of what is left; `functions` are those that the query calls, or their Python file;
-    `engine` is the one whose costs count, `spark`, `local` or `laboratory`; `file` is how messages
-    call the script. Needs no Java.
+    `goal` is `steady`, `first:N` (or `first:25%`, `first:all`) or `by:T`; `capacity` the
+    CPU-seconds a second that there are; `plan` forces a plan by the text that explain prints;
+    `kinds` restricts the search to some of `tree`, `multiway` and `mesh`; `off` switches
+    optimisations off by name; `shed` lets tuples be dropped where no plan keeps up, and views are
+    then estimates, or with `exact_of_kept` the plain values of what is left; `functions` are those
+    that the query calls, or their Python file; `engine` is the one whose costs count, `spark`,
+    `local` or `laboratory`; `file` is how messages call the script. For the goals `first` and `by`
+    results wait for one `shared` server or, with `servers="each"`, for one of each operator.
+    `estimator="cardinality"` compares join trees as optimizers do that know no rates. Needs no
+    Java.
     """
     script, name = _script(text, file)
     query = parse(script, file=name, functions=_functions(functions))
-    options = plan_options(goal, plan, kinds, off, shed, engine, exact_of_kept)
+    options = plan_options(goal, plan, kinds, off, shed, engine, exact_of_kept, servers, estimator)
     return ContinuousQuery(query, know(query, stats, capacity, engine), options)
 
 
@@ -131,6 +146,8 @@ def plan_options(
     shed: bool,
     engine: EngineName,
     exact_of_kept: bool = False,
+    servers: Servers = "shared",
+    estimator: Estimator = "rates",
 ) -> PlanOptions:
     """The options of a plan, from the names that users write."""
     engine = as_engine(engine, ENGINES)
@@ -142,6 +159,8 @@ def plan_options(
         sheds=as_flag(shed, "shed"),
         exact_of_kept=as_flag(exact_of_kept, "exact_of_kept"),
         engine=engine,
+        servers=as_one_of(servers, SERVERS, "servers"),
+        estimator=as_one_of(estimator, ESTIMATORS, "estimator"),
     )
 
 

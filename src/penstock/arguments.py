@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from penstock.duration import Duration
 from penstock.errors import UsageError
+
+Name = TypeVar("Name", bound=str)
 
 
 def as_flag(value: object, name: str) -> bool:
@@ -28,6 +30,14 @@ def as_text(value: object, name: str, hint: str) -> str:
     if not isinstance(value, str):
         raise _misfit(value, name, hint)
     return value
+
+
+def as_one_of(value: object, names: Sequence[Name], name: str) -> Name:
+    """One of some names."""
+    for each in names:
+        if each == value:
+            return each
+    raise _misfit(value, name, f"is {' or '.join(names)}")
 
 
 def as_path(value: object, name: str) -> str:

@@ -69,6 +69,19 @@ def test_a_simulated_clock_charges_inner_rows_too(run: Invoked) -> None:
     assert busy == pytest.approx(inserts / 1_000, abs=0.001)
 
 
+def test_a_filter_that_takes_time_is_charged(tmp_path: Path) -> None:
+    """300 tuples of half a millisecond each, of which nobody waits for one."""
+    (tmp_path / "one.cql").write_text(
+        STREAM.format(name="A") + "SELECT A.k FROM A [ROWS 3] WHERE A.k >= 0"
+    )
+    (tmp_path / "one.toml").write_text("[filters]\n'A.k >= 0' = {cost = 0.0005}\n")
+    stats = ("--stats", str(tmp_path / "one.toml"), "--cost", "known", "--cost", "inserts=0")
+    common = ("--engine", "local", "--sink", "noop", "--eager", *stats)
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "one.cql"), *common])
+    assert done.exit_code == 0, done.output
+    assert "by themselves 0.150 s" in done.stderr
+
+
 @pytest.mark.parametrize("mode", [("--eager",), ("--every", "1s")])
 def test_one_stream_alone_runs(mode: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "one.cql").write_text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -13,10 +13,10 @@ import pytest
 
 from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
-from penstock.lab.clock import ClockCosts, SimulatedClock, Work
+from penstock.lab.clock import ClockCosts, JoinCosts, OwnCosts, Servers, SimulatedClock, Work
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy
-from penstock.plan.multiway import Method
+from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.tree import Branch, Node, TreeJoin, branches, leaves
 from penstock.query import (
     Call,
@@ -77,6 +77,75 @@ def test_every_cost_is_charged_where_it_arises() -> None:
     assert produced(expired=2.0) == [4.0, 4.0, 4.0]
     # C3 comes after both inner rows and completes two results, B4's inner row one.
     assert produced(results=0.5) == [4.0, 4.0, 4.5]
+
+
+def test_an_equality_takes_time_at_its_join() -> None:
+    """B.k = C.k is decided above: by A0B2, A1B2, C3 and A1B4, a second each."""
+    case = hand_made()
+    plan = tree_of(case.query, (("A", "B"), "C"), "hash")
+    own = OwnCosts(equalities={frozenset("BC"): 1.0})
+    by_each = SimulatedClock(ClockCosts(), "each", own)
+    outcome = run(plan, tables_of(case), Eager(), clock=by_each)
+    assert (outcome.produced_at / SECOND).tolist() == [5.0, 5.0, 6.0]
+    assert (outcome.busy, outcome.own) == (4.0, 4.0)
+    one = run(plan, tables_of(case), Eager(), clock=replace(by_each, servers="shared"))
+    # B2 brings two inner rows, done at 4; C3 then takes until 5, B4's inner row until 6.
+    assert (one.produced_at / SECOND).tolist() == [5.0, 5.0, 6.0]
+    assert (one.busy, one.own) == (4.0, 4.0)
+
+
+def test_a_multi_way_join_pays_for_each_visit() -> None:
+    """A0, A1, B2, C3, B4 visit two windows each as long as they find something."""
+    case = hand_made()
+    own = OwnCosts(equalities={frozenset("AB"): 1.0})
+    plan = multiway_of(case.query)
+    outcome = run(plan, tables_of(case), Eager(), clock=SimulatedClock(ClockCosts(), own=own))
+    # A0 and A1 ask B, B2 and B4 ask A; C3 asks B first, and for what it finds A.
+    assert outcome.busy == outcome.own == 5.0
+
+
+@pytest.mark.parametrize("servers", ["shared", "each"])
+def test_one_join_may_have_costs_of_its_own(servers: Servers) -> None:
+    case = hand_made()
+    plan = tree_of(case.query, (("A", "B"), "C"), "hash")
+    lower = {frozenset("AB"): JoinCosts(inserts=2.0, compares=0.25)}
+    clock = SimulatedClock(ClockCosts(inserts=1.0, compares=0.5), servers, joins=lower)
+    outcome = run(plan, tables_of(case), Eager(), clock=clock)
+    # Of 8 rows four come to the lower join, and three of six looks are there.
+    assert outcome.busy == pytest.approx(4 * 2.0 + 4 * 1.0 + 3 * 0.25 + 3 * 0.5)
+    strange = replace(clock, joins={frozenset("AC"): JoinCosts(inserts=2.0)})
+    with pytest.raises(PlanError, match="A C"):
+        run(plan, tables_of(case), Eager(), clock=strange)
+
+
+@pytest.mark.parametrize("servers", ["shared", "each"])
+def test_filters_take_their_time(servers: Servers) -> None:
+    """Every tuple of A goes through the first filter, those that pass it through the second."""
+    case = hand_made()
+    first, second = (
+        Condition(Call("ge", (column("A", "id"), Literal(n, DataType.BIGINT)), DataType.BOOLEAN))
+        for n in (1, 0)
+    )
+    query = replace(case.query, filters=(first, second))
+    own = OwnCosts(conditions={str(first): 0.5, str(second): 2.0})
+    plan = tree_of(query, (("A", "B"), "C"), "hash")
+    outcome = run(plan, tables_of(case), Eager(), clock=SimulatedClock(ClockCosts(), servers, own))
+    assert rows_of(outcome) == [(1, 2, 3), (1, 4, 3)]
+    assert (outcome.busy, outcome.own) == (3.0, 3.0)
+    # A1 is through at 1.5 and 3.5 on servers of their own, and on one for all.
+    assert (outcome.produced_at / SECOND).tolist() == [3.5, 4.0]
+
+
+def column(alias: str, name: str) -> Column:
+    return Column(alias, name, DataType.BIGINT)
+
+
+def multiway_of(query: Query) -> MultiwayJoin:
+    orders = (
+        ProbeOrder(a, tuple(Probe(t, "hash") for t in others))
+        for a, *others in map(tuple, ("ABC", "BAC", "CBA"))
+    )
+    return MultiwayJoin(query, tuple(orders))
 
 
 def test_rows_wait_for_the_re_execution() -> None:

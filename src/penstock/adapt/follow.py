@@ -76,8 +76,9 @@ def supervisor_for(
     """Who follows the streams of a run.
 
     Other goals than steady are about the first results of a run: no later plan brings them sooner.
+    Who asks for the traditional estimator wants to see its plan.
     """
-    if not isinstance(options.goal, Steady):
+    if not isinstance(options.goal, Steady) or options.estimator != "rates":
         mode = "off"
     return StreamSupervisor(
         plan,

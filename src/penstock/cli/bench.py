@@ -64,6 +64,7 @@ def bench(
     planning     what planning takes: joins of 3 to 25 inputs, views, goals, shedding, meshes
     intervals    shed views: do their 95 % intervals hold the truth? Exits with 1 if not
     drift        streams that change while a query runs: are plans changed in time?
+    goals        plans for first:N and by:T beside the steady plan, on Spark
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
@@ -95,6 +96,8 @@ def _measure(wanted: BenchOptions, progress: Progress) -> _Found:
             return _early(wanted, progress)
         case Benchmark.PLANNING:
             return _planning(wanted, progress)
+        case Benchmark.GOALS:
+            return _goals(wanted, progress)
     with _folder(wanted.data) as folder:
         match wanted.name:
             case Benchmark.KERNEL:
@@ -212,6 +215,18 @@ def _planning(wanted: BenchOptions, progress: Progress) -> _Found:
     sizes, large = ((3, 5), (15,)) if wanted.quick else ((3, 5, 8, 10), (15, 20, 25))
     made = document(run_planning(asked_for(sizes, large), progress))
     return _Found(made, planning_text(made))
+
+
+def _goals(wanted: BenchOptions, progress: Progress) -> _Found:
+    from penstock.bench.goals.cases import goal_cases
+    from penstock.bench.goals.run import run_goals
+    from penstock.bench.goals.text import goals_text
+    from penstock.cli.calibration import costs_of
+
+    cases = goal_cases(costs_of("spark"), 0.25 if wanted.quick else 1.0)
+    repeat = wanted.repeat or (1 if wanted.quick else 3)
+    made = run_goals(cases, repeat, progress)
+    return _Found(made, goals_text(made))
 
 
 def _intervals(wanted: BenchOptions, progress: Progress) -> _Found:

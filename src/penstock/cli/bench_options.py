@@ -27,10 +27,17 @@ class Benchmark(StrEnum):
     PLANNING = "planning"
     INTERVALS = "intervals"
     DRIFT = "drift"
+    GOALS = "goals"
 
 
 # Benchmarks that make up their data themselves.
-_OWN_DATA = (Benchmark.DECISIONS, Benchmark.EARLY, Benchmark.PLANNING, Benchmark.INTERVALS)
+_OWN_DATA = (
+    Benchmark.DECISIONS,
+    Benchmark.EARLY,
+    Benchmark.PLANNING,
+    Benchmark.INTERVALS,
+    Benchmark.GOALS,
+)
 
 
 class BenchEngine(StrEnum):

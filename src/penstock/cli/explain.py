@@ -11,6 +11,7 @@ import typer
 from penstock.cli.plan_options import (
     ALL_KINDS,
     Capacity,
+    EstimatorText,
     ExactOfKept,
     Functions,
     GoalText,
@@ -18,6 +19,7 @@ from penstock.cli.plan_options import (
     Off,
     Planning,
     PlanText,
+    ServersText,
     Shed,
     Stats,
     planned_query,
@@ -42,6 +44,8 @@ def explain(
     shed: Shed = False,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
+    servers: ServersText = None,
+    estimator: EstimatorText = "rates",
     engine: Annotated[
         EngineName, typer.Option(help="Whose measured costs to reckon with.")
     ] = "spark",
@@ -50,7 +54,11 @@ def explain(
     ] = None,
 ) -> None:
     """Show the plan of a query, its rates, work and state; needs no Java and no data."""
-    wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions)
+    wanted = Planning(
+        *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
+        servers=servers or "shared",
+        estimator=estimator,
+    )
     text = planned_query(file, wanted, engine).explain(format, alternatives)
     if output is None:
         sys.stdout.write(text)

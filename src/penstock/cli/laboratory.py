@@ -14,9 +14,12 @@ from penstock.duration import Duration
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
     from penstock.engine.sinks.sink import Sink
-    from penstock.lab.clock import Clock
+    from penstock.lab.clock import Clock, Servers
     from penstock.lab.laboratory import Outcome
+    from penstock.stats.known import Known
 
+_KNOWN = "known"
+"""`--cost known`: the costs that the plan was made with."""
 _NEVER = 1e10
 """Seconds between two cleanings: after three centuries nobody asks."""
 
@@ -28,12 +31,14 @@ class Laboratory:
     every: str | None
     expire: str | None
     costs: list[str] | None
+    servers: Servers | None = None
 
 
 def run_in_laboratory(
     query: ContinuousQuery, laboratory: Laboratory, sink: Sink, *, overwrite: bool
 ) -> None:
     """Run a plan tuple by tuple, or every so often, and say what work it took."""
+    from penstock.lab.clock import SimulatedClock
     from penstock.lab.experiment import run_experiment
     from penstock.lab.schedule import Eager, Lazy
 
@@ -46,35 +51,54 @@ def run_in_laboratory(
     expiration = Duration.of_seconds(min(physical.expiration, _NEVER))
     if laboratory.expire is not None:
         expiration = positive_duration(laboratory.expire, "--expire")
+    clock = _clock(laboratory.costs, laboratory.servers, query.known)
     outcome = run_experiment(
         query.plan,
         sink,
         mode,
         expiration=expiration.micros,
-        clock=_clock(laboratory.costs),
+        clock=clock,
         buckets=physical.buckets,
         overwrite=overwrite,
     )
-    _report(outcome, is_simulated=laboratory.costs is not None)
+    _report(outcome, is_simulated=isinstance(clock, SimulatedClock))
 
 
-def _clock(costs: list[str] | None) -> Clock:
-    from penstock.lab.clock import ClockCosts, RealClock, SimulatedClock
+def _clock(texts: list[str] | None, servers: Servers | None, known: Known) -> Clock:
+    """A simulated clock if costs or servers are given, with what predicates take by themselves."""
+    from penstock.calibration.planned_clock import as_planned, own_costs
+    from penstock.lab.clock import ClockCosts, JoinCosts, RealClock, SimulatedClock
 
-    if not costs:
+    if not texts and servers is None:
         return RealClock()
-    known = [field.name for field in fields(ClockCosts)]
-    given: dict[str, float] = {}
-    for text in costs:
-        kind, _, value = text.partition("=")
-        try:
-            given[kind] = float(value)
-        except ValueError:
-            given[kind] = -1.0
-        if kind not in known or not given[kind] >= 0:
-            hint = f"KIND=SECONDS with one of {', '.join(known)}"
-            raise typer.BadParameter(f"{text!r} is not {hint}", param_hint="--cost")
-    return SimulatedClock(ClockCosts(**given))
+    every, single = dict[str, float](), dict[frozenset[str], dict[str, float]]()
+    costs = ClockCosts()
+    for text in texts or []:
+        if text == _KNOWN:
+            costs = as_planned(known.costs)
+            continue
+        inputs, kind, seconds = _read(text)
+        (single.setdefault(inputs, {}) if inputs else every)[kind] = seconds
+    given = {f.name: every.get(f.name, getattr(costs, f.name)) for f in fields(ClockCosts)}
+    joins: dict[frozenset[str], JoinCosts] = {i: JoinCosts(**each) for i, each in single.items()}
+    return SimulatedClock(ClockCosts(**given), servers or "shared", own_costs(known), joins)
+
+
+def _read(text: str) -> tuple[frozenset[str], str, float]:
+    """`probes=1e-6` or, of the join over some inputs, `A C:probes=1e-6`."""
+    from penstock.lab.clock import ClockCosts, JoinCosts
+
+    name, _, value = text.partition("=")
+    inputs, _, kind = name.rpartition(":")
+    kinds = [field.name for field in fields(JoinCosts if inputs else ClockCosts)]
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = -1.0
+    if kind not in kinds or not seconds >= 0:
+        hint = f"known, or KIND=SECONDS with one of {', '.join(kinds)}"
+        raise typer.BadParameter(f"{text!r} is not {hint}", param_hint="--cost")
+    return frozenset(inputs.split()), kind, seconds
 
 
 def _report(outcome: Outcome, *, is_simulated: bool) -> None:
@@ -87,6 +111,8 @@ def _report(outcome: Outcome, *, is_simulated: bool) -> None:
         f"utilization {outcome.utilization:.3g}",
         file=sys.stderr,
     )
+    if outcome.own:
+        print(f"of it filters and predicates by themselves {outcome.own:.3f} s", file=sys.stderr)
     peaks = ", ".join(f"{alias} {count:,}" for alias, count in outcome.peaks.items())
     print(f"most tuples in a window: {peaks}", file=sys.stderr)
     if any(outcome.shed.values()):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.optimize.options import KINDS
+from penstock.optimize.options import KINDS, Estimator, Servers
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
@@ -20,7 +20,9 @@ ALL_KINDS = ",".join(KINDS)
 Stats = Annotated[
     str | None, typer.Option(help="What is known of the streams: a TOML file, as analyze writes.")
 ]
-GoalText = Annotated[str, typer.Option(help="steady, first:N or by:T, such as by:5s.")]
+GoalText = Annotated[
+    str, typer.Option(help="steady, first:N, first:25%, first:all or by:T, such as by:5s.")
+]
 Capacity = Annotated[
     float | None, typer.Option(help="CPU-seconds a second that there are; default 1.")
 ]
@@ -49,6 +51,15 @@ Functions = Annotated[
 ]
 
 
+ServersText = Annotated[
+    Servers | None,
+    typer.Option(help="One shared server, or one for each operator: goals over time, laboratory."),
+]
+EstimatorText = Annotated[
+    Estimator, typer.Option(help="Compare plans by rates, or by cardinality as others do.")
+]
+
+
 @dataclass(frozen=True)
 class Planning:
     """The planning options of a command line."""
@@ -62,6 +73,8 @@ class Planning:
     shed: bool = False
     exact_of_kept: bool = False
     functions: str | None = None
+    servers: Servers = "shared"
+    estimator: Estimator = "rates"
 
 
 def planned_query(file: str, wanted: Planning, engine: EngineName = "spark") -> ContinuousQuery:
@@ -83,4 +96,6 @@ def planned_query(file: str, wanted: Planning, engine: EngineName = "spark") -> 
         functions=wanted.functions or (),
         engine=engine,
         file="stdin" if is_piped else file,
+        servers=wanted.servers,
+        estimator=wanted.estimator,
     )

@@ -11,6 +11,7 @@ from penstock.cli.laboratory import Laboratory, run_in_laboratory
 from penstock.cli.plan_options import (
     ALL_KINDS,
     Capacity,
+    EstimatorText,
     ExactOfKept,
     Functions,
     GoalText,
@@ -18,6 +19,7 @@ from penstock.cli.plan_options import (
     Off,
     Planning,
     PlanText,
+    ServersText,
     Shed,
     Stats,
     planned_query,
@@ -57,6 +59,8 @@ def run(
     ] = None,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
+    servers: ServersText = None,
+    estimator: EstimatorText = "rates",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace results that Penstock left in the sink.")
     ] = False,
@@ -81,7 +85,10 @@ def run(
     ] = None,
     cost: Annotated[
         list[str] | None,
-        typer.Option(help="Laboratory: simulated clock; e.g. compares=1e-7; may be repeated."),
+        typer.Option(
+            help="Laboratory: simulated clock; known, compares=1e-7, or of one join "
+            "'A C:probes=1e-6'; may be repeated."
+        ),
     ] = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     conf: Annotated[
@@ -93,8 +100,12 @@ def run(
         sink, checkpoint, trigger, available_now, drain, overwrite, partitions, replan, delay
     )
     session = Session(master, dict(map(setting, conf or [])))
-    laboratory = Laboratory(None if eager else every, expire, cost)
-    wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions)
+    laboratory = Laboratory(None if eager else every, expire, cost, servers)
+    wanted = Planning(
+        *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
+        servers=servers or "shared",
+        estimator=estimator,
+    )
     options = batches.options()
     is_laboratory = eager or every is not None
     query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)

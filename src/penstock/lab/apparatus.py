@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
-from penstock.lab.clock import Work
+from penstock.lab.charges import Screening, prices_of, screens_of
+from penstock.lab.clock import SimulatedClock, Work
 from penstock.lab.kernels.inner_state import Inner, empty_inner
 from penstock.lab.kernels.nested import (
     KINDS,
@@ -23,6 +24,7 @@ from penstock.lab.kernels.nested import (
     insert_all,
     run_blocks,
 )
+from penstock.lab.kernels.prices import Prices, no_prices
 from penstock.lab.kernels.tree import Paths, run_arrivals
 from penstock.lab.layout.columns import Columns, Table
 from penstock.lab.layout.joinable import Joinable, comparisons_of, joinable
@@ -95,6 +97,12 @@ class Apparatus:
     shed: Mapping[str, int]
     """How many tuples of each stream never arrive."""
 
+    screens: Mapping[str, tuple[Screening, ...]]
+    """The filters of each stream that take time, in their order."""
+
+    prices: Prices
+    """What predicates take by themselves."""
+
 
 def set_up(
     plan: Plan,
@@ -103,10 +111,12 @@ def set_up(
     expiration: int,
     buckets: Mapping[str, int],
     traced: bool = False,
+    clock: SimulatedClock | None = None,
 ) -> Apparatus:
     """Shed and order the tuples, find their lifetimes, and lay out windows and loops or paths.
 
-    Where it is `traced`, a tree keeps what every inner row was made of.
+    Where it is `traced`, a tree keeps what every inner row was made of. What predicates take by
+    themselves is charged to the `clock`, if there is one.
     """
     if traced:
         _refuse_tracing(plan)
@@ -136,6 +146,8 @@ def set_up(
         starts=starts,
         outside=outside,
         shed={i.alias: len(tuples[i.alias]) - len(arriving[i.alias]) for i in plan.query.streams},
+        screens={} if clock is None else screens_of(plan.query, lives, clock.own),
+        prices=no_prices(_joins(plan)) if clock is None else prices_of(plan, layout, clock),
     )
 
 
@@ -145,7 +157,23 @@ def no_counts(apparatus: Apparatus, with_ledger: bool) -> Counts:
     held = apparatus.windows.tail - apparatus.windows.head
     if isinstance(apparatus.machine, TreeState):
         held = np.concatenate([held, apparatus.machine.inner.held])
-    return Counts(np.zeros(KINDS, np.int64), np.zeros((blocks, KINDS), np.int64), held, np.zeros(1))
+    return _counts(held, blocks, apparatus.prices)
+
+
+def _counts(held: Int64s, blocks: int, prices: Prices) -> Counts:
+    return Counts(
+        work=np.zeros(KINDS, np.int64),
+        ledger=np.zeros((blocks, KINDS), np.int64),
+        peaks=held,
+        deciding=np.zeros(1),
+        prices=prices,
+        spent=np.zeros(1),
+        bill=np.zeros(blocks),
+    )
+
+
+def _joins(plan: Plan) -> int:
+    return len(plan.query.inputs) - 1 if isinstance(plan, TreeJoin) else 0
 
 
 def total_work(counts: Counts) -> Work:
@@ -266,12 +294,7 @@ def _climb_first(windows: Windows, state: TreeState, tables: Int64s) -> None:
         Schedule(tables, np.array([0, len(tables)]), np.zeros(1, np.bool_)),
         0,
         1,
-        Counts(
-            np.zeros(KINDS, np.int64),
-            np.zeros((0, KINDS), np.int64),
-            np.zeros(inputs + joins, np.int64),
-            np.zeros(1),
-        ),
+        _counts(np.zeros(inputs + joins, np.int64), 0, no_prices(joins)),
         np.empty((0, inputs), np.int32),
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -55,6 +56,31 @@ Servers = Literal["shared", "each"]
 
 
 @dataclass(frozen=True)
+class OwnCosts:
+    """Seconds that predicates take by themselves, beyond the work that is counted.
+
+    `equalities` are for each row that comes to the join where these inputs come together (V&N:
+    handling cost), `conditions` (filters and other predicates, by their text) for one evaluation.
+    """
+
+    equalities: Mapping[frozenset[str], float] = field(default_factory=dict)
+    conditions: Mapping[str, float] = field(default_factory=dict)
+
+
+NOTHING = OwnCosts()
+
+
+@dataclass(frozen=True)
+class JoinCosts:
+    """Seconds for a piece of work at one join, instead of what all have; None where it has that."""
+
+    inserts: float | None = None
+    expired: float | None = None
+    probes: float | None = None
+    compares: float | None = None
+
+
+@dataclass(frozen=True)
 class SimulatedClock:
     """Work takes what the costs say; nothing sleeps.
 
@@ -65,13 +91,21 @@ class SimulatedClock:
     costs: ClockCosts
     servers: Servers = "shared"
 
+    own: OwnCosts = NOTHING
+    """What filters, predicates and functions take by themselves."""
+
+    joins: Mapping[frozenset[str], JoinCosts] = field(default_factory=dict)
+    """Other costs of single joins of a tree, by the inputs below them."""
+
 
 Clock = RealClock | SimulatedClock
 
 
-def completions(ready: Int64s, ledger: Int64s, costs: ClockCosts) -> Int64s:
-    """When each block is done (µs) by one server; `ledger` holds the counts after each block."""
-    done: Int64s = np.rint(served(ready, ledger @ np.array(astuple(costs)))).astype(np.int64)
+def completions(ready: Int64s, ledger: Int64s, costs: ClockCosts, more: Floats) -> Int64s:
+    """When each block is done (µs) by one server; `ledger` holds the counts after each block, and
+    `more` the seconds that take something beyond them."""
+    spent = ledger @ np.array(astuple(costs)) + more
+    done: Int64s = np.rint(served(ready, spent)).astype(np.int64)
     return done
 
 

@@ -18,11 +18,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.expressions.evaluate import evaluate, holds
+from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.columns import column_name
 from penstock.engine.rows.layout import Layout
 from penstock.lab.apparatus import Apparatus, execute, no_counts, set_up
-from penstock.lab.clock import Clock, RealClock, SimulatedClock, Work
+from penstock.lab.charges import Screening, screenings
+from penstock.lab.clock import NOTHING, Clock, OwnCosts, RealClock, SimulatedClock, Work
 from penstock.lab.schedule import Mode
 from penstock.lab.timing import timing_of
 from penstock.plan.plan import Plan
@@ -44,7 +45,8 @@ class Outcome:
     With a server for each join, `busy` is the seconds of all and `utilization` that of the busiest.
     `peaks` are the most rows that each window held, and each inner join by its shape. `shed` are
     the tuples that the drop boxes kept out: they never arrived and were no work. `deciding` is the
-    part of the busy seconds in which a mesh classified or an eddy learned, on a real clock.
+    part of the busy seconds in which a mesh classified or an eddy learned, on a real clock; `own`
+    that which filters and predicates took by themselves, on a simulated one.
     """
 
     results: pa.Table
@@ -56,6 +58,7 @@ class Outcome:
     peaks: Mapping[str, int]
     shed: Mapping[str, int]
     deciding: float
+    own: float = 0.0
 
 
 _REAL = RealClock()
@@ -77,12 +80,16 @@ def run(
     otherwise there is about a bucket for each tuple of the window.
     """
     each = isinstance(clock, SimulatedClock) and clock.servers == "each"
-    apparatus = set_up(plan, tuples, mode, expiration, buckets or {}, traced=each)
-    counts = no_counts(apparatus, with_ledger=isinstance(clock, SimulatedClock) and not each)
+    simulated = clock if isinstance(clock, SimulatedClock) else None
+    apparatus = set_up(plan, tuples, mode, expiration, buckets or {}, each, simulated)
+    counts = no_counts(apparatus, with_ledger=simulated is not None and not each)
     started = time.perf_counter()
     found = execute(apparatus, counts)
-    timing = timing_of(apparatus, counts, clock, found, time.perf_counter() - started)
-    results, kept = _results(apparatus, found)
+    seconds = time.perf_counter() - started
+    results, kept, checks = _results(
+        apparatus, found, NOTHING if simulated is None else simulated.own
+    )
+    timing = timing_of(apparatus, counts, clock, found, checks, seconds)
     produced = timing.produced[kept]
     if (produced[1:] < produced[:-1]).any():
         order = np.argsort(produced, kind="stable")
@@ -97,6 +104,7 @@ def run(
         peaks=dict(zip(_windows(plan), counts.peaks.tolist(), strict=False)),
         shed=apparatus.shed,
         deciding=float(counts.deciding[0]) if isinstance(clock, RealClock) else 0.0,
+        own=timing.own,
     )
 
 
@@ -106,20 +114,21 @@ def _windows(plan: Plan) -> tuple[str, ...]:
     return plan.query.aliases + tuple(map(render_shape, inner))
 
 
-def _results(apparatus: Apparatus, found: Int32s) -> tuple[pa.Table, Int64s]:
-    """The result rows, and which of those found they are."""
+def _results(
+    apparatus: Apparatus, found: Int32s, own: OwnCosts
+) -> tuple[pa.Table, Int64s, tuple[Screening, ...]]:
+    """The result rows, which of those found they are, and the checks of these that take time."""
     query = apparatus.plan.query
     members = {
         alias: apparatus.kept[alias][found[:, i] - apparatus.starts[i]]
         for i, alias in enumerate(query.aliases)
     }
-    kept = np.arange(len(found))
     combined = _combined(apparatus, members)
-    for check in apparatus.outside:
-        held = holds(check.expression, combined, column_name).to_numpy(zero_copy_only=False)
-        kept, combined = kept[held], combined.filter(pa.array(held))
+    checks, kept = screenings(apparatus.outside, combined, column_name, own)
+    if len(kept) < len(found):
+        combined = combined.take(pa.array(kept))
     columns = [evaluate(output.expression, combined, column_name) for output in query.outputs]
-    return pa.table(columns, names=[output.name for output in query.outputs]), kept
+    return pa.table(columns, names=[output.name for output in query.outputs]), kept, checks
 
 
 def _combined(apparatus: Apparatus, members: Mapping[str, Int64s]) -> pa.Table:

@@ -7,12 +7,14 @@ So the times follow join by join, from the leaves up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.lab.apparatus import Apparatus, TreeState, blocks_of
+from penstock.lab.charges import Screening
 from penstock.lab.clock import ClockCosts, Work, served
 from penstock.lab.kernels.inner_state import traced
 from penstock.lab.kernels.nested import COMPARES, EXPIRED, INSERTS, KINDS, PROBES, RESULTS, TUPLES
@@ -28,12 +30,14 @@ Bools = NDArray[np.bool_]
 @dataclass(frozen=True)
 class Services:
     """When the results are produced (µs, in the kernel's order), what work the servers did, the
-    seconds that each was busy, and when the last was done (µs)."""
+    seconds that each was busy, when the last was done (µs), and what predicates took by
+    themselves."""
 
     produced: Floats
     work: Work
     busy: Floats
     end: float
+    own: float
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,19 @@ class _Network:
         self.trace = traced(apparatus.machine.inner)
         self.counts = np.zeros((len(self.lowering.joins), KINDS), np.int64)
         self.end = float(apparatus.ready.max()) if len(apparatus.ready) else 0.0
+        self.own = np.zeros(len(self.lowering.joins))
+        self.screens: list[float] = []
+
+    def screened(self, ready: Floats, screens: Sequence[Screening]) -> Floats:
+        """When rows have passed the servers of some predicates, one after the other."""
+        done = ready.copy()
+        for screen in screens:
+            order = screen.rows[np.argsort(done[screen.rows], kind="stable")]
+            spent = np.cumsum(np.full(len(order), screen.seconds))
+            done[order] = served(done[order], spent)
+            self.end = max(self.end, float(done[order].max(initial=-np.inf)))
+            self.screens.append(len(order) * screen.seconds)
+        return done
 
     def arrivals(self, node: Node) -> _Arrivals:
         """The rows that a node sends up."""
@@ -78,6 +95,7 @@ class _Network:
         is_tuple = lives.births >= 0
         ready = np.full(len(is_tuple), -np.inf)
         ready[is_tuple] = apparatus.ready[blocks_of(apparatus, lives.births[is_tuple])]
+        ready = self.screened(ready, apparatus.screens.get(alias, ()))
         passes = np.zeros(len(is_tuple), np.bool_)
         passes[kept] = True
         members = np.full((len(is_tuple), len(apparatus.starts)), -1)
@@ -118,8 +136,11 @@ class _Network:
         # What tables bring was there before everything.
         counts[both.births < 0] = 0
         self.counts[number] = counts.sum(axis=0)
+        own = counts[:, [INSERTS, COMPARES]] @ self.apparatus.prices.joins[number]
+        self.own[number] = own.sum()
         done = np.empty(len(order))
-        done[order] = served(both.ready[order], np.cumsum(counts[order] @ self.costs))
+        spent = np.cumsum((counts @ self.costs + own)[order])
+        done[order] = served(both.ready[order], spent)
         self.end = max(self.end, float(done.max(initial=-np.inf)))
         return done
 
@@ -154,8 +175,10 @@ def _later(order: Int64s, one: Int64s, other: Int64s) -> Int64s:
     return later
 
 
-def serve_each(apparatus: Apparatus, costs: ClockCosts) -> Services:
-    """The times of a traced run with a server for each join.
+def serve_each(
+    apparatus: Apparatus, costs: ClockCosts, checks: Sequence[Screening] = ()
+) -> Services:
+    """The times of a traced run with a server for each join, filter and check of results.
 
     Serving a row takes its insert, its probe, a compare for each row of the other side that has
     been served and is alive (where the join searches by key: and has the same key), its own expiry
@@ -163,9 +186,12 @@ def serve_each(apparatus: Apparatus, costs: ClockCosts) -> Services:
     """
     network = _Network(apparatus, costs)
     root = network.arrivals(network.root)
+    produced = network.screened(root.ready[root.passes], checks)
+    joins = network.counts @ network.costs + network.own
     return Services(
-        produced=root.ready[root.passes],
+        produced=produced,
         work=Work(*network.counts.sum(axis=0).tolist()),
-        busy=network.counts @ network.costs,
+        busy=np.concatenate([joins, network.screens]),
         end=network.end,
+        own=float(network.own.sum() + sum(network.screens)),
     )

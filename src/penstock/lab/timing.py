@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from penstock.duration import MICROS
 from penstock.lab.apparatus import Apparatus, blocks_of, total_work
+from penstock.lab.charges import Screening
 from penstock.lab.clock import (
     Clock,
     ClockCosts,
@@ -24,6 +26,8 @@ from penstock.lab.servers import serve_each
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Checks = Sequence[Screening]
 
 
 @dataclass(frozen=True)
@@ -35,39 +39,66 @@ class Timing:
     busy: float
     elapsed: float
     utilization: float
+    own: float = 0.0
 
 
 def timing_of(
-    apparatus: Apparatus, counts: Counts, clock: Clock, found: Int32s, seconds: float
+    apparatus: Apparatus,
+    counts: Counts,
+    clock: Clock,
+    found: Int32s,
+    checks: Checks,
+    seconds: float,
 ) -> Timing:
-    """The timing of a run that has taken so many seconds here and found these results."""
+    """The timing of a run that has taken so many seconds here and found these results, of which
+    some had to be checked once more."""
     match clock:
         case RealClock():
             produced = apparatus.ready[_blocks(apparatus, found)]
             elapsed = max(_span(apparatus), seconds)
             return Timing(produced, total_work(counts), seconds, elapsed, _per(apparatus, seconds))
         case SimulatedClock(costs=costs, servers="shared"):
-            return _shared(apparatus, counts, costs, found)
+            return _shared(apparatus, counts, costs, found, checks)
         case SimulatedClock(costs=costs):
-            return _each(apparatus, costs)
+            return _each(apparatus, costs, checks)
 
 
-def _shared(apparatus: Apparatus, counts: Counts, costs: ClockCosts, found: Int32s) -> Timing:
-    done = completions(apparatus.ready, counts.ledger, costs)
-    busy = total_cost(total_work(counts), costs)
+def _shared(
+    apparatus: Apparatus, counts: Counts, costs: ClockCosts, found: Int32s, checks: Checks
+) -> Timing:
+    blocks = _blocks(apparatus, found)
+    own = counts.bill + np.cumsum(_screening(apparatus, blocks, checks))
+    done = completions(apparatus.ready, counts.ledger, costs, own)
+    spent = float(own[-1]) if len(own) else 0.0
+    busy = total_cost(total_work(counts), costs) + spent
     elapsed = _since_start(apparatus, float(done[-1])) if len(done) else 0.0
-    produced = done[_blocks(apparatus, found)]
-    return Timing(produced, total_work(counts), busy, elapsed, _per(apparatus, busy))
+    return Timing(
+        done[blocks], total_work(counts), busy, elapsed, _per(apparatus, busy), max(0.0, spent)
+    )
 
 
-def _each(apparatus: Apparatus, costs: ClockCosts) -> Timing:
-    services = serve_each(apparatus, costs)
+def _screening(apparatus: Apparatus, blocks: Int64s, checks: Checks) -> Floats:
+    """The seconds of filters in each block, and of the checks of what it found."""
+    total = np.zeros(len(apparatus.ready))
+    for alias, screens in apparatus.screens.items():
+        births = apparatus.lives[alias].births
+        for screen in screens:
+            here = blocks_of(apparatus, births[screen.rows])
+            total += np.bincount(here, minlength=len(total)) * screen.seconds
+    for check in checks:
+        total += np.bincount(blocks[check.rows], minlength=len(total)) * check.seconds
+    return total
+
+
+def _each(apparatus: Apparatus, costs: ClockCosts, checks: Checks) -> Timing:
+    services = serve_each(apparatus, costs, checks)
     return Timing(
         produced=np.rint(services.produced).astype(np.int64),
         work=services.work,
         busy=float(services.busy.sum()),
         elapsed=_since_start(apparatus, services.end),
         utilization=_per(apparatus, float(services.busy.max(initial=0.0))),
+        own=max(0.0, services.own),
     )
 
 

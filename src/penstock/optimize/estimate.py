@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from penstock.optimize.model.curve import NOTHING, PlanCurve, curve_of, last_arrival
+from penstock.optimize.curves.arrivals import last_arrival
+from penstock.optimize.curves.curve import NOTHING, PlanCurve, curve_of
+from penstock.optimize.joins.cardinality import cardinality_cost
 from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.load_of_mesh import as_kept
@@ -63,7 +65,14 @@ def estimate(
         sets=_sets(folded, plan, x),
         changes=view_changes(problem, by_alias(problem, x)),
         starting=batch_seconds(problem, plan) / TRIGGER,
+        by_cardinality=_by_cardinality(problem, plan),
     )
+
+
+def _by_cardinality(problem: Problem, plan: Plan) -> float | None:
+    if problem.estimator == "cardinality" and isinstance(plan, TreeJoin):
+        return cardinality_cost(problem, plan)
+    return None
 
 
 def _sets(problem: Problem, plan: Plan, x: Sequence[float]) -> dict[str, float]:

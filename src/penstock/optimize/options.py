@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from penstock.engines import EngineName
 from penstock.errors import PlanError
@@ -28,6 +29,13 @@ SWITCHES = {
 }
 
 
+Servers = Literal["shared", "each"]
+Estimator = Literal["rates", "cardinality"]
+
+SERVERS: tuple[Servers, ...] = ("shared", "each")
+ESTIMATORS: tuple[Estimator, ...] = ("rates", "cardinality")
+
+
 RENAMED = {"anew": "recompute"}
 """Switches by their names in 0.1."""
 
@@ -50,7 +58,9 @@ class PlanOptions:
     `plan` forces one. `sheds` lets tuples be dropped where no plan keeps up; `exact_of_kept` then
     wants the plain values of a view, not estimates. `alternatives` are to be listed, so that a mesh
     is searched even beside a forced plan. In the laboratory batches start every `interval` seconds,
-    or, without one, each tuple is taken as it comes.
+    or, without one, each tuple is taken as it comes. Results over time wait for one shared server,
+    or for a server of each operator. The `estimator` compares plans by rates, or as optimizers do
+    that know of cardinalities only.
     """
 
     goal: Goal = STEADY
@@ -62,6 +72,8 @@ class PlanOptions:
     alternatives: bool = False
     engine: EngineName = "spark"
     interval: float | None = None
+    servers: Servers = "shared"
+    estimator: Estimator = "rates"
 
 
 DEFAULT_OPTIONS = PlanOptions()

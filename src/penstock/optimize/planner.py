@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.optimize.goals import with_results
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import DEFAULT_OPTIONS, PlanOptions
@@ -25,8 +26,15 @@ def decide(
     """
     effort = effort or Effort()
     known = refined(known, options, effort)
-    problem = Problem(known.query, known, effort=effort)
+    problem = Problem(
+        known.query,
+        known,
+        effort=effort,
+        servers=options.servers,
+        estimator=options.estimator,
+    )
     refuse_unplannable(problem, options)
+    options = with_results(problem, options)
     plans: Plans = weighed(problem, options, proposals(problem, options))
     refuse_unreachable(problem, options, plans)
     context, preferred = Context(problem, options), list[Preferred]()

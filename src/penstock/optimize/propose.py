@@ -42,14 +42,23 @@ class PlanRequest:
         """Whether the plan of least work is the best: one keeps up, or nothing may be shed."""
         least = min(needed_by(self.problem, plan) for plan, _ in self.multiway)
         keeps_up = least <= self.problem.known.capacity.value
-        return self.is_steady and (keeps_up or not self.options.sheds)
+        is_by_rate = self.options.estimator == "rates"
+        return self.is_steady and is_by_rate and (keeps_up or not self.options.sheds)
 
 
 Proposer = Callable[[PlanRequest], Iterable[Proposal]]
 
 
 def proposals(problem: Problem, options: PlanOptions) -> Iterator[Proposal]:
-    """All plans that are proposed for a problem; one may be proposed several times."""
+    """All plans that are proposed for a problem; one may be proposed several times.
+
+    The traditional estimator knows of join trees only, and in the laboratory only their joins have
+    a server each.
+    """
+    is_each = options.servers == "each" and options.engine == "laboratory"
+    if problem.size > 1 and (options.estimator == "cardinality" or is_each):
+        yield from join_trees(PlanRequest(problem, options))
+        return
     request = PlanRequest(problem, options)
     for propose in PROPOSERS:
         yield from propose(request)
@@ -58,9 +67,9 @@ def proposals(problem: Problem, options: PlanOptions) -> Iterator[Proposal]:
 def joined(request: PlanRequest) -> Iterator[Proposal]:
     """Plans that keep what they have found: late aggregation, and early of every set of inputs.
 
-    Other goals than steady look at results of the join, of which early aggregation makes no more.
+    Other goals than steady count results of the join, which early aggregation finds in less time.
     """
-    if "early-aggregation" in request.options.off or not request.is_steady:
+    if "early-aggregation" in request.options.off:
         yield from _joins(request)
         return
     yield from early_plans(
@@ -99,7 +108,7 @@ def meshes(request: PlanRequest) -> Iterable[Proposal]:
     """A mesh takes a second to find, which a plan that is forced need not wait for."""
     options = request.options
     is_wanted = options.plan is None or options.alternatives
-    may_be = "mesh" in options.kinds - options.off and request.is_steady
+    may_be = "mesh" in options.kinds - options.off
     if not (may_be and request.is_thorough and is_wanted):
         return ()
     # The laboratory takes tuple by tuple: there are no pieces of batches.

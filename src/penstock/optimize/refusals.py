@@ -7,8 +7,8 @@ from itertools import combinations
 from math import prod
 
 from penstock.errors import PlanError
+from penstock.optimize.curves.arrivals import last_arrival
 from penstock.optimize.estimate import endless, long_enough
-from penstock.optimize.model.curve import last_arrival
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.ranking import OVER, Ranking
@@ -23,10 +23,25 @@ def refuse_unplannable(problem: Problem, options: PlanOptions) -> None:
     """Refuse what cannot be planned for, before any plan is weighed."""
     _refuse_overflow(problem)
     _refuse_endless_product(problem)
+    if options.estimator == "cardinality":
+        _refuse_no_cardinality(problem, options)
     if options.sheds and not isinstance(options.goal, Steady):
         raise PlanError(
             f"the goal {options.goal} does not go with shedding",
             hint="shed under the goal steady; other goals let the work wait",
+        )
+
+
+def _refuse_no_cardinality(problem: Problem, options: PlanOptions) -> None:
+    """Refuse to compare by cardinalities where there are none, or no trees."""
+    if problem.known.horizon is None and endless(problem):
+        raise PlanError(
+            f"{endless(problem)[0]} never ends and has no window: it has no cardinality",
+            hint="give its cardinality in the stats file, or compare plans by rates",
+        )
+    if "tree" not in options.kinds and problem.size > 1:
+        raise PlanError(
+            "the cardinality estimator compares join trees only", hint="allow them: --kinds tree"
         )
 
 

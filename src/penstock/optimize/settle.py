@@ -16,6 +16,7 @@ from penstock.optimize.model.statistics_used import guesses, inputs_of, statisti
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.preference import Context, Plans, Reason
 from penstock.optimize.refusals import refuse_shedding
+from penstock.optimize.remarks import search_notes
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.mesh import MeshJoin
 from penstock.plan.multiway import MultiwayJoin
@@ -42,7 +43,7 @@ def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decisio
         is_forced=options.plan is not None,
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
-        notes=(*known.notes, *_mesh_notes(plans[0], others)),
+        notes=(*known.notes, *_mesh_notes(plans[0], others), *search_notes(plans, context)),
     )
 
 

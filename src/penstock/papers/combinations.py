@@ -1,4 +1,4 @@
-"""Reference: combinations of streams' tuples in which all members meet alive, for `fluid`.
+"""Combinations of streams' tuples in which all members meet alive, for `fluid`.
 
 A combination counts if every member is alive when the last one arrives. Streams may have come
 through to an operator up to different times, since the one behind may have waited in longer queues.
@@ -10,14 +10,14 @@ import itertools
 import math
 
 import numpy as np
-from scipy.special import roots_legendre
+from numpy.polynomial.legendre import leggauss
 
 from penstock.papers.curve import Floats
 from penstock.papers.network import Source
 
-_EXACT = roots_legendre(4)
+_EXACT = leggauss(4)
 """Exact up to seventh powers of time, so for eight streams between two knots."""
-_FINE = roots_legendre(12)
+_FINE = leggauss(12)
 """For stretches that may have bends inside."""
 
 

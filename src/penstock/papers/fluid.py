@@ -1,6 +1,7 @@
-"""Reference: the exact results over time of a tree, taken as a fluid network (V&N).
+"""The exact results over time of a tree, taken as a fluid network (V&N).
 
-No plan is costed by it; tests compare it with the laboratory and with discrete queues.
+Plans are compared by it where each operator has a server; tests compare it with the laboratory and
+with discrete queues.
 
 V&N integrate `dN/dt = f·(λl·R(t) + λr·L(t))`. With the same meaning, each operator is solved at
 once here. It serves its arrivals in the order in which they are ready, so a pair of arrivals is
@@ -39,7 +40,7 @@ def curve(network: Node, until: float, servers: Servers = "each") -> Curve:
 
 
 def total_results(network: Node) -> float:
-    """All results that there will ever be: infinite if streams that never end keep partners."""
+    """Reference: all results that there will ever be; infinite if endless streams keep partners."""
     members = sources(network)
     last = min(
         max((member.end for member in members), default=0.0),

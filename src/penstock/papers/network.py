@@ -1,4 +1,4 @@
-"""Reference: a tree as a network through which tuples flow, which `fluid` gives the curve of."""
+"""A tree as a network through which tuples flow, which `fluid` gives the curve of."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ Node = Source | Table | Filter | Join
 
 
 def nested_loops(*, move: float = 0.0, compare: float = 0.0, predicate: float = 0.0) -> JoinCosts:
-    """Arrivals that are compared with all of the other side that is alive (V&N Table 3)."""
+    """Reference: arrivals that are compared with all that is alive there (V&N Table 3)."""
     arrival = move + predicate
     return JoinCosts(arrival, arrival, compare, looks_at_all=True)
 
@@ -108,7 +108,7 @@ def symmetric_hash(
     compare: float = 0.0,
     predicate: float = 0.0,
 ) -> JoinCosts:
-    """Arrivals that are put in their table and looked up in the other (V&N Table 3).
+    """Reference: arrivals that are put in their table and looked up in the other (V&N Table 3).
 
     `compare` is for each match that the look-up finds.
     """

@@ -1,7 +1,8 @@
-"""Rates over time of streams that may never end (Viglas and Naughton, V&N).
+"""Reference: rates over time of streams that may never end (Viglas and Naughton, V&N).
 
-Rates are tuples/s, costs seconds, times seconds since the query began. The planner uses what the
-paper's two heuristics are made of; the exact curve of a tree is in `penstock.papers.fluid`.
+Rates are tuples/s, costs seconds, times seconds since the query began. The planner searches by the
+paper's two heuristics over sets of inputs that have met in windows (`optimize/joins/goal_search`),
+which is the same where there are none; the exact curve of a tree is in `penstock.papers.fluid`.
 """
 
 from __future__ import annotations

@@ -57,6 +57,10 @@ class Estimate:
     starting: float = 0.0
     """Seconds a second that it takes to start batches, one a second, however little is in them."""
 
+    by_cardinality: float | None = None
+    """Seconds of work for all tuples, had they been there at once: the traditional cost of a tree,
+    where plans are compared by it."""
+
     @property
     def work(self) -> float:
         """The work and what starting the batches takes: plans are ranked by it."""

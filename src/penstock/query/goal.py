@@ -15,12 +15,18 @@ class Steady:
 
 @dataclass(frozen=True)
 class First:
-    """Have the first so many results as soon as possible (V&N)."""
+    """Have the first so many results as soon as possible (V&N).
+
+    Where a `share` of all results is wanted, the planner works out how many that is.
+    """
 
     results: int
+    share: float | None = None
 
     def __str__(self) -> str:
-        return f"first:{self.results}"
+        if self.share is None:
+            return f"first:{self.results}"
+        return "first:all" if self.share == 1.0 else f"first:{self.share * 100:g}%"
 
 
 @dataclass(frozen=True)

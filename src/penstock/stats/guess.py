@@ -57,6 +57,7 @@ def complete(
         distinct={alias: figures.distinct for alias, figures in given.streams.items()},
         training=given.training,
         untrained=given.untrained,
+        handling=given.handling,
         cells={alias: each.cells for alias, each in given.streams.items() if each.cells},
     )
 

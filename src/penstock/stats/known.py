@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from penstock.figure import Figure
 from penstock.query import Query
 from penstock.stats.costs import Costs
+from penstock.stats.statistics import Group
 from penstock.stats.training import Training
 
 
@@ -64,3 +65,7 @@ class Known:
 
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Notes for who reads a plan that was made from these figures."""
+
+    handling: Mapping[Group, Figure] = field(default_factory=dict)
+    """Seconds that each arrival takes, beyond `costs`, at the join where the inputs of an equality
+    come together (V&N: handling cost), as far as they are given."""

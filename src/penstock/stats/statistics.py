@@ -48,7 +48,9 @@ class Group:
 class Statistics:
     """Only what is given; streams by alias, conditions by their text as the query renders it.
 
-    `untrained` says why streams have no training, `notes` are remarks for who reads the figures.
+    `groups` are how selective equal keys are, `handling` the seconds that an arrival takes at the
+    join that decides them. `untrained` says why streams have no training, `notes` are remarks for
+    who reads the figures.
     """
 
     query: Query
@@ -62,6 +64,7 @@ class Statistics:
     training: Mapping[str, Training] = field(default_factory=dict)
     untrained: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    handling: Mapping[Group, Figure] = field(default_factory=dict)
 
     def stream(self, alias: str) -> StreamFigures:
         """The figures that are given for one input."""

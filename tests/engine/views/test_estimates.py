@@ -21,11 +21,11 @@ from penstock.engine.rows.columns import ARRIVAL, TS
 from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Eager
+from penstock.optimize.curves.curve import curve_of
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.joins.candidates import is_product
 from penstock.optimize.joins.enumerate import all_trees
 from penstock.optimize.joins.probe_search import best_orders
-from penstock.optimize.model.curve import curve_of
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
+from penstock.figure import Figure
+from penstock.optimize.joins.beam import promising_tree
 from penstock.optimize.joins.candidates import is_product
 from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 from penstock.optimize.joins.probe_search import best_orders
-from penstock.optimize.joins.rate_search import fastest_rate, soonest
 from penstock.optimize.joins.tree_search import TreeSearch
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.plan import Plan
-from penstock.plan.tree import Node, TreeJoin, branches, is_left_deep, leaves
+from penstock.plan.tree import Branch, Node, TreeJoin, branches, is_left_deep, leaves
 from penstock.stats.costs import Costs
-from support.plans.planning import example_1, problem_of, query_of, random_problem
+from penstock.stats.statistics import Group
+from support.plans.planning import example_1, priced, problem_of, query_of, random_problem
 
 
 def work(problem: Problem, plan: Plan) -> float:
@@ -54,6 +57,45 @@ def test_tree_search_finds_the_least_work(seed: int) -> None:
         assert found in among
         least = min(tree_work(problem, tree) for tree in among)
         assert tree_work(problem, found) == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_searches_know_what_equalities_take_by_themselves(seed: int) -> None:
+    problem = priced(random_problem(seed, 3 + seed % 3), seed)
+    found = TreeSearch(problem).best()
+    assert found is not None
+    least = min(tree_work(problem, tree) for tree in all_trees(problem))
+    assert tree_work(problem, found) == pytest.approx(least, rel=1e-9)
+    for order in best_orders(problem).orders:
+        others = [alias for alias in problem.query.aliases if alias != order.driver]
+        orders = (ordered(problem, order.driver, targets) for targets in permutations(others))
+        least = min(driver_work(problem, each) for each in orders)
+        assert driver_work(problem, order) == pytest.approx(least, rel=1e-9)
+    promised = promising_tree(problem, is_bushy=True, with_products=True)
+    assert promised is not None
+    assert tree_work(problem, promised) <= 3 * tree_work(problem, found)
+
+
+def test_an_equality_is_paid_where_its_inputs_come_together() -> None:
+    """60 and 40 arrivals/s at the lower join, and of its 480/s and 10/s at the upper one."""
+    plain, costly = example_1(0.0005), Group(0, (0,), frozenset("AB"))
+    problem = Problem(
+        plain.query, replace(plain.known, handling={costly: Figure(0.001, "declared")})
+    )
+    b_c_first, a_b_first = (
+        next(t for t in all_trees(problem) if set(leaves(branches_of(t)[0])) == set(lower))
+        for lower in ("BC", "AB")
+    )
+    below = tree_work(problem, a_b_first) - tree_work(plain, a_b_first)
+    assert below == pytest.approx((10 + 70) * 0.001)
+    above = tree_work(problem, b_c_first) - tree_work(plain, b_c_first)
+    assert above == pytest.approx((180 + 10) * 0.001)
+    assert TreeSearch(plain).best() == b_c_first
+    assert TreeSearch(problem).best() != b_c_first
+
+
+def branches_of(tree: Node) -> list[Branch]:
+    return list(branches(tree))
 
 
 def test_no_tree_without_products() -> None:
@@ -106,25 +148,3 @@ def test_all_trees_yield_the_same() -> None:
     problem = example_1(0.0005)
     works = {round(tree_work(problem, tree), 12) for tree in all_trees(problem)}
     assert works == {0.25, 0.14, 0.2}
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_rate_heuristics_join_every_input(seed: int) -> None:
-    problem = random_problem(seed, 3 + seed % 3)
-    for tree in (fastest_rate(problem, 10.0), soonest(problem, 1000, 10.0)):
-        assert sorted(leaves(tree)) == sorted(problem.query.aliases)
-
-
-def test_rate_maximization_spares_an_overloaded_join() -> None:
-    """The join that yields less goes lower where the upper one could not take what the other
-    yields: 60 arrivals/s of 50 ms are three times what it can do."""
-    query = query_of(
-        "SELECT A.k FROM A [UNBOUNDED], B [UNBOUNDED], C [UNBOUNDED] WHERE A.k = B.k AND A.l = C.l",
-        dict.fromkeys("ABC", "k l"),
-    )
-    rates = dict.fromkeys("ABC", 10.0)
-    problem = problem_of(
-        query, rates, {"A B": 0.01, "A C": 0.1}, Costs("declared", join=0.05), horizon=10.0
-    )
-    tree = fastest_rate(problem, 10.0)
-    assert {frozenset(leaves(b)) for b in branches(tree)} == {frozenset("AB"), frozenset("ABC")}

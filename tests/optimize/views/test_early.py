@@ -9,10 +9,12 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from penstock.errors import PlanError
 from penstock.figure import Figure
+from penstock.optimize.curves.arrivals import arrivals_of
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import cells_of, combinations, distinct_values, occupied
 from penstock.optimize.model.folding import with_early
@@ -32,7 +34,7 @@ from penstock.plan.explain.text import as_text
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.query import Query
 from penstock.query.expression import render
-from penstock.query.goal import STEADY
+from penstock.query.goal import STEADY, By, First, Goal
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
@@ -464,3 +466,39 @@ def test_explain_as_pictures() -> None:
     lines = [line for node in graph_of(figures).nodes for line in node.lines]
     assert [line for line in lines if line.startswith("early")] == ["early by (B.k): ~8,648 rows"]
     assert "Aggregated before the join" in as_html(figures)
+
+
+# ---- goals over time
+
+
+@pytest.mark.parametrize("goal", [First(5 * 10**7), By(20.0)])
+def test_early_aggregation_has_results_sooner(goal: Goal) -> None:
+    """Few keys and groups: folded rows are joined in a fraction of the time, and stand for the
+    same results of the join."""
+    known = known_of(view(), keys=20, groups=5, capacity=0.05)
+    found = decide(known, replace(KEPT, goal=goal, alternatives=True))
+    assert early_of(found)
+    late = next(each for each in found.others if not each.plan.early)
+    best, other = found.chosen.estimate.measure, late.estimate.measure
+    assert best is not None
+    assert other is not None
+    assert other > 2 * best if isinstance(goal, First) else best > 2 * other
+    # Nothing is found that there is not: with time for all work both have the same.
+    ample = replace(known, capacity=Figure(1e6, "declared"))
+    same = [
+        estimate(Problem(known.query, ample), each.plan, By(20.0)).measure
+        for each in (found.chosen, late)
+    ]
+    assert same[0] == pytest.approx(same[1])
+
+
+def test_windows_of_folded_rows_fill_as_those_of_tuples_do() -> None:
+    problem = problem_of(view(), keys=20, groups=5)
+    folded = arrivals_of(with_early(problem, ("A",)))[0]
+    half, full = folded.window(np.array([5.0, 10.0]))
+    assert full == pytest.approx(with_early(problem, ("A",)).inputs[0].window)
+    assert half == pytest.approx(full / 2)
+    endless = problem_of(view(window="UNBOUNDED"), keys=20, groups=5)
+    rows = arrivals_of(with_early(endless, ("A",)))[0].window(np.array([0.01, 1e4]))
+    assert rows[0] == pytest.approx(20, rel=0.15)
+    assert rows[1] == pytest.approx(cells_of(endless.known, "A").value)

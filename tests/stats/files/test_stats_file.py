@@ -17,6 +17,7 @@ from penstock.query import Query
 from penstock.stats.costs import Costs
 from penstock.stats.files.dump import dump
 from penstock.stats.files.load import load, loads
+from penstock.stats.guess import complete
 from penstock.stats.statistics import GivenCondition, Group, Statistics
 from support import paths
 from support.golden import golden_cases
@@ -109,6 +110,16 @@ def test_conditions_are_found_whatever_their_spelling(given: Statistics) -> None
 def test_an_implied_equality_can_be_given() -> None:
     given = loads("[joins]\n'A.a = B2.a' = {selectivity = 0.5}", asked())
     assert given.groups == {Group(0, (0,), frozenset({"A", "B2"})): declared(0.5)}
+
+
+def test_an_equality_may_have_a_cost_of_its_own() -> None:
+    text = "[joins]\n'A.a = B.a' = {selectivity = 0.5, cost = 0.005}\n'B.a = B2.a' = {cost = 1e-3}"
+    given = loads(text, asked())
+    pair, other = (Group(0, (0,), frozenset(two)) for two in (("A", "B"), ("B", "B2")))
+    assert given.groups == {pair: declared(0.5)}
+    assert given.handling == {pair: declared(0.005), other: declared(1e-3)}
+    assert loads(dump(given), asked()) == given
+    assert complete(asked(), given).handling == given.handling
 
 
 def test_what_is_written_reads_back_the_same(given: Statistics) -> None:

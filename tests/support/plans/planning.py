@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
 from random import Random
 
 from penstock.experiments.setting.problems import problem_of as problem_of
 from penstock.experiments.setting.problems import query_of as query_of
+from penstock.figure import Figure
 from penstock.optimize.model.problem import Problem
+from penstock.query.keys import key_classes
 from penstock.stats.costs import Costs
-from penstock.stats.statistics import extra_equalities
+from penstock.stats.statistics import Group, extra_equalities
 
 
 def example_1(join: float, window: str = "ROWS 10") -> Problem:
@@ -49,6 +53,20 @@ def random_problem(seed: int, size: int, costs: Costs | None = None) -> Problem:
         costs or random_costs(rng),
         thetas,
     )
+
+
+def priced(problem: Problem, seed: int) -> Problem:
+    """The same problem with equalities that take something by themselves, most pairs'."""
+    rng = Random(seed)
+    handling = {
+        Group(k, tuple(range(len(key.types))), frozenset(pair)): Figure(
+            10 ** rng.uniform(-6, -3), "declared"
+        )
+        for k, key in enumerate(key_classes(problem.query))
+        for pair in combinations(key.streams, 2)
+        if rng.random() < 0.6
+    }
+    return Problem(problem.query, replace(problem.known, handling=handling))
 
 
 def random_costs(rng: Random) -> Costs:

@@ -43,6 +43,7 @@ def given_of(known: Known) -> Statistics:
         query,
         streams=streams,
         groups=groups,
+        handling=known.handling,
         conditions=conditions,
         costs=None if known.costs.origin == "guessed" else known.costs,
         capacity=_given(known.capacity),

@@ -17,8 +17,10 @@ def tables_of(statistics: Statistics, name: Callable[[Group], str]) -> Tables:
     a group as a predicate."""
     filters = {str(condition) for condition in statistics.query.filters}
     conditions = {text: _condition(each) for text, each in statistics.conditions.items()}
+    groups, handling = statistics.groups, statistics.handling
     joins = {
-        name(group): {"selectivity": _figure(figure)} for group, figure in statistics.groups.items()
+        name(group): _condition(GivenCondition(groups.get(group), handling.get(group)))
+        for group in dict.fromkeys((*groups, *handling))
     }
     joins |= {text: table for text, table in conditions.items() if text not in filters and table}
     tables = {

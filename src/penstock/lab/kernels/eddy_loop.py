@@ -27,6 +27,7 @@ from penstock.lab.kernels.nested import (
     compare,
     longer,
 )
+from penstock.lab.kernels.prices import LOOK, VISIT, price
 from penstock.lab.kernels.ways import Ways, settle_way
 
 Int64s = NDArray[np.int64]
@@ -163,7 +164,7 @@ def _advance(
                 continue
             if marks[_LEVEL] < 0:
                 _take(windows, router, hand, batch, s, fresh[s])
-            _pursue(windows, ways, router, hand, batch, s, fresh[s], counts.work, found, marks)
+            _pursue(windows, ways, router, hand, batch, s, fresh[s], counts, found, marks)
             if marks[_LEVEL] >= 0:
                 marks[_POSITION] = position
                 return block
@@ -222,7 +223,7 @@ def _pursue(
     batch: int,
     driver: int,
     fresh: int,
-    work: Int64s,
+    counts: Counts,
     found: Int32s,
     marks: Int64s,
 ) -> None:
@@ -234,6 +235,7 @@ def _pursue(
     who = driver if slot < 0 else inputs
     levels, checks = hand.levels[who], hand.checks[who]
     is_each = batch == 1 and not router.is_blind[driver]
+    work, prices, is_priced = counts.work, counts.prices, len(counts.prices.inputs) > 0
     compares, probes, level = 0, 0, marks[_LEVEL]
     if level < 0:
         level, levels[0, _NEXT], levels[0, _FLOOR] = 0, fresh, fresh
@@ -245,6 +247,9 @@ def _pursue(
         link = levels[level, _LINK]
         levels[level, _NEXT] = rows[row, link] if link >= 0 else row - 1
         compares += 1
+        if is_priced and level > 0:
+            bound = levels[level - 1, _BOUND]
+            counts.spent[0] += price(prices, LOOK, bound, levels[level, _INPUT])
         if not _holds(rows, checks, level, levels[level, _CHECKS], row, held):
             continue
         birth, death = rows[row, BIRTH], rows[row, DEATH]
@@ -264,6 +269,8 @@ def _pursue(
             if is_each or level > hand.decided[who]:
                 _decide(ways, hand, batch, driver, who, level)
             target = levels[level, _INPUT]
+            if is_priced:
+                counts.spent[0] += price(prices, VISIT, levels[level - 1, _BOUND], target)
             if slot >= 0:
                 router.tried[slot, target] += 1
             levels[level, _FLOOR] = windows.head[target]

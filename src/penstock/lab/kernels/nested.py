@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.kernels.compiled import compiled, inlined, uncounted
+from penstock.lab.kernels.prices import LOOK, VISIT, Prices, price
 
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
@@ -94,6 +95,15 @@ class Counts(NamedTuple):
     deciding: Floats
     """The seconds spent on deciding about routes, as its one number."""
 
+    prices: Prices
+    """What predicates take by themselves."""
+
+    spent: Floats
+    """The seconds that they took, as its one number."""
+
+    bill: Floats
+    """The same after each block; without rows it is not kept."""
+
 
 def run_blocks(
     windows: Windows,
@@ -147,7 +157,7 @@ def _advance(
             route = loops.routes[newest]
             if loops.positions[route] > 0:
                 newest = windows.tail[s] - 1
-            _search(windows, loops, route, fresh[s], newest, stack, counts.work, found, marks)
+            _search(windows, loops, route, fresh[s], newest, stack, counts, found, marks)
             if marks[_LEVEL] >= 0:
                 marks[_POSITION] = position
                 return block
@@ -180,6 +190,7 @@ def close_block(counts: Counts, block: int) -> None:
     if len(counts.ledger):
         for kind in range(KINDS):
             counts.ledger[block, kind] = counts.work[kind]
+        counts.bill[block] = counts.spent[0]
 
 
 @compiled
@@ -246,7 +257,7 @@ def _search(
     oldest: int,
     newest: int,
     stack: Int64s,
-    work: Int64s,
+    counts: Counts,
     found: Int32s,
     marks: Int64s,
 ) -> None:
@@ -256,6 +267,7 @@ def _search(
     """
     rows, levels, passed = windows.rows, loops.levels[route], loops.passed[route]
     position, deepest = loops.positions[route], levels.shape[0] - 1
+    work, is_priced = counts.work, len(counts.prices.inputs) > 0
     # By level: the next row to look at, where to stop, the row in hand, and the latest birth and
     # the earliest death among the rows in hand.
     coming, floor, held, born, dies = stack[0], stack[1], stack[2], stack[3], stack[4]
@@ -272,6 +284,8 @@ def _search(
         link = levels[level, 1]
         coming[level] = rows[row, link] if link >= 0 else row - 1
         compares += 1
+        if is_priced:
+            counts.spent[0] += _priced(counts.prices, LOOK, levels, level)
         if not _holds(rows, loops.checks, levels[level, 5], levels[level, 6], row, held):
             continue
         birth, death = rows[row, BIRTH], rows[row, DEATH]
@@ -287,6 +301,8 @@ def _search(
         if level < deepest:
             born[level], dies[level] = birth, death
             level += 1
+            if is_priced:
+                counts.spent[0] += _priced(counts.prices, VISIT, levels, level)
             if levels[level, 1] < 0:
                 coming[level] = windows.tail[levels[level, 0]] - 1
             else:
@@ -301,6 +317,14 @@ def _search(
     work[COMPARES] += compares
     work[PROBES] += probes
     marks[_LEVEL] = level
+
+
+@inlined
+def _priced(prices: Prices, kind: int, levels: Int64s, level: int) -> float:
+    bound = 0
+    for i in range(level):
+        bound |= 1 << levels[i, 0]
+    return price(prices, kind, bound, levels[level, 0])
 
 
 @inlined

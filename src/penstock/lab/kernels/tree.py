@@ -46,6 +46,7 @@ from penstock.lab.kernels.nested import (
     insert,
     place,
 )
+from penstock.lab.kernels.prices import LOOK, VISIT
 
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
@@ -163,7 +164,7 @@ def _enter(
     stack[_OWN, 0] = row
     stack[_DEATH, 0] = min(windows.rows[row, DEATH], _NEVER)
     if paths.depths[s] > 0:
-        stack[_COMING, 0] = _first(windows, paths, inner, s, 0, hand, work)
+        stack[_COMING, 0] = _first(windows, paths, inner, s, 0, hand, counts)
 
 
 @inlined
@@ -183,7 +184,7 @@ def _climb(
     The level is left where it is if there is no room for one more, and at −1 at the end.
     """
     rows, levels, pool, marks = windows.rows, paths.levels, inner.pool, inner.marks
-    work, peaks = counts.work, counts.peaks
+    work, peaks, joins = counts.work, counts.peaks, counts.prices.joins
     top = paths.depths[s] - 1
     compares, level = 0, marks[CLIMBED]
     while level >= 0 and has_room(inner, found):
@@ -197,6 +198,7 @@ def _climb(
             level -= 1
             continue
         compares += 1
+        counts.spent[0] += joins[levels[s, level, JOIN], LOOK]
         if node >= 0:
             stack[_COMING, level] = pool[row, AFTER]
             death, there = pool[row, DIES], pool[row, SERIAL]
@@ -219,22 +221,23 @@ def _climb(
         peaks[len(hand) + join] = max(peaks[len(hand) + join], inner.held[join])
         level += 1
         stack[_OWN, level], stack[_DEATH, level] = serial, death
-        stack[_COMING, level] = _first(windows, paths, inner, s, level, hand, work)
+        stack[_COMING, level] = _first(windows, paths, inner, s, level, hand, counts)
     work[COMPARES] += compares
     marks[CLIMBED] = level
 
 
 @inlined
 def _first(
-    windows: Windows, paths: Paths, inner: Inner, s: int, level: int, hand: Int64s, work: Int64s
+    windows: Windows, paths: Paths, inner: Inner, s: int, level: int, hand: Int64s, counts: Counts
 ) -> np.int64:
     """The first row to look at on the other side of a join."""
     levels, buckets = paths.levels, inner.buckets
+    counts.spent[0] += counts.prices.joins[levels[s, level, JOIN], VISIT]
     member, node = levels[s, level, KEY_INPUT], levels[s, level, NODE]
     if member < 0:
         whole = buckets[node, 0] if node >= 0 else windows.tail[levels[s, level, INPUT]] - 1
         return np.int64(whole)
-    work[PROBES] += 1
+    counts.work[PROBES] += 1
     key = windows.rows[hand[member], levels[s, level, KEY_COLUMN]]
     if node >= 0:
         return np.int64(buckets[node, place(key, buckets.shape[1])])

@@ -14,6 +14,7 @@ from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import (
     arrival_seconds,
     candidate_seconds,
+    handling_seconds,
     keep_seconds,
     probe_key,
     visit_seconds,
@@ -87,6 +88,7 @@ def _join_work(problem: Problem, left: int, right: int) -> float:
     """Seconds of work a second of a join of two sets, as `load_of` counts it."""
     key = problem.shared_key(left, right)
     arrival = arrival_seconds(problem, "nested" if key is None else "sorted")
+    arrival += handling_seconds(problem, left, right)
     work = 0.0
     for mine, other in ((left, right), (right, left)):
         work += float(problem.rates[mine]) * (arrival + keep_seconds(problem, mine))
@@ -141,6 +143,7 @@ def _visited(problem: Problem, driver: int, way: _Way) -> Iterator[_Way]:
         visit = visit_seconds(problem, "nested" if key is None else "sorted")
         if costs.join is None and way.targets and (key is None or key != way.here):
             visit += costs.move
+        visit += handling_seconds(problem, way.mask, bit)
         window = problem.inputs[target].window
         found = raw * window * candidate_seconds(problem, way.mask, bit, key)
         work = way.work + partials * visit + found

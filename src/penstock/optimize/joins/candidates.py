@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from penstock.optimize.joins.cardinality import CardinalitySearch
 from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 from penstock.optimize.joins.heuristic import heuristic_tree
 from penstock.optimize.joins.ordering import augmented, descending_selectivity
 from penstock.optimize.joins.probe_search import best_orders
-from penstock.optimize.joins.rate_search import fastest_rate, soonest
+from penstock.optimize.joins.rate_search import MOST_INPUTS, goal_trees
 from penstock.optimize.joins.tree_search import TreeSearch
 from penstock.optimize.model.problem import Problem
 from penstock.plan.default_plan import default_plan
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.tree import Branch, Node, TreeJoin, branches, is_left_deep, leaves
-from penstock.query.goal import By, First, Goal
+from penstock.query.goal import Goal, Steady
 
 EVERY_TREE = 5
 """Up to so many inputs (105 trees) all trees are weighed where no dynamic programme is exact."""
@@ -65,17 +66,16 @@ def _searched(
 ) -> Iterable[tuple[Node | None, str]]:
     bushy, products = "bushy" not in off, "products" not in off
     yield TreeSearch(problem, bushy, products).best(), "least work"
+    if problem.estimator == "cardinality" and (tabled := problem.tabled(MOST_INPUTS)):
+        yield CardinalitySearch(tabled, bushy).best(), "least cost by cardinalities"
+    if not isinstance(goal, Steady):
+        yield from goal_trees(problem, goal, bushy=bushy, products=products)
     if problem.size > SEVERAL_SEARCHES:
         return
     if bushy:
         yield TreeSearch(problem, False, products).best(), "least work, left-deep"
     if not is_exact and problem.size <= HEURISTIC:
         yield heuristic_tree(problem), "bottom-up heuristic"
-    match goal:
-        case By(seconds=seconds):
-            yield fastest_rate(problem, seconds), "local rate maximization"
-        case First(results=results) if problem.size <= EVERY_TREE:
-            yield soonest(problem, results, 1.0), "local time minimization"
 
 
 def _is_wanted(problem: Problem, tree: Node, off: frozenset[str]) -> bool:

@@ -98,14 +98,17 @@ class _ProbeSearch:
         others = problem.window_products[bound ^ (1 << self.driver)]
         partials = problem.inputs[self.driver].rate * problem.fractions[bound] * others
         meeting = partials * problem.alive[1 << target]
+        handled = partials * problem.handling(bound, np.full(len(bound), 1 << target))
         if costs.join is not None:
             simple: Floats = partials * costs.join + self._theta_work(bound, target, meeting)
+            simple += handled
             return simple
         moves = ((arrival != places) | (arrival == _NOWHERE)) & (bound != 1 << self.driver)
         targets = np.full(len(bound), 1 << target)
         work = np.where(moves, partials * costs.move, 0.0)
         work += partials * (costs.probe + np.where(arrival != _NOWHERE, costs.hash, 0.0))
         work += meeting * problem.key_gain(arrival - 1, bound, targets) * costs.compare
+        work += handled
         return work + self._theta_work(bound, target, meeting)
 
     def _theta_work(self, bound: Masks, target: int, meeting: Floats) -> Floats:

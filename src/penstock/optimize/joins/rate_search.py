@@ -1,117 +1,79 @@
-"""V&N's two heuristics as metrics of a dynamic-programming search over join trees (V&N §4.2)."""
+"""The trees that V&N's heuristics, and the least work by then, propose for goals over time."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterator
 
-from penstock.optimize.joins.enumerate import is_joinable, joined, submasks
-from penstock.optimize.model.problem import Problem, gain
-from penstock.optimize.model.work import arrival_seconds
-from penstock.papers.rate_based import (
-    ArrivalCosts,
-    join_rate,
-    local_rate,
-    local_time,
-    needed_inputs,
-)
-from penstock.plan.tree import Leaf, Node
+import numpy as np
 
-# How precisely the needed results of a part are told apart: plans differ by far more.
-_DIGITS = 2
+from penstock.optimize.curves.arrivals import last_arrival
+from penstock.optimize.curves.curve import results_curve
+from penstock.optimize.curves.totals import totals_by
+from penstock.optimize.joins.goal_search import GoalSearch, Metric
+from penstock.optimize.model.problem import Problem
+from penstock.plan.tree import Node
+from penstock.query.goal import By, First, Goal
 
+MOST_INPUTS = 15
+"""Up to so many inputs all sets are gone through (32,768)."""
 
-def fastest_rate(problem: Problem, horizon: float) -> Node:
-    """The tree with the highest estimated output rate at half the horizon in every join.
+NAMES: dict[Metric, str] = {
+    "work": "least work by then",
+    "rate": "local rate maximization",
+    "time": "local time minimization",
+}
 
-    Local rate maximization: of each set of inputs only the tree with the highest rate is kept.
-    """
-    best: dict[int, tuple[float, Node]] = {}
-    for mask in sorted(range(1, 1 << problem.size), key=int.bit_count):
-        if mask.bit_count() == 1:
-            best[mask] = (_rate(problem, mask), _leaf(problem, mask))
-        elif is_joinable(problem, mask):
-            splits = (
-                (
-                    local_rate(
-                        best[left][0], best[right][0], _selectivity(problem, left, right), horizon,
-                        _costs(problem, left, right),
-                    ),
-                    left,
-                    right,
-                )
-                for left, right in _splits(problem, mask)
-            )  # fmt: skip
-            rate, left, right = max(splits, key=lambda split: split[0])
-            best[mask] = (rate, joined(problem, best[left][1], best[right][1]))
-    return best[problem.everything][1]
+_PATIENCE = 3.2e9
+"""Seconds over which results are looked for: a century."""
+
+Asked = tuple[float, float, tuple[Metric, ...]]
+"""A time, the share of the results by then that is wanted, and the metrics to search by."""
 
 
-def soonest(problem: Problem, results: float, horizon: float) -> Node:
-    """The tree that is estimated to have so many results first.
-
-    Local time minimization: the results that a join needs are pushed down to its sides, and a plan
-    is as late as the latest of its parts.
-    """
-
-    @cache
-    def best(mask: int, needed: float) -> tuple[float, Node]:
-        if mask.bit_count() == 1:
-            rate = _rate(problem, mask)
-            return (needed / rate if rate else 0.0), _leaf(problem, mask)
-        found = [join(left, right, needed) for left, right in _splits(problem, mask)]
-        return min(found, key=lambda plan: plan[0])
-
-    def join(left: int, right: int, needed: float) -> tuple[float, Node]:
-        f = _selectivity(problem, left, right)
-        sizes = [_size(problem, side, horizon) for side in (left, right)]
-        shares = needed_inputs(needed, f, sizes[0], sizes[1])
-        (late, one), (later, other) = (
-            best(side, _rounded(share)) for side, share in zip((left, right), shares, strict=True)
-        )
-        one_rate, other_rate = (size / horizon for size in sizes)
-        rate = join_rate(one_rate, other_rate, f, horizon, _costs(problem, left, right))
-        return local_time(needed, rate, late, later), joined(problem, one, other)
-
-    return best(problem.everything, float(results))[1]
+def goal_trees(
+    problem: Problem, goal: Goal, *, bushy: bool, products: bool
+) -> Iterator[tuple[Node | None, str]]:
+    """The trees that are proposed for a goal; none where there are too many sets of inputs."""
+    tabled = problem.tabled(MOST_INPUTS)
+    if tabled is None:
+        return
+    for seconds, share, metrics in _asked(problem, goal):
+        totals = totals_by(tabled, seconds)
+        for is_bushy in (True, False) if bushy else (False,):
+            search = GoalSearch(totals, is_bushy, products, share)
+            for metric in metrics:
+                shape = "" if is_bushy else ", left-deep"
+                yield search.best(metric), NAMES[metric] + shape
 
 
-def _splits(problem: Problem, mask: int) -> list[tuple[int, int]]:
-    low = mask & -mask
-    parts = ((mask ^ part, part) for part in submasks(mask ^ low) if part)
-    return [
-        (left, right)
-        for left, right in parts
-        if is_joinable(problem, left) and is_joinable(problem, right)
-    ]
+def _asked(problem: Problem, goal: Goal) -> Iterator[Asked]:
+    match goal:
+        case By(seconds=seconds):
+            yield seconds, 1.0, ("work", "time")
+            # V&N §4.2.1: time is taken as half of what there is.
+            yield seconds / 2, 1.0, ("rate",)
+        case First(results=results):
+            first = ideal_time(problem, results)
+            if not first:
+                return
+            yield first, 1.0, ("work", "rate", "time")
+            end = last_arrival(problem)
+            if end is not None and end > first:
+                # V&N §4.2.2: of all that there will be, a share is wanted.
+                share = results / results_curve(problem, end).total
+                yield end, share, ("time",)
 
 
-def _selectivity(problem: Problem, left: int, right: int) -> float:
-    return float(gain(problem.fractions, left, right))
-
-
-def _rate(problem: Problem, mask: int) -> float:
-    """A stream's own rate; a table is all there at once, which counts as one a second of it."""
-    flow = problem.inputs[mask.bit_length() - 1]
-    return flow.window if flow.is_table else flow.rate
-
-
-def _size(problem: Problem, mask: int, horizon: float) -> float:
-    """Combinations of a set by the horizon, had nothing been late."""
-    size = problem.fraction(mask)
-    for i in problem.members(mask):
-        flow = problem.inputs[i]
-        size *= flow.window if flow.is_table else flow.rate * horizon
-    return size
-
-
-def _costs(problem: Problem, left: int, right: int) -> ArrivalCosts:
-    seconds = arrival_seconds(problem, "sorted" if problem.linked(left, right) else "nested")
-    return ArrivalCosts(seconds, seconds)
-
-
-def _leaf(problem: Problem, mask: int) -> Leaf:
-    return Leaf(problem.query.aliases[mask.bit_length() - 1])
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{_DIGITS}e}")
+def ideal_time(problem: Problem, results: float) -> float:
+    """When the last of so many results would be there if all work were done at once; zero if there
+    will never be so many."""
+    end = last_arrival(problem)
+    until = 1.0 if end is None else end
+    while until and until <= _PATIENCE:
+        found = results_curve(problem, until)
+        if found.total >= results:
+            return float(np.interp(results, found.counts, found.times))
+        if end is not None:
+            return end if found.total else 0.0
+        until *= 4.0
+    return 0.0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.optimize.joins.beam import promising_tree
 from penstock.optimize.joins.enumerate import joined
-from penstock.optimize.model.problem import Floats, Masks, Problem, gain
+from penstock.optimize.model.problem import Floats, Masks, Problem, decides, gain
 from penstock.plan.tree import Leaf, Node
 
 Bools = NDArray[np.bool_]
@@ -80,15 +80,16 @@ class TreeSearch:
         meeting: Floats = (
             problem.rates[left] * problem.alive[right] + problem.rates[right] * problem.alive[left]
         )
+        handled = arriving * problem.handling(left, right)
         if costs.join is not None:
-            return arriving * costs.join + self._theta_work(left, right, meeting)
+            return handled + arriving * costs.join + self._theta_work(left, right, meeting)
         work = arriving * (costs.move + costs.insert + costs.expire + costs.probe)
         for side in (left, right):
             work += np.where(np.bitwise_count(side) > 1, problem.rates[side] * costs.keep, 0.0)
         keys = problem.first_keys(left, right)
         work += np.where(keys >= 0, arriving * costs.hash, 0.0)
         work += meeting * problem.key_gain(keys, left, right) * costs.compare
-        return work + self._theta_work(left, right, meeting)
+        return handled + work + self._theta_work(left, right, meeting)
 
     def _theta_work(self, left: Masks, right: Masks, meeting: Floats) -> Floats:
         problem = self.problem
@@ -97,7 +98,7 @@ class TreeSearch:
             return work
         reaching = meeting * gain(problem.equal_fractions, left, right)
         for mask, figures in problem.theta_masks:
-            here = _decides(mask, left, right)
+            here = decides(mask, left, right)
             work[here] += reaching[here] * figures.cost.value
             reaching[here] *= figures.selectivity.value
         return work
@@ -105,14 +106,8 @@ class TreeSearch:
     def _linked(self, left: Masks, right: Masks) -> Bools:
         linked = self.problem.first_keys(left, right) >= 0
         for mask, _ in self.problem.theta_masks:
-            linked |= _decides(mask, left, right)
+            linked |= decides(mask, left, right)
         return linked
-
-
-def _decides(theta: int, left: Masks, right: Masks) -> Bools:
-    inside = ((left | right) & theta) == theta
-    decides: Bools = inside & (left & theta != 0) & (right & theta != 0)
-    return decides
 
 
 def _sides(mask: int) -> Masks:

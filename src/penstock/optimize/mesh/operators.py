@@ -8,7 +8,7 @@ from math import prod
 from penstock.optimize.mesh.problem import MeshFigures
 from penstock.optimize.model.load_of_mesh import waiting
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.work import visit_seconds
+from penstock.optimize.model.work import handling_seconds, visit_seconds
 from penstock.plan.mesh import Operator, Screen
 from penstock.plan.multiway import Probe
 from penstock.query import Condition
@@ -71,7 +71,17 @@ def _enter(problem: Problem, driver: str, operator: Operator) -> float:
     visit = visit_seconds(problem, operator.method)
     # Found by another key than the driver's, what is at hand must move there.
     is_far = operator.method != "nested" and not _is_linked(problem, driver, operator.target)
-    return visit + (costs.move if is_far and costs.join is None else 0.0)
+    move = costs.move if is_far and costs.join is None else 0.0
+    return visit + move + _handling(problem, driver, operator.target)
+
+
+def _handling(problem: Problem, driver: str, target: str) -> float:
+    """Seconds for the equalities that a visit decides: those with the driver, or, where none links
+    it to the target, those with the inputs through which it is reached."""
+    mine, its = problem.mask([driver]), problem.mask([target])
+    if problem.linked(mine, its):
+        return handling_seconds(problem, mine, its)
+    return handling_seconds(problem, problem.everything & ~(mine | its), its)
 
 
 def _leave(problem: Problem, driver: str, operator: Operator) -> float:

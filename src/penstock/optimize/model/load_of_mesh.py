@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import (
+    Terms,
     as_posynomial,
     delivery_of,
     settling_of,
@@ -20,11 +21,33 @@ from penstock.plan.representative import representative
 from penstock.query import Condition, Query
 
 
+@dataclass(frozen=True)
+class Part:
+    """A part of a plan's work: its terms, seconds for receiving one raw tuple of each input, and
+    the problem whose inputs these are of."""
+
+    problem: Problem
+    terms: Terms
+    received: tuple[float, ...] = ()
+
+
 def mesh_load(problem: Problem, plan: MeshJoin) -> Posynomial:
     """The load of a mesh, by the fractions kept of the inputs."""
-    single = plan.single or representative(plan)
-    own = [m for mesh in plan.meshes for m in _driver_load(problem, plan, single, mesh)]
+    own = [m for part in mesh_parts(problem, plan) for m in _load(part)]
     return gathered([*own, *as_posynomial(problem, delivery_of(problem))])
+
+
+def mesh_parts(problem: Problem, plan: MeshJoin) -> Iterator[Part]:
+    """The work for each stream's new tuples, without delivery."""
+    single = plan.single or representative(plan)
+    return (_driver_part(problem, plan, single, mesh) for mesh in plan.meshes)
+
+
+def _load(part: Part) -> Iterator[Monomial]:
+    yield from as_posynomial(part.problem, part.terms)
+    for i, (flow, seconds) in enumerate(zip(part.problem.inputs, part.received, strict=True)):
+        if seconds:
+            yield Monomial(flow.raw_rate * seconds, frozenset({i}))
 
 
 def as_kept(problem: Problem, plan: Plan) -> Problem:
@@ -48,9 +71,7 @@ def with_waiting(query: Query, late: Iterable[Condition]) -> Query:
     )
 
 
-def _driver_load(
-    problem: Problem, plan: MeshJoin, single: MultiwayJoin, mesh: DriverMesh
-) -> Iterator[Monomial]:
+def _driver_part(problem: Problem, plan: MeshJoin, single: MultiwayJoin, mesh: DriverMesh) -> Part:
     """The work for one stream's new tuples.
 
     Its own filters count where the multi-way join has them, the others' where the mesh has them.
@@ -65,14 +86,11 @@ def _driver_load(
     place = problem.query.aliases.index(mesh.driver)
     order, flow, costs = single.order(mesh.driver), driven.inputs[place], problem.known.costs
     arrive = costs.arrive if costs.join is None else 0.0
-    yield from as_posynomial(driven, settling_of(driven, single, order))
-    yield Monomial(flow.raw_rate * arrive, frozenset({place}))
     part = 1.0 if mesh.prospect is None else 1.0 - mesh.prospect.gain
-    for monomial in (
-        *as_posynomial(driven, visits_of(driven, order)),
-        Monomial(flow.raw_rate * (flow.filter_cost - arrive), frozenset({place})),
-    ):
-        yield replace(monomial, coefficient=monomial.coefficient * part)
+    visits = (replace(term, weight=term.weight * part) for term in visits_of(driven, order))
+    received = [0.0] * problem.size
+    received[place] = arrive + (flow.filter_cost - arrive) * part
+    return Part(driven, (*settling_of(driven, single, order), *visits), tuple(received))
 
 
 def _with(problem: Problem, query: Query) -> Problem:

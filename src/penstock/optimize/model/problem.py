@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
 from typing import Any
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.flow import Flow, flow_of
 from penstock.optimize.model.sets import Computed
+from penstock.optimize.options import Estimator, Servers
 from penstock.query import Condition, Query
 from penstock.query.keys import KeyClass, key_classes
+from penstock.stats.groups import LISTED
 from penstock.stats.known import ConditionFigures, Known
 from penstock.stats.statistics import extra_equalities
 
@@ -34,6 +36,7 @@ _WHATEVER_FLOWS = (
     "keys",
     "key_masks",
     "theta_masks",
+    "handling_masks",
     "masks",
     "key_fractions",
     "equal_fractions",
@@ -52,13 +55,17 @@ class Problem:
     The tables have one entry for every set of inputs, at the index that is its mask: arrays, or, of
     a problem that `is_large`, figures that are worked out one by one. `flows` are
     the inputs where they do not reach the joins as the statistics say. `effort` counts what is
-    weighed for a decision, of this problem and of those that are made of it.
+    weighed for a decision, of this problem and of those that are made of it. Results over time
+    wait for one shared server, or for a server of each operator. The estimator is that by which
+    plans are compared.
     """
 
     query: Query
     known: Known
     flows: tuple[Flow, ...] = ()
     effort: Effort = field(default_factory=Effort, compare=False, repr=False)
+    servers: Servers = "shared"
+    estimator: Estimator = "rates"
 
     @property
     def size(self) -> int:
@@ -74,7 +81,7 @@ class Problem:
 
     def with_flows(self, flows: tuple[Flow, ...]) -> Problem:
         """The problem with other flows, and with all that is known of it whatever they are."""
-        found = Problem(self.query, self.known, flows, self.effort)
+        found = Problem(self.query, self.known, flows, self.effort, self.servers, self.estimator)
         same = {name: getattr(self, name) for name in _WHATEVER_FLOWS}
         # Where cached properties keep what they have found.
         vars(found).update(same)
@@ -96,6 +103,22 @@ class Problem:
         texts = [(theta, str(theta)) for theta in self.query.thetas]
         texts += [(condition, text) for text, condition in extra.items()]
         return tuple((self._decided_by(c), self.known.conditions[text]) for c, text in texts)
+
+    @cached_property
+    def handling_masks(self) -> tuple[tuple[int, float], ...]:
+        """The equalities that have a cost of their own: their inputs, and the seconds of each
+        arrival at the join where these come together."""
+        given = self.known.handling.items()
+        costs = ((self.mask(group.streams), figure.value) for group, figure in given)
+        return tuple((mask, seconds) for mask, seconds in costs if seconds)
+
+    def handling(self, one: Masks, other: Masks) -> Floats:
+        """For many pairs of sets: the seconds that the equalities which a join of the two decides
+        take for each arrival."""
+        total = np.zeros(np.broadcast(one, other).shape)
+        for mask, seconds in self.handling_masks:
+            total += np.where(decides(mask, one, other), seconds, 0.0)
+        return total
 
     def _decided_by(self, theta: Condition) -> int:
         """The inputs that must be bound: those it reads, or all if it is a filter that waits."""
@@ -130,6 +153,18 @@ class Problem:
     def is_large(self) -> bool:
         """Whether there are too many sets of inputs for tables of all of them."""
         return self.size > MOST_TABLED or len(self.keys) > _MOST_KEYS
+
+    def tabled(self, most: int) -> Problem | None:
+        """The same problem with tables of all sets, up to so many inputs; None where that is too
+        much: keys that more than ten inputs share have too many sets of their own."""
+        if not self.is_large:
+            return self
+        widest = max((mask.bit_count() for mask in self.key_masks), default=0)
+        if self.size > most or len(self.keys) > _MOST_KEYS or widest > LISTED:
+            return None
+        found = replace(self)
+        vars(found)["is_large"] = False
+        return found
 
     @cached_property
     def masks(self) -> Masks:
@@ -267,6 +302,13 @@ class Problem:
             index |= (self.masks >> self.query.aliases.index(alias) & 1) << place
         spread: Floats = own[index]
         return spread
+
+
+def decides(predicate: int, one: Masks, other: Masks) -> NDArray[np.bool_]:
+    """Which of many joins of two sets bring the inputs of a predicate together."""
+    inside = ((one | other) & predicate) == predicate
+    found: NDArray[np.bool_] = inside & (one & predicate != 0) & (other & predicate != 0)
+    return found
 
 
 def gain(fractions: Table, one: Masks | int, other: Masks | int) -> Floats:

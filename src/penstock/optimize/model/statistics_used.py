@@ -16,6 +16,7 @@ from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
 from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 from penstock.stats.known import Known
+from penstock.stats.statistics import group_text
 
 
 def statistics_used(known: Known) -> tuple[Statistic, ...]:
@@ -66,6 +67,9 @@ def _statistics(known: Known) -> Iterator[Statistic]:
         for members, figure in known.groups[number].items():
             if len(members) in (2, len(key.streams)):
                 yield Statistic(_equality(key, members), figure, "of combinations")
+    classes = key_classes(known.query)
+    for group, figure in known.handling.items():
+        yield Statistic(f"cost of {group_text(classes, group)}", figure, "s")
     for text, figures in known.conditions.items():
         yield Statistic(text, figures.selectivity, "passes")
         # Only cheap conditions have guessed costs, which decide nothing.

@@ -137,6 +137,7 @@ def _branch_work(problem: Problem, branch: Branch) -> Iterator[Term]:
     left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
     for mine, other in ((left, right), (right, left)):
         arrival = arrival_seconds(problem, branch.method) + keep_seconds(problem, mine)
+        arrival += handling_seconds(problem, mine, other)
         yield from _arrivals(problem, mine, problem.fraction(mine) * arrival)
         key = None if branch.method == "nested" else problem.shared_key(mine, other)
         weight = candidate_seconds(problem, mine, other, key)
@@ -172,6 +173,7 @@ def visits_of(problem: Problem, order: ProbeOrder) -> Iterator[Term]:
         visit = visit_seconds(problem, probe.method)
         if costs.join is None and others and (key is None or key != here):
             visit += costs.move
+        visit += handling_seconds(problem, bound, target)
         yield Term(problem.fraction(bound) * visit, driver, others)
         weight = candidate_seconds(problem, bound, target, key)
         if weight:
@@ -214,6 +216,16 @@ def visit_seconds(problem: Problem, method: Method) -> float:
     if costs.join is not None:
         return costs.join
     return costs.probe + (0.0 if method == "nested" else costs.hash)
+
+
+def handling_seconds(problem: Problem, one: int, other: int) -> float:
+    """Seconds that an arrival takes at a join for the equalities that are decided there."""
+    both = one | other
+    return sum(
+        seconds
+        for mask, seconds in problem.handling_masks
+        if mask & both == mask and mask & one and mask & other
+    )
 
 
 def keep_seconds(problem: Problem, mask: int) -> float:

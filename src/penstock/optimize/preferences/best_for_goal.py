@@ -29,6 +29,8 @@ def _reason(chosen: Alternative, others: Plans, ranking: Ranking) -> str:
 
 
 def _merit(chosen: Alternative, ranking: Ranking) -> str:
+    if ranking.estimator == "cardinality":
+        return "least work by cardinalities, whatever the rates,"
     if isinstance(ranking.goal, First):
         return "soonest"
     if not isinstance(ranking.goal, Steady):

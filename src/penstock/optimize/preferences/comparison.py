@@ -19,6 +19,8 @@ def compared(one: Alternative, other: Alternative, ranking: Ranking) -> str:
         case "measure":
             unit = " s" if isinstance(ranking.goal, First) else ""
             return _measures(left.measure, right.measure, unit)
+        case "cardinality":
+            return _measures(left.by_cardinality, right.by_cardinality, " s")
         case "lost" if ranking.keeps_up(one) and ranking.keeps_up(other):
             mine, its = told_apart(left.output_rate, right.output_rate)
             return f"{mine} results/s against {its}"

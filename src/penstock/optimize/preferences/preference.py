@@ -45,12 +45,14 @@ class Context:
 
     @property
     def ranking(self) -> Ranking:
-        return Ranking(self.options.goal, self.problem.known.capacity.value)
+        capacity = self.problem.known.capacity.value
+        return Ranking(self.options.goal, capacity, self.options.estimator)
 
     @property
     def may_give_way(self) -> bool:
         """Whether the best plan may give way to a safer one; a forced plan gives way to none."""
-        return self.options.plan is None and isinstance(self.options.goal, Steady)
+        is_free = self.options.plan is None and self.options.estimator == "rates"
+        return is_free and isinstance(self.options.goal, Steady)
 
 
 Preference = Callable[[Plans, Context], Preferred]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from penstock.optimize.options import Estimator
 from penstock.plan.decision import Alternative
 from penstock.query.goal import First, Goal, Steady
 
@@ -18,10 +19,11 @@ OVER = 1e-6
 
 @dataclass(frozen=True)
 class Ranking:
-    """The order of plans for a goal, where there is so much capacity."""
+    """The order of plans for a goal, where there is so much capacity, or by cardinalities."""
 
     goal: Goal
     capacity: float
+    estimator: Estimator = "rates"
 
     def sorted(self, plans: Iterable[Alternative]) -> list[Alternative]:
         """The plans, best first; those that are equal keep their order."""
@@ -35,10 +37,14 @@ class Ranking:
         """The figures that are compared, one after the other; less is better.
 
         Steady: A&N's R(p) = output rate / utilization, which is the fewest results lost, and of
-        those plans that lose none the least work. Otherwise V&N's measure, then the work.
+        those plans that lose none the least work. Otherwise V&N's measure, then the work. The
+        traditional estimator asks for neither.
         """
         found = alternative.estimate
         work = _rounded(found.work)
+        if self._is_traditional:
+            cost = found.by_cardinality
+            return (float("inf") if cost is None else _rounded(cost), work)
         if isinstance(self.goal, Steady):
             lost = 1.0 - self._kept(alternative)
             # Of plans that lose nearly all, only what they keep tells one from another.
@@ -57,11 +63,16 @@ class Ranking:
         return alternative.estimate.needed <= self.capacity
 
     def deciding(self, one: Alternative, other: Alternative) -> str:
-        """The first figure in which plans differ: `lost`, `measure`, `work`, `state` or nothing."""
+        """The first figure in which plans differ: as `merit` has them, or nothing."""
         is_steady = isinstance(self.goal, Steady)
         names = ["lost", "lost", "work", "state"] if is_steady else ["measure", "work"]
+        names = ["cardinality", "work"] if self._is_traditional else names
         pairs = zip(names, self.merit(one), self.merit(other), strict=True)
         return next((name for name, left, right in pairs if left != right), "")
+
+    @property
+    def _is_traditional(self) -> bool:
+        return self.estimator == "cardinality"
 
     def _kept(self, alternative: Alternative) -> float:
         found = alternative.estimate

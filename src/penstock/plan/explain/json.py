@@ -126,6 +126,8 @@ def _estimate(alternative: Alternative) -> dict[str, Any]:
     """Rates are of join results; `changes_rate`, of a view alone, is what its sinks are told."""
     found = alternative.estimate
     changes = {} if found.changes is None else {"changes_rate": found.changes}
+    traditional = found.by_cardinality
+    cost = {} if traditional is None else {"cardinality_cost": traditional}
     return {
         "keep": dict(found.keep),
         "utilization": found.utilization,
@@ -135,6 +137,7 @@ def _estimate(alternative: Alternative) -> dict[str, Any]:
         "state_tuples": found.state,
         "measure": found.measure,
         **changes,
+        **cost,
         "starting": found.starting,
     }
 

@@ -34,6 +34,7 @@ def ranking(decision: Decision) -> tuple[Column, ...]:
         Column("rank", tuple(ranks), is_number=True),
         Column("kind", tuple(kind_of(plan.plan) for plan in plans)),
         Column("plan", tuple(render_plan(plan.plan) for plan in plans)),
+        *_cost(found),
         *_measure(decision, plans),
         _out(found),
         *_needs(plans),
@@ -44,6 +45,15 @@ def ranking(decision: Decision) -> tuple[Column, ...]:
         Column("found by", tuple("; ".join(plan.found_by) for plan in plans)),
     ]
     return tuple(columns)
+
+
+def _cost(found: Sequence[Estimate]) -> list[Column]:
+    """The traditional cost, where plans are compared by it."""
+    costs = [each.by_cardinality for each in found]
+    if all(cost is None for cost in costs):
+        return []
+    cells = ("–" if cost is None else seconds(cost) for cost in costs)
+    return [Column("by cardinality", tuple(cells), is_number=True)]
 
 
 def _out(found: Sequence[Estimate]) -> Column:

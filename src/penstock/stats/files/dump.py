@@ -22,7 +22,11 @@ def dump(statistics: Statistics, training: str | None = None) -> str:
     filters = {str(condition) for condition in statistics.query.filters}
     given = statistics.conditions
     classes = key_classes(statistics.query)
-    groups = {group_text(classes, g): GivenCondition(f) for g, f in statistics.groups.items()}
+    equal = dict.fromkeys((*statistics.groups, *statistics.handling))
+    groups = {
+        group_text(classes, g): GivenCondition(statistics.groups.get(g), statistics.handling.get(g))
+        for g in equal
+    }
     thetas = {text: each for text, each in given.items() if text not in filters}
     sections = [
         "".join(f"# {note}\n" for note in statistics.notes),

@@ -47,7 +47,7 @@ _UNITS = {
     "distinct": "how many different values a column has",
     "cells": "how many different rows an aggregation set of the input can have",
     "selectivity": "the fraction that passes: 0.1 for one in ten",
-    "cost": "seconds for one evaluation",
+    "cost": "seconds for one evaluation; of an equality, for each tuple that arrives at its join",
     "training": "penstock analyze writes this part: let it sample the sources again",
     "costs": "seconds for one tuple; join alone, or insert, probe, expire, move, hash, compare",
 }
@@ -84,11 +84,12 @@ def from_data(
     given = _checked(StatsFile, data, file)
     tables = given.training if training is None else training
     finder = Finder(query, file)
-    groups, thetas = _joins(given.joins, finder)
+    groups, handling, thetas = _joins(given.joins, finder)
     return Statistics(
         query,
         streams=figures_by_alias(given.streams, query, file),
         groups=groups,
+        handling=handling,
         conditions=thetas | _filters(given.filters, finder),
         costs=None if given.costs is None else Costs(**given.costs.model_dump()),
         capacity=given.capacity,
@@ -131,18 +132,21 @@ def _checked(kind: type[Checked], data: Mapping[str, Any], file: str) -> Checked
 
 def _joins(
     tables: Mapping[str, ConditionTable], finder: Finder
-) -> tuple[dict[Group, Figure], dict[str, GivenCondition]]:
-    groups: dict[Group, Figure] = {}
+) -> tuple[dict[Group, Figure], dict[Group, Figure], dict[str, GivenCondition]]:
+    """What is given of equalities, selectivity and handling cost, and of other predicates."""
+    equal: dict[Group, GivenCondition] = {}
     thetas: dict[str, GivenCondition] = {}
     for text, table in tables.items():
         where = f"{finder.file}: [joins] '{text}'"
-        found = finder.join(text)
+        given, found = GivenCondition(table.selectivity, table.cost), finder.join(text)
         if isinstance(found, str):
-            _add(thetas, found, GivenCondition(table.selectivity, table.cost), where)
+            _add(thetas, found, given, where)
         else:
-            _add(groups, found, _selectivity(table, where), where)
+            _add(equal, found, _something(given, where), where)
+    groups = {group: each.selectivity for group, each in equal.items() if each.selectivity}
+    handling = {group: each.cost for group, each in equal.items() if each.cost}
     _check_nested(groups, finder)
-    return groups, thetas
+    return groups, handling, thetas
 
 
 def _check_nested(groups: Mapping[Group, Figure], finder: Finder) -> None:
@@ -163,12 +167,12 @@ def _filters(tables: Mapping[str, ConditionTable], finder: Finder) -> dict[str, 
     return filters
 
 
-def _selectivity(table: ConditionTable, where: str) -> Figure:
-    if table.selectivity is None or table.cost is not None:
-        fault = "has no selectivity" if table.cost is None else "has a cost"
-        hint = "an equality has a selectivity alone; what a join costs stands under [costs]"
-        raise StatsError(f"{where} {fault}", hint=hint)
-    return table.selectivity
+def _something(given: GivenCondition, where: str) -> GivenCondition:
+    """What is given of an equality, if there is anything."""
+    if given.selectivity is None and given.cost is None:
+        hint = "{selectivity = 0.001}, and cost = seconds for each tuple that arrives at its join"
+        raise StatsError(f"{where} has neither selectivity nor cost", hint=hint)
+    return given
 
 
 def _add(known: dict[Key, Value], key: Key, value: Value, where: str) -> None:

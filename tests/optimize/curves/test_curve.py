@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.optimize.curves.curve import curve_of
 from penstock.optimize.joins.probe_search import best_orders
-from penstock.optimize.model.curve import curve_of
 from penstock.optimize.model.problem import Problem
 from penstock.stats.costs import Costs
 from support.plans.planning import problem_of, query_of
