@@ -15,6 +15,7 @@ from penstock.cli.plan_options import (
     Functions,
     GoalText,
     Kinds,
+    MeshText,
     Off,
     Planning,
     PlanText,
@@ -42,6 +43,7 @@ def explain(
     shed: Shed = False,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
+    mesh: MeshText = None,
     engine: Annotated[
         EngineName, typer.Option(help="Whose measured costs to reckon with.")
     ] = "spark",
@@ -50,7 +52,7 @@ def explain(
     ] = None,
 ) -> None:
     """Show the plan of a query, its rates, work and state; needs no Java and no data."""
-    wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions)
+    wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions, mesh)
     text = planned_query(file, wanted, engine).explain(format, alternatives)
     if output is None:
         sys.stdout.write(text)

@@ -26,7 +26,16 @@ Capacity = Annotated[
 ]
 PlanText = Annotated[
     str | None,
-    typer.Option(help="Force a plan: '((A B) C)', 'A: B C; B: A C; C: B A', eddy or eddy:100."),
+    typer.Option(
+        help="Force a plan: '((A B) C)', 'A: B C; B: A C; C: B A', 'mesh A: …', eddy or eddy:100."
+    ),
+]
+MeshText = Annotated[
+    str | None,
+    typer.Option(
+        help="How meshes are searched for and run: 'search=sa, start=content, stop=plateau, "
+        "window=1000, ruster=100'."
+    ),
 ]
 Kinds = Annotated[str, typer.Option(help=f"Kinds of plans to consider: {ALL_KINDS}.")]
 Off = Annotated[
@@ -62,6 +71,7 @@ class Planning:
     shed: bool = False
     exact_of_kept: bool = False
     functions: str | None = None
+    mesh: str | None = None
 
 
 def planned_query(file: str, wanted: Planning, engine: EngineName = "spark") -> ContinuousQuery:
@@ -81,6 +91,7 @@ def planned_query(file: str, wanted: Planning, engine: EngineName = "spark") -> 
         shed=wanted.shed,
         exact_of_kept=wanted.exact_of_kept,
         functions=wanted.functions or (),
+        mesh=wanted.mesh or "",
         engine=engine,
         file="stdin" if is_piped else file,
     )

@@ -15,6 +15,7 @@ from penstock.cli.plan_options import (
     Functions,
     GoalText,
     Kinds,
+    MeshText,
     Off,
     Planning,
     PlanText,
@@ -57,6 +58,7 @@ def run(
     ] = None,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
+    mesh: MeshText = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace results that Penstock left in the sink.")
     ] = False,
@@ -94,7 +96,7 @@ def run(
     )
     session = Session(master, dict(map(setting, conf or [])))
     laboratory = Laboratory(None if eager else every, expire, cost)
-    wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions)
+    wanted = Planning(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions, mesh)
     options = batches.options()
     is_laboratory = eager or every is not None
     query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)

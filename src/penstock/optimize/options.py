@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from penstock.engines import EngineName
 from penstock.errors import PlanError
+from penstock.plan.mesh_search import DEFAULT_SEARCH, MeshSearch
 from penstock.query.goal import STEADY, Goal
 
 KINDS = {
@@ -48,9 +49,10 @@ class PlanOptions:
     """The user's wishes for a plan.
 
     `plan` forces one. `sheds` lets tuples be dropped where no plan keeps up; `exact_of_kept` then
-    wants the plain values of a view, not estimates. `alternatives` are to be listed, so that a mesh
-    is searched even beside a forced plan. In the laboratory batches start every `interval` seconds,
-    or, without one, each tuple is taken as it comes.
+    wants the plain values of a view, not estimates. `mesh` says how meshes are searched for.
+    `alternatives` are to be listed, so that a mesh is searched even beside a forced plan. In the
+    laboratory batches start every `interval` seconds, or, without one, each tuple is taken as it
+    comes.
     """
 
     goal: Goal = STEADY
@@ -59,6 +61,7 @@ class PlanOptions:
     off: frozenset[str] = frozenset()
     sheds: bool = False
     exact_of_kept: bool = False
+    mesh: MeshSearch = DEFAULT_SEARCH
     alternatives: bool = False
     engine: EngineName = "spark"
     interval: float | None = None

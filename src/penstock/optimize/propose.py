@@ -8,7 +8,7 @@ from functools import cached_property
 
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.joins.candidates import Proposal, multiway_plans, tree_plans
-from penstock.optimize.mesh.plans import RUSTER, mesh_plans
+from penstock.optimize.mesh.plans import mesh_plans, ruster_seconds
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.views.early import early_plans
@@ -102,10 +102,11 @@ def meshes(request: PlanRequest) -> Iterable[Proposal]:
     may_be = "mesh" in options.kinds - options.off and request.is_steady
     if not (may_be and request.is_thorough and is_wanted):
         return ()
-    # The laboratory takes tuple by tuple: there are no pieces of batches.
-    ruster = 0.0 if options.engine == "laboratory" else RUSTER
+    ruster = ruster_seconds(options.engine)
     is_alone = options.kinds == {"mesh"}
-    return mesh_plans(request.problem, request.multiway, is_alone=is_alone, ruster=ruster)
+    return mesh_plans(
+        request.problem, request.multiway, is_alone=is_alone, search=options.mesh, ruster=ruster
+    )
 
 
 JOINS: tuple[Proposer, ...] = (multiway_joins, join_trees, meshes)

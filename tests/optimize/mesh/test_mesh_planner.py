@@ -22,6 +22,7 @@ from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.mesh import Eddy, Goes, MeshJoin, Screen, Split
+from penstock.plan.mesh_search import MeshSearch, Plateau, Rounds, Start, Strategy, Work
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import Query
 from penstock.sampling.analyze import analyze
@@ -306,12 +307,45 @@ def test_an_eddy_has_a_batch_of_tuples(batch: str) -> None:
     assert caught.value.hint == "write eddy:100 for one decision for a hundred tuples"
 
 
-def test_a_mesh_cannot_be_forced() -> None:
-    shown = str(as_json(decide(opposite()))["plan"])
-    with pytest.raises(PlanError, match="a mesh cannot be forced") as caught:
-        decide(opposite(), PlanOptions(plan=shown))
-    assert caught.value.hint is not None
-    assert "--kinds mesh" in caught.value.hint
+def test_a_mesh_is_forced_by_the_text_that_explain_prints() -> None:
+    found = decide(opposite())
+    forced = decide(opposite(), PlanOptions(plan=str(as_json(found)["plan"])))
+    assert forced.is_forced
+    assert forced.plan == found.plan
+    assert meshed(forced).mesh("S").prospect == meshed(found).mesh("S").prospect
+    assert forced.chosen.estimate.needed == pytest.approx(found.chosen.estimate.needed)
+
+
+@pytest.mark.parametrize("search", ["opt", "ii", "sa"])
+@pytest.mark.parametrize("start", ["route", "content", "random", "one", "each"])
+def test_the_search_can_be_chosen(search: Strategy, start: Start) -> None:
+    wanted = MeshSearch(search, start, Plateau(), window=500, ruster=20)
+    found = decide(opposite(), PlanOptions(mesh=wanted))
+    plan = meshed(found)
+    assert plan.meshes == meshed(decide(opposite())).meshes
+    assert (plan.search, plan.window, plan.ruster) == (wanted, 500, 20)
+    told = explain(found)
+    assert f"searched for with search={search}, start={start}, stop=plateau" in told
+    assert "500 tuples of a stream are classified together; fewer than 20 go with" in told
+    assert as_json(found)["mesh_search"] == {
+        "search": search, "start": start, "stop": "plateau", "window": 500, "ruster": 20
+    }  # fmt: skip
+
+
+def test_more_work_finds_no_dearer_mesh() -> None:
+    """Whatever the rule, the same input gives the same mesh."""
+    rules = [Work(1), Work(40), Work(400), Rounds(1), Rounds(20), Plateau(), None]
+    found = {}
+    for rule in rules:
+        plans = [
+            meshed(decide(three_ways(), PlanOptions(mesh=MeshSearch(stop=rule)))) for _ in "ab"
+        ]
+        assert plans[0] == plans[1]
+        prospect = plans[0].mesh("S").prospect
+        assert prospect is not None
+        found[rule] = prospect.mesh
+    assert found[Work(400)] <= found[Work(40)]
+    assert found[Rounds(20)] <= found[Rounds(1)]
 
 
 def test_the_laboratory_plans_a_mesh() -> None:
@@ -345,12 +379,3 @@ def test_the_example_runs_by_a_mesh_and_gives_the_same_results(
             assert len(meshed(query.decision).mesh("S").routes) > 1
     assert results["mesh"] == results["multiway"]
     assert len(results["mesh"]) > 100
-
-
-def test_a_mesh_is_said_not_to_be_forced_by_text() -> None:
-    remark = "--plan takes no mesh"
-    made = decide(opposite(), PlanOptions(alternatives=True))
-    for format in ("text", "json", "html"):
-        assert remark in explain(made, format, alternatives=True)
-    others = decide(opposite(), PlanOptions(alternatives=True, off=MESH))
-    assert remark not in explain(others, alternatives=True)

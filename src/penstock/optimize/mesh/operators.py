@@ -6,10 +6,10 @@ from dataclasses import replace
 from math import prod
 
 from penstock.optimize.mesh.problem import MeshFigures
-from penstock.optimize.model.load_of_mesh import waiting
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import visit_seconds
 from penstock.plan.mesh import Operator, Screen
+from penstock.plan.mesh_filters import waiting
 from penstock.plan.multiway import Probe
 from penstock.query import Condition
 from penstock.stats.known import ConditionFigures

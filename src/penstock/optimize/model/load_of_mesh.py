@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
@@ -14,10 +14,11 @@ from penstock.optimize.model.work import (
     visits_of,
 )
 from penstock.plan.mesh import DriverMesh, MeshJoin
+from penstock.plan.mesh_filters import waiting, with_waiting
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.representative import representative
-from penstock.query import Condition, Query
+from penstock.query import Query
 
 
 def mesh_load(problem: Problem, plan: MeshJoin) -> Posynomial:
@@ -30,22 +31,6 @@ def mesh_load(problem: Problem, plan: MeshJoin) -> Posynomial:
 def as_kept(problem: Problem, plan: Plan) -> Problem:
     """The problem with the filters where the plan has them: what waits makes windows larger."""
     return _with(problem, plan.query) if isinstance(plan, MeshJoin) else problem
-
-
-def waiting(query: Query) -> tuple[Condition, ...]:
-    """The filters that wait for the joins."""
-    return tuple(theta for theta in query.thetas if len(theta.streams) == 1)
-
-
-def with_waiting(query: Query, late: Iterable[Condition]) -> Query:
-    """The query with these filters waiting, and all others before the joins."""
-    late = tuple(late)
-    every = (*query.filters, *waiting(query))
-    return replace(
-        query,
-        filters=tuple(c for c in every if c not in late),
-        thetas=(*(theta for theta in query.thetas if len(theta.streams) > 1), *late),
-    )
 
 
 def _driver_load(

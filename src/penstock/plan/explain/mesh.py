@@ -84,6 +84,18 @@ def as_data(mesh: DriverMesh) -> dict[str, Any]:
     }
 
 
+def search_data(plan: MeshJoin) -> dict[str, Any]:
+    """How a mesh was searched for, and how its tuples are grouped, for programs."""
+    found = plan.search
+    return {
+        "search": found and found.search,
+        "start": found and found.start,
+        "stop": str(found.stop) if found and found.stop else None,
+        "window": plan.window,
+        "ruster": plan.ruster,
+    }
+
+
 def _fork_data(fork: Fork) -> dict[str, Any]:
     if isinstance(fork, Goes):
         return {"route": fork.route}
