@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.routes.routing import routing_of
-from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.plan.mesh import (
     Eddy,
@@ -89,14 +87,6 @@ def test_meshes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         meshes = tuple(mesh if each.driver == mesh.driver else each for each in (a, b))
         assert message in refused(replace(plan, meshes=meshes), tmp_path)
     assert "the plan has meshes of a\n" in refused(replace(plan, meshes=(a,)), tmp_path)
-    with pytest.raises(PlanError, match="the mesh aggregates a early"):
-        routing_of(replace(plan, early=("a",)), Layout(plan.query))
-
-
-def test_a_mesh_over_rows_windows_is_refused(tmp_path: Path) -> None:
-    write_kinds(tmp_path / "in", 1, 3)
-    query = screened_query(tmp_path / "in", TWO.replace("[NOW]", "[ROWS 3]"), Calls())
-    assert "a mesh does not join ROWS windows" in refused(by_kind(query, ["012b"] * 3), tmp_path)
 
 
 def test_an_eddy_of_many_inputs_is_refused(tmp_path: Path) -> None:

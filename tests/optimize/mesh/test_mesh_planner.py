@@ -22,7 +22,7 @@ from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.mesh import Eddy, Goes, MeshJoin, Screen, Split
-from penstock.plan.mesh_search import MeshSearch, Plateau, Rounds, Start, Strategy, Work
+from penstock.plan.mesh_search import MeshSearch, Plateau, Rounds, Start, StopRule, Strategy, Work
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import Query
 from penstock.sampling.analyze import analyze
@@ -334,7 +334,15 @@ def test_the_search_can_be_chosen(search: Strategy, start: Start) -> None:
 
 def test_more_work_finds_no_dearer_mesh() -> None:
     """Whatever the rule, the same input gives the same mesh."""
-    rules = [Work(1), Work(40), Work(400), Rounds(1), Rounds(20), Plateau(), None]
+    rules: list[StopRule | None] = [
+        Work(1),
+        Work(40),
+        Work(400),
+        Rounds(1),
+        Rounds(20),
+        Plateau(),
+        None,
+    ]
     found = {}
     for rule in rules:
         plans = [
