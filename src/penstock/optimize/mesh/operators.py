@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from penstock.optimize.mesh.problem import MeshFigures
+from penstock.optimize.model.flow import flow_of
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import visit_seconds
 from penstock.plan.mesh import Operator, Screen
@@ -71,7 +72,8 @@ def _enter(problem: Problem, driver: str, operator: Operator) -> float:
     visit = visit_seconds(problem, operator.method)
     # Found by another key than the driver's, what is at hand must move there.
     is_far = operator.method != "nested" and not _is_linked(problem, driver, operator.target)
-    return visit + (costs.move if is_far and costs.join is None else 0.0)
+    seconds = visit + (costs.move if is_far and costs.join is None else 0.0)
+    return _left(problem, driver).rate * seconds
 
 
 def _leave(problem: Problem, driver: str, operator: Operator) -> float:
@@ -82,7 +84,8 @@ def _leave(problem: Problem, driver: str, operator: Operator) -> float:
     passing = prod(f.selectivity.value for f in thetas)
     costs = problem.known.costs
     compare = costs.compare if costs.join is None else 0.0
-    return (compare + sum(f.cost.value for f in thetas)) / passing if passing else 0.0
+    seconds = compare + sum(f.cost.value for f in thetas)
+    return _left(problem, driver).rate * seconds / passing if passing else 0.0
 
 
 def _after(problem: Problem, training: Training, operator: Operator) -> tuple[int, ...]:
@@ -103,7 +106,25 @@ def _after(problem: Problem, training: Training, operator: Operator) -> tuple[in
 def _factor(problem: Problem, driver: str, target: str) -> float:
     late = [_figures(problem, c) for c in waiting(problem.query) if c.streams == {target}]
     kept = prod(figures.selectivity.value for figures in late)
-    return prod(f.selectivity.value for f in _thetas(problem, driver, target)) / (kept or 1.0)
+    passing = prod(f.selectivity.value for f in _thetas(problem, driver, target))
+    return _left(problem, target).window * passing / (kept or 1.0)
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The parts that are left of an input's rate and window if it is folded before it is joined."""
+
+    rate: float
+    window: float
+
+
+def _left(problem: Problem, alias: str) -> _Left:
+    place = problem.query.aliases.index(alias)
+    plain, folded = flow_of(problem.known, problem.query.inputs[place]), problem.inputs[place]
+    return _Left(
+        folded.rate / plain.rate if plain.rate else 1.0,
+        folded.window / plain.window if plain.window else 1.0,
+    )
 
 
 def _thetas(problem: Problem, driver: str, target: str) -> list[ConditionFigures]:

@@ -51,20 +51,19 @@ def mesh_plans(
 ) -> Iterator[Proposal]:
     """The best mesh beside the given multi-way joins, where tuples could take different routes.
 
-    Nothing may be counted by rows, nor folded before it is joined. Where nobody tried to train it,
-    a mesh is proposed only if no other kind of plan is wanted: then every stream has one route. A
+    A view over ROWS windows is joined whole, without rusters. Where nobody tried to train it, a
+    mesh is proposed only if no other kind of plan is wanted: then every stream has one route. A
     route takes `ruster` seconds a second, however few take it.
     """
-    known = problem.known
+    known, query = problem.known, problem.query
     is_asked = bool(known.training or known.untrained or is_alone)
-    if problem.query.is_sequenced or problem.flows or not is_asked:
+    if (query.is_sequenced and query.view is not None) or not is_asked:
         return
     joins = [plan for plan, _ in multiway if isinstance(plan, MultiwayJoin)]
     single = min(joins, key=lambda plan: needed_by(problem, plan))
     finding = _Finding(problem, single, search, ruster)
     meshes = tuple(finding.mesh(stream.alias) for stream in problem.query.streams)
-    query = placed(problem.query, meshes)
-    plan = MeshJoin(query, meshes, single=single, search=search)
+    plan = MeshJoin(placed(query, meshes), meshes, single=single, search=search)
     yield replace(plan, window=search.window, ruster=search.ruster), "query mesh"
 
 

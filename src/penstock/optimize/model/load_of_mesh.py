@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from penstock.optimize.model.flow import flow_of
+from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import (
@@ -30,7 +32,7 @@ def mesh_load(problem: Problem, plan: MeshJoin) -> Posynomial:
 
 def as_kept(problem: Problem, plan: Plan) -> Problem:
     """The problem with the filters where the plan has them: what waits makes windows larger."""
-    return _with(problem, plan.query) if isinstance(plan, MeshJoin) else problem
+    return _with(problem, plan.query, plan.early) if isinstance(plan, MeshJoin) else problem
 
 
 def _driver_load(
@@ -46,19 +48,24 @@ def _driver_load(
         *(c for c in own if c.streams == {mesh.driver}),
         *(c for c in waiting(plan.query) if c.streams != {mesh.driver}),
     )
-    driven = problem if set(late) == set(own) else _with(problem, with_waiting(problem.query, late))
+    driven = problem
+    if set(late) != set(own):
+        driven = _with(problem, with_waiting(problem.query, late), plan.early)
     place = problem.query.aliases.index(mesh.driver)
     order, flow, costs = single.order(mesh.driver), driven.inputs[place], problem.known.costs
     arrive = costs.arrive if costs.join is None else 0.0
     yield from as_posynomial(driven, settling_of(driven, single, order))
     yield Monomial(flow.raw_rate * arrive, frozenset({place}))
+    # What folding takes is the same on all routes.
+    filters = flow_of(driven.known, driven.query.inputs[place]).filter_cost
+    yield Monomial(flow.raw_rate * (flow.filter_cost - filters), frozenset({place}))
     part = 1.0 if mesh.prospect is None else 1.0 - mesh.prospect.gain
     for monomial in (
         *as_posynomial(driven, visits_of(driven, order)),
-        Monomial(flow.raw_rate * (flow.filter_cost - arrive), frozenset({place})),
+        Monomial(flow.raw_rate * (filters - arrive), frozenset({place})),
     ):
         yield replace(monomial, coefficient=monomial.coefficient * part)
 
 
-def _with(problem: Problem, query: Query) -> Problem:
-    return Problem(query, replace(problem.known, query=query))
+def _with(problem: Problem, query: Query, early: tuple[str, ...]) -> Problem:
+    return with_early(Problem(query, replace(problem.known, query=query)), early)

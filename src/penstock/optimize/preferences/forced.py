@@ -60,8 +60,7 @@ def _read(problem: Problem, text: str, engine: EngineName) -> Plan:
 
 def _reckoned(problem: Problem, plan: MeshJoin, engine: EngineName) -> MeshJoin:
     """A mesh with what its routes cost by the training that there is."""
-    if plan.early:
-        return plan
+    problem = with_early(problem, plan.early)
     joins = [
         p for p, _ in multiway_plans(problem, frozenset(), True) if isinstance(p, MultiwayJoin)
     ]
