@@ -120,7 +120,7 @@ def meshes(request: PlanRequest) -> Iterable[Proposal]:
     may_be = "mesh" in options.kinds - options.off and request.is_steady
     if not (may_be and request.is_thorough and is_wanted):
         return ()
-    ruster = ruster_seconds(options.engine)
+    ruster = ruster_seconds(request.problem.known.costs, options.engine)
     is_alone = options.kinds == {"mesh"}
     return mesh_plans(
         request.problem, request.multiway, is_alone=is_alone, search=options.mesh, ruster=ruster

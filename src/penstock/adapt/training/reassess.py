@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.optimize.estimate import needed_by
-from penstock.optimize.mesh.plans import RUSTER
+from penstock.optimize.mesh.plans import ruster_seconds
 from penstock.optimize.mesh.reckon import reckoned
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.problem import Problem
@@ -28,4 +28,4 @@ def reassessed(plan: Plan, known: Known, options: PlanOptions = DEFAULT_OPTIONS)
     problem = Problem(known.query, known)
     joins = [p for p, _ in PlanRequest(problem, options).multiway if isinstance(p, MultiwayJoin)]
     single = min(joins, key=lambda each: needed_by(problem, each))
-    return reckoned(problem, plan, single, RUSTER)
+    return reckoned(problem, plan, single, ruster_seconds(known.costs, options.engine))

@@ -13,11 +13,9 @@ from penstock.plan.mesh import Operator, Screen
 from penstock.plan.mesh_filters import waiting
 from penstock.plan.multiway import Probe
 from penstock.query import Condition
+from penstock.stats.costs import GUESSED_CLASSIFY
 from penstock.stats.known import ConditionFigures
 from penstock.stats.training import Training
-
-_LEVEL = 1e-8
-"""Seconds for one test of a classifier: some nanoseconds for the test, some to fetch the column."""
 
 
 def operators_for(problem: Problem, training: Training) -> tuple[Operator, ...]:
@@ -33,12 +31,12 @@ def operators_for(problem: Problem, training: Training) -> tuple[Operator, ...]:
 def figures_for(problem: Problem, training: Training, ruster: float) -> MeshFigures:
     """The costs of operators and classifier; `ruster` is seconds a second for every route."""
     operators = operators_for(problem, training)
-    rate = problem.known.rates[training.driver].value
+    rate, costs = problem.known.rates[training.driver].value, problem.known.costs
     return MeshFigures(
         enter=tuple(_enter(problem, training.driver, o) for o in operators),
         leave=tuple(_leave(problem, training.driver, o) for o in operators),
         after=tuple(_after(problem, training, o) for o in operators),
-        level=_LEVEL,
+        level=GUESSED_CLASSIFY if costs.classify is None else costs.classify,
         overhead=ruster / rate,
     )
 

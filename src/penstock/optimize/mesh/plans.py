@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from penstock.engines import EngineName
-from penstock.optimize.estimate import needed_by
+from penstock.optimize.estimate import TRIGGER, needed_by
 from penstock.optimize.joins.candidates import Proposal
 from penstock.optimize.mesh.operators import as_joined, figures_for, operators_for
 from penstock.optimize.mesh.search import Stop
@@ -24,6 +24,7 @@ from penstock.plan.mesh_search import (
     Work,
 )
 from penstock.plan.multiway import MultiwayJoin
+from penstock.stats.costs import GUESSED_ROUTE, Costs
 from penstock.stats.training import Training, operators_of
 
 TREES = 600
@@ -37,8 +38,6 @@ _NEIGHBOURS = 100
 """Neighbours that are looked at for each tree: of few training tuples all may have been seen."""
 _ENDLESS = 100
 """Rounds of a search that goes on until one finds nothing better: so many are never needed."""
-RUSTER = 2e-4
-"""Seconds a second for every route in batches of a second: each is sliced and sent by itself."""
 
 
 def mesh_plans(
@@ -47,7 +46,7 @@ def mesh_plans(
     *,
     is_alone: bool,
     search: MeshSearch = DEFAULT_SEARCH,
-    ruster: float = RUSTER,
+    ruster: float = GUESSED_ROUTE,
 ) -> Iterator[Proposal]:
     """The best mesh beside the given multi-way joins, where tuples could take different routes.
 
@@ -87,10 +86,14 @@ def _stop(trees: int) -> Stop:
     return Stop(plateau=_PLATEAU, trees=trees, parts=_PARTS * trees, neighbours=_NEIGHBOURS * trees)
 
 
-def ruster_seconds(engine: EngineName) -> float:
-    """Seconds a second for every route. The laboratory takes tuple by tuple: there are no pieces of
-    batches."""
-    return 0.0 if engine == "laboratory" else RUSTER
+def ruster_seconds(costs: Costs, engine: EngineName) -> float:
+    """Seconds a second for every route in batches of a second: each is sliced and sent by itself.
+
+    The laboratory takes tuple by tuple: there are no pieces of batches.
+    """
+    if engine == "laboratory":
+        return 0.0
+    return (GUESSED_ROUTE if costs.route is None else costs.route) / TRIGGER
 
 
 def fallback_notes(plan: MeshJoin) -> Iterator[str]:

@@ -65,4 +65,4 @@ def _reckoned(problem: Problem, plan: MeshJoin, engine: EngineName) -> MeshJoin:
         p for p, _ in multiway_plans(problem, frozenset(), True) if isinstance(p, MultiwayJoin)
     ]
     single = min(joins, key=lambda each: needed_by(problem, each))
-    return reckoned(problem, plan, single, ruster_seconds(engine))
+    return reckoned(problem, plan, single, ruster_seconds(problem.known.costs, engine))
