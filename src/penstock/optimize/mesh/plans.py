@@ -125,6 +125,9 @@ class _Finding:
         if set(training.operators) != set(operators_of(problem.query, driver)):
             reason = "its training is of another query; penstock analyze takes a new sample"
             return self._one_route(driver, reason)
+        if problem.flows and any(c.streams == {driver} for c in waiting(problem.query)):
+            # Training knows single tuples: what a filter takes of folded rows it does not tell.
+            return self._one_route(driver, "a filter waits until its tuples are aggregated")
         return self._trained(training)
 
     def _trained(self, training: Training) -> DriverMesh:
