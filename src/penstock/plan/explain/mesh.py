@@ -28,7 +28,8 @@ def summary(mesh: DriverMesh) -> str:
     if found is None or not found.single:
         return count
     spared = f"{seconds(found.single)} → {seconds(found.mesh)} a tuple"
-    return f"{count}, {percent(found.gain)} less work than one ({spared})"
+    less = f"{percent(abs(found.gain))} {'less' if found.gain >= 0 else 'more'}"
+    return f"{count}, {less} work than one ({spared})"
 
 
 def tree_lines(fork: Fork, stem: str = "", hang: str = "") -> Iterator[str]:
