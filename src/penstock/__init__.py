@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from penstock.engine.spark.handle import SparkRun
     from penstock.errors import PenstockError
     from penstock.plan.decision import Decision
+    from penstock.plan.mesh_search import MeshSearch
     from penstock.plan.plan import Plan
     from penstock.query import Function
 
@@ -23,6 +24,7 @@ _ROOMS = {
     "Decision": "plan.decision",
     "Function": "query",
     "LocalRun": "engine.local",
+    "MeshSearch": "plan.mesh_search",
     "PenstockError": "errors",
     "Plan": "plan.plan",
     "Report": "engine.reports.report",
@@ -43,6 +45,7 @@ __all__ = [
     "Decision",
     "Function",
     "LocalRun",
+    "MeshSearch",
     "PenstockError",
     "Plan",
     "Report",

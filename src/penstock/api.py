@@ -37,7 +37,9 @@ from penstock.optimize.planner import decide
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
+from penstock.plan.mesh_search import DEFAULT_SEARCH, MeshSearch
 from penstock.plan.plan import Plan
+from penstock.plan.text.mesh_search_text import parse_mesh_search
 from penstock.query import Function, Query
 from penstock.stats.calibration import calibration_of
 from penstock.stats.files.load import load
@@ -68,6 +70,7 @@ def sql(
     shed: bool = False,
     exact_of_kept: bool = False,
     functions: Sequence[Function] | Function | str | Path = (),
+    mesh: MeshSearch | str = DEFAULT_SEARCH,
     engine: EngineName = "spark",
     file: str | None = None,
     servers: Servers = "shared",
@@ -81,15 +84,21 @@ def sql(
     `kinds` restricts the search to some of `tree`, `multiway` and `mesh`; `off` switches
     optimisations off by name; `shed` lets tuples be dropped where no plan keeps up, and views are
     then estimates, or with `exact_of_kept` the plain values of what is left; `functions` are those
-    that the query calls, or their Python file; `engine` is the one whose costs count, `spark`,
-    `local` or `laboratory`; `file` is how messages call the script. For the goals `first` and `by`
-    results wait for one `shared` server or, with `servers="each"`, for one of each operator.
-    `estimator="cardinality"` compares join trees as optimizers do that know no rates. Needs no
-    Java.
+    that the query calls, or their Python file; `mesh` says how meshes are searched for
+    (`"search=sa, start=content"`, or a `ps.MeshSearch`); `engine` is the one whose costs count,
+    `spark`, `local` or `laboratory`; `file` is how messages call the script. For the goals `first`
+    and `by` results wait for one `shared` server or, with `servers="each"`, for one of each
+    operator. `estimator="cardinality"` compares join trees as optimizers do that know no rates.
+    Needs no Java.
     """
     script, name = _script(text, file)
     query = parse(script, file=name, functions=_functions(functions))
-    options = plan_options(goal, plan, kinds, off, shed, engine, exact_of_kept, servers, estimator)
+    options = plan_options(
+        *(goal, plan, kinds, off, shed, engine, exact_of_kept),
+        servers=servers,
+        estimator=estimator,
+        mesh=mesh,
+    )
     return ContinuousQuery(query, know(query, stats, capacity, engine), options)
 
 
@@ -148,6 +157,7 @@ def plan_options(
     exact_of_kept: bool = False,
     servers: Servers = "shared",
     estimator: Estimator = "rates",
+    mesh: MeshSearch | str = DEFAULT_SEARCH,
 ) -> PlanOptions:
     """The options of a plan, from the names that users write."""
     engine = as_engine(engine, ENGINES)
@@ -158,10 +168,18 @@ def plan_options(
         off=checked(as_names(off, "off"), SWITCHES, "optimisation"),
         sheds=as_flag(shed, "shed"),
         exact_of_kept=as_flag(exact_of_kept, "exact_of_kept"),
+        mesh=_mesh_search(mesh),
         engine=engine,
         servers=as_one_of(servers, SERVERS, "servers"),
         estimator=as_one_of(estimator, ESTIMATORS, "estimator"),
     )
+
+
+def _mesh_search(given: object) -> MeshSearch:
+    """The search for meshes, from its text or as it is; either way its words must be known."""
+    if isinstance(given, MeshSearch):
+        return parse_mesh_search(str(given))
+    return parse_mesh_search(as_text(given, "mesh", "is a ps.MeshSearch, or 'search=sa, …'"))
 
 
 @dataclass(frozen=True)

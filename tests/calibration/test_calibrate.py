@@ -17,6 +17,7 @@ from penstock.calibration.batch_runs import run_in_process
 from penstock.calibration.calibrate import QUICK, calibrate_laboratory
 from penstock.calibration.designed import batch_plans, batched, designed, plans_for, viewed
 from penstock.calibration.fit import MeasuredRun, fit
+from penstock.calibration.meshes import classify_seconds, route_seconds
 from penstock.calibration.timing import timed
 from penstock.calibration.unit import BATCHES, LABORATORY, Unit, spark_units
 from penstock.calibration.verdict import reasons_against
@@ -32,13 +33,14 @@ from penstock.lab.experiment import read_all
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.joins.enumerate import all_trees
 from penstock.optimize.joins.tree_search import TreeSearch
+from penstock.optimize.mesh.plans import ruster_seconds
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import rounds_of
 from penstock.plan.default_plan import default_plan
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
 from penstock.stats.calibration import calibrated, keep
-from penstock.stats.costs import Costs
+from penstock.stats.costs import GUESSED_ROUTE, Costs
 from penstock.stats.guess import complete
 from penstock.stats.plausible import faults_of
 from support.plans.planning import random_problem
@@ -413,3 +415,20 @@ def test_a_file_that_cannot_be_written_is_an_error(
 def test_engine_goes_with_calibrate() -> None:
     done = CliRunner().invoke(app, ["doctor", "--quick"])
     assert done.exit_code == 2
+
+
+def test_what_meshes_take_is_measured_and_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PENSTOCK_CALIBRATION", str(tmp_path / "costs.toml"))
+    route, classify = route_seconds(1), classify_seconds(1)
+    costs = replace(BATCHED, route=route, classify=classify)
+    assert list(faults_of("local", costs)) == []
+    keep({"local": costs})
+    found = calibrated("local")
+    assert found is not None
+    assert (found.route, found.classify) == pytest.approx((route, classify), rel=1e-3)
+    assert ruster_seconds(found, "local") == pytest.approx(route, rel=1e-3)
+    assert ruster_seconds(found, "laboratory") == 0.0
+    assert ruster_seconds(COSTS, "local") == GUESSED_ROUTE
+    assert "classify = 1 s" in next(faults_of("local", replace(BATCHED, classify=1.0)))

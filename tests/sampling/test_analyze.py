@@ -263,8 +263,13 @@ def test_progress_is_reported_up_to_the_rows_asked_for() -> None:
 
 
 def test_a_rate_needs_time() -> None:
-    assert estimate_rate(np.array([5, 5, 5])) is None
-    assert estimate_rate(np.arange(0, 1_000_001, 1_000)) == Figure(1000.0, "sampled", 1.4)
+    assert estimate_rate([np.array([5, 5, 5])]) is None
+    assert estimate_rate([np.arange(0, 1_000_001, 1_000)]) == Figure(1000.0, "sampled", 1.4)
+    # The hour between two strips says nothing.
+    apart = [np.arange(0, 500_001, 1_000) + 3_600_000_000 * strip for strip in range(2)]
+    found = estimate_rate(apart)
+    assert found is not None
+    assert found.value == 1000.0
 
 
 def test_distinct_counts_include_what_was_not_seen() -> None:

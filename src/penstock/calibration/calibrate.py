@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.calibration.batch_runs import RunPlan, run_in_process, spark_runs
 from penstock.calibration.designed import batch_plans, batched, designed, plans_for, viewed
 from penstock.calibration.fit import Fit, MeasuredRun, fit
+from penstock.calibration.meshes import classify_seconds, route_seconds
 from penstock.calibration.timing import least
 from penstock.calibration.unit import BATCHES, LABORATORY, spark_units
 from penstock.calibration.workload import Workload
@@ -62,7 +63,8 @@ def calibrate_laboratory(progress: Progress, how: Thoroughness = THOROUGH) -> Fi
         progress(number, len(workloads))
         runs += _measured(workload, how.times)
     progress(len(workloads), len(workloads))
-    return fit(runs, LABORATORY)
+    found = fit(runs, LABORATORY)
+    return replace(found, costs=replace(found.costs, classify=classify_seconds(how.times)))
 
 
 def calibrate_local(progress: Progress, how: Thoroughness = THOROUGH) -> Fit:
@@ -71,20 +73,24 @@ def calibrate_local(progress: Progress, how: Thoroughness = THOROUGH) -> Fit:
     workloads = (*batched(*size), *viewed(*size))
     progress(0, len(workloads))
     runs = _batch_runs(workloads, run_in_process, progress, how.trees, how.batched_times)
-    return fit(tuple(runs), BATCHES)
+    found = fit(tuple(runs), BATCHES)
+    route, classify = route_seconds(how.batched_times), classify_seconds(how.batched_times)
+    return replace(found, costs=replace(found.costs, route=route, classify=classify))
 
 
 def calibrate_spark(here: Costs, progress: Progress, how: Thoroughness = THOROUGH) -> Fit:
     """The costs of joining in batches on Spark, in seconds of the whole session.
 
     The proportions of joining and aggregating are those of one process, `here`, so that no views
-    are run.
+    are run. So is what meshes take: tasks slice and classify what they have as one process does.
     """
     workloads = tuple(batched(how.spark_tuples, how.batches))
     progress(0, len(workloads))
     with spark_runs() as run:
         runs = tuple(_batch_runs(workloads, run, progress, how.trees, how.spark_times))
-    return fit(runs, spark_units(here, len(os.sched_getaffinity(0))))
+    found = fit(runs, spark_units(here, len(os.sched_getaffinity(0))))
+    costs = replace(found.costs, route=here.route, classify=here.classify)
+    return replace(found, costs=costs)
 
 
 def _batch_runs(

@@ -32,10 +32,10 @@ def analyze(
             help="Sample nothing: write what a run on this checkpoint has measured.",
         ),
     ] = None,
-    rows: Annotated[int, typer.Option(min=1, help="Read at most so many tuples a source.")] = (
-        100_000
-    ),
-    seconds: Annotated[float, typer.Option(min=0.1, help="Take about so long.")] = 10.0,
+    rows: Annotated[int, typer.Option(min=1, help="Sample so many tuples a source.")] = (100_000),
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="Try conditions for about so long.")
+    ] = 10.0,
     output: Annotated[
         Path | None,
         typer.Option(help="Write to this file instead of stdout, and training beside it."),

@@ -16,6 +16,7 @@ from penstock.cli.plan_options import (
     Functions,
     GoalText,
     Kinds,
+    MeshText,
     Off,
     Planning,
     PlanText,
@@ -46,6 +47,7 @@ def explain(
     functions: Functions = None,
     servers: ServersText = None,
     estimator: EstimatorText = "rates",
+    mesh: MeshText = None,
     engine: Annotated[
         EngineName, typer.Option(help="Whose measured costs to reckon with.")
     ] = "spark",
@@ -58,6 +60,7 @@ def explain(
         *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
         servers=servers or "shared",
         estimator=estimator,
+        mesh=mesh,
     )
     text = planned_query(file, wanted, engine).explain(format, alternatives)
     if output is None:

@@ -28,7 +28,16 @@ Capacity = Annotated[
 ]
 PlanText = Annotated[
     str | None,
-    typer.Option(help="Force a plan: '((A B) C)', 'A: B C; B: A C; C: B A', eddy or eddy:100."),
+    typer.Option(
+        help="Force a plan: '((A B) C)', 'A: B C; B: A C; C: B A', 'mesh A: …', eddy or eddy:100."
+    ),
+]
+MeshText = Annotated[
+    str | None,
+    typer.Option(
+        help="How meshes are searched for and run: 'search=sa, start=content, stop=plateau, "
+        "window=1000, ruster=100'."
+    ),
 ]
 Kinds = Annotated[str, typer.Option(help=f"Kinds of plans to consider: {ALL_KINDS}.")]
 Off = Annotated[
@@ -75,6 +84,7 @@ class Planning:
     functions: str | None = None
     servers: Servers = "shared"
     estimator: Estimator = "rates"
+    mesh: str | None = None
 
 
 def planned_query(file: str, wanted: Planning, engine: EngineName = "spark") -> ContinuousQuery:
@@ -94,6 +104,7 @@ def planned_query(file: str, wanted: Planning, engine: EngineName = "spark") -> 
         shed=wanted.shed,
         exact_of_kept=wanted.exact_of_kept,
         functions=wanted.functions or (),
+        mesh=wanted.mesh or "",
         engine=engine,
         file="stdin" if is_piped else file,
         servers=wanted.servers,

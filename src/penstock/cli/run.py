@@ -16,6 +16,7 @@ from penstock.cli.plan_options import (
     Functions,
     GoalText,
     Kinds,
+    MeshText,
     Off,
     Planning,
     PlanText,
@@ -61,6 +62,7 @@ def run(
     functions: Functions = None,
     servers: ServersText = None,
     estimator: EstimatorText = "rates",
+    mesh: MeshText = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace results that Penstock left in the sink.")
     ] = False,
@@ -105,6 +107,7 @@ def run(
         *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
         servers=servers or "shared",
         estimator=estimator,
+        mesh=mesh,
     )
     options = batches.options()
     is_laboratory = eager or every is not None

@@ -8,6 +8,7 @@ from typing import Literal
 
 from penstock.engines import EngineName
 from penstock.errors import PlanError
+from penstock.plan.mesh_search import DEFAULT_SEARCH, MeshSearch
 from penstock.query.goal import STEADY, Goal
 
 KINDS = {
@@ -56,11 +57,11 @@ class PlanOptions:
     """The user's wishes for a plan.
 
     `plan` forces one. `sheds` lets tuples be dropped where no plan keeps up; `exact_of_kept` then
-    wants the plain values of a view, not estimates. `alternatives` are to be listed, so that a mesh
-    is searched even beside a forced plan. In the laboratory batches start every `interval` seconds,
-    or, without one, each tuple is taken as it comes. Results over time wait for one shared server,
-    or for a server of each operator. The `estimator` compares plans by rates, or as optimizers do
-    that know of cardinalities only.
+    wants the plain values of a view, not estimates. `mesh` says how meshes are searched for.
+    `alternatives` are to be listed, so that a mesh is searched even beside a forced plan. In the
+    laboratory batches start every `interval` seconds, or, without one, each tuple is taken as it
+    comes. Results over time wait for one shared server, or for a server of each operator. The
+    `estimator` compares plans by rates, or as optimizers do that know of cardinalities only.
     """
 
     goal: Goal = STEADY
@@ -69,6 +70,7 @@ class PlanOptions:
     off: frozenset[str] = frozenset()
     sheds: bool = False
     exact_of_kept: bool = False
+    mesh: MeshSearch = DEFAULT_SEARCH
     alternatives: bool = False
     engine: EngineName = "spark"
     interval: float | None = None

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.joins.candidates import Proposal, multiway_plans, tree_plans
-from penstock.optimize.mesh.plans import RUSTER, mesh_plans
+from penstock.optimize.mesh.plans import mesh_plans, ruster_seconds
+from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
-from penstock.optimize.views.early import early_plans
+from penstock.optimize.views.early import LATE, early_plans, early_sets
 from penstock.optimize.views.recompute import recompute_plans
 from penstock.query.goal import Steady
 
@@ -85,7 +86,24 @@ def recomputed(request: PlanRequest) -> Iterable[Proposal]:
     return () if is_off or not request.is_steady else recompute_plans(request.problem, off)
 
 
-PROPOSERS: tuple[Proposer, ...] = (joined, recomputed)
+def early_meshes(request: PlanRequest) -> Iterator[Proposal]:
+    """A mesh for the set of inputs that is best aggregated early: one for each would take long."""
+    options, problem = request.options, request.problem
+    if {"early-aggregation", "mesh"} & options.off or not problem.known.training:
+        return
+    singles = {
+        early: needed_by(folded, plan)
+        for early in early_sets(problem)
+        for folded in (with_early(problem, early),)
+        for plan, _ in multiway_plans(folded, options.off, False)
+    }
+    best = min(singles, key=lambda early: singles[early], default=LATE)
+    if best != LATE:
+        folded = PlanRequest(with_early(problem, best), options)
+        yield from ((replace(plan, early=best), by) for plan, by in meshes(folded))
+
+
+PROPOSERS: tuple[Proposer, ...] = (joined, recomputed, early_meshes)
 
 
 def multiway_joins(request: PlanRequest) -> Iterable[Proposal]:
@@ -111,10 +129,11 @@ def meshes(request: PlanRequest) -> Iterable[Proposal]:
     may_be = "mesh" in options.kinds - options.off
     if not (may_be and request.is_thorough and is_wanted):
         return ()
-    # The laboratory takes tuple by tuple: there are no pieces of batches.
-    ruster = 0.0 if options.engine == "laboratory" else RUSTER
+    ruster = ruster_seconds(request.problem.known.costs, options.engine)
     is_alone = options.kinds == {"mesh"}
-    return mesh_plans(request.problem, request.multiway, is_alone=is_alone, ruster=ruster)
+    return mesh_plans(
+        request.problem, request.multiway, is_alone=is_alone, search=options.mesh, ruster=ruster
+    )
 
 
 JOINS: tuple[Proposer, ...] = (multiway_joins, join_trees, meshes)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from penstock.plan.drops import NO_DROPS, DropBoxes
+from penstock.plan.mesh_search import MeshSearch
 from penstock.plan.multiway import MultiwayJoin, Probe
 from penstock.query import Condition, Query
 
@@ -107,15 +108,21 @@ class MeshJoin:
     """Join all inputs at once; every stream has a mesh, if only of one route (QM).
 
     A filter that comes after a probe in some route waits: it is among `query.thetas`, and whoever
-    else probes the driver's state checks it. All others are among `query.filters`. `single` is the
-    multi-way join that it was weighed against.
+    else probes the driver's state checks it. All others are among `query.filters`.
+
+    `window` tuples of a stream are classified at once, or as many as are read; those of a route are
+    a ruster if they are at least `ruster`, else they go with the most. `single` is the multi-way
+    join that it was weighed against, `search` how it was found.
     """
 
     query: Query
     meshes: tuple[DriverMesh, ...]
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
+    window: int | None = None
+    ruster: int = 1
     single: MultiwayJoin | None = field(default=None, compare=False)
+    search: MeshSearch | None = field(default=None, compare=False)
 
     def mesh(self, driver: str) -> DriverMesh:
         """The mesh of one stream."""

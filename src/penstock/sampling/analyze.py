@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -22,6 +21,7 @@ from penstock.sampling.estimate import estimate_distinct, estimate_rate
 from penstock.sampling.key_selectivity import key_agreements
 from penstock.sampling.notes import notes_on
 from penstock.sampling.sample import Progress, Sample, take_samples
+from penstock.sampling.together import together
 from penstock.sampling.training import train
 from penstock.sampling.trial import Failed, try_filters, try_theta
 from penstock.stats.statistics import (
@@ -33,38 +33,39 @@ from penstock.stats.statistics import (
 
 Rows = Mapping[str, pa.Table]
 
-# Fewer tuples of a stream than this say little of its keys.
-_FEW = 1_000
-
-# Half of the time is for reading, half for trying out conditions.
-_READING = 0.5
+# Half of the time is for trying out conditions, a quarter for what they make of training tuples.
+_TRYING, _TRAINING = 0.5, 0.25
 
 
 def analyze(
     query: Query, rows: int = 100_000, seconds: float = 10.0, progress: Progress | None = None
 ) -> Statistics:
-    """Statistics from samples of up to so many tuples a source, within about so many seconds.
+    """Statistics from samples of up to so many tuples a source, from all of it.
 
-    How much is read in that time depends on the machine; without a limit (`inf`) it does not.
+    Conditions are tried on as many of them as should take so many seconds, by the costs that their
+    functions are declared with: the same data gives the same statistics, but for measured costs.
     `progress` is called with a source's name and how many of its tuples have been read.
     """
-    end = time.monotonic() + seconds
-    samples = take_samples(query, rows, seconds * _READING, progress or (lambda name, count: None))
+    samples = take_samples(query, rows, progress or (lambda name, count: None))
     shares = _apart(query, samples)
     failures: list[str] = []
-    passing, conditions = _filtered(query, shares, end, failures.append)
-    joining = {alias: each for alias, each in _together(query, passing).items() if len(each)}
-    thetas = _thetas(query, joining, end, failures.append)
+    budget = seconds * _TRYING / (len(query.filters) + len(query.thetas) + 1)
+    passing, conditions = _filtered(query, shares, budget, failures.append)
+    found = together(query, samples, passing)
+    joining = {alias: each for alias, each in found.rows.items() if len(each)}
+    thetas = _thetas(query, joining, budget, failures.append)
     known = Statistics(
         query,
         streams={
             item.alias: _stream_figures(query, item, samples, passing) for item in query.inputs
         },
-        groups=dict(key_agreements(query, joining)),
+        groups=dict(key_agreements(query, joining, found.episodes)),
         conditions=conditions | thetas,
         notes=(*notes_on(query, samples, passing, rows), *failures),
     )
-    training, untrained = train(known, shares, joining, end)
+    training, untrained = train(
+        known, shares, joining, seconds * _TRAINING, episodes=found.episodes
+    )
     return replace(known, training=training, untrained=untrained)
 
 
@@ -80,33 +81,14 @@ def _apart(query: Query, samples: Mapping[str, Sample]) -> dict[str, pa.Table]:
 
 
 def _filtered(
-    query: Query, shares: Rows, end: float, failed: Failed
+    query: Query, shares: Rows, budget: float, failed: Failed
 ) -> tuple[dict[str, pa.Table], dict[str, GivenCondition]]:
     passing: dict[str, pa.Table] = {}
     figures: dict[str, GivenCondition] = {}
-    budget = max(0.0, end - time.monotonic()) / (len(query.filters) + len(query.thetas) + 1)
     for alias, rows in shares.items():
         passing[alias], own = try_filters(rows, query.filters_of(alias), budget, failed)
         figures |= own
     return passing, figures
-
-
-def _together(query: Query, passing: Rows) -> dict[str, pa.Table]:
-    """The tuples from the time that all samples cover, for keys may drift as time goes on.
-
-    Where that leaves too little of a stream, all tuples count.
-    """
-    streams = {item.alias for item in query.streams} & set(passing)
-    times = {alias: passing[alias].column(TS).to_numpy() for alias in streams}
-    if any(not len(each) for each in times.values()):
-        return dict(passing)
-    first = max((int(each.min()) for each in times.values()), default=0)
-    last = min((int(each.max()) for each in times.values()), default=0)
-    inside = {alias: (each >= first) & (each <= last) for alias, each in times.items()}
-    if any(each.sum() < min(_FEW, len(each)) for each in inside.values()):
-        return dict(passing)
-    kept = {alias: passing[alias].filter(pa.array(each)) for alias, each in inside.items()}
-    return {**passing, **kept}
 
 
 def _stream_figures(
@@ -122,7 +104,14 @@ def _stream_figures(
     if item.is_table:
         error = 0.0 if sample.is_whole else None
         return StreamFigures(None, Figure(float(sample.count), "sampled", error), known, cells)
-    return StreamFigures(estimate_rate(sample.rows.column(TS).to_numpy()), None, known, cells)
+    return StreamFigures(_rate(sample), None, known, cells)
+
+
+def _rate(sample: Sample) -> Figure | None:
+    """Tuples/s by the times within strips: how long it takes from one to the next says nothing."""
+    times = sample.rows.column(TS).to_numpy()
+    ends = np.cumsum([span.count for span in sample.spans])
+    return estimate_rate(np.split(times, ends[:-1]))
 
 
 def _told_apart(query: Query, alias: str) -> Iterator[Column]:
@@ -158,8 +147,7 @@ def _is_all_of(sample: Sample, rows: int) -> bool:
     return sample.source.is_table and sample.is_whole and sample.count == rows
 
 
-def _thetas(query: Query, rows: Rows, end: float, failed: Failed) -> dict[str, GivenCondition]:
+def _thetas(query: Query, rows: Rows, budget: float, failed: Failed) -> dict[str, GivenCondition]:
     conditions = {str(theta): theta for theta in query.thetas} | dict(extra_equalities(query))
     known = {t: c for t, c in conditions.items() if c.streams <= set(rows)}
-    budget = max(0.0, end - time.monotonic()) / max(1, len(known))
     return {text: try_theta(rows, each, budget, failed) for text, each in known.items()}

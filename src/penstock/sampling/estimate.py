@@ -26,16 +26,38 @@ def sampled(value: float, error: float) -> Figure:
     return Figure(float(f"{value:.6g}"), "sampled", float(f"{error:.2g}"))
 
 
-def estimate_rate(times: Int64s) -> Figure | None:
-    """Tuples/s from event times in microseconds; None if they span no time."""
-    if len(times) < 2 or times.max() == times.min():
+def estimate_rate(strips: Sequence[Int64s]) -> Figure | None:
+    """Tuples/s from event times in microseconds, of strips whose tuples follow each other; None if
+    they span no time.
+
+    Strips of as many tuples each take time by the rate that they have: all of it over all of their
+    tuples is the rate in the mean.
+    """
+    strips = [times for times in strips if len(times) > 1]
+    seconds = sum(int(times.max() - times.min()) for times in strips) / MICROS
+    if not seconds:
         return None
-    seconds = int(times.max() - times.min()) / MICROS
-    blocks = max(2, min(BLOCKS, len(times) // 5))
-    counts, _ = np.histogram(times, blocks)
+    each = max(2, min(BLOCKS, sum(map(len, strips)) // 5) // len(strips))
+    counts = np.concatenate([_deviations(times, each) for times in strips])
     # The span could end a tuple earlier or later.
-    error = hypot(float(counts.std(ddof=1)) * sqrt(blocks), 1.0) / seconds
-    return sampled((len(times) - 1) / seconds, error)
+    spread = float(np.sqrt((counts**2).sum() * each / (each - 1))) if len(counts) else 0.0
+    rate = (sum(map(len, strips)) - len(strips)) / seconds
+    between = _between(strips) * rate
+    return sampled(rate, hypot(spread / seconds, len(strips) / seconds, between))
+
+
+def _deviations(times: Int64s, blocks: int) -> Floats:
+    """How far the tuples of parts of a strip, as long as each other, are from their mean."""
+    counts, _ = np.histogram(times, blocks)
+    return np.asarray(counts - counts.mean(), np.float64)
+
+
+def _between(strips: Sequence[Int64s]) -> float:
+    """The relative error of the mean that strips leave that do not have the same rate."""
+    if len(strips) < 2:
+        return 0.0
+    gaps = np.array([(int(t.max()) - int(t.min())) / (len(t) - 1) for t in strips])
+    return float(gaps.std(ddof=1) / gaps.mean() / sqrt(len(gaps)))
 
 
 def estimate_distinct(codes: Int64s, *, is_whole: bool) -> Figure | None:

@@ -33,7 +33,9 @@ def _on_sources(query: Query, samples: Mapping[str, Sample]) -> Iterator[str]:
         elif not sample.count:
             yield f"{name}: empty, nothing is known of it."
         elif sample.source.is_table and not sample.is_whole:
-            yield f"{name}: at least {sample.count:,} rows; there was no time to count all."
+            yield f"{name}: at least {sample.count:,} rows; more were not counted."
+        elif len(sample.spans) > 1:
+            yield f"{name}: {len(sample.spans)} stretches of the data, spread over all of it."
         elif sample.is_whole and not sample.source.is_table:
             yield f"{name}: the input ended after {sample.count:,} tuples."
         if sample is not None and (sample.malformed or sample.unreadable):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -16,6 +15,7 @@ from penstock.query.query import Input
 from penstock.sampling.condense import attributes_in, condense
 from penstock.sampling.estimate import Floats
 from penstock.sampling.sample import is_trained
+from penstock.sampling.together import ALL_TIME, Episodes
 from penstock.sampling.trial import evaluate_for
 from penstock.sampling.yields import Windows, windows_of
 from penstock.stats.guess import complete
@@ -30,12 +30,17 @@ Rows = Mapping[str, pa.Table]
 
 
 def train(
-    statistics: Statistics, shares: Rows, passing: Rows, end: float, size: int = SAMPLE
+    statistics: Statistics,
+    shares: Rows,
+    passing: Rows,
+    seconds: float,
+    size: int = SAMPLE,
+    episodes: Episodes = ALL_TIME,
 ) -> tuple[dict[str, Training], dict[str, str]]:
     """Training of each stream that could use it, and why others have none.
 
-    `shares` are sampled tuples of the inputs, `passing` those that passed the filters; conditions
-    are tried until `end` on the monotonic clock, but on some tuples in any case.
+    `shares` are sampled tuples of the inputs, `passing` those that passed the filters, of the
+    episodes; conditions are tried on as many tuples as should take so many seconds.
     """
     query = statistics.query
     untrained = dict(_obstacles(query, shares, passing))
@@ -43,14 +48,14 @@ def train(
     if not drivers:
         return {}, untrained
     passing = {a: passing[a] if a in passing else shares[a].slice(0, 0) for a in query.aliases}
-    seconds = max(0.0, end - time.monotonic()) / (len(drivers) * (len(query.filters) + 1))
+    each = seconds / (len(drivers) * (len(query.filters) + 1))
     drawn = {item.alias: _draw(shares[item.alias], size) for item in drivers}
     sizes = {f.alias: f.window for f in Problem(query, complete(query, statistics)).inputs}
-    windows = windows_of(query, passing, drawn, sizes)
+    windows = windows_of(query, passing, drawn, sizes, episodes)
     trained = {}
     for item in drivers:
         try:
-            trained[item.alias] = _train(query, item, drawn[item.alias], windows, seconds)
+            trained[item.alias] = _train(query, item, drawn[item.alias], windows, each)
         except PenstockError as error:
             untrained[item.alias] = error.message.splitlines()[0]
     return trained, untrained

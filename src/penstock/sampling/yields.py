@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from penstock.query import Query
 from penstock.query.keys import key_classes
 from penstock.sampling.estimate import Floats, Int64s, frequencies_of
-from penstock.sampling.key_selectivity import key_codes
+from penstock.sampling.key_selectivity import key_codes, told_apart
+from penstock.sampling.together import ALL_TIME, Episodes
 
 Codes = Mapping[int, Int64s]
 """The keys of some tuples of one input as numbers, −1 for NULL, by key class."""
@@ -23,12 +24,14 @@ class Windows:
     """Full windows of all inputs, by sampled tuples that passed their filters.
 
     `sizes` are the tuples in each window, `codes` the keys of the sampled tuples, `drawn` those of
-    other tuples, for which yields are asked.
+    other tuples, for which yields are asked. Keys are told apart by `episodes`: a window holds
+    tuples of one of them.
     """
 
     sizes: Mapping[str, float]
     codes: Mapping[str, Codes]
     drawn: Mapping[str, Codes]
+    episodes: int = 1
 
     def matches(self, driver: str, target: str, count: int) -> Floats:
         """Rows of the target's window that match each of a driver's `count` drawn tuples.
@@ -61,7 +64,15 @@ class Windows:
 
     def _frequencies(self, key: int, alias: str) -> Floats:
         codes = self.codes[alias][key]
-        return frequencies_of(codes, int(codes.max(initial=-1)) + 1)
+        found = frequencies_of(codes, int(codes.max(initial=-1)) + 1)
+        known = codes[codes >= 0] % self.episodes
+        shares = np.bincount(known, minlength=self.episodes) / max(len(known), 1)
+        return np.divide(
+            found,
+            shares[np.arange(len(found)) % self.episodes],
+            out=np.zeros(len(found)),
+            where=found > 0,
+        )
 
 
 def windows_of(
@@ -69,6 +80,7 @@ def windows_of(
     passing: Mapping[str, pa.Table],
     drawn: Mapping[str, pa.Table],
     sizes: Mapping[str, float],
+    episodes: Episodes = ALL_TIME,
 ) -> Windows:
     """The windows of a query by samples of its inputs; `drawn` are tuples of its streams."""
     kept: dict[str, dict[int, Int64s]] = {alias: {} for alias in passing}
@@ -76,10 +88,14 @@ def windows_of(
     for number, key in enumerate(key_classes(query)):
         rows = {a: pa.concat_tables([passing[a], *_also(drawn, a)]) for a in key.streams}
         for alias, codes in key_codes(key, list(key.streams), rows).items():
-            kept[alias][number] = codes[: len(passing[alias])]
+            count = len(passing[alias])
+            labels = episodes.nearest(rows[alias])
+            mine = None if labels is None else labels[:count]
+            kept[alias][number] = told_apart(codes[:count], mine, episodes.count)
             if alias in asked:
-                asked[alias][number] = codes[len(passing[alias]) :]
-    return Windows(sizes, kept, asked)
+                theirs = None if labels is None else labels[count:]
+                asked[alias][number] = told_apart(codes[count:], theirs, episodes.count)
+    return Windows(sizes, kept, asked, episodes.count)
 
 
 def _also(drawn: Mapping[str, pa.Table], alias: str) -> list[pa.Table]:

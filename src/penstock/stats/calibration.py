@@ -12,7 +12,7 @@ from penstock.atomic import write_text
 from penstock.engines import EngineName
 from penstock.errors import StatsError
 from penstock.stats.costs import Costs
-from penstock.stats.plausible import NEEDED, faults_of
+from penstock.stats.plausible import NEEDED, OPTIONAL, faults_of
 
 _AGAIN = "measure again with penstock doctor --calibrate"
 
@@ -75,7 +75,8 @@ def keep(measured: Mapping[EngineName, Costs]) -> Path:
     lines = ["# Seconds for one tuple, as measured by penstock doctor --calibrate.\n"]
     for engine, costs in measured.items():
         lines.append(f"\n[{engine}]\n")
-        kinds = {kind: seconds for kind, seconds in asdict(costs).items() if kind in NEEDED[engine]}
+        told = {*NEEDED[engine], *OPTIONAL[engine]}
+        kinds = {k: s for k, s in asdict(costs).items() if k in told and s is not None}
         lines += [f"{kind} = {seconds:.4g}\n" for kind, seconds in kinds.items()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,13 @@ GUESSED_FOLD, GUESSED_TALLY = 1e-7, 5e-8
 Results are of fewer groups, which are found faster.
 """
 
+GUESSED_ROUTE, GUESSED_CLASSIFY = 1e-4, 6e-9
+"""Seconds for a route of a mesh in a batch, and for a test of its classifier, likewise.
+
+Rounded from calibrations of a machine of 2026. Of a test some nanoseconds are for the test, some
+to fetch the column.
+"""
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -63,6 +70,13 @@ class Costs:
 
     batch: float = 0.0
     """Start a batch or re-execution, however little is in it."""
+
+    route: float | None = None
+    """Slice, send and probe with the tuples of one more route of a mesh in a batch, however few
+    they are; guessed if None."""
+
+    classify: float | None = None
+    """One test of a classifier on one tuple; guessed if None."""
 
     round: float = 0.0
     """Start one more round of a batch: what must move waits for the next round."""

@@ -17,7 +17,14 @@ NEEDED: Mapping[EngineName, tuple[str, ...]] = {
 }
 """The kinds of work that each engine does, none of which is for nothing."""
 
-STARTS = ("batch", "round")
+OPTIONAL: Mapping[EngineName, tuple[str, ...]] = {
+    "laboratory": ("classify",),
+    "local": ("route", "classify"),
+    "spark": ("route", "classify"),
+}
+"""Those that calibrations of earlier versions do not have."""
+
+STARTS = ("batch", "round", "route")
 
 # A core needs a quarter of a nanosecond for a cycle, and the leanest work here takes some cycles;
 # this leaves room for vector instructions and for the many cores of a session together. The slowest
@@ -36,8 +43,10 @@ def bounds_of(kind: str) -> tuple[float, float]:
 
 def faults_of(engine: EngineName, costs: Costs) -> Iterator[str]:
     """The costs that no machine can have or that are missing; none if they can be planned with."""
-    for kind in NEEDED[engine]:
+    for kind in (*NEEDED[engine], *OPTIONAL[engine]):
         seconds = getattr(costs, kind)
+        if seconds is None and kind in OPTIONAL[engine]:
+            continue
         if not seconds:
             yield f"{kind} has no cost"
             continue

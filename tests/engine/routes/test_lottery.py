@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from penstock.engine.local import open_run
-from penstock.engine.routes.ruster_lottery import RusterLottery
+from penstock.engine.routes.ruster_lottery import DRAWS, RusterLottery
 from penstock.engine.run.options import RunOptions
 from penstock.plan.mesh import (
     MeshRoute,
@@ -43,16 +43,17 @@ def test_the_lottery_learns_which_operator_goes_first(tmp_path: Path) -> None:
     lottery = run.pipeline.adaptive.lottery
     firsts: Counter[tuple[int, Operator]] = Counter()
     for batch in range(100):
-        drawn = lottery.draw(plan, batch).mesh("a")
-        assert all(route.is_certain for route in drawn.routes)
-        firsts.update((n, route.operators[0]) for n, route in enumerate(drawn.routes))
-    assert all(firsts[number, screens[number]] > 80 for number in range(3))
+        for number, pool in enumerate(lottery.draws(plan, batch)["a"]):
+            assert len(pool) == DRAWS
+            assert all(route.is_certain for route in pool)
+            firsts.update((number, route.operators[0]) for route in pool)
+    assert all(firsts[number, screens[number]] > 80 * DRAWS for number in range(3))
 
 
 def test_the_lottery_draws_every_order_as_long_as_nothing_is_known(tmp_path: Path) -> None:
     plan = uncertain(screened_query(tmp_path, TWO, Calls()))
     drawn = [
-        RusterLottery().draw(plan, batch).mesh("a").routes[0].operators for batch in range(400)
+        route.operators for n in range(100) for route in RusterLottery().draws(plan, n)["a"][0]
     ]
     assert len(set(drawn)) == 24
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from penstock.engine.routes.routing import routing_of
+from penstock.engine.routes.mesh_routes import Draws, mesh_routing
+from penstock.engine.routes.ruster_lottery import RusterLottery
+from penstock.engine.routes.rusters import Rusters
 from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.plan.mesh import (
     Eddy,
     Goes,
+    MeshJoin,
     MeshRoute,
     Split,
 )
@@ -23,10 +27,12 @@ from support.engines.runs import (
 )
 from support.plans.screened import (
     ONE,
+    PLAIN,
     TWO,
     Calls,
     by_kind,
     screened_query,
+    uncertain,
     write_kinds,
 )
 from support.streams.cases import canonical, random_case, write_case
@@ -89,14 +95,6 @@ def test_meshes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         meshes = tuple(mesh if each.driver == mesh.driver else each for each in (a, b))
         assert message in refused(replace(plan, meshes=meshes), tmp_path)
     assert "the plan has meshes of a\n" in refused(replace(plan, meshes=(a,)), tmp_path)
-    with pytest.raises(PlanError, match="the mesh aggregates a early"):
-        routing_of(replace(plan, early=("a",)), Layout(plan.query))
-
-
-def test_a_mesh_over_rows_windows_is_refused(tmp_path: Path) -> None:
-    write_kinds(tmp_path / "in", 1, 3)
-    query = screened_query(tmp_path / "in", TWO.replace("[NOW]", "[ROWS 3]"), Calls())
-    assert "a mesh does not join ROWS windows" in refused(by_kind(query, ["012b"] * 3), tmp_path)
 
 
 def test_an_eddy_of_many_inputs_is_refused(tmp_path: Path) -> None:
@@ -109,3 +107,51 @@ def test_an_eddy_of_many_inputs_is_refused(tmp_path: Path) -> None:
     message = refused(Eddy(query), tmp_path)
     assert "an eddy does not join" in message
     assert "--engine local --eager" in message
+
+
+# ── classification windows and rusters ────────────────────────────────────────────────────────────
+
+
+def kinds_of(*kinds: int) -> pa.RecordBatch:
+    """Tuples that the classifier of `by_kind` sends down the routes of these numbers."""
+    return pa.RecordBatch.from_pydict(
+        {
+            "id": list(range(len(kinds))),
+            "kind": [f"kind {kind}" for kind in kinds],
+            "x": [float(kind) for kind in kinds],
+        }
+    )
+
+
+def rusters_of(plan: MeshJoin, draws: Draws | None = None) -> Rusters:
+    found = mesh_routing(plan, Layout(plan.query), draws).rusters_of("a")
+    assert found is not None
+    return found
+
+
+def test_routes_that_few_tuples_of_a_window_take_go_with_the_most(tmp_path: Path) -> None:
+    plain = TWO.replace(
+        "one(a.x) AND two(a.x) AND three(a.x)", "a.x > -1 AND a.x > -2 AND a.x > -3"
+    )
+    query = screened_query(tmp_path, plain, Calls())
+    plan = replace(by_kind(query, ["0b12", "b120", "12b0"]), window=4, ruster=2)
+    sorted_out = rusters_of(plan).screen(kinds_of(0, 0, 1, 0, 2, 2, 1, 1, 2)).rusters
+    assert sorted_out is not None
+    assert sorted_out.tolist() == [0, 0, 0, 0, 2, 2, 1, 1, 2]
+
+
+def test_every_ruster_draws_its_own_order(tmp_path: Path) -> None:
+    query = screened_query(
+        tmp_path, TWO.replace("one(a.x) AND two(a.x) AND three(a.x)", PLAIN), Calls()
+    )
+    plan = replace(uncertain(query), window=3)
+    rows = kinds_of(*([0] * 300))
+    found = rusters_of(plan, RusterLottery().draws(plan, 5)).at(5)
+    ways = found.screen(rows, 7).rusters
+    assert ways is not None
+    by_window = ways.reshape(-1, 3)
+    assert (by_window == by_window[:, :1]).all()
+    assert len(set(by_window[:, 0].tolist())) > 1
+    again = found.screen(rows, 7).rusters
+    assert again is not None
+    assert (again == ways).all()

@@ -13,7 +13,7 @@ from penstock.errors import PlanError
 from penstock.lab.apparatus import execute, no_counts, set_up
 from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.laboratory import run
-from penstock.lab.mesh import join_eddy, join_lottery, mesh
+from penstock.lab.mesh import join_eddy, mesh
 from penstock.lab.schedule import Eager, Lazy
 from penstock.plan.mesh import (
     DriverMesh,
@@ -80,13 +80,12 @@ def random_mesh(rng: Random, query: Query) -> MeshJoin:
 
 
 @pytest.mark.parametrize("seed", range(120))
-def test_every_mesh_gives_the_results_of_the_reference(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_mesh_gives_the_results_of_the_reference(seed: int) -> None:
     case, rng = random_case(seed), Random(f"mesh {seed}")
-    monkeypatch.setattr(mesh, "CLASSIFICATION_WINDOW", rng.choice((1, 3, 1_000)))
+    window, ruster = rng.choice((None, 1, 3)), rng.choice((1, 1, 2, 4))
     mode = rng.choice((Eager(), Eager(), Lazy(rng.choice((1, 7)) * SECOND)))
-    outcome = run(random_mesh(rng, case.query), tables_of(case), mode)
+    plan = replace(random_mesh(rng, case.query), window=window, ruster=ruster)
+    outcome = run(plan, tables_of(case), mode)
     assert canonical(rows_of(outcome)) == canonical(answer(case.query, case.batches))
 
 
@@ -148,16 +147,22 @@ def test_a_mesh_does_the_work_of_its_routes() -> None:
     assert outcomes[2].deciding == 0.0 < outcomes[1].deciding < outcomes[1].busy
 
 
-def test_a_lottery_learns_which_operator_lets_fewer_rows_through(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(mesh, "CLASSIFICATION_WINDOW", 5)
-    monkeypatch.setattr(join_lottery, "DRAWING", 1)
+def test_rusters_of_too_few_tuples_go_with_the_most() -> None:
+    """With rusters as large as all of the data there is one way for each window."""
+    case = common_case()
+    split = mesh_of_two(case.query)
+    whole = replace(split, window=10**6, ruster=10**6)
+    ways = [run(plan, tables_of(case), Eager()) for plan in (split, whole)]
+    assert ways[0].work != ways[1].work
+    assert canonical(rows_of(ways[0])) == canonical(rows_of(ways[1]))
+
+
+def test_a_lottery_learns_which_operator_lets_fewer_rows_through() -> None:
     case = common_case(tuples=400, seconds=60)
     # Of B there is only every fourth tuple.
     tables = tables_of(case)
     tables["B"] = tables["B"].take(pa.array(np.arange(0, 100, 4)))
-    plan = mesh_of_two(case.query, stage=("B", "C"))
+    plan = replace(mesh_of_two(case.query, stage=("B", "C")), window=5)
     apparatus = set_up(plan, tables, Eager(), 0, {})
     execute(apparatus, no_counts(apparatus, with_ledger=False))
     assert isinstance(apparatus.machine, mesh.Mesh)

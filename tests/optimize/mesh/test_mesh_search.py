@@ -16,13 +16,13 @@ from penstock.optimize.mesh.check import GAIN_MARGIN
 from penstock.optimize.mesh.classifier import takes
 from penstock.optimize.mesh.problem import MeshFigures, MeshProblem, Route
 from penstock.optimize.mesh.route import EXACT_OPERATORS, RouteSearch
-from penstock.optimize.mesh.search import Stop, Strategy, all_partitions, search
+from penstock.optimize.mesh.search import Stop, all_partitions, search
 from penstock.optimize.mesh.solve import Solution, solve
 from penstock.optimize.mesh.space import MeshSpace
 from penstock.optimize.mesh.stages import stages_of
-from penstock.optimize.mesh.starts import STARTS, Start
 from penstock.papers.query_mesh import mesh_cost, partitions, route_costs
 from penstock.plan.mesh import Goes, Split, splits
+from penstock.plan.mesh_search import STARTS, Start, Strategy
 from penstock.plan.multiway import Probe
 from penstock.stats.training import Training, Value
 

@@ -40,9 +40,29 @@ SECONDS = (0, 5, 20, 100)
 def timed(case: Case, rng: Random) -> Case:
     """The case with windows of time alone, and a few filters on its streams."""
     inputs = tuple(_timed(item, rng) for item in case.query.inputs)
-    filters = tuple(c for item in inputs if not item.is_table for c in _filters(item, rng))
-    query = replace(case.query, inputs=inputs, filters=(*case.query.filters, *filters))
+    return filtered(replace(case, query=replace(case.query, inputs=inputs)), rng)
+
+
+def filtered(case: Case, rng: Random) -> Case:
+    """The case with a few filters on its streams."""
+    filters = tuple(c for item in case.query.streams for c in _filters(item, rng))
+    query = replace(case.query, filters=(*case.query.filters, *filters))
     return replace(case, query=query)
+
+
+def counted(case: Case, rng: Random) -> Case:
+    """The case with a ROWS window at least, and a few filters on its streams."""
+    if not case.query.is_sequenced:
+        first = case.query.streams[0]
+        window = RowsWindow(rng.randint(1, 8))
+        inputs = [replace(i, window=window) if i is first else i for i in case.query.inputs]
+        case = replace(case, query=replace(case.query, inputs=tuple(inputs)))
+    return filtered(case, rng)
+
+
+def grouped(plan: MeshJoin, rng: Random) -> MeshJoin:
+    """The mesh with some classification window and least size of rusters."""
+    return replace(plan, window=rng.choice((None, 1, 3, 10)), ruster=rng.choice((1, 1, 2, 5)))
 
 
 def _timed(item: Input, rng: Random) -> Input:

@@ -170,7 +170,7 @@ class Packing:
     def _screened(self, item: Input, block: Arrivals) -> Screened:
         screener = self.screeners.get(item.alias)
         if screener is not None:
-            return screener.screen(block.rows)
+            return screener.screen(block.rows, int(block.numbers[0]) if len(block.numbers) else 0)
         conditions = self.query.filters_of(item.alias)
         passes, flows = metered(item.alias, 0, conditions, block.rows)
         return Screened(passes, facts=tuple(flows))
@@ -206,7 +206,7 @@ def tuples_of(
     passes = screened.passes
     out: Arrays = {TS: pa.array(block.times)}
     if screened.rusters is not None:
-        out[ROUTE] = pa.array(screened.rusters, pa.int16())
+        out[ROUTE] = pa.array(screened.rusters)
     if layout.query.is_sequenced:
         out[ARRIVAL] = pa.array(block.numbers)
     for key in layout.keys_of(item.alias):

@@ -19,7 +19,8 @@ from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.row_ends import tell_row_ends
 from penstock.engine.routes.address import address
-from penstock.engine.rows.columns import ARRIVAL, END, PASSES, SEQUENCE, TS, UNTIL
+from penstock.engine.routes.rusters import with_routes
+from penstock.engine.rows.columns import ARRIVAL, END, PASSES, ROUTE, SEQUENCE, TS, UNTIL
 from penstock.engine.rows.layout import partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import with_samples
@@ -88,6 +89,9 @@ class Sequencer:
         layout, kept = self.batch.layout, _rows_of(self.batch, Module.pending(item.alias))
         if item.alias in layout.sampled:
             kept = [with_samples(rows, item.alias, ()) for rows in kept]
+        rusters = self.batch.routing.rusters_of(item.alias)
+        are_stamped = rusters is not None and rusters.stamp is not None
+        kept = [with_routes(rows, are_stamped) for rows in kept]
         new = unpack_rows(by_tag.get(Tag("new", item.alias), ()))
         batches = kept + ([] if new is None else [new])
         return pa.concat_batches(batches) if batches else None
@@ -107,7 +111,9 @@ class Sequencer:
         out = {}
         for alias, mine in zip(aliases, np.split(numbers, np.cumsum(sizes)[:-1]), strict=True):
             rows = released[alias].append_column(SEQUENCE, pa.array(mine))
-            out[alias] = rows.take(pa.array(np.argsort(mine)))
+            rows = rows.take(pa.array(np.argsort(mine)))
+            rusters = self.batch.routing.rusters_of(alias)
+            out[alias] = rows if rusters is None else rusters.released(rows, self.first_number)
         return out
 
     def _send(self, item: Input, rows: pa.RecordBatch | None) -> Iterator[Packet]:
@@ -122,7 +128,7 @@ class Sequencer:
     ) -> Iterator[Packet]:
         """The window's old tuples with their ends so far, and the new ones."""
         old = ring_of(self.batch, item.alias)
-        batches = old + ([] if rows is None else [rows])
+        batches = old + ([] if rows is None else [with_routes(rows, False)])
         if not batches:
             return
         everything = pa.concat_batches(batches)
@@ -140,7 +146,10 @@ class Sequencer:
             is_new = sequence >= self.first_number
         passing = everything.column(PASSES).to_numpy(zero_copy_only=False)
         yield from self._ring(item.alias, travelling(everything, passing & ~is_new))
-        yield from self._addressed(item.alias, travelling(everything, passing & is_new))
+        new = everything.filter(pa.array(is_new))
+        if rows is not None and ROUTE in rows.schema.names:
+            new = new.append_column(ROUTE, rows.column(ROUTE))
+        yield from self._addressed(item.alias, travelling(new, passing[is_new]))
 
     def _ring(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
         layout, partitions = self.batch.layout, self.batch.partitions

@@ -60,7 +60,7 @@ class EddyFilters:
         copy.profile = self.profile
         return copy
 
-    def screen(self, rows: pa.RecordBatch) -> Screened:
+    def screen(self, rows: pa.RecordBatch, first: int = 0) -> Screened:
         """Route tuples through all filters, and tell what was learned."""
         rng = np.random.default_rng((self.seed, len(rows)))
         passes = np.empty(len(rows), np.bool_)

@@ -13,17 +13,6 @@ from penstock.query import DataType, Query
 def check_fit(plan: MeshJoin) -> None:
     """Refuse a mesh that would give other results than the query asks for, or that cannot run."""
     query = plan.query
-    if plan.early:
-        raise PlanError(
-            f"the mesh aggregates {', '.join(plan.early)} early",
-            hint="only multi-way joins and trees aggregate before they join",
-        )
-    if query.is_sequenced and len(query.inputs) > 1:
-        raise PlanError(
-            "a mesh does not join ROWS windows in batches: tuples wait there for their numbers, "
-            "and a plan may change meanwhile",
-            hint="use a multi-way join or a tree, or windows of time",
-        )
     drivers = Counter(mesh.driver for mesh in plan.meshes)
     if drivers != Counter(item.alias for item in query.streams):
         raise PlanError(

@@ -128,6 +128,10 @@ class Routing:
         """The inner join of that name; complete results and inputs have none."""
         return next((inner for inner in self.inners if inner.name == name), None)
 
+    def rusters_of(self, driver: str) -> Rusters | None:
+        """How the new tuples of an input are sorted, if the plan is a mesh."""
+        return next((rusters for rusters in self.rusters if rusters.driver == driver), None)
+
     def routes_of(self, driver: str) -> tuple[Route, ...]:
         """The routes of what is new of an input or inner join; a table may have none."""
         return tuple(route for route in self.routes if route.driver == driver)

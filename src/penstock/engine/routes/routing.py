@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import assert_never
 
 from penstock.engine.routes.laboratory_hint import laboratory_hint
-from penstock.engine.routes.mesh_routes import mesh_routing
+from penstock.engine.routes.mesh_routes import Draws, mesh_routing
 from penstock.engine.routes.multiway_routes import Routing, multiway_routing
 from penstock.engine.routes.tree_routes import tree_routing
 from penstock.engine.rows.layout import Layout
@@ -18,10 +17,10 @@ from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
 
 
-def routing_of(plan: Plan, layout: Layout, watched: Collection[str] = ()) -> Routing:
+def routing_of(plan: Plan, layout: Layout, draws: Draws | None = None) -> Routing:
     """The routes, inner joins and screeners that the steps follow, whatever the plan.
 
-    Of `watched` drivers of a mesh every route is told apart, also from one with the same probes.
+    `draws` are the orders of uncertain routes of a mesh.
     """
     match plan:
         case MultiwayJoin():
@@ -29,7 +28,7 @@ def routing_of(plan: Plan, layout: Layout, watched: Collection[str] = ()) -> Rou
         case TreeJoin():
             return tree_routing(plan, layout)
         case MeshJoin():
-            return mesh_routing(plan, layout, watched)
+            return mesh_routing(plan, layout, draws)
         case Eddy():
             return _eddy_routing(plan, layout)
         case _:

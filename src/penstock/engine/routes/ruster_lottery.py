@@ -1,4 +1,8 @@
-"""The lottery: in what order a batch takes the operators of an uncertain stage (QM §5.4)."""
+"""The lottery: in what order rusters take the operators of an uncertain stage (QM §5.4).
+
+Which operator is next is drawn for each hop. A batch has a pool of draws for each route, and every
+ruster takes one of them: what was learned goes into the draws of the next batch.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from random import Random
 
 from penstock.engine.routes.screening import SECONDS_A_ROW, declared_seconds
 from penstock.engine.wire.facts import Fact, OperatorFlow
-from penstock.plan.mesh import DriverMesh, MeshJoin, MeshRoute, Operator, Screen
+from penstock.plan.mesh import MeshJoin, MeshRoute, Operator, Screen
 
 DECAY = 0.8
 """The weight of a batch's counts in the next: an order is settled in ten batches, and left again
@@ -16,6 +20,9 @@ in as many when the data changes."""
 SHARPNESS = 8.0
 """An order that costs a tenth less gets twice the tickets, one that costs half 256 times as many.
 Uncertain orders differ by little: what is rarely drawn must still be seen now and then."""
+DRAWS = 4
+"""The orders of an uncertain route that a batch's rusters choose among. Those that differ are sent
+and probed by themselves, which takes as much as another route."""
 _Key = tuple[str, int, str]
 
 
@@ -26,10 +33,18 @@ class RusterLottery:
     went_in: dict[_Key, float] = field(default_factory=dict)
     came_out: dict[_Key, float] = field(default_factory=dict)
 
-    def draw(self, plan: MeshJoin, batch: int) -> MeshJoin:
-        """The plan with the stages of all routes in an order, drawn for this batch."""
+    def draws(self, plan: MeshJoin, batch: int) -> dict[str, tuple[tuple[MeshRoute, ...], ...]]:
+        """By driver and route, the orders that were drawn for this batch; of drivers all of whose
+        routes are certain there are none."""
         rng = Random(batch)
-        return replace(plan, meshes=tuple(self._drawn(mesh, rng) for mesh in plan.meshes))
+        return {
+            mesh.driver: tuple(
+                tuple(self._drawn(mesh.driver, number, route, rng) for _ in range(_draws_of(route)))
+                for number, route in enumerate(mesh.routes)
+            )
+            for mesh in plan.meshes
+            if not all(route.is_certain for route in mesh.routes)
+        }
 
     def learn(self, facts: Iterable[Fact]) -> None:
         """Add what a batch has told, and let what was known before fade."""
@@ -42,12 +57,9 @@ class RusterLottery:
                 self.went_in[key] = self.went_in.get(key, 0.0) + fact.went_in
                 self.came_out[key] = self.came_out.get(key, 0.0) + fact.passed
 
-    def _drawn(self, mesh: DriverMesh, rng: Random) -> DriverMesh:
-        routes = []
-        for number, route in enumerate(mesh.routes):
-            drawn = [self._order(mesh.driver, number, stage, rng) for stage in route.stages]
-            routes.append(MeshRoute(tuple((each,) for stage in drawn for each in stage)))
-        return replace(mesh, routes=tuple(routes))
+    def _drawn(self, driver: str, number: int, route: MeshRoute, rng: Random) -> MeshRoute:
+        drawn = [self._order(driver, number, stage, rng) for stage in route.stages]
+        return MeshRoute(tuple((each,) for stage in drawn for each in stage))
 
     def _order(
         self, driver: str, route: int, stage: tuple[Operator, ...], rng: Random
@@ -86,6 +98,10 @@ class _Entry:
     def rank(self) -> float:
         """Growth of the rows for a second's work: what has the least goes first."""
         return (self.gives - 1.0) / self.seconds
+
+
+def _draws_of(route: MeshRoute) -> int:
+    return 1 if route.is_certain else DRAWS
 
 
 def _tickets(first: _Entry, entries: Sequence[_Entry]) -> float:

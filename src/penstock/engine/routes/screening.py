@@ -26,10 +26,13 @@ SECONDS_A_ROW = 1e-6
 
 @dataclass(frozen=True)
 class Screened:
-    """Which tuples pass, the ruster of each if there are several, and what was learned."""
+    """Which tuples pass, the ruster of each if there are several, and what was learned.
+
+    Where tuples wait before they are probed with, it is the number of their route with a stamp.
+    """
 
     passes: Bools
-    rusters: Int64s | None = None
+    rusters: NDArray[np.int16] | Int64s | None = None
     facts: tuple[Fact, ...] = ()
 
 
@@ -40,8 +43,9 @@ class Screener(Protocol):
     def attributes(self) -> tuple[str, ...]:
         """The stream's columns that it looks at, beside those of the filters."""
 
-    def screen(self, rows: pa.RecordBatch) -> Screened:
-        """Take tuples in their plain columns through the filters."""
+    def screen(self, rows: pa.RecordBatch, first: int = 0) -> Screened:
+        """Take tuples in their plain columns through the filters; `first` is the arrival number of
+        the first of them."""
 
 
 def metered(

@@ -41,15 +41,14 @@ class AdaptiveRouting:
 
     def routing(self, batch: int) -> Routing:
         """The routes of one batch."""
-        uncertain = _uncertain(self.plan)
-        if not uncertain or not isinstance(self.plan, MeshJoin):
+        if not _is_uncertain(self.plan) or not isinstance(self.plan, MeshJoin):
             return self.certain
-        return routing_of(self.lottery.draw(self.plan, batch), self.layout, uncertain)
+        return routing_of(self.plan, self.layout, self.lottery.draws(self.plan, batch))
 
     def screeners(self, batch: int, routing: Routing) -> Mapping[str, Screener]:
         """Who takes the new tuples of an input through its filters, by alias."""
         eddies: dict[str, Screener] = {each.driver: each.at(batch) for each in self.eddies}
-        return eddies | {rusters.driver: rusters for rusters in routing.rusters}
+        return eddies | {rusters.driver: rusters.at(batch) for rusters in routing.rusters}
 
     def learn(self, facts: Sequence[Fact]) -> None:
         """Take in what a batch has told."""
@@ -58,11 +57,10 @@ class AdaptiveRouting:
             eddy.learn(facts)
 
 
-def _uncertain(plan: Plan) -> tuple[str, ...]:
-    """The drivers of a mesh some of whose routes are uncertain."""
-    if not isinstance(plan, MeshJoin):
-        return ()
-    return tuple(mesh.driver for mesh in plan.meshes if not all(r.is_certain for r in mesh.routes))
+def _is_uncertain(plan: Plan) -> bool:
+    """Whether some routes of a mesh are."""
+    meshes = plan.meshes if isinstance(plan, MeshJoin) else ()
+    return not all(route.is_certain for mesh in meshes for route in mesh.routes)
 
 
 def _eddies(plan: Eddy) -> tuple[EddyFilters, ...]:

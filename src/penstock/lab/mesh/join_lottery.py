@@ -19,25 +19,18 @@ Numbered = tuple[int, str, MeshRoute]
 """The number of a route, its driver, and the route."""
 
 
-DRAWING = 10
-"""Classification windows from one drawing to the next, for an order to show what it is worth."""
-
-
 @dataclass
 class JoinLottery:
-    """The wheels of all uncertain routes, whom to ask for a random number, and whose turn it is."""
+    """The wheels of all uncertain routes, and whom to ask for a random number."""
 
     wheels: Wheels
     ways: Ways
     random: np.random.Generator
-    turn: int = 0
 
     def draw(self, loops: Loops) -> None:
-        """Draw the orders of the uncertain routes anew, if it is time to."""
-        if self.turn % DRAWING == 0:
-            times = self.random.exponential(size=self.wheels.came.shape)
-            draw(self.wheels, times, self.ways, loops)
-        self.turn += 1
+        """Draw the orders of the uncertain routes for the next rusters, those of one window."""
+        times = self.random.exponential(size=self.wheels.came.shape)
+        draw(self.wheels, times, self.ways, loops)
 
 
 def lottery_of(routes: Sequence[Numbered], columns: Columns) -> JoinLottery:

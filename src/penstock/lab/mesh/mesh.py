@@ -30,12 +30,16 @@ CLASSIFICATION_WINDOW = 1_000
 @dataclass(frozen=True)
 class Mesh:
     """The loops of all routes, the classifiers of all inputs, the lottery if there is one, and
-    after how many tuples of all streams both are asked again."""
+    after how many tuples of all streams both are asked again.
+
+    Of the rows of a stream those of a route go their own way if they are at least `least`.
+    """
 
     loops: Loops
     forest: Forest
     lottery: JoinLottery | None
     window: int
+    least: int = 1
 
     def decide(self, arrivals: Int64s, windows: Windows) -> None:
         """Give the rows that arrive next their routes."""
@@ -43,6 +47,9 @@ class Mesh:
         if forest.is_needed:
             coming = windows.tail.copy()
             classify_next(forest.trees, forest.values, arrivals, coming, self.loops.routes)
+            if self.least > 1:
+                for first, last in zip(windows.tail.tolist(), coming.tolist(), strict=True):
+                    _group(self.loops.routes[first:last], self.least)
         if self.lottery is not None:
             self.lottery.draw(self.loops)
 
@@ -75,8 +82,16 @@ def mesh_of(
         loops=loops,
         forest=forest_of(plan, rows, starts),
         lottery=lottery_of(uncertain, lowering.columns) if uncertain else None,
-        window=CLASSIFICATION_WINDOW * len(plan.meshes),
+        window=(plan.window or CLASSIFICATION_WINDOW) * len(plan.meshes),
+        least=plan.ruster,
     )
+
+
+def _group(routes: Int32s, least: int) -> None:
+    """Send the rows of routes that too few take along with the most."""
+    if len(routes):
+        numbers, inverse, counts = np.unique(routes, return_inverse=True, return_counts=True)
+        routes[counts[inverse] < least] = numbers[counts.argmax()]
 
 
 def run_mesh(

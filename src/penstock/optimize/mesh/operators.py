@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from penstock.optimize.mesh.problem import MeshFigures
-from penstock.optimize.model.load_of_mesh import waiting
+from penstock.optimize.model.flow import flow_of
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import handling_seconds, visit_seconds
 from penstock.plan.mesh import Operator, Screen
+from penstock.plan.mesh_filters import waiting
 from penstock.plan.multiway import Probe
 from penstock.query import Condition
+from penstock.stats.costs import GUESSED_CLASSIFY
 from penstock.stats.known import ConditionFigures
 from penstock.stats.training import Training
-
-_LEVEL = 1e-8
-"""Seconds for one test of a classifier: some nanoseconds for the test, some to fetch the column."""
 
 
 def operators_for(problem: Problem, training: Training) -> tuple[Operator, ...]:
@@ -32,12 +31,12 @@ def operators_for(problem: Problem, training: Training) -> tuple[Operator, ...]:
 def figures_for(problem: Problem, training: Training, ruster: float) -> MeshFigures:
     """The costs of operators and classifier; `ruster` is seconds a second for every route."""
     operators = operators_for(problem, training)
-    rate = problem.known.rates[training.driver].value
+    rate, costs = problem.known.rates[training.driver].value, problem.known.costs
     return MeshFigures(
         enter=tuple(_enter(problem, training.driver, o) for o in operators),
         leave=tuple(_leave(problem, training.driver, o) for o in operators),
         after=tuple(_after(problem, training, o) for o in operators),
-        level=_LEVEL,
+        level=GUESSED_CLASSIFY if costs.classify is None else costs.classify,
         overhead=ruster / rate,
     )
 
@@ -72,7 +71,8 @@ def _enter(problem: Problem, driver: str, operator: Operator) -> float:
     # Found by another key than the driver's, what is at hand must move there.
     is_far = operator.method != "nested" and not _is_linked(problem, driver, operator.target)
     move = costs.move if is_far and costs.join is None else 0.0
-    return visit + move + _handling(problem, driver, operator.target)
+    seconds = visit + move + _handling(problem, driver, operator.target)
+    return _left(problem, driver).rate * seconds
 
 
 def _handling(problem: Problem, driver: str, target: str) -> float:
@@ -92,7 +92,8 @@ def _leave(problem: Problem, driver: str, operator: Operator) -> float:
     passing = prod(f.selectivity.value for f in thetas)
     costs = problem.known.costs
     compare = costs.compare if costs.join is None else 0.0
-    return (compare + sum(f.cost.value for f in thetas)) / passing if passing else 0.0
+    seconds = compare + sum(f.cost.value for f in thetas)
+    return _left(problem, driver).rate * seconds / passing if passing else 0.0
 
 
 def _after(problem: Problem, training: Training, operator: Operator) -> tuple[int, ...]:
@@ -113,7 +114,25 @@ def _after(problem: Problem, training: Training, operator: Operator) -> tuple[in
 def _factor(problem: Problem, driver: str, target: str) -> float:
     late = [_figures(problem, c) for c in waiting(problem.query) if c.streams == {target}]
     kept = prod(figures.selectivity.value for figures in late)
-    return prod(f.selectivity.value for f in _thetas(problem, driver, target)) / (kept or 1.0)
+    passing = prod(f.selectivity.value for f in _thetas(problem, driver, target))
+    return _left(problem, target).window * passing / (kept or 1.0)
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The parts that are left of an input's rate and window if it is folded before it is joined."""
+
+    rate: float
+    window: float
+
+
+def _left(problem: Problem, alias: str) -> _Left:
+    place = problem.query.aliases.index(alias)
+    plain, folded = flow_of(problem.known, problem.query.inputs[place]), problem.inputs[place]
+    return _Left(
+        folded.rate / plain.rate if plain.rate else 1.0,
+        folded.window / plain.window if plain.window else 1.0,
+    )
 
 
 def _thetas(problem: Problem, driver: str, target: str) -> list[ConditionFigures]:

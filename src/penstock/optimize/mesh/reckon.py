@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,24 @@ from penstock.optimize.mesh.problem import MeshProblem
 from penstock.optimize.mesh.space import MeshSpace
 from penstock.optimize.model.problem import Problem
 from penstock.papers.query_mesh import Floats, mesh_cost
-from penstock.plan.mesh import DriverMesh, Fork, Operator, Prospect, Screen, Split
-from penstock.stats.training import Training, Value
+from penstock.plan.mesh import DriverMesh, Fork, MeshJoin, Operator, Prospect, Screen, Split
+from penstock.plan.multiway import MultiwayJoin
+from penstock.stats.training import Training, Value, operators_of
+
+
+def reckoned(problem: Problem, plan: MeshJoin, single: MultiwayJoin, ruster: float) -> MeshJoin:
+    """A mesh with the prospects that its routes have by the training of now, and the multi-way join
+    that it is weighed against."""
+    meshes = tuple(_reckoned(problem, mesh, ruster) for mesh in plan.meshes)
+    return replace(plan, meshes=meshes, single=single)
+
+
+def _reckoned(problem: Problem, mesh: DriverMesh, ruster: float) -> DriverMesh:
+    training = problem.known.training.get(mesh.driver)
+    names = set(operators_of(problem.query, mesh.driver))
+    if training is None or set(training.operators) != names or len(mesh.routes) < 2:
+        return mesh
+    return replace(mesh, prospect=prospect_by(problem, mesh, training, ruster))
 
 
 def prospect_by(problem: Problem, mesh: DriverMesh, training: Training, ruster: float) -> Prospect:

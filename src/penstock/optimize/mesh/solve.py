@@ -10,11 +10,11 @@ import numpy as np
 from penstock.optimize.mesh.check import objection, obstacle
 from penstock.optimize.mesh.problem import MeshFigures, MeshProblem, Route
 from penstock.optimize.mesh.route import first_route
-from penstock.optimize.mesh.search import Stop, Strategy, search
+from penstock.optimize.mesh.search import Stop, search
 from penstock.optimize.mesh.space import Candidate, MeshSpace
 from penstock.optimize.mesh.stages import UNCERTAIN_MARGIN, stages_of
-from penstock.optimize.mesh.starts import Start
 from penstock.plan.mesh import DriverMesh, Goes, MeshRoute, Operator
+from penstock.plan.mesh_search import Start, Strategy
 from penstock.stats.training import Training
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
 from penstock.optimize.mesh.columns import Labels, Numbers
 from penstock.optimize.mesh.space import MeshSpace
 from penstock.papers.query_mesh import Floats
-
-Start = Literal["route", "content", "random", "one", "each"]
+from penstock.plan.mesh_search import Start
 
 # Tuples are alike in content when their attributes lie a quarter of their ranges apart on average.
 CONTENT_DISTANCE = 0.25
@@ -71,7 +69,7 @@ def one_each(space: MeshSpace, random: np.random.Generator) -> Labels:
     return np.arange(space.size)
 
 
-STARTS: dict[Start, Callable[[MeshSpace, np.random.Generator], Labels]] = {
+BEGINNINGS: dict[Start, Callable[[MeshSpace, np.random.Generator], Labels]] = {
     "route": route_driven,
     "content": content_driven,
     "random": random_pick,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from penstock.optimize.model.flow import flow_of
+from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import (
@@ -15,10 +17,11 @@ from penstock.optimize.model.work import (
     visits_of,
 )
 from penstock.plan.mesh import DriverMesh, MeshJoin
+from penstock.plan.mesh_filters import waiting, with_waiting
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.representative import representative
-from penstock.query import Condition, Query
+from penstock.query import Query
 
 
 @dataclass(frozen=True)
@@ -52,23 +55,7 @@ def _load(part: Part) -> Iterator[Monomial]:
 
 def as_kept(problem: Problem, plan: Plan) -> Problem:
     """The problem with the filters where the plan has them: what waits makes windows larger."""
-    return _with(problem, plan.query) if isinstance(plan, MeshJoin) else problem
-
-
-def waiting(query: Query) -> tuple[Condition, ...]:
-    """The filters that wait for the joins."""
-    return tuple(theta for theta in query.thetas if len(theta.streams) == 1)
-
-
-def with_waiting(query: Query, late: Iterable[Condition]) -> Query:
-    """The query with these filters waiting, and all others before the joins."""
-    late = tuple(late)
-    every = (*query.filters, *waiting(query))
-    return replace(
-        query,
-        filters=tuple(c for c in every if c not in late),
-        thetas=(*(theta for theta in query.thetas if len(theta.streams) > 1), *late),
-    )
+    return _with(problem, plan.query, plan.early) if isinstance(plan, MeshJoin) else problem
 
 
 def _driver_part(problem: Problem, plan: MeshJoin, single: MultiwayJoin, mesh: DriverMesh) -> Part:
@@ -82,16 +69,20 @@ def _driver_part(problem: Problem, plan: MeshJoin, single: MultiwayJoin, mesh: D
         *(c for c in own if c.streams == {mesh.driver}),
         *(c for c in waiting(plan.query) if c.streams != {mesh.driver}),
     )
-    driven = problem if set(late) == set(own) else _with(problem, with_waiting(problem.query, late))
+    driven = problem
+    if set(late) != set(own):
+        driven = _with(problem, with_waiting(problem.query, late), plan.early)
     place = problem.query.aliases.index(mesh.driver)
     order, flow, costs = single.order(mesh.driver), driven.inputs[place], problem.known.costs
     arrive = costs.arrive if costs.join is None else 0.0
     part = 1.0 if mesh.prospect is None else 1.0 - mesh.prospect.gain
     visits = (replace(term, weight=term.weight * part) for term in visits_of(driven, order))
     received = [0.0] * problem.size
-    received[place] = arrive + (flow.filter_cost - arrive) * part
+    # What folding takes is the same on all routes.
+    filters = flow_of(driven.known, driven.query.inputs[place]).filter_cost
+    received[place] = arrive + (flow.filter_cost - filters) + (filters - arrive) * part
     return Part(driven, (*settling_of(driven, single, order), *visits), tuple(received))
 
 
-def _with(problem: Problem, query: Query) -> Problem:
-    return Problem(query, replace(problem.known, query=query))
+def _with(problem: Problem, query: Query, early: tuple[str, ...]) -> Problem:
+    return with_early(Problem(query, replace(problem.known, query=query)), early)

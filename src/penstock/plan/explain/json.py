@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from penstock.plan.decision import Alternative, Decision, Statistic
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.joins import JoinFigures
-from penstock.plan.explain.mesh import as_data
+from penstock.plan.explain.mesh import as_data, search_data
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan, recomputed_by
@@ -81,7 +81,10 @@ def _orders(plan: Plan) -> dict[str, list[str]]:
 def _routing(plan: Plan) -> dict[str, Any]:
     match plan:
         case MeshJoin(meshes=meshes):
-            return {"mesh": {mesh.driver: as_data(mesh) for mesh in meshes}}
+            return {
+                "mesh": {mesh.driver: as_data(mesh) for mesh in meshes},
+                "mesh_search": search_data(plan),
+            }
         case Eddy(batch=batch):
             return {"batch": batch}
         case MultiwayJoin() | TreeJoin():

@@ -28,7 +28,8 @@ def summary(mesh: DriverMesh) -> str:
     if found is None or not found.single:
         return count
     spared = f"{seconds(found.single)} → {seconds(found.mesh)} a tuple"
-    return f"{count}, {percent(found.gain)} less work than one ({spared})"
+    less = f"{percent(abs(found.gain))} {'less' if found.gain >= 0 else 'more'}"
+    return f"{count}, {less} work than one ({spared})"
 
 
 def tree_lines(fork: Fork, stem: str = "", hang: str = "") -> Iterator[str]:
@@ -81,6 +82,18 @@ def as_data(mesh: DriverMesh) -> dict[str, Any]:
         ],
         "gain": found.gain if found else None,
         "reason": found.reason or None if found else None,
+    }
+
+
+def search_data(plan: MeshJoin) -> dict[str, Any]:
+    """How a mesh was searched for, and how its tuples are grouped, for programs."""
+    found = plan.search
+    return {
+        "search": found and found.search,
+        "start": found and found.start,
+        "stop": str(found.stop) if found and found.stop else None,
+        "window": plan.window,
+        "ruster": plan.ruster,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from penstock.duration import MICROS, Duration
 from penstock.plan.decision import Decision
@@ -36,12 +37,23 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         yield _guess_note(decision)
     if isinstance(decision.plan, Eddy):
         yield "an eddy finds its orders as it runs; the figures are those of FROM's order"
-    shown = (decision.chosen, *(decision.others if alternatives else ()))
-    if any(isinstance(each.plan, MeshJoin) for each in shown):
-        yield "--plan takes no mesh, whose classifier comes from training: --kinds mesh wants one"
+    if isinstance(decision.plan, MeshJoin):
+        yield from _mesh_notes(decision.plan)
     yield from decision.notes
     if alternatives and not decision.others:
         yield "no alternatives: only one plan was weighed"
+
+
+def _mesh_notes(plan: MeshJoin) -> Iterator[str]:
+    """How a mesh was searched for, and how its tuples are grouped."""
+    if plan.search is not None:
+        yield f"the mesh was searched for with {replace(plan.search, window=None, ruster=1)}"
+    if plan.window is not None or plan.ruster > 1:
+        window = (
+            "all tuples that are read at once" if plan.window is None else f"{plan.window:,} tuples"
+        )
+        least = f"; fewer than {plan.ruster:,} go with the most" if plan.ruster > 1 else ""
+        yield f"{window} of a stream are classified together{least}"
 
 
 def _guess_note(decision: Decision) -> str:

@@ -14,7 +14,6 @@ from penstock.plan.explain.quantity import shortened, statistic_text
 from penstock.plan.explain.ranking import Column, ranking
 from penstock.plan.explain.rows import Row, early_text, out_text, recompute_text, rows_of
 from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
-from penstock.plan.mesh import MeshJoin
 from penstock.query.goal import Steady
 
 WIDTH = 100
@@ -105,9 +104,7 @@ def _line(label: str, text: str) -> list[str]:
 
 
 def _whole(label: str, figures: Figures) -> list[str]:
-    """The plan in one line however long, to be copied; a mesh is only described."""
-    if isinstance(figures.decision.plan, MeshJoin):
-        return _line(label, figures.plan)
+    """The plan in one line however long, to be copied."""
     return [f"{label:<{_LABEL}}{figures.plan}"]
 
 

@@ -1,4 +1,4 @@
-"""Meshes and eddies as text: `mesh A: B C 60 % or C B 40 %; …`, `eddy:100`."""
+"""Meshes and eddies as text: `mesh A: B C 60 % or C B 40 % by if x <= 5 then 1 else 2; …`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import re
 from collections.abc import Iterable
 
 from penstock.errors import Caret, PlanError
-from penstock.plan.mesh import DriverMesh, Eddy, MeshJoin, MeshRoute, Operator
+from penstock.plan.mesh import DriverMesh, Eddy, Fork, Goes, MeshJoin, MeshRoute, Operator
 from penstock.plan.multiway import Probe
-from penstock.plan.text.notation import quote
+from penstock.plan.text.mesh_words import literal_text, name_text
 from penstock.query import Query
 
-_MESH = re.compile(r"\s*mesh\b", re.IGNORECASE)
 _EDDY = re.compile(r"\s*eddy\s*(?::\s*(?P<batch>\S*)\s*)?", re.IGNORECASE)
 
 
 def forced_eddy(query: Query, text: str) -> Eddy | None:
     """The eddy of `eddy` or `eddy:100`, which decides for so many tuples at once; None if the text
     is of another plan."""
-    _refuse_mesh(query, text)
     match = _EDDY.fullmatch(text)
     if match is None or "eddy" in map(str.lower, query.aliases):
         return None
@@ -30,24 +28,17 @@ def forced_eddy(query: Query, text: str) -> Eddy | None:
     return Eddy(query, int(batch or 1))
 
 
-def _refuse_mesh(query: Query, text: str) -> None:
-    match = _MESH.match(text)
-    if match is not None and "mesh" not in map(str.lower, query.aliases):
-        place = Caret(text, match.start(), match.end(), "--plan")
-        hint = (
-            "its classifier comes from training: --kinds mesh wants one, --stats has the training"
-        )
-        raise PlanError("a mesh cannot be forced", place=place, hint=hint)
-
-
 def render_eddy(plan: Eddy) -> str:
     """The text that `forced_eddy` turns into this plan."""
     return "eddy" if plan.batch == 1 else f"eddy:{plan.batch}"
 
 
 def render_mesh(plan: MeshJoin) -> str:
-    """The routes of each stream with their shares."""
-    return "mesh " + "; ".join(f"{quote(m.driver)}: {_routes(m)}" for m in plan.meshes)
+    """The text that `forced_mesh` turns into this plan; shares are rounded."""
+    settings = "" if plan.window is None else f"window={plan.window} "
+    settings += "" if plan.ruster == 1 else f"ruster={plan.ruster} "
+    clauses = (f"{name_text(m.driver)}: {_routes(m)}".rstrip() for m in plan.meshes)
+    return f"mesh {settings}" + "; ".join(clauses)
 
 
 def _routes(mesh: DriverMesh) -> str:
@@ -55,7 +46,20 @@ def _routes(mesh: DriverMesh) -> str:
     if len(mesh.routes) == 1:
         return next(texts)
     pairs = zip(texts, mesh.shares, strict=True)
-    return " or ".join(f"{text} {100 * share:.3g} %" for text, share in pairs)
+    routes = " or ".join(f"{text} {100 * share:.3g} %" for text, share in pairs)
+    return f"{routes} by {fork_text(mesh.classifier)}"
+
+
+def fork_text(fork: Fork) -> str:
+    """A decision tree; routes are counted from 1."""
+    if isinstance(fork, Goes):
+        return str(fork.route + 1)
+    if fork.limit is None:
+        test = f"in ({', '.join(map(literal_text, sorted(fork.values)))})"
+    else:
+        test = f"<= {repr(fork.limit).removesuffix('.0')}"
+    branches = f"then {fork_text(fork.passed)} else {fork_text(fork.failed)}"
+    return f"if {name_text(fork.attribute)} {test} {branches}"
 
 
 def stage_texts(route: MeshRoute) -> tuple[str, ...]:
@@ -67,7 +71,7 @@ def operator_text(operator: Operator) -> str:
     """The condition of a filter in brackets, or the alias of what is probed."""
     if isinstance(operator, Probe):
         method = "" if operator.method == "sorted" else f"/{operator.method}"
-        return quote(operator.target) + method
+        return name_text(operator.target) + method
     return f"[{operator.condition}]"
 
 

@@ -10,6 +10,7 @@ from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.text.early_text import cut_early, render_early
+from penstock.plan.text.mesh_parse import forced_mesh, is_mesh
 from penstock.plan.text.mesh_text import forced_eddy, render_eddy, render_mesh
 from penstock.plan.text.notation import read_words, refuse
 from penstock.plan.text.orders_text import forced_orders, render_orders
@@ -19,7 +20,8 @@ from penstock.query import Query
 
 
 def forced_plan(query: Query, text: str) -> Plan:
-    """The plan that a text describes: probe orders, the shape of a tree or multi-way join, `eddy`.
+    """The plan that a text describes: probe orders, the shape of a tree or multi-way join, a mesh,
+    or `eddy`.
 
     After orders and shapes may stand which inputs are aggregated early, and after these which
     stream drives if the view is recomputed.
@@ -27,6 +29,8 @@ def forced_plan(query: Query, text: str) -> Plan:
     eddy = forced_eddy(query, text)
     if eddy is not None:
         return eddy
+    if is_mesh(query, text):
+        return forced_mesh(query, text)
     join, early, driver = cut_early(query, text)
     plan = replace(_forced_join(query, join), early=early)
     if driver is None:
@@ -45,6 +49,8 @@ def _forced_join(query: Query, text: str) -> Plan:
 
 def is_flat(query: Query, text: str) -> bool:
     """Whether a text is the shape of the multi-way join, `(A B C)`, which names no orders."""
+    if is_mesh(query, text):
+        return False
     text, _, _ = cut_early(query, text)
     if not _is_shape(text):
         return False
@@ -54,7 +60,7 @@ def is_flat(query: Query, text: str) -> bool:
 
 
 def render_plan(plan: Plan) -> str:
-    """The text that `forced_plan` turns into this plan; a mesh is only described."""
+    """The text that `forced_plan` turns into this plan; the shares of a mesh are rounded."""
     return _render_join(plan) + render_early(plan.early, recomputed_by(plan))
 
 

@@ -128,6 +128,8 @@ class CostsTable(Table):
     result: Seconds = 0.0
     fold: Seconds | None = None
     tally: Seconds | None = None
+    route: Seconds | None = None
+    classify: Seconds | None = None
     keep: Seconds = 0.0
     search: Seconds = 0.0
     batch: Seconds = 0.0
