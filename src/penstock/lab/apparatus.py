@@ -147,7 +147,7 @@ def set_up(
         outside=outside,
         shed={i.alias: len(tuples[i.alias]) - len(arriving[i.alias]) for i in plan.query.streams},
         screens={} if clock is None else screens_of(plan.query, lives, clock.own),
-        prices=no_prices(_joins(plan)) if clock is None else prices_of(plan, layout, clock),
+        prices=no_prices() if clock is None else prices_of(plan, layout, clock),
     )
 
 
@@ -170,10 +170,6 @@ def _counts(held: Int64s, blocks: int, prices: Prices) -> Counts:
         spent=np.zeros(1),
         bill=np.zeros(blocks),
     )
-
-
-def _joins(plan: Plan) -> int:
-    return len(plan.query.inputs) - 1 if isinstance(plan, TreeJoin) else 0
 
 
 def total_work(counts: Counts) -> Work:
@@ -294,7 +290,7 @@ def _climb_first(windows: Windows, state: TreeState, tables: Int64s) -> None:
         Schedule(tables, np.array([0, len(tables)]), np.zeros(1, np.bool_)),
         0,
         1,
-        _counts(np.zeros(inputs + joins, np.int64), 0, no_prices(joins)),
+        _counts(np.zeros(inputs + joins, np.int64), 0, no_prices()),
         np.empty((0, inputs), np.int32),
     )
 

@@ -69,10 +69,11 @@ def prices_of(plan: Plan, layout: Layout, clock: SimulatedClock) -> Prices:
     ]
     joins = list(branches(plan.root)) if isinstance(plan, TreeJoin) else []
     _refuse_strange(joins, clock.joins)
+    each = np.array([_of_join(join, priced, clock) for join in joins], np.float64).reshape(-1, 2)
     return Prices(
         np.array([_bits(plan.query, inputs) for inputs, _ in priced], np.int64),
         np.array([seconds for _, seconds in priced], np.float64).reshape(-1, 2),
-        np.array([_of_join(join, priced, clock) for join in joins], np.float64).reshape(-1, 2),
+        each if each.any() else each[:0],
     )
 
 

@@ -136,7 +136,9 @@ class _Network:
         # What tables bring was there before everything.
         counts[both.births < 0] = 0
         self.counts[number] = counts.sum(axis=0)
-        own = counts[:, [INSERTS, COMPARES]] @ self.apparatus.prices.joins[number]
+        prices = self.apparatus.prices.joins
+        each = prices[number] if len(prices) else np.zeros(2)
+        own = counts[:, [INSERTS, COMPARES]] @ each
         self.own[number] = own.sum()
         done = np.empty(len(order))
         spent = np.cumsum((counts @ self.costs + own)[order])

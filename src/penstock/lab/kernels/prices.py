@@ -18,16 +18,17 @@ VISIT, LOOK = 0, 1
 
 class Prices(NamedTuple):
     """Predicates with a cost of their own: their inputs as bits, and seconds for a visit and a look
-    where these come together. `joins` has the same of each join of a tree."""
+    where these come together. `joins` has the same of each join of a tree, or nothing if all are
+    free."""
 
     inputs: Int64s
     seconds: Floats
     joins: Floats
 
 
-def no_prices(joins: int = 0) -> Prices:
+def no_prices() -> Prices:
     """Nothing but the work that is counted."""
-    return Prices(np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((joins, 2)))
+    return Prices(np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2)))
 
 
 @inlined

@@ -184,7 +184,7 @@ def _climb(
     The level is left where it is if there is no room for one more, and at −1 at the end.
     """
     rows, levels, pool, marks = windows.rows, paths.levels, inner.pool, inner.marks
-    work, peaks, joins = counts.work, counts.peaks, counts.prices.joins
+    work, peaks, is_priced = counts.work, counts.peaks, len(counts.prices.joins) > 0
     top = paths.depths[s] - 1
     compares, level = 0, marks[CLIMBED]
     while level >= 0 and has_room(inner, found):
@@ -198,7 +198,8 @@ def _climb(
             level -= 1
             continue
         compares += 1
-        counts.spent[0] += joins[levels[s, level, JOIN], LOOK]
+        if is_priced:
+            counts.spent[0] += counts.prices.joins[levels[s, level, JOIN], LOOK]
         if node >= 0:
             stack[_COMING, level] = pool[row, AFTER]
             death, there = pool[row, DIES], pool[row, SERIAL]
@@ -232,7 +233,8 @@ def _first(
 ) -> np.int64:
     """The first row to look at on the other side of a join."""
     levels, buckets = paths.levels, inner.buckets
-    counts.spent[0] += counts.prices.joins[levels[s, level, JOIN], VISIT]
+    if len(counts.prices.joins) > 0:
+        counts.spent[0] += counts.prices.joins[levels[s, level, JOIN], VISIT]
     member, node = levels[s, level, KEY_INPUT], levels[s, level, NODE]
     if member < 0:
         whole = buckets[node, 0] if node >= 0 else windows.tail[levels[s, level, INPUT]] - 1
