@@ -7,7 +7,7 @@ as much as the probe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,15 +53,18 @@ class Reach:
         if not total:
             return cls(0.0, np.empty(0, np.int64))
         stride = -(-total // max(_ROWS // partitions, _LEAST))
-        births = _picked((chunk.times for chunk in chunks), stride)
-        names = chunks[0].rows.schema.names
-        others = {
-            name: _picked((chunk.rows.column(name).to_numpy() for chunk in chunks), stride)
+        births = _picked([chunk.times for chunk in chunks], stride)
+        weight = total / share / len(births)
+        has = chunks[0].rows.schema.get_field_index
+        if has(UNTIL) < 0 and has(SEQUENCE) < 0:
+            return cls(weight, births)
+        others = (
+            _picked([chunk.rows.column(name).to_numpy() for chunk in chunks], stride)
+            if has(name) >= 0
+            else None
             for name in (UNTIL, SEQUENCE, END)
-            if name in names
-        }
-        lists = (others.get(name) for name in (UNTIL, SEQUENCE, END))
-        return cls(total / share / len(births), births, *lists)
+        )
+        return cls(weight, births, *others)
 
     def met(self, windows: tuple[Window | None, ...], control: Mapping[str, Int64s]) -> float:
         """How many combinations with rows of the target were possible by time and number."""
@@ -104,8 +107,10 @@ def alive_since_all(windows: tuple[Window | None, ...], times: Int64s) -> Int64s
     return earliest
 
 
-def _picked(columns: Iterator[Int64s], stride: int) -> Int64s:
+def _picked(columns: Sequence[Int64s], stride: int) -> Int64s:
     """Every so many values of all columns together, sorted."""
+    if len(columns) == 1:
+        return np.sort(columns[0][::stride])
     some = []
     first = 0
     for values in columns:
