@@ -89,7 +89,7 @@ class Replanner:
         as they are for longer.
         """
         self._answer = answer = self.planner.answer() or self._answer
-        if answer is None or self.mode == "off" or answer.running.identity != identity(running):
+        if answer is None or self.mode == "off" or not _is_of(answer.running, running):
             return None, None
         self._has_stayed = True
         for candidate in self.corrections.better(answer, standing.number):
@@ -148,3 +148,8 @@ class Replanner:
             since_drift=standing.since_drift,
             is_behind=is_behind,
         )
+
+
+def _is_of(candidate: Candidate, plan: Plan) -> bool:
+    """Whether a candidate is a plan; most often it is the same object, which is quickly seen."""
+    return candidate.plan is plan or candidate.identity == identity(plan)

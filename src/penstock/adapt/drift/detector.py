@@ -102,7 +102,8 @@ class Detector:
         awaited = 0.0
         if self._reference is not None:
             awaited = exp(self._reference) * reading.below * self._each
-        return max(self._settings.least_noise, 1.0 / sqrt(max(_HALF, reading.hits, awaited)))
+        events = 1.0 / sqrt(max(_HALF, reading.hits, awaited))
+        return max(self._settings.least_noise, hypot(events, reading.doubt))
 
     def _drifted(self, value: float) -> bool:
         self._window.update(value)

@@ -11,6 +11,7 @@ from penstock.adapt.figures.distinct import distinct_read
 from penstock.adapt.figures.event_clock import EventClock
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.readings import (
+    Meeting,
     Reader,
     as_reading,
     conditions_read,
@@ -47,6 +48,7 @@ class Figures:
         self._tables = {item.alias: 0 for item in query.inputs if item.is_table}
         self._is_whole: bool | None = None
         self._reader: Reader | None = None
+        self._meetings: dict[Step, Meeting | None] = {}
         self._spans = Track(settings.remembered_batches)
         self.span = 0.0
 
@@ -83,8 +85,7 @@ class Figures:
     def restart(self, subject: Subject, readings: int) -> int:
         """Forget all but the latest readings of a figure that has drifted; the batches left."""
         if isinstance(subject, Equal) and subject.by == "sketch":
-            batches = readings * self.settings.paired_every
-            self._book.restart(subject.group, batches)
+            batches = self._book.restart(subject.group, readings)
             # Windows still hold what came before: until they do not, probes say what was.
             self._sketched_until[subject.group] = self.clock.since + self.largest_window
             return batches
@@ -141,7 +142,9 @@ class Figures:
 
     def _probed(self, found: dict[Subject, Reading], step: Step, reading: Reading) -> None:
         """Read a probe, if one key alone has decided what it found."""
-        meeting = meeting_of(step, self._classes)
+        if step not in self._meetings:
+            self._meetings[step] = meeting_of(step, self._classes)
+        meeting = self._meetings[step]
         if meeting is not None:
             by: Literal["probe", "route"] = "probe" if meeting.is_direct else "route"
             _add(found, Equal(meeting.group, by, meeting.apart), reading)
@@ -180,7 +183,8 @@ def _add(found: dict[Subject, Reading], subject: Subject, reading: Reading) -> N
     other = found.get(subject)
     if other is not None:
         above, below = other.above + reading.above, other.below + reading.below
-        reading = Reading(above, below, other.hits + reading.hits)
+        doubt = max(other.doubt, reading.doubt)
+        reading = Reading(above, below, other.hits + reading.hits, doubt)
     found[subject] = reading
 
 

@@ -19,6 +19,8 @@ from penstock.stats.statistics import Group, extra_equalities
 
 Readings = Iterator[tuple[Subject, Reading]]
 
+_REACH_ERROR = 0.02
+"""The relative error of what was in reach of a probe, which is counted among some hundred rows."""
 _TIMED = 1_000
 """Rows from which seconds of a condition say something: of fewer, starting it takes the longest."""
 
@@ -135,7 +137,8 @@ def probes_read(report: Report, reader: Reader) -> Iterator[tuple[Step, Reading]
         if operator.kind == "probe" and step is not None and operator.met:
             found, came = float(operator.came_out), float(operator.went_in)
             # What one tuple finds is all of one key: neither side has more events than rows.
-            yield step, Reading(found, operator.met, min(found, came, operator.met / came))
+            events = min(found, came, operator.met / came)
+            yield step, Reading(found, operator.met, events, _REACH_ERROR)
 
 
 def _place(operator: OperatorReport) -> Place:

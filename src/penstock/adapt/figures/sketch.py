@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine.wire.facts import KeySketch
+from penstock.kernels.sorted_counts import add_counts, pair_counts
 
 _HASHES = float(1 << 64)
 _FADED = 0.05
@@ -64,9 +65,9 @@ def united(sketches: Iterable[Sketch], most: int) -> Sketch:
         return found[0] if found else NOTHING
     share = min(sketch.share for sketch in found)
     parts = [sketch.below(share) for sketch in found]
-    hashes, places = np.unique(np.concatenate([p.hashes for p in parts]), return_inverse=True)
-    weights = np.concatenate([p.counts for p in parts])
-    counts = np.bincount(places, weights, len(hashes)).astype(np.float64)
+    hashes, counts = parts[0].hashes, parts[0].counts
+    for part in parts[1:]:
+        hashes, counts = add_counts(hashes, counts, part.hashes, part.counts)
     rows = sum(part.rows for part in parts)
     if len(hashes) <= most:
         return Sketch(rows, share, hashes, counts)
@@ -105,11 +106,15 @@ def overlaps(
         return {}
     share = min(sketch.share for sketch in full.values())
     cut = [sketch.below(share) for sketch in full.values()]
-    counts = _aligned(cut)
-    most = 2 if only_pairs or len(cut) > _MOST_MEMBERS else len(cut)
     aliases = list(full)
-    found = {}
-    for size in range(2, most + 1):
+    found = {
+        frozenset((aliases[i], aliases[j])): _pair(cut[i], cut[j])
+        for i, j in combinations(range(len(cut)), 2)
+    }
+    if only_pairs or not 2 < len(cut) <= _MOST_MEMBERS:
+        return found
+    counts = _aligned(cut)
+    for size in range(3, len(cut) + 1):
         for members in combinations(range(len(cut)), size):
             met = prod(cut[i].rows for i in members) * share
             overlap = _overlap(counts[list(members)], met, share)
@@ -128,6 +133,18 @@ def _aligned(sketches: Sequence[Sketch]) -> NDArray[np.float64]:
         known[known] = shared[places[known]] == sketch.hashes[known]
         row[places[known]] = sketch.counts[known]
     return out
+
+
+def _pair(one: Sketch, other: Sketch) -> Overlap:
+    """The overlap of two sketches below the same share, as `_overlap` has it of more."""
+    met = one.rows * other.rows * one.share
+    total, squares, by_tuples, keys = pair_counts(
+        one.hashes, one.counts, other.hashes, other.counts
+    )
+    if not total:
+        return Overlap(0.0, met, 1.0, 0)
+    by_keys = (1.0 - one.share) * squares
+    return Overlap(total, met, sqrt(by_keys + by_tuples) / total, keys)
 
 
 def _overlap(counts: NDArray[np.float64], met: float, share: float) -> Overlap:

@@ -21,6 +21,7 @@ KeyShares = Mapping[tuple[str, int], float]
 # Places of a task's table, of which half are used: at most 1,024 hashes, 16 KiB, travel.
 _PLACES = 1 << 11
 _ALL = 2.0**64
+_HIGHEST = np.uint64(2**64 - 1)
 
 
 @dataclass
@@ -42,8 +43,11 @@ class KeyCounter:
         """Count some of `rows` tuples: those whose key is known, by their hashes."""
         self.rows += rows
         self.known += len(hashes)
-        highest = count_keys(hashes.view(np.uint64), self.highest, self.keys, self.counts)
-        self.highest = np.uint64(highest)
+        few = hashes.view(np.uint64)
+        if self.highest < _HIGHEST:
+            # Most are above it, which is seen many at a time.
+            few = few[few <= self.highest]
+        self.highest = np.uint64(count_keys(few, self.highest, self.keys, self.counts))
 
     def sketch(self, alias: str, key: int) -> KeySketch:
         """What was counted."""

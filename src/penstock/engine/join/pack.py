@@ -58,7 +58,7 @@ class Packing:
     `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
     that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
-    the keys is sketched; `samples` are drawn of some inputs.
+    the keys is sketched, if they are; `samples` are drawn of some inputs.
     """
 
     layout: Layout
@@ -69,7 +69,7 @@ class Packing:
     open_tick: int = -FOREVER
     screeners: Mapping[str, Screener] = field(default_factory=dict)
     root: Place | None = None
-    key_shares: KeyShares = field(default_factory=dict)
+    key_shares: KeyShares | None = field(default_factory=dict)
     samples: Mapping[str, Draw] = field(default_factory=dict)
 
     @property
@@ -78,7 +78,8 @@ class Packing:
 
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Tuples for the first step, and facts with what was read of each source."""
-        meter = PackMeter(KeyCounters(self.key_shares))
+        shares = self.key_shares
+        meter = PackMeter(None if shares is None else KeyCounters(shares))
         for packet in packets:
             match packet.tag:
                 case Tag("slice"):
@@ -89,7 +90,9 @@ class Packing:
                 case _:
                     yield packet
                     yield from self._tell_view(packet)
-        yield pack_fact(0, *meter.read())
+        learned = list(meter.read())
+        if learned:
+            yield pack_fact(0, *learned)
 
     def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source

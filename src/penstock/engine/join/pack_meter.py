@@ -18,9 +18,9 @@ from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow
 
 @dataclass
 class PackMeter:
-    """Collects the flows of filters, and the keys of what passed them."""
+    """Collects the flows of filters, and the keys of what passed them if these are wanted."""
 
-    keys: KeyCounters
+    keys: KeyCounters | None
     flows: list[OperatorFlow] = field(default_factory=list)
 
     def take(self, facts: Iterable[Fact]) -> Iterator[Fact]:
@@ -38,6 +38,8 @@ class PackMeter:
 
         Those with a NULL in a key can never be in a result, and are not among the rows.
         """
+        if self.keys is None:
+            return
         if PASSES in rows.schema.names:
             rows = rows.filter(rows.column(PASSES))
         for key in classes:
@@ -46,4 +48,5 @@ class PackMeter:
     def read(self) -> Iterator[OperatorFlow | KeySketch]:
         """All that was learned."""
         yield from added_up(self.flows)
-        yield from self.keys.sketches()
+        if self.keys is not None:
+            yield from self.keys.sketches()

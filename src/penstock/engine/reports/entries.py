@@ -57,6 +57,7 @@ _KINDS: Mapping[str, type[Entry]] = {
     "end": Ended,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False)
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 
 def written(entry: Entry) -> bytes:
     """The line of an entry, with its end."""
-    return json.dumps(entry_json(entry), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    return _ENCODER.encode(entry_json(entry)).encode() + b"\n"
 
 
 def read(line: bytes) -> Entry | None:

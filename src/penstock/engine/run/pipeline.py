@@ -39,6 +39,7 @@ from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PenstockError, PlanError, UsageError
 from penstock.plan.plan import Plan
+from penstock.plan.text.parse import render_plan
 
 _LOG = logging.getLogger(__name__)
 # Unreadable files of a batch that are named; there may be thousands.
@@ -228,7 +229,8 @@ class Pipeline:
     def _tell(self, report: Report, old: Manifest, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
         facts = gathered(facts)
-        report = measured(report, self.plan, (old, self.manifest), facts, self.watch)
+        both = (old, self.manifest)
+        report = measured(report, self.plan, self._plan_text, both, facts, self.watch)
         self.watch = self.watch.next_batch()
         self._key_shares = next_shares(self._key_shares, facts)
         if self._supervisor is not None:
@@ -246,6 +248,7 @@ class Pipeline:
         adaptive = AdaptiveRouting(plan, layout)
         adaptive.routing(self.manifest.batch + 1)
         self.plan, self.layout, self.adaptive = plan, layout, adaptive
+        self._plan_text = render_plan(plan)
 
     def _jobs(self, number: int) -> BatchJobs:
         routing = self.adaptive.routing(number)
