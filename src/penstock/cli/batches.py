@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # What shells and typer give for Ctrl-C.
 _INTERRUPTED = 130
+_PINNED = "it follows the plan that was pinned, {}; --replan on plans again"
 # The checkpoint of a run that keeps none, until it begins and has a folder.
 _TEMPORARY = "temporary"
 
@@ -95,6 +96,8 @@ def run_in_batches(
             refuse_infeasible(query.decision)
             options = replace(options, checkpoint=place, report=progress)
             query, options = query.followed(options, batches.replan)
+            if options.pin is not None:
+                print(f"note: {_PINNED.format(options.pin)}", file=sys.stderr)
             if engine == "local":
                 _run_here(query, options, signals)
             else:

@@ -59,6 +59,7 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
             supervisor=options.supervisor,
             keeps_boxes=options.delay is not None,
             rebuilt_at_once=options.rebuilt_at_once,
+            pin=options.pin,
         )
     except BaseException:
         held.close()

@@ -14,6 +14,7 @@ from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import RunHead, is_running, read_head
 from penstock.engine.reports.segments import latest_entries
 from penstock.engine.state.checkpoint import is_claimed
+from penstock.engine.state.pin import read_pin
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError
 
@@ -39,6 +40,8 @@ class Standing:
     head: RunHead | None
     last: Report | None
     decisions: tuple[Decided, ...] = ()
+    pinned: str | None = None
+    """The text of the plan that it was ordered to follow."""
 
 
 def store_of(checkpoint: str | os.PathLike[str] | Place) -> Store:
@@ -63,6 +66,7 @@ def standing_of(store: Store, now: float, decisions: int = 10) -> Standing:
         head=head,
         last=last,
         decisions=tuple(_decided(entries)[:decisions][::-1]),
+        pinned=read_pin(store),
     )
 
 

@@ -54,6 +54,7 @@ def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
             supervisor=options.supervisor,
             keeps_boxes=options.delay is not None,
             rebuilt_at_once=options.rebuilt_at_once,
+            pin=options.pin,
         )
         run = SparkRun(
             spark,
