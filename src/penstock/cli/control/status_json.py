@@ -13,7 +13,8 @@ VERSION = 1
 
 
 def status_json(standing: Standing) -> dict[str, Any]:
-    """`is_running`, the `run`, its `last` report as in the log, and its last `changes`, and the plan that is `pinned`."""
+    """`is_running`, the `run`, its `last` report as in the log, its last `changes`, and the plan
+    that is `pinned`."""
     last = standing.last
     return {
         "version": VERSION,

@@ -70,10 +70,9 @@ def _runs(standing: Standing, head: RunHead | None) -> str:
 def _nothing(standing: Standing) -> str:
     if standing.is_running:
         return "no batch yet"
-    return (
-        "there are no reports in it\n"
-        "hint: they are written by this version on; run the query again on this checkpoint"
-    )
+    if standing.head is not None:
+        return "it ended before its first batch"
+    return "there are no reports in it\nhint: run the query on it, and it will have some"
 
 
 def _batch(last: Report | None, now: float) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from queue import Empty, SimpleQueue
 from threading import Thread
 
@@ -10,6 +11,7 @@ from penstock.engine.control.order import (
     Malformed,
     Order,
     file_of,
+    names_among,
     order_names,
     read_order,
 )
@@ -36,9 +38,9 @@ class Inbox:
         self._taken: set[str] = set()
         self._suspects: set[str] = set()
 
-    def stale(self) -> list[Found]:
-        """The orders that are there before the run begins."""
-        self._look(is_patient=False)
+    def stale(self, before: Iterable[str]) -> list[Found]:
+        """The orders among the files that were there before the run."""
+        self._look(names_among(before), is_patient=False)
         return self._waiting()
 
     def take(self) -> list[Found]:
@@ -70,11 +72,12 @@ class Inbox:
         except Empty:
             return found
 
-    def _look(self, is_patient: bool = True) -> None:
+    def _look(self, wanted: list[str] | None = None, *, is_patient: bool = True) -> None:
         try:
-            names = [name for name in order_names(self._store) if name not in self._taken]
+            names = order_names(self._store) if wanted is None else wanted
             for name in names:
-                self._read(name, is_patient)
+                if name not in self._taken:
+                    self._read(name, is_patient)
         except (OSError, PenstockError):
             return  # A store that cannot be reached now; the next batch will tell.
 

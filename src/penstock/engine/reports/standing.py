@@ -47,7 +47,8 @@ class Standing:
 def store_of(checkpoint: str | os.PathLike[str] | Place) -> Store:
     """The files of a checkpoint; a CheckpointError if there is none."""
     store = Store(Place.of(checkpoint))
-    if not is_claimed(store):
+    # A run that is about to begin, or could not, has told of itself before it claims the folder.
+    if not is_claimed(store) and read_head(store) is None:
         raise CheckpointError(
             f"{store.root} is not a checkpoint",
             hint="name the folder that was given as --checkpoint to penstock run",

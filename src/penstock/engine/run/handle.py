@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol, Self, runtime_checkable
 
 from penstock.engine.control.attendant import Attendant
@@ -12,11 +13,12 @@ from penstock.engine.control.order import Order
 from penstock.engine.reports.entries import Answer
 from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import RunHead
+from penstock.engine.run.announce import head_of
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engines import BatchEngine
-from penstock.errors import PenstockError, UsageError
+from penstock.errors import UsageError
 from penstock.plan.plan import Plan
 
 _MOST_REPORTS = 8_640
@@ -84,7 +86,7 @@ class Handle(Run):
         pipeline.on_report(self._tell)
         pipeline.log.begin(_head(pipeline, options, engine))
         self._attendant = Attendant(pipeline.checkpoint.store, self._obey, self._answered)
-        self._attendant.refuse_stale()
+        self._attendant.refuse_stale(pipeline.checkpoint.hold.orders)
 
     def _tell(self, made: Report) -> None:
         self._reports.append(made)
@@ -138,24 +140,9 @@ class Handle(Run):
 
 
 def _head(pipeline: Pipeline, options: RunOptions, engine: BatchEngine) -> RunHead:
-    sink = options.sink
-    return RunHead(
-        query=pipeline.plan.query.text,
-        engine=engine,
-        sink=sink.kind if sink.path is None else f"{sink.kind}:{sink.path}",
-        trigger=options.trigger.seconds,
-        available_now=options.available_now,
-        drain=options.drain,
-        partitions=pipeline.checkpoint.partitions,
-        batch=pipeline.manifest.batch + 1,
-    )
-
-
-def message_of(error: Exception | None) -> str | None:
-    """An error in a line, for the log; None of none."""
-    if error is None:
-        return None
-    return error.message if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
+    head = head_of(pipeline.plan.query, options, engine)
+    partitions = pipeline.checkpoint.partitions
+    return replace(head, partitions=partitions, batch=pipeline.manifest.batch + 1)
 
 
 def has_ended() -> UsageError:
