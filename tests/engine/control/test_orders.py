@@ -89,6 +89,20 @@ def test_files_of_others_are_no_orders(store: Store) -> None:
     assert Inbox(store).stale(store.names("control")) == []
 
 
+def test_a_folder_among_orders_is_told_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Store(Place.of(tmp_path))
+    inbox = Inbox(store)
+    (tmp_path / "control" / "7.json").mkdir(parents=True)
+    (tmp_path / "control" / "7.json" / "8.json").write_text('{"kind": "stop"}')
+    for _ in range(3):
+        inbox._look()
+    assert inbox._waiting() == []
+    (record,) = caplog.records
+    assert record.getMessage() == f"{tmp_path}/control/7.json is a folder: orders are files"
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [

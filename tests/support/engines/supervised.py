@@ -96,9 +96,11 @@ def follow(
     mode: Mode = "on",
     settings: Settings = STEADY_HAND,
     supervisor: Costly | None = None,
+    spark: Any = None,
     **more: Any,
 ) -> Followed:
-    """Run a query over all there is, planning within the batches' thread."""
+    """Run a query over all there is, planning within the batches' thread: in this process, or on
+    a Spark session."""
     folder.mkdir(parents=True, exist_ok=True)
     reports: list[Report] = []
     followed_by = supervisor_for(
@@ -111,5 +113,11 @@ def follow(
         supervisor=supervisor or followed_by,
         **more,
     )
-    open_run(query.plan, options).available_now()
+    if spark is None:
+        open_run(query.plan, options).available_now()
+    else:
+        from penstock.engine.spark.start import start
+
+        with start(query.plan, spark, replace(options, available_now=True)) as run:
+            run.await_termination()
     return Followed(reports, followed_by, folder)
