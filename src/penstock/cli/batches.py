@@ -134,7 +134,8 @@ def _run_here(query: ContinuousQuery, options: RunOptions, signals: Signals) -> 
 def _run_on_spark(
     query: ContinuousQuery, options: RunOptions, signals: Signals, session: Session
 ) -> None:
-    from penstock.engine.run.announce import announced, head_of
+    from penstock.engine.reports.announce import announced
+    from penstock.engine.run.handle import head_of
     from penstock.engine.run.preflight import check_start
     from penstock.engine.state.hold import Hold
 

@@ -9,8 +9,8 @@ from functools import partial
 from threading import TIMEOUT_MAX, RLock
 
 from penstock.arguments import as_flag, as_seconds
-from penstock.engine.run.announce import announced, head_of, message_of
-from penstock.engine.run.handle import Handle, has_ended, within_itself
+from penstock.engine.reports.announce import announced, message_of
+from penstock.engine.run.handle import Handle, has_ended, head_of, within_itself
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline

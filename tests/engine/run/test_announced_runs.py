@@ -15,9 +15,10 @@ import penstock as ps
 from penstock.engine.control.order import give
 from penstock.engine.local import LocalRun
 from penstock.engine.places.place import Place
+from penstock.engine.reports.announce import announced
 from penstock.engine.reports.run_head import read_head
 from penstock.engine.reports.standing import standing_of, store_of
-from penstock.engine.run.announce import announced, head_of
+from penstock.engine.run.handle import head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sinks.sink import noop

@@ -13,13 +13,13 @@ from penstock.engine.control.order import Order
 from penstock.engine.reports.entries import Answer
 from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import RunHead
-from penstock.engine.run.announce import head_of
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engines import BatchEngine
 from penstock.errors import UsageError
 from penstock.plan.plan import Plan
+from penstock.query import Query
 
 _MOST_REPORTS = 8_640
 """Enough for a day at a batch every ten seconds; older ones are forgotten."""
@@ -137,6 +137,20 @@ class Handle(Run):
         self.stop()
         if kind is None and not self._is_raised and self.exception is not None:
             raise self._failed(self.exception)
+
+
+def head_of(query: Query, options: RunOptions, engine: BatchEngine) -> RunHead:
+    """What a run says of itself at first."""
+    sink = options.sink
+    return RunHead(
+        query=query.text,
+        engine=engine,
+        sink=sink.kind if sink.path is None else f"{sink.kind}:{sink.path}",
+        trigger=options.trigger.seconds,
+        available_now=options.available_now,
+        drain=options.drain,
+        partitions=options.partitions or 0,
+    )
 
 
 def _head(pipeline: Pipeline, options: RunOptions, engine: BatchEngine) -> RunHead:

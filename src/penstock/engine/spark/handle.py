@@ -16,7 +16,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from penstock.arguments import as_seconds
 from penstock.engine.measures.trigger_wait import TriggerWait
-from penstock.engine.run.announce import message_of
+from penstock.engine.reports.announce import message_of
 from penstock.engine.run.handle import Handle, within_itself
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline

@@ -13,7 +13,8 @@ from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.places.file_names import unique_name
-from penstock.engine.run.announce import announced, head_of, message_of
+from penstock.engine.reports.announce import announced, message_of
+from penstock.engine.run.handle import head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, refuse_endless

@@ -9,25 +9,8 @@ from dataclasses import replace
 
 from penstock.engine.reports.run_head import RunHead, beaten, read_head, write_head
 from penstock.engine.reports.segments import segments
-from penstock.engine.run.options import RunOptions
 from penstock.engine.state.store import Store
-from penstock.engines import BatchEngine
 from penstock.errors import PenstockError
-from penstock.query import Query
-
-
-def head_of(query: Query, options: RunOptions, engine: BatchEngine) -> RunHead:
-    """What a run says of itself at first."""
-    sink = options.sink
-    return RunHead(
-        query=query.text,
-        engine=engine,
-        sink=sink.kind if sink.path is None else f"{sink.kind}:{sink.path}",
-        trigger=options.trigger.seconds,
-        available_now=options.available_now,
-        drain=options.drain,
-        partitions=options.partitions or 0,
-    )
 
 
 @contextmanager
