@@ -143,8 +143,9 @@ class StreamSupervisor:
     def close(self) -> None:
         """End the planning beside the run."""
         self.replanner.planner.close()
-        if self._shedder is not None:
-            self._shedder.close()
+        for helper in (self._shedder, self._trainer):
+            if helper is not None:
+                helper.close()
 
     # Drift and outcomes
 

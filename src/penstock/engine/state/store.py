@@ -94,8 +94,11 @@ class Store:
                 with suppress(FileNotFoundError):
                     os.unlink(draft)
 
-    def replace(self, name: str, data: bytes) -> None:
-        """Write a file in the place of the one that is there, if any: readers see one of both."""
+    def replace(self, name: str, data: bytes, mode: int | None = None) -> None:
+        """Write a file in the place of the one that is there, if any: readers see one of both.
+
+        On local disks it has these permissions, if any are given.
+        """
         if not self.is_local:
             self.write(name, data)  # An object store shows a file once it is whole.
             return
@@ -104,6 +107,8 @@ class Store:
             os.makedirs(final.parent, exist_ok=True)
             draft = final.parent / f".{final.name}.{unique_name()}"
             with open(draft, "wb") as file:
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
                 file.write(data)
             os.replace(draft, final)
 
