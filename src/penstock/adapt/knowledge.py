@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.measured import Measured
-from penstock.adapt.figures.overlay import figure_in, given_of, overlaid
+from penstock.adapt.figures.overlay import UNKNOWN, figure_in, given_of, overlaid
 from penstock.adapt.figures.subject import Equal, Subject, described
 from penstock.adapt.figures.tables import Tables, tables_of
 from penstock.adapt.figures.track import Reading
@@ -84,7 +84,7 @@ class Knowledge:
                 each.value,
                 each.value * each.relative_error if each.hits else None,
                 subject.unit,
-                figure_in(predicted, subject).value,
+                _predicted(predicted, subject),
             )
             for subject, each in self.measured.items()
         )
@@ -107,6 +107,12 @@ class Knowledge:
         factor = max(now.value, base.value) / min(now.value, base.value) - 1.0
         noise = self._settings.moved_errors * each.relative_error
         return factor > self._settings.moved and (factor > noise or not each.hits)
+
+
+def _predicted(known: Known, subject: Subject) -> float | None:
+    """The value that plans were chosen by; None where nothing was known of it."""
+    figure = figure_in(known, subject)
+    return None if figure == UNKNOWN else figure.value
 
 
 def trained(statistics: Statistics, trainer: Trains | None) -> Statistics:

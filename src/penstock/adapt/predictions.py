@@ -10,11 +10,11 @@ from penstock.adapt.figures.steps import inner_names, steps_of
 from penstock.engine.reports.parts import ModuleReport, OperatorReport, Prediction
 from penstock.engine.reports.report import Report
 from penstock.engine.state.modules import Module
-from penstock.optimize.estimate import estimate
+from penstock.optimize.estimate import estimate_of_kept
+from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem, gain
 from penstock.plan.plan import Plan
-from penstock.query.goal import STEADY
 from penstock.stats.known import Known
 
 
@@ -41,14 +41,20 @@ class Predictions:
 
     @cached_property
     def problem(self) -> Problem:
-        known = replace(self.known, query=self.plan.query)
-        return with_early(Problem(self.plan.query, known), self.plan.early)
+        """The problem behind the drop boxes, with what is aggregated early."""
+        kept = tuple(self._kept(flow) for flow in self._given.inputs)
+        return with_early(self._given.with_flows(kept), self.plan.early)
 
     @cached_property
     def whole(self) -> Prediction:
-        known = replace(self.known, query=self.plan.query)
-        found = estimate(Problem(self.plan.query, known), self.plan, STEADY, sheds=False)
-        return Prediction(found.utilization, found.output_rate, found.state)
+        found = estimate_of_kept(self._given, self.plan)
+        told = found.output_rate if found.changes is None else found.changes
+        return Prediction(found.utilization, told, found.state)
+
+    @cached_property
+    def _given(self) -> Problem:
+        """The problem before anything is folded or shed."""
+        return Problem(self.plan.query, replace(self.known, query=self.plan.query))
 
     @cached_property
     def _yields(self) -> Mapping[tuple[str, int, str], float]:
@@ -70,6 +76,12 @@ class Predictions:
             for name, members in inner_names(self.plan).items()
         }
         return {flow.alias: flow.window for flow in problem.inputs} | inner
+
+    def _kept(self, flow: Flow) -> Flow:
+        """What a drop box leaves of a flow: a time window shrinks with it, a ROWS window not."""
+        x = self.plan.drops.fraction(flow.alias)
+        window = flow.window * (x if flow.shrinks else 1.0)
+        return replace(flow, rate=x * flow.rate, raw_rate=x * flow.raw_rate, window=window)
 
     def _rate(self, alias: str) -> float | None:
         figure = self.known.rates.get(alias)

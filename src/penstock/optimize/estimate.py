@@ -21,7 +21,7 @@ from penstock.plan.plan import Plan
 from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import TimeWindow
-from penstock.query.goal import By, First, Goal, Steady
+from penstock.query.goal import STEADY, By, First, Goal, Steady
 
 TRIGGER = 1.0
 """Seconds between batches for which plans are ranked: the default, for a plan knows no other."""
@@ -44,11 +44,25 @@ def estimate(
     The output that they leave is within the tolerance of the most there can be; with early inputs,
     of the most that is found near the fractions for tuples that do not fold.
     """
-    output, needed = output_of(problem), needed_by(problem, plan)
     x: tuple[float, ...] = (1.0,) * problem.size
+    needed = needed_by(problem, plan)
     is_over = needed > problem.known.capacity.value
     if sheds and isinstance(goal, Steady) and is_over and _has_sizes(problem):
         x = best_fractions(problem, plan, tolerance)
+    return _estimate_at(problem, plan, goal, x, needed)
+
+
+def estimate_of_kept(problem: Problem, plan: Plan) -> Estimate:
+    """The estimate of a plan with the drop boxes that it has."""
+    x = tuple(plan.drops.fraction(flow.alias) for flow in problem.inputs)
+    return _estimate_at(problem, plan, STEADY, x, needed_by(problem, plan))
+
+
+def _estimate_at(
+    problem: Problem, plan: Plan, goal: Goal, x: tuple[float, ...], needed: float
+) -> Estimate:
+    """The estimate of a plan that keeps the fractions `x` of its inputs."""
+    output = output_of(problem)
     shed = with_sample_weights(problem) if min(x) < 1.0 else problem
     folded = with_early(shed, plan.early, by_alias(problem, x))
     return Estimate(
