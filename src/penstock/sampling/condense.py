@@ -8,20 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sklearn.dummy import DummyRegressor  # type: ignore[import-untyped]
-from sklearn.model_selection import cross_val_score  # type: ignore[import-untyped]
-from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
 
 from penstock.sampling.estimate import Floats, Int64s
 from penstock.sampling.sample import FEW_TEXTS
+from penstock.sampling.tree_sizes import FEWEST, FOLDS, errors_of_sizes, tree_of
 from penstock.stats.training import Value
 
 MOST_TUPLES = 100
 """A search over partitions of more training tuples takes longer than it finds better ones."""
-_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, MOST_TUPLES)
-_FOLDS = 5
-_FEWEST = 5
-"""A group of fewer tuples says nothing of how often its tuples pass a filter."""
+_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, MOST_TUPLES)
 _DIGITS = 6
 _ROUNDING = 1e-9
 """Yields that are less apart are the same: the deviation of equal numbers is not exactly 0."""
@@ -90,19 +85,17 @@ def _leaves(features: Floats, yields: Floats, owners: Sequence[str]) -> tuple[In
     # Yields of probes may be orders of magnitude apart.
     scaled = np.log1p(yields)
     differs = np.ptp(scaled, axis=0) > _ROUNDING
-    if not differs.any() or len(yields) < _FOLDS * _FEWEST:
+    if not differs.any() or len(yields) < FOLDS * FEWEST:
         return one, {}
     scaled = scaled[:, differs] / scaled[:, differs].std(axis=0)
-    models = [DummyRegressor(), *map(_tree, _SIZES)]
-    scores = [
-        cross_val_score(m, features, scaled, cv=_FOLDS, scoring="neg_mean_squared_error")
-        for m in models
-    ]
-    best = max(scores, key=np.mean)
-    enough = best.mean() - best.std(ddof=1) / np.sqrt(_FOLDS)
-    model = next(m for m, each in zip(models, scores, strict=True) if each.mean() >= enough)
-    if isinstance(model, DummyRegressor):
+    errors = errors_of_sizes(features, scaled, _SIZES)
+    means = errors.mean(axis=0)
+    best = int(means.argmin())
+    enough = means[best] + errors[:, best].std(ddof=1) / np.sqrt(FOLDS)
+    size = _SIZES[int(np.argmax(means <= enough))]
+    if size == 1:
         return one, {}
+    model = tree_of(size)
     grown = model.fit(features, scaled).tree_
     limits: dict[str, list[float]] = {}
     for feature, limit in zip(grown.feature, grown.threshold, strict=True):
@@ -143,10 +136,6 @@ def _end(column: pa.Array, rows: Int64s, limits: Sequence[float], is_upper: bool
     if has_below and has_above:
         return high if is_upper else low
     return low if has_below else high if has_above else middle
-
-
-def _tree(leaves: int) -> DecisionTreeRegressor:
-    return DecisionTreeRegressor(max_leaf_nodes=leaves, min_samples_leaf=_FEWEST, random_state=0)
 
 
 def _plain(column: pa.Array) -> pa.Array | None:
