@@ -57,10 +57,10 @@ def condense(attributes: Mapping[str, pa.Array], yields: Floats) -> Condensed:
     if finer.max() < MOST_TUPLES:
         groups = finer
     members = [np.flatnonzero(groups == group) for group in range(int(groups.max()) + 1)]
-    ends = [_ends(attributes, limits, rows) for rows in members]
+    ends = _ends(attributes, limits, members)
     if sum(map(len, ends)) > MOST_TUPLES:
         # So many groups are small: their middles must do.
-        ends = [_ends(attributes, dict.fromkeys(limits, ()), rows) for rows in members]
+        ends = _ends(attributes, dict.fromkeys(limits, ()), members)
     return Condensed(
         values=tuple(values for each in ends for values in each),
         weights=tuple(
@@ -105,37 +105,40 @@ def _leaves(features: Floats, yields: Floats, owners: Sequence[str]) -> tuple[In
 
 
 def _ends(
-    attributes: Mapping[str, pa.Array], limits: Limits, rows: Int64s
-) -> list[tuple[Value, ...]]:
-    """The values that stand for a group, once or twice: where other groups begin.
+    attributes: Mapping[str, pa.Array], limits: Limits, members: Sequence[Int64s]
+) -> list[list[tuple[Value, ...]]]:
+    """The values that stand for each group, once or twice: where other groups begin.
 
     A classifier tests half-way between the training tuples of two groups: their middles would put
     the limit somewhere else than where it was found. What tells no groups apart has the same value
     in all of them, for among so few a classifier would else go by chance.
     """
-    everything = np.arange(len(next(iter(attributes.values()))))
-    found = []
-    for is_upper in (False, True):
-        values = [
-            _end(c, rows, limits[name], is_upper) if name in limits else _middle(c, everything)
-            for name, c in attributes.items()
-        ]
-        found.append(tuple(values))
-    return list(dict.fromkeys(found))
+    by_attribute = [
+        [_both(column, rows, limits[name]) for rows in members]
+        if name in limits
+        else [_twice(_middle(column, np.arange(len(column))))] * len(members)
+        for name, column in attributes.items()
+    ]
+    groups = zip(*by_attribute, strict=True)
+    return [list(dict.fromkeys(zip(*group, strict=True))) for group in groups]
 
 
-def _end(column: pa.Array, rows: Int64s, limits: Sequence[float], is_upper: bool) -> Value:
-    """The value of a group that is next to the groups below or above it, if there are any."""
+def _both(column: pa.Array, rows: Int64s, limits: Sequence[float]) -> tuple[Value, Value]:
+    """The values of a group that are next to the groups below and above it, if there are any."""
     middle = _middle(column, rows)
     if middle is None or isinstance(middle, str):
-        return middle
+        return middle, middle
     own = column.take(pa.array(rows)).drop_null().to_numpy()
     low, high = float(own.min()), float(own.max())
     has_below = any(limit < low for limit in limits)
     has_above = any(high <= limit < np.inf for limit in limits)
     if has_below and has_above:
-        return high if is_upper else low
-    return low if has_below else high if has_above else middle
+        return low, high
+    return _twice(low if has_below else high if has_above else middle)
+
+
+def _twice(value: Value) -> tuple[Value, Value]:
+    return value, value
 
 
 def _plain(column: pa.Array) -> pa.Array | None:

@@ -19,6 +19,7 @@ from penstock.adapt.figures.readings import (
     rates_read,
     tuples_of,
 )
+from penstock.adapt.figures.sizes import Sizes
 from penstock.adapt.figures.sketch_book import SketchBook
 from penstock.adapt.figures.steps import Step
 from penstock.adapt.figures.subject import Equal, Size, Subject
@@ -65,10 +66,10 @@ class Figures:
         self.span = max(covered.values(), default=0.0)
         decay = self._decay(self.span)
         found: dict[Subject, Reading] = dict(rates_read(self.query, tuples, covered))
-        reader = self.reader(plan)
-        for subject, reading in conditions_read(report, reader):
+        reader, sizes = self.reader(plan), Sizes.of(report, self.query)
+        for subject, reading in conditions_read(report, reader, sizes):
             _add(found, subject, reading)
-        for step, reading in probes_read(report, reader):
+        for step, reading in probes_read(report, reader, sizes):
             self._probed(found, step, reading)
         self._keep(found, decay)
         overlaps = self._book.take(facts, decay)
@@ -180,7 +181,8 @@ def _add(found: dict[Subject, Reading], subject: Subject, reading: Reading) -> N
     other = found.get(subject)
     if other is not None:
         above, below = other.above + reading.above, other.below + reading.below
-        reading = Reading(above, below, other.hits + reading.hits)
+        hits, fresh = other.hits + reading.hits, min(other.fresh, reading.fresh)
+        reading = Reading(above, below, hits, fresh)
     found[subject] = reading
 
 

@@ -12,11 +12,16 @@ _FORGOTTEN = 1e-9
 
 @dataclass(frozen=True)
 class Reading:
-    """A figure in one batch: `above` of `below`, and the events that its noise comes from."""
+    """A figure in one batch: `above` of `below`, and the events that its noise comes from.
+
+    `fresh` is the part of these that the batch before had no share in: of a window of a hundred
+    batches, a hundredth.
+    """
 
     above: float
     below: float
     hits: float
+    fresh: float = 1.0
 
     @property
     def value(self) -> float:

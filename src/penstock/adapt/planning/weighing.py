@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.rebuild import rebuild_seconds, with_rows
@@ -28,7 +29,7 @@ class Candidate:
     work: float
     rebuild: float = 0.0
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """What tells the plan from all others: of two meshes the text may be the same."""
         return identity(self.plan)
