@@ -135,17 +135,34 @@ def meeting_of(step: Step, classes: tuple[KeyClass, ...]) -> Meeting | None:
     return Meeting(Group(k, parts, frozenset(sides[0] | sides[1])), apart, is_direct)
 
 
-def probes_read(report: Report, reader: Reader, sizes: Sizes) -> Iterator[tuple[Step, Reading]]:
+@dataclass(frozen=True)
+class Probed:
+    """What a probe has found of what it has met, the rows of the smaller side, and the part of them
+    that is fresh."""
+
+    step: Step
+    found: float
+    met: float
+    rows: float
+    fresh: float
+
+    def reading(self, matching: float) -> Reading:
+        """The same as a reading, if this part of the rows has keys that the other side has too.
+
+        What one tuple finds is all of one key: neither side has more events than such rows.
+        """
+        return Reading(self.found, self.met, min(self.found, matching * self.rows), self.fresh)
+
+
+def probes_read(report: Report, reader: Reader, sizes: Sizes) -> Iterator[Probed]:
     """What probes have found of what they have met; nothing, where others were made too."""
     steps = reader.steps if reader.is_pure(report) else {}
     for operator in report.operators:
         step = steps.get(_place(operator))
         if operator.kind == "probe" and step is not None and operator.met:
             found, came = float(operator.came_out), float(operator.went_in)
-            # What one tuple finds is all of one key: neither side has more events than rows.
-            rows = min(came, operator.met / came)
             fresh = sizes.trials(operator, step.bound | step.target)[1]
-            yield step, Reading(found, operator.met, min(found, rows), fresh)
+            yield Probed(step, found, operator.met, min(came, operator.met / came), fresh)
 
 
 def _place(operator: OperatorReport) -> Place:

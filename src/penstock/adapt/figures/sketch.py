@@ -78,13 +78,15 @@ class Overlap:
     """How many combinations of some inputs are equal, as a fraction, with its relative error.
 
     `total` are the equal ones of the `met` combinations that the sample stands for, `keys` the
-    sampled keys that all inputs have; without any there is no error to be told.
+    sampled keys that all inputs have; without any there is no error to be told. `matching` is the
+    part of the tuples that these come from: few, if most tuples have keys that no other input has.
     """
 
     total: float
     met: float
     error: float
     keys: int
+    matching: float = 1.0
 
     @property
     def hits(self) -> float:
@@ -111,14 +113,15 @@ def overlaps(
     found = {}
     for size in range(2, most + 1):
         for members in combinations(range(len(cut)), size):
-            met = prod(cut[i].rows for i in members) * share
-            overlap = _overlap(counts[list(members)], met, share)
+            overlap = _overlap(counts[list(members)], [cut[i].rows for i in members], share)
             found[frozenset(aliases[i] for i in members)] = overlap
     return found
 
 
 def _aligned(sketches: Sequence[Sketch]) -> NDArray[np.float64]:
     """The counts of all hashes that more than one has: a row for each sketch."""
+    if len(sketches) == 2:
+        return _paired(*sketches)
     hashes, seen = np.unique(np.concatenate([s.hashes for s in sketches]), return_counts=True)
     shared = hashes[seen > 1]
     out = np.zeros((len(sketches), len(shared)))
@@ -130,11 +133,22 @@ def _aligned(sketches: Sequence[Sketch]) -> NDArray[np.float64]:
     return out
 
 
-def _overlap(counts: NDArray[np.float64], met: float, share: float) -> Overlap:
-    """The overlap of one set.
+def _paired(one: Sketch, other: Sketch) -> NDArray[np.float64]:
+    """The same of two, which most keys have: nothing must be sorted."""
+    if not len(one.hashes) or not len(other.hashes):
+        return np.zeros((2, 0))
+    places = np.searchsorted(other.hashes, one.hashes)
+    places[places == len(other.hashes)] = 0
+    both = np.flatnonzero(other.hashes[places] == one.hashes)
+    return np.stack([one.counts[both], other.counts[places[both]]])
+
+
+def _overlap(counts: NDArray[np.float64], rows: Sequence[float], share: float) -> Overlap:
+    """The overlap of one set, of inputs with so many tuples.
 
     The error has two parts: which keys fell below the share, and how many tuples of each came.
     """
+    met = prod(rows) * share
     counts = counts[:, counts.all(axis=0)]
     each = counts.prod(axis=0)
     total = float(each.sum())
@@ -143,4 +157,7 @@ def _overlap(counts: NDArray[np.float64], met: float, share: float) -> Overlap:
     squares = each * each
     by_keys = (1.0 - share) * float(squares.sum())
     by_tuples = float((squares * (1.0 / counts).sum(axis=0)).sum())
-    return Overlap(total, met, sqrt(by_keys + by_tuples) / total, counts.shape[1])
+    # All tuples, if all keys were alike, would have the error of 1 / rows of each side.
+    matching = total * total / (share * by_tuples) * sum(1.0 / each for each in rows)
+    error = sqrt(by_keys + by_tuples) / total
+    return Overlap(total, met, error, counts.shape[1], min(1.0, matching))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from penstock.adapt.figures.readings import sketches_read
 from penstock.adapt.figures.sketch import NOTHING, Overlap, Sketch, overlaps, united
@@ -50,7 +51,7 @@ class SketchBook:
         every = self._settings.paired_every
         if self._age % every:
             return {}
-        latest = {of: self._united(list(self._recent[of])[-every:]) for of in parts}
+        latest = {of: self._united([*islice(reversed(self._recent[of]), every)]) for of in parts}
         return dict(sketches_read(self._classes, latest, only_pairs=True))
 
     def restart(self, group: Group, batches: int) -> None:

@@ -79,10 +79,10 @@ _FIRST = 5
 
 def told(outcome: Outcome, switch: Switch, *, is_back: bool) -> Change:
     """What came of a switch, in a sentence."""
-    brought = f"{outcome.saved:.0%} ± {outcome.error:.0%} of the work"
-    promised = f"{outcome.promise:.0%} was promised for these batches"
+    much = f"{abs(outcome.saved):.0%} ± {outcome.error:.0%}"
+    brought = f"it took {much} more work" if outcome.saved < 0.0 else f"it saved {much} of the work"
+    reason = f"{brought}, where {outcome.promise:.0%} was promised for these batches"
     if is_back:
-        reason = f"it saved {brought}, where {promised}: back to the plan before"
+        reason = f"{reason}: back to the plan before"
         return Change("take-back", reason, switch.old.text, outcome.promise, outcome.saved)
-    reason = f"it saved {brought}, where {promised}"
     return Change("outcome", reason, switch.new.text, outcome.promise, outcome.saved)
