@@ -88,7 +88,9 @@ def test_full_windows_take_what_the_plan_needs_in_the_long_run(known: Known) -> 
     rates = {alias: figure.value for alias, figure in known.rates.items()}
     rows = {alias: 9.0 * rate for alias, rate in rates.items()}
     load = Load(2.0, {alias: 2.0 * rate for alias, rate in rates.items()}, rows)
-    assert Expectation().seconds(known, plan, load) == pytest.approx(2.0 * work_of_plan(known, plan))
+    assert Expectation().seconds(known, plan, load) == pytest.approx(
+        2.0 * work_of_plan(known, plan)
+    )
 
 
 def test_empty_windows_take_less(known: Known) -> None:

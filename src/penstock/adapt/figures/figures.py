@@ -89,7 +89,8 @@ class Figures:
     def restart(self, subject: Subject, readings: int) -> int:
         """Forget all but the latest readings of a figure that has drifted; the batches left."""
         if isinstance(subject, Equal) and subject.by == "sketch":
-            batches = readings * self.settings.paired_every
+            # The first of the batches that are looked at together may be one of before.
+            batches = (readings - 1) * self.settings.paired_every + 1
             self._book.restart(subject.group, batches)
             # Windows still hold what came before: until they do not, probes say what was.
             self._sketched_until[subject.group] = self.clock.since + self.largest_window
