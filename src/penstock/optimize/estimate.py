@@ -17,7 +17,9 @@ from penstock.optimize.model.work import combinations_of, output_of, state_of
 from penstock.optimize.shedding.keeping import best_fractions, by_alias
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
+from penstock.plan.text.parse import render_plan
 from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import TimeWindow
@@ -33,6 +35,16 @@ _PATIENCE = 3.2e9
 def needed_by(problem: Problem, plan: Plan) -> float:
     """Seconds of work a second of a plan without drop boxes."""
     problem.effort.evaluations += 1
+    if not isinstance(plan, MultiwayJoin | TreeJoin):
+        return _needed(problem, plan)
+    # Searches ask for the same plans again and again.
+    found, text = problem.works, render_plan(plan)
+    if text not in found:
+        found[text] = _needed(problem, plan)
+    return found[text]
+
+
+def _needed(problem: Problem, plan: Plan) -> float:
     return value(load_of(with_early(problem, plan.early), plan), [1.0] * problem.size)
 
 
@@ -66,7 +78,7 @@ def _estimate_at(
     shed = with_sample_weights(problem) if min(x) < 1.0 else problem
     folded = with_early(shed, plan.early, by_alias(problem, x))
     return Estimate(
-        utilization=value(load_of(folded, plan), x),
+        utilization=value(load_of(folded, plan), x) if min(x) < 1.0 else needed,
         needed=needed,
         output_rate=value(output, x),
         full_rate=value(output, [1.0] * problem.size),

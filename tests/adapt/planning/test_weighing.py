@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.adapt.planning.expected import Load, expected_seconds
+from penstock.adapt.planning.expected import Expectation, Load
 from penstock.adapt.planning.planner import BackgroundPlanner
 from penstock.adapt.planning.rebuild import rebuild_seconds
 from penstock.adapt.planning.weighing import Question, weigh, work_of_plan
@@ -88,14 +88,16 @@ def test_full_windows_take_what_the_plan_needs_in_the_long_run(known: Known) -> 
     rates = {alias: figure.value for alias, figure in known.rates.items()}
     rows = {alias: 9.0 * rate for alias, rate in rates.items()}
     load = Load(2.0, {alias: 2.0 * rate for alias, rate in rates.items()}, rows)
-    assert expected_seconds(known, plan, load) == pytest.approx(2.0 * work_of_plan(known, plan))
+    assert Expectation().seconds(known, plan, load) == pytest.approx(
+        2.0 * work_of_plan(known, plan)
+    )
 
 
 def test_empty_windows_take_less(known: Known) -> None:
     plan = forced_plan(known.query, "a: b c; b: c a; c: b a")
     tuples = {alias: figure.value for alias, figure in known.rates.items()}
     empty = Load(1.0, tuples, {"a": 1.0, "b": 1.0, "c": 1.0})
-    assert expected_seconds(known, plan, empty) < work_of_plan(known, plan)
+    assert Expectation().seconds(known, plan, empty) < work_of_plan(known, plan)
 
 
 def test_the_background_planner_answers_later_and_once(known: Known) -> None:

@@ -79,13 +79,15 @@ class Overlap:
     """How many combinations of some inputs are equal, as a fraction, with its relative error.
 
     `total` are the equal ones of the `met` combinations that the sample stands for, `keys` the
-    sampled keys that all inputs have; without any there is no error to be told.
+    sampled keys that all inputs have; without any there is no error to be told. `matching` is the
+    part of the tuples that these come from: few, if most tuples have keys that no other input has.
     """
 
     total: float
     met: float
     error: float
     keys: int
+    matching: float = 1.0
 
     @property
     def hits(self) -> float:
@@ -116,8 +118,7 @@ def overlaps(
     counts = _aligned(cut)
     for size in range(3, len(cut) + 1):
         for members in combinations(range(len(cut)), size):
-            met = prod(cut[i].rows for i in members) * share
-            overlap = _overlap(counts[list(members)], met, share)
+            overlap = _overlap(counts[list(members)], [cut[i].rows for i in members], share)
             found[frozenset(aliases[i] for i in members)] = overlap
     return found
 
@@ -143,15 +144,23 @@ def _pair(one: Sketch, other: Sketch) -> Overlap:
     )
     if not total:
         return Overlap(0.0, met, 1.0, 0)
-    by_keys = (1.0 - one.share) * squares
-    return Overlap(total, met, sqrt(by_keys + by_tuples) / total, keys)
+    error = sqrt((1.0 - one.share) * squares + by_tuples) / total
+    matching = _matching(total, by_tuples, [one.rows, other.rows], one.share)
+    return Overlap(total, met, error, keys, matching)
 
 
-def _overlap(counts: NDArray[np.float64], met: float, share: float) -> Overlap:
-    """The overlap of one set.
+def _matching(total: float, by_tuples: float, rows: Sequence[float], share: float) -> float:
+    """The part of all tuples that equal ones come from, if all keys of these are alike: all tuples
+    would have the error of 1 / rows of each side."""
+    return min(1.0, total * total / (share * by_tuples) * sum(1.0 / each for each in rows))
+
+
+def _overlap(counts: NDArray[np.float64], rows: Sequence[float], share: float) -> Overlap:
+    """The overlap of one set, of inputs with so many tuples.
 
     The error has two parts: which keys fell below the share, and how many tuples of each came.
     """
+    met = prod(rows) * share
     counts = counts[:, counts.all(axis=0)]
     each = counts.prod(axis=0)
     total = float(each.sum())
@@ -160,4 +169,6 @@ def _overlap(counts: NDArray[np.float64], met: float, share: float) -> Overlap:
     squares = each * each
     by_keys = (1.0 - share) * float(squares.sum())
     by_tuples = float((squares * (1.0 / counts).sum(axis=0)).sum())
-    return Overlap(total, met, sqrt(by_keys + by_tuples) / total, counts.shape[1])
+    error = sqrt(by_keys + by_tuples) / total
+    matching = _matching(total, by_tuples, rows, share)
+    return Overlap(total, met, error, counts.shape[1], matching)

@@ -79,7 +79,7 @@ class SketchBook:
         first = self._number
         for alias in group.streams:
             of = alias, group.key
-            kept = self._latest(of, comparisons)
+            kept = _surely_since(self._latest(of, comparisons))
             self._added[of] = []
             self._sums[of] = _decayed(NOTHING, [each for each, _, _ in kept], self._most)
             first = min([first, *(number for _, number, _ in kept)])
@@ -117,6 +117,13 @@ class SketchBook:
 
 def _sketches(dated: Iterable[Dated]) -> Iterator[Sketch]:
     return (sketch for (sketch, _), _, _ in dated)
+
+
+def _surely_since(dated: list[Dated]) -> list[Dated]:
+    """Those without the first of the batches that were compared together with others: what has
+    changed may have done so in between."""
+    together = sum(each[-1] == dated[0][-1] for each in dated) if dated else 1
+    return dated[together - 1 :]
 
 
 def _decayed(total: Sketch, batches: Sequence[Weighted], most: int) -> Sketch:

@@ -15,13 +15,15 @@ class Reading:
     """A figure in one batch: `above` of `below`, and the events that its noise comes from.
 
     `doubt` is the relative error of what was only sampled. The next batches sample much the same,
-    so that it does not even out.
+    so that it does not even out. `fresh` is the part of the events that the batch before had no
+    share in: of a window of a hundred batches, a hundredth.
     """
 
     above: float
     below: float
     hits: float
     doubt: float = 0.0
+    fresh: float = 1.0
 
     @property
     def value(self) -> float:

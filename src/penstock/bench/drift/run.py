@@ -28,7 +28,7 @@ class Sizes:
     repeat: int = 3
 
 
-QUICK = Sizes(steps.QUICK, waves.QUICK, content.QUICK, migration.QUICK, burst.QUICK, (1,), 1)
+QUICK = Sizes(steps.QUICK, waves.QUICK, content.QUICK, migration.QUICK, burst.QUICK, (1,), 2)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ from penstock.plan.text.tree_text import forced_tree, render_tree
 from penstock.plan.tree import TreeJoin
 from penstock.query import Query
 
+_TEXT = "_text"
+"""Where a plan keeps its text, as a cached property would."""
+
 
 def forced_plan(query: Query, text: str) -> Plan:
     """The plan that a text describes: probe orders, the shape of a tree or multi-way join, `eddy`.
@@ -54,8 +57,14 @@ def is_flat(query: Query, text: str) -> bool:
 
 
 def render_plan(plan: Plan) -> str:
-    """The text that `forced_plan` turns into this plan; a mesh is only described."""
-    return _render_join(plan) + render_early(plan.early, recomputed_by(plan))
+    """The text that `forced_plan` turns into this plan; a mesh is only described.
+
+    Plans are known by their texts in many places, so that each keeps its own once it was asked for.
+    """
+    kept = vars(plan)
+    if _TEXT not in kept:
+        kept[_TEXT] = _render_join(plan) + render_early(plan.early, recomputed_by(plan))
+    return str(kept[_TEXT])
 
 
 def _render_join(plan: Plan) -> str:
