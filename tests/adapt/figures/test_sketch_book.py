@@ -66,5 +66,6 @@ def test_a_restart_keeps_the_latest_comparisons_and_tells_their_batches() -> Non
         found.take(facts, 1.0)
     assert found.restart(PAIR, 1) == 1
     assert found.sums()["A", 0].rows == 1.0
-    assert found.restart(PAIR, 2) == 6
-    assert found.sums()["A", 0].rows == 3.0
+    # The first of two batches that were compared together may be one of before the change.
+    assert found.restart(PAIR, 2) == 4
+    assert found.sums()["A", 0].rows == 2.0

@@ -73,10 +73,10 @@ class Figures:
         reader, sizes = self.reader(plan), Sizes.of(report, self.query)
         for subject, reading in conditions_read(report, reader, sizes):
             _add(found, subject, reading)
+        overlaps = self._book.take(facts, decay)
         for probed in probes_read(report, reader, sizes):
             self._probed(found, probed)
         self._keep(found, decay)
-        overlaps = self._book.take(facts, decay)
         self._matching |= {group: each.matching for group, each in overlaps.items() if each.keys}
         return found | {Equal(group, "sketch"): as_reading(o) for group, o in overlaps.items()}
 
@@ -149,7 +149,8 @@ class Figures:
         meeting = self._meeting(probed.step)
         if meeting is not None:
             by: Literal["probe", "route"] = "probe" if meeting.is_direct else "route"
-            reading = probed.reading(self._matching.get(meeting.group, 1.0))
+            known = prod(self._book.known_share(of) for of in meeting.alone)
+            reading = probed.reading(self._matching.get(meeting.group, 1.0), known)
             _add(found, Equal(meeting.group, by, meeting.apart), reading)
 
     def _meeting(self, step: Step) -> Meeting | None:

@@ -120,6 +120,12 @@ class Meeting:
     apart: tuple[Group, ...]
     is_direct: bool
 
+    @property
+    def alone(self) -> list[tuple[str, int]]:
+        """The inputs that meet nobody of the class before, each with the class."""
+        within = frozenset[str]().union(*(each.streams for each in self.apart))
+        return [(alias, self.group.key) for alias in self.group.streams - within]
+
 
 def meeting_of(step: Step, classes: tuple[KeyClass, ...]) -> Meeting | None:
     """The one key class by which both sides of a probe meet; None if there are more, or none."""
@@ -148,13 +154,15 @@ class Probed:
     rows: float
     fresh: float
 
-    def reading(self, matching: float) -> Reading:
+    def reading(self, matching: float, known: float) -> Reading:
         """The same as a reading, if this part of the rows has keys that the other side has too.
+
+        Rows with a NULL in a key are not among what was met; of all combinations `known` have none.
 
         What one tuple finds is all of one key: neither side has more events than such rows.
         """
         events = min(self.found, matching * self.rows)
-        return Reading(self.found, self.met, events, _REACH_ERROR, self.fresh)
+        return Reading(self.found, self.met / known, events, _REACH_ERROR, self.fresh)
 
 
 def probes_read(report: Report, reader: Reader, sizes: Sizes) -> Iterator[Probed]:

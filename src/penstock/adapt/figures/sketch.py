@@ -7,7 +7,7 @@ are a fair sample, by keys, of all (correlated sampling).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod, sqrt
 
@@ -26,10 +26,12 @@ _FADED = 0.05
 class Sketch:
     """The tuples with hashes below `share` of all: different hashes in order, and how many of each.
 
-    It stands for `rows` tuples, which may be a decayed sum like the counts.
+    It stands for `rows` tuples, which may be a decayed sum like the counts; `known` of them have no
+    NULL in the key.
     """
 
     rows: float
+    known: float
     share: float
     hashes: NDArray[np.uint64]
     counts: NDArray[np.float64]
@@ -39,23 +41,24 @@ class Sketch:
         """The sketch of a fact."""
         hashes = np.frombuffer(fact.hashes, np.int64).view(np.uint64)
         counts = np.frombuffer(fact.counts, np.int64).astype(np.float64)
-        return cls(float(fact.rows), fact.share, hashes, counts)
+        return cls(float(fact.rows), float(fact.known), fact.share, hashes, counts)
 
     def below(self, share: float) -> Sketch:
         """The part of it below a smaller share."""
         if share >= self.share:
             return self
         size = int(np.searchsorted(self.hashes, np.uint64(share * _HASHES)))
-        return Sketch(self.rows, share, self.hashes[:size], self.counts[:size])
+        return replace(self, share=share, hashes=self.hashes[:size], counts=self.counts[:size])
 
     def faded(self, decay: float) -> Sketch:
         """The sketch of tuples that count `decay` times as much."""
         counts = self.counts * decay
         kept = counts >= _FADED
-        return Sketch(self.rows * decay, self.share, self.hashes[kept], counts[kept])
+        rows, known = self.rows * decay, self.known * decay
+        return Sketch(rows, known, self.share, self.hashes[kept], counts[kept])
 
 
-NOTHING = Sketch(0.0, 1.0, np.empty(0, np.uint64), np.empty(0))
+NOTHING = Sketch(0.0, 0.0, 1.0, np.empty(0, np.uint64), np.empty(0))
 
 
 def united(sketches: Iterable[Sketch], most: int) -> Sketch:
@@ -68,10 +71,11 @@ def united(sketches: Iterable[Sketch], most: int) -> Sketch:
     hashes, counts = parts[0].hashes, parts[0].counts
     for part in parts[1:]:
         hashes, counts = add_counts(hashes, counts, part.hashes, part.counts)
-    rows = sum(part.rows for part in parts)
+    rows, known = sum(part.rows for part in parts), sum(part.known for part in parts)
     if len(hashes) <= most:
-        return Sketch(rows, share, hashes, counts)
-    return Sketch(rows, float(hashes[most]) / _HASHES, hashes[:most], counts[:most])
+        return Sketch(rows, known, share, hashes, counts)
+    share = float(hashes[most]) / _HASHES
+    return Sketch(rows, known, share, hashes[:most], counts[:most])
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ class SketchBook:
         self._passed = 1.0
         self._overlaps: dict[Group, Overlap] = {}
         self._sums: dict[Of, Sketch] = {}
+        self._known: dict[Of, tuple[float, float]] = {}
         self._added: dict[Of, list[Weighted]] = defaultdict(list)
         self._recent: dict[Of, deque[Dated]] = defaultdict(
             lambda: deque(maxlen=settings.remembered_batches)
@@ -60,10 +61,15 @@ class SketchBook:
             return {}
         for of, found in parts.items():
             batch = united(found, self._settings.sketch_keys), self._passed
+            self._count(of, *batch)
             self._recent[of].append((batch, self._number, self._compared + 1))
             self._added[of].append(batch)
         self._passed = 1.0
         return self._pairs(parts)
+
+    def _count(self, of: Of, sketch: Sketch, decay: float) -> None:
+        rows, known = self._known.get(of, (0.0, 0.0))
+        self._known[of] = (rows * decay + sketch.rows, known * decay + sketch.known)
 
     def _pairs(self, sketched: Iterable[Of]) -> Mapping[Group, Overlap]:
         """How pairs overlap, after some batches or, where only some are sketched, after each."""
@@ -99,6 +105,11 @@ class SketchBook:
         if self._age >= self._settings.sketched_every or not self._overlaps:
             self._overlaps, self._age = dict(sketches_read(self._classes, self.sums())), 0
         return self._overlaps
+
+    def known_share(self, of: Of) -> float:
+        """The part of an input's tuples that have no NULL in a key; all, where nobody knows."""
+        rows, known = self._known.get(of, (0.0, 0.0))
+        return known / rows if known else 1.0
 
     def overlap(self, group: Group) -> Overlap | None:
         """The overlap of one group."""

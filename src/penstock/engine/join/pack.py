@@ -146,8 +146,9 @@ class Packing:
         passed = int(np.count_nonzero(screened.passes))
         if self.query.filters_of(item.alias):
             yield pack_fact(0, Filtered(item.alias, len(kept.times), passed))
-        rows = tuples_of(self.layout, item, kept, screened, self.drops)
-        meter.take_keys(item.alias, self.layout.keys_of(item.alias), passed, rows)
+        packed = tuples_of(self.layout, item, kept, screened, self.drops)
+        rows = packed.rows
+        meter.take_keys(item.alias, passed, packed.known, rows)
         if self.query.is_sequenced:
             if len(rows):
                 yield pack_rows(0, Tag("new", item.alias), rows)
@@ -194,19 +195,29 @@ class Packing:
         return tuple(dict.fromkeys(column for each in (*looks, *wants) for column in each))
 
 
+@dataclass(frozen=True)
+class Packed:
+    """Tuples of one input with hashed keys, and how many of those that met the filters have no NULL
+    in each key class."""
+
+    rows: pa.RecordBatch
+    known: Mapping[int, int]
+
+
 def tuples_of(
     layout: Layout,
     item: Input,
     block: Arrivals,
     screened: Screened,
     drops: DropBoxes = NO_DROPS,
-) -> pa.RecordBatch:
-    """The tuples of one input with hashed keys, less those that can never be in a result.
+) -> Packed:
+    """The tuples of one input, less those that can never be in a result.
 
     In a ROWS window such tuples still count: there they stay, marked as not passing.
     """
     arrays = {c.name: block.rows.column(c.name) for c in _declared(item, block.rows)}
-    passes = screened.passes
+    passes, counts = screened.passes, {}
+    met = int(np.count_nonzero(passes))
     out: Arrays = {TS: pa.array(block.times)}
     if screened.rusters is not None:
         out[ROUTE] = pa.array(screened.rusters, pa.int16())
@@ -215,6 +226,7 @@ def tuples_of(
     for key in layout.keys_of(item.alias):
         hashes, known = _hash_key(layout, item, key, block.rows)
         out[hash_name(key)] = pa.array(hashes)
+        counts[key] = met if known is None else int(np.count_nonzero(screened.passes & known))
         passes = passes if known is None else passes & known
     if not layout.keys_of(item.alias):
         out[ARRIVAL] = pa.array(block.numbers)
@@ -226,9 +238,9 @@ def tuples_of(
         for name in partition_by(item):
             out[f"{item.alias}.{name}"] = arrays[name]
         out[PASSES] = pa.array(passes)
-        return pa.RecordBatch.from_pydict(out)
+        return Packed(pa.RecordBatch.from_pydict(out), counts)
     rows = pa.RecordBatch.from_pydict(out)
-    return rows if passes.all() else rows.filter(pa.array(passes))
+    return Packed(rows if passes.all() else rows.filter(pa.array(passes)), counts)
 
 
 def _hash_key(
