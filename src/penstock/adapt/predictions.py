@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from penstock.adapt.figures.steps import inner_names, steps_of
-from penstock.engine.reports.parts import ModuleReport, OperatorReport, Prediction
+from penstock.engine.reports.parts import InputReport, ModuleReport, OperatorReport, Prediction
 from penstock.engine.reports.report import Report
 from penstock.engine.state.modules import Module
 from penstock.optimize.estimate import estimate_of_kept
@@ -28,7 +28,7 @@ class Predictions:
     def told(self, report: Report) -> Report:
         """The report with what was expected beside everything that was measured."""
         inputs = {
-            alias: replace(each, predicted_rate=self._rate(alias))
+            alias: InputReport(**{**vars(each), "predicted_rate": self._rate(alias)})
             for alias, each in report.inputs.items()
         }
         return replace(
@@ -93,8 +93,9 @@ class Predictions:
             predicted = None if figures is None else figures.selectivity.value
         else:
             predicted = self._yields.get((each.driver, each.route, each.operator))
-        return replace(each, predicted=predicted)
+        return OperatorReport(**{**vars(each), "predicted": predicted})
 
     def _module(self, name: str, each: ModuleReport) -> ModuleReport:
         place = Module(name).place
-        return replace(each, predicted=None if place is None else self._sizes.get(place[0]))
+        predicted = None if place is None else self._sizes.get(place[0])
+        return ModuleReport(each.tuples, each.bytes, predicted)

@@ -23,7 +23,7 @@ Int64s = NDArray[np.int64]
 
 # Rows of a target, and combinations, that stand for all: so many tell the part in reach to a few
 # per cent (`adapt/figures/readings.py` counts that), in some twenty microseconds.
-_ROWS = 1 << 9
+_ROWS = 1 << 8
 _COMBINATIONS = 1 << 8
 _LEAST = 1 << 7
 _BOUNDS = frozenset((TS, UNTIL, SEQUENCE, END))
