@@ -18,7 +18,7 @@ from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario, Stretc
 STEP = 2.0
 """Seconds of a batch, and of all windows but the hub's."""
 HUB_WINDOW = 0.2
-MANY, ONE = 300.0, 1.0
+MANY, ONE = 200.0, 1.0
 """Tuples that one of the hub finds in the window of the faster of a pair, and in those of others.
 With fewer, reading would outweigh the probes."""
 SWAP = 100.0
