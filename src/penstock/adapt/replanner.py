@@ -150,6 +150,7 @@ class Replanner:
             old_work=self.corrections.work(running),
             new_work=self.corrections.work(best),
             rebuild=best.rebuild,
+            fill=best.fill,
             busy=standing.busy,
             largest_window=standing.largest_window,
             regime=standing.regime,

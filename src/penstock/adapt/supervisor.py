@@ -226,7 +226,9 @@ class StreamSupervisor:
         return self._predictions.told(report)
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
-        self.running, self._identity = plan, identity(plan)
+        before, self.running, self._identity = self._identity, plan, identity(plan)
+        if self._identity != before:
+            self._watch.begin_conditions()
         self._predictions = Predictions(plan, known)
         return plan
 

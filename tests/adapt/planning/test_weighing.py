@@ -8,7 +8,7 @@ import pytest
 
 from penstock.adapt.planning.expected import Expectation, Load
 from penstock.adapt.planning.planner import BackgroundPlanner
-from penstock.adapt.planning.rebuild import rebuild_seconds
+from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
 from penstock.adapt.planning.weighing import Question, weigh, work_of_plan
 from penstock.cql import parse
 from penstock.figure import Figure
@@ -81,6 +81,15 @@ def test_only_inner_joins_that_are_not_there_are_rebuilt(
     problem = Problem(known.query, known)
     plans = [forced_plan(known.query, text) for text in (running, new)]
     assert (rebuild_seconds(problem, *plans) > 0.0) is rebuilds
+
+
+def test_only_large_windows_fill_themselves(known: Known) -> None:
+    problem = Problem(known.query, known)
+    tree = forced_plan(known.query, "((a b) c)")
+    few, many = (with_rows(problem, dict.fromkeys("abc", rows)) for rows in (1e4, 1e5))
+    assert fill_seconds(few, tree) == 0.0
+    assert fill_seconds(many, tree) == pytest.approx(9.0, rel=1e-3)
+    assert fill_seconds(many, forced_plan(known.query, "a: b c; b: a c; c: a b")) == 0.0
 
 
 def test_full_windows_take_what_the_plan_needs_in_the_long_run(known: Known) -> None:

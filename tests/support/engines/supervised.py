@@ -31,7 +31,7 @@ STEADY_HAND = replace(DEFAULT_SETTINGS, outcome_errors=1e9)
 """Settings of a run that takes nothing back: seconds of a test are not those of a run."""
 
 
-HASTY = replace(DEFAULT_SETTINGS, judged_batches=4, barred_batches=1_000)
+HASTY = replace(DEFAULT_SETTINGS, judged_batches=4, judged_every=1, barred_batches=1_000)
 """Settings of a run that judges soon, and for long."""
 
 

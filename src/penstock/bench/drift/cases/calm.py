@@ -120,7 +120,7 @@ def wrong_stats(size: Size, setting: Setting) -> Righted:
 def wrongly_declared(size: Size) -> Scenario:
     """One regime all along."""
     regime = rates_of(STAR3, size.rate, STAR3.pair[1], SWAP)
-    return scenario_of("wrong_stats", STAR3, (Stretch(regime, 2 * size.batches),))
+    return scenario_of("wrong_stats", STAR3, (Stretch(regime, size.batches),))
 
 
 def _told(scenario: Scenario, query: Query, setting: Setting) -> Known:

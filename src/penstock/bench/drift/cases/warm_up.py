@@ -12,10 +12,10 @@ import pyarrow as pa
 from penstock.bench.drift.streams.scenario import Scenario, Stretch
 from penstock.bench.drift.streams.spans import Span
 
-BATCHES = 4
-"""Batches of each regime. By the third of the last one a supervisor has asked for plans, and
-windows are full of the regime's tuples."""
-HOPELESS = 1.4
+BATCHES = 3
+"""Batches of each regime. By the third one a supervisor has asked for plans, and windows are full
+of the regime's tuples."""
+HOPELESS = 1.3
 """A plan that takes so many times the work of the best need not be run as a whole: batches of one
 regime differ by less."""
 

@@ -39,7 +39,7 @@ class Size:
     tied_seconds: float = 1_200.0
 
 
-QUICK = Size(1.5, 300.0, 6_000.0, 2_000.0, has_sine=False, tied_seconds=300.0)
+QUICK = Size(1.5, 300.0, 4_000.0, 1_500.0, has_sine=False, tied_seconds=300.0)
 
 
 def square(size: Size) -> Scenario:
