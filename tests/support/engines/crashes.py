@@ -119,7 +119,7 @@ def perform(run: Run) -> None:
 
 
 def _trained(run: Run) -> Retrained:
-    return Retrained(run.plan(0), store.Store(Place.of(run.checkpoint)))
+    return Retrained(run.plan(0), parse(run.text), store.Store(Place.of(run.checkpoint)))
 
 
 def _arm_later(crash: Crash) -> None:

@@ -30,9 +30,10 @@ MESHES = PlanOptions(kinds=frozenset({"mesh"}), engine="local")
 class Retrained:
     """Follows a mesh by the newest training in every second batch, and the first plan in others."""
 
-    def __init__(self, first: Plan, store: Store):
+    def __init__(self, first: Plan, query: Query, store: Store):
         self._first = first
-        self._query: Query = first.query
+        # As it was written: the query of a plan may have filters that wait for the joins.
+        self._query = query
         self._trainer = Trainer(self._query, settings=EAGER, store=store)
         self._by: Trained = {}
 
