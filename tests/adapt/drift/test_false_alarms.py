@@ -100,13 +100,15 @@ def test_a_key_that_few_tuples_share_raises_none(seed: int) -> None:
         counts = [rng.multinomial(rng.binomial(NEW, 0.01), [0.25] * 4) for _ in "ab"]
         hashes = np.array([1, 2, 3, 4], np.uint64) << np.uint64(60)
         sketches = {
-            alias: Sketch(float(NEW), 1.0, hashes[mine > 0], mine[mine > 0].astype(float))
+            alias: Sketch(
+                float(NEW), float(NEW), 1.0, hashes[mine > 0], mine[mine > 0].astype(float)
+            )
             for alias, mine in zip("ab", counts, strict=True)
         }
         matching = overlaps(sketches)[frozenset("ab")].matching
         found = float(counts[0] @ counts[1])
         probed = Probed(step, found, float(NEW) * NEW, float(NEW), 1.0)
-        return {Equal(group, "probe"): probed.reading(matching)}
+        return {Equal(group, "probe"): probed.reading(matching, known=1.0)}
 
     assert reading(0)[Equal(group, "probe")].hits < NEW / 20
     assert alarms(reading) <= 1
