@@ -15,7 +15,8 @@ from penstock.engine.rows.columns import TS, UNTIL, hash_name
 from penstock.engine.state.store import Chunk
 from penstock.query import TimeWindow
 
-WINDOW = TimeWindow(extent=10 * MICROS, slide=1)
+EXTENT = 10 * MICROS
+WINDOW = TimeWindow(extent=EXTENT, slide=1)
 
 
 def chunks(sizes: Sequence[int], keys: int, seed: int) -> list[Chunk]:
@@ -34,9 +35,9 @@ def _chunk(rng: np.random.Generator, size: int, second: int, keys: int) -> Chunk
 
 def met(found: Sequence[Chunk], times: NDArray[np.int64]) -> tuple[float, int]:
     """What is told to be in reach of new tuples, and what is."""
-    control = {TS: times, UNTIL: times + WINDOW.extent}
+    control = {TS: times, UNTIL: times + EXTENT}
     births = np.concatenate([chunk.times for chunk in found])
-    near = np.abs(births[None, :] - times[:, None]) <= WINDOW.extent
+    near = np.abs(births[None, :] - times[:, None]) <= EXTENT
     return Reach.of(found, 1.0, 1).met((WINDOW,), control), int(near.sum())
 
 
