@@ -50,7 +50,9 @@ MAY_IMPORT = {
     "lab": frozenset({"query", "plan", "kernels", "engine"}),
     "sampling": frozenset({"query", "stats", "plan", "optimize", "engine"}),
     "calibration": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "lab"}),
-    "adapt": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "sampling"}),
+    "adapt": frozenset(
+        {"query", "cql", "stats", "plan", "optimize", "kernels", "engine", "sampling"}
+    ),
     "api": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "adapt"}),
     "bench": ALL - {"cli", "experiments"},
     "experiments": ALL - {"cli"},

@@ -309,10 +309,12 @@ class ContinuousQuery:
     ) -> tuple[ContinuousQuery, RunOptions]:
         """The query as it goes on from a checkpoint, and its options with who follows its streams.
 
-        What an earlier run has measured counts more than what is given.
+        What an earlier run has measured counts more than what is given. A plan that was pinned
+        there is followed, unless this caller forces one or says how to plan again.
         """
         from penstock.adapt.follow import (
             as_mode,
+            pinned_at,
             shedder_for,
             supervisor_for,
             trainer_for,
@@ -320,16 +322,20 @@ class ContinuousQuery:
         )
         from penstock.adapt.resume import with_measured
 
-        mode, query = as_mode(replan, self.options), self
+        mode, query, wanted = as_mode(replan, self.options), self, self.options
+        is_free = replan is None and wanted.plan is None
+        pin = pinned_at(options.checkpoint, self.query) if is_free else None
         if mode == "on":
             query = replace(self, known=with_measured(self.known, options.checkpoint))
-        options = with_delay(options, query.options)
-        shedder = shedder_for(query.query, options, query.options)
-        trainer = trainer_for(query.query, options, query.options)
+        if pin is not None:
+            mode, query = "off", replace(query, options=replace(wanted, plan=pin))
+        options = with_delay(options, wanted)
+        shedder = shedder_for(query.query, options, wanted)
+        trainer = trainer_for(query.query, options, wanted)
         supervisor = supervisor_for(
-            query.plan, query.known, query.options, mode, shedder=shedder, trainer=trainer
+            query.plan, query.known, wanted, mode, shedder=shedder, trainer=trainer
         )
-        return query, replace(options, supervisor=supervisor)
+        return query, replace(options, supervisor=supervisor, pin=pin)
 
     def check(
         self,

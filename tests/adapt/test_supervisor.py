@@ -72,6 +72,15 @@ def test_a_step_is_noticed_and_followed(
     assert run.results == follow(query, tmp_path / "off", "off").results
 
 
+def test_an_answer_that_comes_between_two_batches_is_taken_by_the_next(tmp_path: Path) -> None:
+    query = planned(RATES, tmp_path / "data")
+    inline = follow(query, tmp_path / "inline")
+    beside = follow(query, tmp_path / "beside", planning="background")
+    assert [b for b in beside.switches if b >= 12] == [b for b in inline.switches if b >= 12]
+    assert beside.reports[-1].plan == inline.reports[-1].plan
+    assert len(inline.switches) > 1
+
+
 def test_a_query_without_statistics_soon_has_the_plan_that_the_truth_gives(
     tmp_path: Path,
 ) -> None:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 import penstock as ps
 from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.state.hold import is_held
 from penstock.errors import CheckpointError, SourceError, UsageError
 from penstock.plan.text.parse import render_plan
 from support.waiting import wait_until
@@ -50,7 +51,7 @@ def start(request: pytest.FixtureRequest, text: str, tmp_path: Path) -> Start:
 
 def is_free(run: Any) -> bool:
     """Whether another run may have the checkpoint."""
-    return run.pipeline.checkpoint._lock is None
+    return not is_held(run.pipeline.checkpoint.store)
 
 
 def test_a_run_reads_all_there_is_and_ends(start: Start) -> None:

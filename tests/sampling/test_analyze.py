@@ -281,6 +281,27 @@ def test_distinct_counts_include_what_was_not_seen() -> None:
     assert estimate_distinct(codes[:0], is_whole=False) is None
 
 
+def test_of_values_that_are_all_different_there_are_no_more_than_can_be() -> None:
+    """Without a value that came twice Chao's estimate is half the square of those seen."""
+    codes = np.arange(5_000)
+    for alive, value in ((12_000.0, 12_000.0), (100.0, 5_000.0)):
+        assert estimate_distinct(codes, is_whole=False, alive=alive) == Figure(
+            value, "sampled", value
+        )
+    table = estimate_distinct(codes, is_whole=False, rows=7_000.0)
+    assert table == Figure(7_000.0, "sampled", 7_000.0)
+    # Where some came twice it is known how many there are, whatever a window holds.
+    drawn = np.random.default_rng(1).integers(0, 10_000, 8_000)
+    assert near(estimate_distinct(drawn, is_whole=False, alive=10.0), 10_000)
+
+
+def test_a_key_that_is_unique_has_as_many_values_as_its_window_holds() -> None:
+    text = made("A", 1000, "k: sequence()", 1) + made("B", 1000, "k: uniform(0, 50)", 1)
+    query = parse(text + "SELECT * FROM A [RANGE 20 SECONDS], B [NOW] WHERE A.k = B.k")
+    distinct = analyze(query, rows=4_000).streams["A"].distinct["k"].value
+    assert abs(distinct / 20_000 - 1) < 0.1
+
+
 def test_no_hit_is_half_a_hit() -> None:
     assert estimate_fraction(0, 100).value == 0.005
     assert estimate_fraction(100, 100).value == 1.0

@@ -14,10 +14,12 @@ from penstock.adapt.training.trainer import Trainer
 from penstock.duration import Duration
 from penstock.engine.places.place import Place
 from penstock.engine.run.options import RunOptions
+from penstock.engine.state.pin import read_pin
 from penstock.engine.state.store import Store
-from penstock.errors import UsageError
+from penstock.errors import PenstockError, UsageError
 from penstock.optimize.options import PlanOptions
 from penstock.plan.plan import Plan
+from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.query import Query
 from penstock.query.goal import Steady
 from penstock.stats.known import Known
@@ -34,6 +36,15 @@ def as_mode(given: object, options: PlanOptions) -> Mode:
             hint="replan is on (switch plans), advise (only say what would be better) or off",
         )
     return mode
+
+
+def pinned_at(checkpoint: str, query: Query) -> str | None:
+    """The text of the plan that an earlier run was ordered to follow; None of another query's."""
+    pin = read_pin(Store(Place.of(checkpoint)))
+    try:
+        return None if pin is None else render_plan(forced_plan(query, pin))
+    except PenstockError:
+        return None
 
 
 def with_delay(options: RunOptions, planning: PlanOptions) -> RunOptions:

@@ -62,3 +62,6 @@ class Trains(Protocol):
 
     def training(self, statistics: Statistics) -> tuple[Trained, Mapping[str, str]]:
         """Training by the sample as it is now, and why streams have none."""
+
+    def close(self) -> None:
+        """The run has ended."""

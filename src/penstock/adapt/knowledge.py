@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 
 from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.measured import Measured
-from penstock.adapt.figures.overlay import figure_in, given_of, overlaid
-from penstock.adapt.figures.subject import Equal, Subject, described
+from penstock.adapt.figures.overlay import UNKNOWN, figure_in, given_of, overlaid
+from penstock.adapt.figures.subject import Cost, Equal, Subject, described
 from penstock.adapt.figures.tables import Tables, tables_of
 from penstock.adapt.figures.track import Reading
 from penstock.adapt.helpers import Trains
@@ -31,6 +31,8 @@ class Knowledge:
         self.figures = Figures(known.query, settings)
         self.weighed = known
         self._measured: Mapping[Subject, Measured] | None = None
+        self._recent: Known | None = None
+        self._age = 0
         self.factor: float | None = None
         self._given = given_of(known)
         self._settings = settings
@@ -38,12 +40,12 @@ class Knowledge:
 
     def take(self, report: Report, facts: Sequence[Fact], plan: Plan) -> dict[Subject, Reading]:
         """Take a batch in; what it says by itself."""
-        self._measured = None
+        self._measured, self._age = None, self._age + 1
         return self.figures.take(report, facts, plan)
 
     def restart(self, subject: Subject, readings: int) -> int:
         """Forget all but the latest readings of a figure; the batches that are left."""
-        self._measured = None
+        self._measured = self._recent = None
         return self.figures.restart(subject, readings)
 
     @property
@@ -60,6 +62,13 @@ class Knowledge:
     def known(self, statistics: Statistics | None = None) -> Known:
         """All that is known now, what is missing guessed; seconds as the model has them."""
         return complete(self.first.query, statistics or self.statistics(), self.first.costs)
+
+    def recent(self) -> Known:
+        """What is known, or was some batches ago if nothing has drifted since: for those that look
+        at all batches, to whom the last digits do not matter."""
+        if self._recent is None or self._age >= self._settings.told_every:
+            self._recent, self._age = self.known(), 0
+        return self._recent
 
     def question(self, trainer: Trains | None = None) -> Callable[[], Known]:
         """Who makes what is known now, in any thread, with seconds as batches have taken them."""
@@ -84,7 +93,7 @@ class Knowledge:
                 each.value,
                 each.value * each.relative_error if each.hits else None,
                 subject.unit,
-                figure_in(predicted, subject).value,
+                _predicted(predicted, subject),
             )
             for subject, each in self.measured.items()
         )
@@ -105,8 +114,18 @@ class Knowledge:
         if now is None or min(base.value, now.value) <= 0.0:
             return False
         factor = max(now.value, base.value) / min(now.value, base.value) - 1.0
-        noise = self._settings.moved_errors * each.relative_error
-        return factor > self._settings.moved and (factor > noise or not each.hits)
+        if not each.hits:
+            # The most that it can be, which falls with every batch in which none comes.
+            return factor > self._settings.none_moved
+        is_cost = isinstance(subject, Cost)
+        least = self._settings.cost_moved if is_cost else self._settings.moved
+        return factor > max(least, self._settings.moved_errors * each.relative_error)
+
+
+def _predicted(known: Known, subject: Subject) -> float | None:
+    """The value that plans were chosen by; None where nothing was known of it."""
+    figure = figure_in(known, subject)
+    return None if figure == UNKNOWN else figure.value
 
 
 def trained(statistics: Statistics, trainer: Trains | None) -> Statistics:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from penstock.adapt.figures.steps import inner_names, steps_of
-from penstock.engine.reports.parts import ModuleReport, OperatorReport, Prediction
+from penstock.engine.reports.parts import InputReport, ModuleReport, OperatorReport, Prediction
 from penstock.engine.reports.report import Report
 from penstock.engine.state.modules import Module
-from penstock.optimize.estimate import estimate
+from penstock.optimize.estimate import estimate_of_kept
+from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem, gain
 from penstock.plan.plan import Plan
-from penstock.query.goal import STEADY
 from penstock.stats.known import Known
 
 
@@ -28,7 +28,7 @@ class Predictions:
     def told(self, report: Report) -> Report:
         """The report with what was expected beside everything that was measured."""
         inputs = {
-            alias: replace(each, predicted_rate=self._rate(alias))
+            alias: InputReport(**{**vars(each), "predicted_rate": self._rate(alias)})
             for alias, each in report.inputs.items()
         }
         return replace(
@@ -41,14 +41,20 @@ class Predictions:
 
     @cached_property
     def problem(self) -> Problem:
-        known = replace(self.known, query=self.plan.query)
-        return with_early(Problem(self.plan.query, known), self.plan.early)
+        """The problem behind the drop boxes, with what is aggregated early."""
+        kept = tuple(self._kept(flow) for flow in self._given.inputs)
+        return with_early(self._given.with_flows(kept), self.plan.early)
 
     @cached_property
     def whole(self) -> Prediction:
-        known = replace(self.known, query=self.plan.query)
-        found = estimate(Problem(self.plan.query, known), self.plan, STEADY, sheds=False)
-        return Prediction(found.utilization, found.output_rate, found.state)
+        found = estimate_of_kept(self._given, self.plan)
+        told = found.output_rate if found.changes is None else found.changes
+        return Prediction(found.utilization, told, found.state)
+
+    @cached_property
+    def _given(self) -> Problem:
+        """The problem before anything is folded or shed."""
+        return Problem(self.plan.query, replace(self.known, query=self.plan.query))
 
     @cached_property
     def _yields(self) -> Mapping[tuple[str, int, str], float]:
@@ -71,6 +77,12 @@ class Predictions:
         }
         return {flow.alias: flow.window for flow in problem.inputs} | inner
 
+    def _kept(self, flow: Flow) -> Flow:
+        """What a drop box leaves of a flow: a time window shrinks with it, a ROWS window not."""
+        x = self.plan.drops.fraction(flow.alias)
+        window = flow.window * (x if flow.shrinks else 1.0)
+        return replace(flow, rate=x * flow.rate, raw_rate=x * flow.raw_rate, window=window)
+
     def _rate(self, alias: str) -> float | None:
         figure = self.known.rates.get(alias)
         return None if figure is None else figure.value
@@ -81,8 +93,9 @@ class Predictions:
             predicted = None if figures is None else figures.selectivity.value
         else:
             predicted = self._yields.get((each.driver, each.route, each.operator))
-        return replace(each, predicted=predicted)
+        return OperatorReport(**{**vars(each), "predicted": predicted})
 
     def _module(self, name: str, each: ModuleReport) -> ModuleReport:
         place = Module(name).place
-        return replace(each, predicted=None if place is None else self._sizes.get(place[0]))
+        predicted = None if place is None else self._sizes.get(place[0])
+        return ModuleReport(each.tuples, each.bytes, predicted)

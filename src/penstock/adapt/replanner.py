@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from penstock.adapt.planning.budget import Budget
-from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.planner import BackgroundPlanner, Planning
 from penstock.adapt.planning.weighing import Candidate, Question, Weighed
 from penstock.adapt.settings import Settings
@@ -21,6 +20,9 @@ from penstock.stats.known import Known
 
 Mode = Literal["on", "advise", "off"]
 MODES: tuple[Mode, ...] = ("on", "advise", "off")
+
+_DOUBLED = 10
+"""Times that a pause is doubled at the most."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Replanner:
         self.options = options
         self._settings = settings
         self._asked = -settings.weigh_every
-        self._has_stayed = False
+        self._stayed = 0
         self._answer: Weighed | None = None
         self._saved = 0.0
 
@@ -67,14 +69,20 @@ class Replanner:
         """Whether plans are to be weighed again."""
         if self.mode == "off" or self.planner.is_busy or standing.regime <= 0.0:
             return False
-        is_calm = self._has_stayed and standing.since_drift >= self._settings.dwell_batches
-        pause = self._settings.stay_every if is_calm else self._settings.weigh_every
-        passed = standing.number - self._asked
         if has_drifted:
             self._budget.renew()
+            self._stayed = 0
             return True
-        is_due = passed > 0 and passed % pause == 0 and self._budget.allows_weighing
-        return is_due and has_moved()
+        passed = standing.number - self._asked
+        is_due = passed > 0 and passed % self._pause(standing) == 0
+        return is_due and self._budget.allows_weighing and has_moved()
+
+    def _pause(self, standing: Standing) -> int:
+        """Batches between two weighings: the more of them have changed nothing, the longer."""
+        settings = self._settings
+        if not self._stayed or standing.since_drift < settings.dwell_batches:
+            return settings.weigh_every
+        return min(settings.stay_most, settings.stay_every << min(self._stayed - 1, _DOUBLED))
 
     def ask(self, known: Callable[[], Known], running: Plan, standing: Standing) -> None:
         """Have plans weighed by the figures of now."""
@@ -82,21 +90,22 @@ class Replanner:
         self._budget.weigh()
         self.planner.ask(Question(known, self.options, running, standing.rows))
 
-    def decide(self, running: Plan, standing: Standing) -> tuple[Weighed | None, Change | None]:
+    def decide(self, running: str, standing: Standing) -> tuple[Weighed | None, Change | None]:
         """What was weighed, if anything, and what is to be told; a switch is then the `last`.
 
-        An answer stands until the next: what is not worth it yet may be when the streams have been
-        as they are for longer.
+        `running` is the identity of the plan that runs. An answer stands until the next: what is
+        not worth it yet may be when the streams have been as they are for longer.
         """
-        self._answer = answer = self.planner.answer() or self._answer
-        if answer is None or self.mode == "off" or answer.running.identity != identity(running):
+        new = self.planner.answer()
+        self._answer = answer = new or self._answer
+        self._stayed += new is not None
+        if answer is None or self.mode == "off" or answer.running.identity != running:
             return None, None
-        self._has_stayed = True
         for candidate in self.corrections.better(answer, standing.number):
             offer = self._offer(answer.running, candidate, standing)
             found = verdict(offer, self._settings)
             if found.is_worth_it:
-                self._has_stayed = False
+                self._stayed = 0
                 return answer, self._followed(answer, candidate, offer, found.reason, standing)
         return answer, None
 
@@ -141,6 +150,7 @@ class Replanner:
             old_work=self.corrections.work(running),
             new_work=self.corrections.work(best),
             rebuild=best.rebuild,
+            fill=best.fill,
             busy=standing.busy,
             largest_window=standing.largest_window,
             regime=standing.regime,

@@ -54,31 +54,45 @@ class Settings:
     """A figure that is off by so much since plans were last weighed makes them be weighed again:
     what changes less can hardly bring a plan its margin (Feldera takes the same)."""
 
-    moved_errors: float = 2.5
-    """How many times its error a figure must have moved, too; or chance would be followed."""
+    cost_moved: float = 1.0
+    """The same for the seconds of a condition, by which plans seldom differ: twice as many. They
+    vary by half from batch to batch with what else the machine does, which no error tells."""
+
+    none_moved: float = 3.0
+    """The same where no event has come yet, and the figure is the most that it can be: a fourth of
+    what it was taken for."""
+
+    moved_errors: float = 3.0
+    """How many times its error a figure must have moved, too; or chance would be followed: of ten
+    figures, one in forty looks."""
 
     weigh_every: int = 2
     """Batches between two weighings without a drift: what moves slowly can wait for the next."""
 
     stay_every: int = 5
-    """Batches between weighings that all found the running plan the best: where figures wander
-    without a better plan, asking at each step is work for nothing."""
+    """Batches until the next weighing after one that found the running plan the best, and twice as
+    many after each further one: where figures wander without a better plan, asking at each step is
+    work for nothing."""
 
-    free_weighings: int = 3
+    stay_most: int = 40
+    """Batches between two weighings at the most: what moves too slowly to be a drift is then seen
+    within a few minutes."""
+
+    free_weighings: int = 2
     """Weighings after the start, and after each drift, whatever they take: the first figures are
-    rough, and two corrections of them are worth more than their time."""
+    rough, and a correction of them is worth more than its time."""
 
     planning_share: float = 0.01
     """Part of a run's work that all other weighings may take: half of what following the streams
     may cost in all."""
 
-    weighing_seconds: float = 0.003
-    """CPU-seconds of a weighing, times the square of the number of inputs: 27 ms for three."""
+    weighing_seconds: float = 0.0007
+    """CPU-seconds of a weighing, times the square of the number of inputs: 6 ms for three."""
 
-    training_of_stream: float = 0.3
+    training_of_stream: float = 0.02
     """CPU-seconds that it takes to train by the sample of one stream."""
 
-    training_payback: float = 10.0
+    training_payback: float = 100.0
     """How many times the seconds of training a run must have worked before it is tried for the
     first time, or without a reason again: most streams have no classes that differ."""
 
@@ -109,8 +123,12 @@ class Settings:
     """The same as long as a drift, or the start, is less than `dwell_batches` ago: the first
     figures after a change are rough, and a better plan shall not wait for ten batches."""
 
-    judged_batches: int = 10
-    """Batches over which what came of a switch is compared with its promise."""
+    judged_batches: int = 6
+    """Batches by which what came of a switch is compared with its promise."""
+
+    judged_every: int = 2
+    """Every so many batches after a switch is one of them: to reckon what both plans take for a
+    batch takes half a millisecond."""
 
     least_outcome: float = 0.1
     """Part of its promise that a switch must keep: below it, Flink's autoscaler too calls a change
@@ -142,9 +160,9 @@ class Settings:
     sketched_every: int = 8
     """Batches between two looks at all sets of sketches; a drift of a pair makes one at once."""
 
-    told_every: int = 4
-    """Batches between two reports that have the figures as a stats file: a restart loses no more
-    than what came after the last of them."""
+    told_every: int = 8
+    """Batches between two reports that put the figures together anew, and have them as a stats
+    file: that takes a millisecond, and a restart loses no more than what came after the last."""
 
     sketch_keys: int = 2_048
     """Different hashes of a key that are kept of each input: at 256 a pair's selectivity is known
@@ -242,7 +260,12 @@ class Settings:
     better how often keys meet."""
 
     sample_enough: int = 1_500
-    """Tuples of a stream below which every batch draws some: two batches of a fast stream."""
+    """Tuples of a stream below which it is drawn from until it has been twice, and then in some
+    batches: two batches of a fast stream."""
+
+    sample_fill: int = 8
+    """Batches from one draw of a slow stream to the next as long as it has not enough: to draw in
+    all of them would take longer than all else that is done for so few tuples."""
 
     sample_draw: int = 1_000
     """Tuples of each stream that a batch draws: what is dear is to read the columns that training

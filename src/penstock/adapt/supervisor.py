@@ -9,6 +9,7 @@ from threading import Thread
 from penstock.adapt.drift.detector import load_windows
 from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
+from penstock.adapt.figures.sizes import window_rows
 from penstock.adapt.figures.subject import Subject
 from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.knowledge import Knowledge
@@ -24,7 +25,6 @@ from penstock.engine.control.order import Order
 from penstock.engine.join.sampling import Draw
 from penstock.engine.reports.parts import Change, FigureReport
 from penstock.engine.reports.report import Report
-from penstock.engine.state.modules import Module
 from penstock.engine.wire.facts import Fact
 from penstock.errors import PlanError, UsageError
 from penstock.optimize.options import PlanOptions
@@ -87,7 +87,8 @@ class StreamSupervisor:
         if self._standing is None:
             return None
         standing = replace(self._standing, number=number)
-        weighed, change = self.replanner.decide(running, standing)
+        mine = self._identity if running is self.running else identity(running)
+        weighed, change = self.replanner.decide(mine, standing)
         if weighed is not None:
             self.knowledge.weighed = weighed.known
         if change is None:
@@ -143,8 +144,9 @@ class StreamSupervisor:
     def close(self) -> None:
         """End the planning beside the run."""
         self.replanner.planner.close()
-        if self._shedder is not None:
-            self._shedder.close()
+        for helper in (self._shedder, self._trainer):
+            if helper is not None:
+                helper.close()
 
     # Drift and outcomes
 
@@ -165,7 +167,7 @@ class StreamSupervisor:
         if not self.figures.reader(plan).is_pure(report):
             return
         load = _load(report, self.figures.span)
-        judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.known)
+        judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.recent)
         self.knowledge.factor = self._follow_up.judge.factor or self.knowledge.factor
         if judged is None:
             return
@@ -209,7 +211,7 @@ class StreamSupervisor:
             largest_window=self.figures.largest_window,
             busy=1.0 if report.busy is None else report.busy,
             backlog=sum(report.backlog.values()),
-            rows=_rows(report),
+            rows=window_rows(report),
         )
 
     def _told(self, report: Report) -> Report:
@@ -224,7 +226,9 @@ class StreamSupervisor:
         return self._predictions.told(report)
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
-        self.running, self._identity = plan, identity(plan)
+        before, self.running, self._identity = self._identity, plan, identity(plan)
+        if self._identity != before:
+            self._watch.begin_conditions()
         self._predictions = Predictions(plan, known)
         return plan
 
@@ -259,13 +263,7 @@ class StreamSupervisor:
         self._watch.windows = load_windows(self._settings)
 
 
-def _rows(report: Report) -> dict[str, float]:
-    """The rows of each input's window, and of inner joins, by name."""
-    places = {Module(name).place: each.tuples for name, each in report.modules.items()}
-    return {place[0]: float(tuples) for place, tuples in places.items() if place is not None}
-
-
 def _load(report: Report, span: float) -> Load:
     """What a batch had to do."""
     kept = {alias: float(each.tuples - each.shed) for alias, each in report.inputs.items()}
-    return Load(span, kept, _rows(report))
+    return Load(span, kept, window_rows(report))

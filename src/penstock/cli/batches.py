@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # What shells and typer give for Ctrl-C.
 _INTERRUPTED = 130
+_PINNED = "it follows the plan that was pinned, {}; --replan on plans again"
 # The checkpoint of a run that keeps none, until it begins and has a folder.
 _TEMPORARY = "temporary"
 
@@ -95,6 +96,8 @@ def run_in_batches(
             refuse_infeasible(query.decision)
             options = replace(options, checkpoint=place, report=progress)
             query, options = query.followed(options, batches.replan)
+            if options.pin is not None:
+                print(f"note: {_PINNED.format(options.pin)}", file=sys.stderr)
             if engine == "local":
                 _run_here(query, options, signals)
             else:
@@ -131,17 +134,24 @@ def _run_here(query: ContinuousQuery, options: RunOptions, signals: Signals) -> 
 def _run_on_spark(
     query: ContinuousQuery, options: RunOptions, signals: Signals, session: Session
 ) -> None:
+    from penstock.engine.reports.announce import announced
+    from penstock.engine.run.handle import head_of
     from penstock.engine.run.preflight import check_start
+    from penstock.engine.state.hold import Hold
 
     check_start(query.query, options, "spark")
     from penstock.engine.spark.session import own_session
     from penstock.engine.spark.start import start
 
-    print("starting Spark …", file=sys.stderr)
-    with own_session(session.master, session.settings) as spark:
+    with ExitStack() as stack:
+        # Spark takes seconds to start: the run is known, and may be told something, before that.
+        hold = stack.enter_context(closing(Hold(options.checkpoint)))
+        stack.enter_context(announced(hold.store, head_of(query.query, options, "spark")))
+        print("starting Spark …", file=sys.stderr)
+        spark = stack.enter_context(own_session(session.master, session.settings))
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
-        with start(query.plan, spark, options) as run:
+        with start(query.plan, spark, options, hold) as run:
             signals.stop_with(stopping.set)
             while not stopping.is_set() and not run.await_termination(0.2):
                 pass

@@ -9,7 +9,8 @@ from functools import partial
 from threading import TIMEOUT_MAX, RLock
 
 from penstock.arguments import as_flag, as_seconds
-from penstock.engine.run.handle import Handle, has_ended, message_of, within_itself
+from penstock.engine.reports.announce import announced, message_of
+from penstock.engine.run.handle import Handle, has_ended, head_of, within_itself
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
@@ -50,20 +51,22 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
         options.checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
     )
     try:
-        feed = Feed(query.sources.values(), held.store)
-        pipeline = Pipeline(
-            plan,
-            held,
-            sink,
-            overwrite=options.overwrite,
-            supervisor=options.supervisor,
-            keeps_boxes=options.delay is not None,
-            rebuilt_at_once=options.rebuilt_at_once,
-        )
+        with announced(held.store, head_of(query, options, "local")):
+            feed = Feed(query.sources.values(), held.store)
+            pipeline = Pipeline(
+                plan,
+                held,
+                sink,
+                overwrite=options.overwrite,
+                supervisor=options.supervisor,
+                keeps_boxes=options.delay is not None,
+                rebuilt_at_once=options.rebuilt_at_once,
+                pin=options.pin,
+            )
+            return LocalRun(pipeline, feed, options)
     except BaseException:
         held.close()
         raise
-    return LocalRun(pipeline, feed, options)
 
 
 class LocalRun(Handle):

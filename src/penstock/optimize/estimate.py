@@ -19,11 +19,13 @@ from penstock.optimize.model.work import combinations_of, output_of, state_of
 from penstock.optimize.shedding.keeping import best_fractions, by_alias
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
+from penstock.plan.text.parse import render_plan
 from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches, leaves
 from penstock.query import TimeWindow
-from penstock.query.goal import By, First, Goal, Steady
+from penstock.query.goal import STEADY, By, First, Goal, Steady
 
 TRIGGER = 1.0
 """Seconds between batches for which plans are ranked: the default, for a plan knows no other."""
@@ -35,6 +37,16 @@ _PATIENCE = 3.2e9
 def needed_by(problem: Problem, plan: Plan) -> float:
     """Seconds of work a second of a plan without drop boxes."""
     problem.effort.evaluations += 1
+    if not isinstance(plan, MultiwayJoin | TreeJoin):
+        return _needed(problem, plan)
+    # Searches ask for the same plans again and again.
+    found, text = problem.works, render_plan(plan)
+    if text not in found:
+        found[text] = _needed(problem, plan)
+    return found[text]
+
+
+def _needed(problem: Problem, plan: Plan) -> float:
     return value(load_of(with_early(problem, plan.early), plan), [1.0] * problem.size)
 
 
@@ -46,15 +58,29 @@ def estimate(
     The output that they leave is within the tolerance of the most there can be; with early inputs,
     of the most that is found near the fractions for tuples that do not fold.
     """
-    output, needed = output_of(problem), needed_by(problem, plan)
     x: tuple[float, ...] = (1.0,) * problem.size
+    needed = needed_by(problem, plan)
     is_over = needed > problem.known.capacity.value
     if sheds and isinstance(goal, Steady) and is_over and _has_sizes(problem):
         x = best_fractions(problem, plan, tolerance)
+    return _estimate_at(problem, plan, goal, x, needed)
+
+
+def estimate_of_kept(problem: Problem, plan: Plan) -> Estimate:
+    """The estimate of a plan with the drop boxes that it has."""
+    x = tuple(plan.drops.fraction(flow.alias) for flow in problem.inputs)
+    return _estimate_at(problem, plan, STEADY, x, needed_by(problem, plan))
+
+
+def _estimate_at(
+    problem: Problem, plan: Plan, goal: Goal, x: tuple[float, ...], needed: float
+) -> Estimate:
+    """The estimate of a plan that keeps the fractions `x` of its inputs."""
+    output = output_of(problem)
     shed = with_sample_weights(problem) if min(x) < 1.0 else problem
     folded = with_early(shed, plan.early, by_alias(problem, x))
     return Estimate(
-        utilization=value(load_of(folded, plan), x),
+        utilization=value(load_of(folded, plan), x) if min(x) < 1.0 else needed,
         needed=needed,
         output_rate=value(output, x),
         full_rate=value(output, [1.0] * problem.size),

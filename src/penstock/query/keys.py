@@ -10,6 +10,9 @@ from penstock.query.expression import Expression, render, streams_of
 from penstock.query.query import Equality, Query
 from penstock.query.types import DataType, common_type
 
+_FOUND = "_key_classes"
+"""Where a query keeps its key classes, as a cached property would."""
+
 
 @dataclass(frozen=True)
 class KeyClass:
@@ -42,7 +45,18 @@ class KeyClass:
 
 
 def key_classes(query: Query) -> tuple[KeyClass, ...]:
-    """The key classes of a query, in the order of its inputs and equalities."""
+    """The key classes of a query, in the order of its inputs and equalities.
+
+    They are asked for at every turn, and found once: a query does not change.
+    """
+    kept = vars(query)
+    if _FOUND not in kept:
+        kept[_FOUND] = _found(query)
+    found: tuple[KeyClass, ...] = kept[_FOUND]
+    return found
+
+
+def _found(query: Query) -> tuple[KeyClass, ...]:
     singles = [_as_class(query, group) for group in _connected(query.equalities)]
     merged: dict[tuple[str, ...], KeyClass] = {}
     for single in singles:

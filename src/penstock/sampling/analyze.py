@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pyarrow as pa
 
+from penstock.duration import MICROS
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.codes import group_codes, ordered_codes
 from penstock.engine.rows.columns import TS, plain_name
@@ -17,7 +19,8 @@ from penstock.query import Column, Query
 from penstock.query.expression import columns_of
 from penstock.query.keys import key_classes
 from penstock.query.query import Input
-from penstock.sampling.estimate import estimate_distinct, estimate_rate
+from penstock.query.window import RowsWindow, TimeWindow, Window
+from penstock.sampling.estimate import Int64s, estimate_distinct, estimate_rate
 from penstock.sampling.key_selectivity import key_agreements
 from penstock.sampling.notes import notes_on
 from penstock.sampling.sample import Progress, Sample, take_samples
@@ -98,13 +101,15 @@ def _stream_figures(
     if sample is None:
         declared = item.source.rate
         return StreamFigures(None if declared is None else Figure(declared, "declared"))
-    distinct = {c.name: _distinct(c, sample) for c in _told_apart(query, item.alias)}
+    rate = None if item.is_table else _rate(sample)
+    alive = _alive(item.window, rate)
+    distinct = {c.name: _distinct(c, sample, alive) for c in _told_apart(query, item.alias)}
     known = {name: figure for name, figure in distinct.items() if figure is not None}
-    cells = _cells(query, item.alias, sample, passing[item.alias])
+    cells = _cells(query, item.alias, sample, passing[item.alias], alive)
     if item.is_table:
         error = 0.0 if sample.is_whole else None
         return StreamFigures(None, Figure(float(sample.count), "sampled", error), known, cells)
-    return StreamFigures(_rate(sample), None, known, cells)
+    return StreamFigures(rate, None, known, cells)
 
 
 def _rate(sample: Sample) -> Figure | None:
@@ -112,6 +117,16 @@ def _rate(sample: Sample) -> Figure | None:
     times = sample.rows.column(TS).to_numpy()
     ends = np.cumsum([span.count for span in sample.spans])
     return estimate_rate(np.split(times, ends[:-1]))
+
+
+def _alive(window: Window | None, rate: Figure | None) -> float:
+    """Tuples that a window holds; as many as there may be where that is not known."""
+    match window:
+        case RowsWindow(count=count, partition_by=()):
+            return float(count)
+        case TimeWindow(extent=int() as extent, slide=slide) if rate is not None:
+            return rate.value * (extent + slide) / MICROS
+    return inf
 
 
 def _told_apart(query: Query, alias: str) -> Iterator[Column]:
@@ -124,14 +139,20 @@ def _told_apart(query: Query, alias: str) -> Iterator[Column]:
             yield from sorted(columns_of(part), key=lambda column: column.name)
 
 
-def _distinct(column: Column, sample: Sample) -> Figure | None:
+def _distinct(column: Column, sample: Sample, alive: float) -> Figure | None:
     values = evaluate(column, sample.rows, plain_name).drop_null()
-    return estimate_distinct(
-        ordered_codes([values])[0], is_whole=_is_all_of(sample, len(sample.rows))
-    )
+    return _estimated(ordered_codes([values])[0], sample, len(sample.rows), alive)
 
 
-def _cells(query: Query, alias: str, sample: Sample, rows: pa.Table) -> Figure | None:
+def _estimated(codes: Int64s, sample: Sample, rows: int, alive: float) -> Figure | None:
+    """The different values behind those in so many rows of a sample."""
+    is_counted = sample.source.is_table and sample.is_whole
+    most = float(sample.count) if is_counted else inf
+    is_whole = is_counted and sample.count == rows
+    return estimate_distinct(codes, is_whole=is_whole, rows=most, alive=alive)
+
+
+def _cells(query: Query, alias: str, sample: Sample, rows: pa.Table, alive: float) -> Figure | None:
     """The different rows of an aggregation set: columns may depend on each other, as items do on
     their kinds, so that they are counted together."""
     parts = set_columns(query, alias)
@@ -139,12 +160,7 @@ def _cells(query: Query, alias: str, sample: Sample, rows: pa.Table) -> Figure |
         return None
     values = [evaluate(part, rows, plain_name) for part in parts]
     codes = group_codes(values, len(rows))
-    return estimate_distinct(codes, is_whole=_is_all_of(sample, len(rows)))
-
-
-def _is_all_of(sample: Sample, rows: int) -> bool:
-    """Whether so many rows are a whole table."""
-    return sample.source.is_table and sample.is_whole and sample.count == rows
+    return _estimated(codes, sample, len(rows), alive)
 
 
 def _thetas(query: Query, rows: Rows, budget: float, failed: Failed) -> dict[str, GivenCondition]:

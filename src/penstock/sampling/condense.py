@@ -8,20 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sklearn.dummy import DummyRegressor  # type: ignore[import-untyped]
-from sklearn.model_selection import cross_val_score  # type: ignore[import-untyped]
-from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
 
 from penstock.sampling.estimate import Floats, Int64s
 from penstock.sampling.sample import FEW_TEXTS
+from penstock.sampling.tree_sizes import FEWEST, FOLDS, errors_of_sizes, tree_of
 from penstock.stats.training import Value
 
 MOST_TUPLES = 100
 """A search over partitions of more training tuples takes longer than it finds better ones."""
-_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, MOST_TUPLES)
-_FOLDS = 5
-_FEWEST = 5
-"""A group of fewer tuples says nothing of how often its tuples pass a filter."""
+_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, MOST_TUPLES)
 _DIGITS = 6
 _ROUNDING = 1e-9
 """Yields that are less apart are the same: the deviation of equal numbers is not exactly 0."""
@@ -62,10 +57,10 @@ def condense(attributes: Mapping[str, pa.Array], yields: Floats) -> Condensed:
     if finer.max() < MOST_TUPLES:
         groups = finer
     members = [np.flatnonzero(groups == group) for group in range(int(groups.max()) + 1)]
-    ends = [_ends(attributes, limits, rows) for rows in members]
+    ends = _ends(attributes, limits, members)
     if sum(map(len, ends)) > MOST_TUPLES:
         # So many groups are small: their middles must do.
-        ends = [_ends(attributes, dict.fromkeys(limits, ()), rows) for rows in members]
+        ends = _ends(attributes, dict.fromkeys(limits, ()), members)
     return Condensed(
         values=tuple(values for each in ends for values in each),
         weights=tuple(
@@ -90,19 +85,17 @@ def _leaves(features: Floats, yields: Floats, owners: Sequence[str]) -> tuple[In
     # Yields of probes may be orders of magnitude apart.
     scaled = np.log1p(yields)
     differs = np.ptp(scaled, axis=0) > _ROUNDING
-    if not differs.any() or len(yields) < _FOLDS * _FEWEST:
+    if not differs.any() or len(yields) < FOLDS * FEWEST:
         return one, {}
     scaled = scaled[:, differs] / scaled[:, differs].std(axis=0)
-    models = [DummyRegressor(), *map(_tree, _SIZES)]
-    scores = [
-        cross_val_score(m, features, scaled, cv=_FOLDS, scoring="neg_mean_squared_error")
-        for m in models
-    ]
-    best = max(scores, key=np.mean)
-    enough = best.mean() - best.std(ddof=1) / np.sqrt(_FOLDS)
-    model = next(m for m, each in zip(models, scores, strict=True) if each.mean() >= enough)
-    if isinstance(model, DummyRegressor):
+    errors = errors_of_sizes(features, scaled, _SIZES)
+    means = errors.mean(axis=0)
+    best = int(means.argmin())
+    enough = means[best] + errors[:, best].std(ddof=1) / np.sqrt(FOLDS)
+    size = _SIZES[int(np.argmax(means <= enough))]
+    if size == 1:
         return one, {}
+    model = tree_of(size)
     grown = model.fit(features, scaled).tree_
     limits: dict[str, list[float]] = {}
     for feature, limit in zip(grown.feature, grown.threshold, strict=True):
@@ -112,41 +105,40 @@ def _leaves(features: Floats, yields: Floats, owners: Sequence[str]) -> tuple[In
 
 
 def _ends(
-    attributes: Mapping[str, pa.Array], limits: Limits, rows: Int64s
-) -> list[tuple[Value, ...]]:
-    """The values that stand for a group, once or twice: where other groups begin.
+    attributes: Mapping[str, pa.Array], limits: Limits, members: Sequence[Int64s]
+) -> list[list[tuple[Value, ...]]]:
+    """The values that stand for each group, once or twice: where other groups begin.
 
     A classifier tests half-way between the training tuples of two groups: their middles would put
     the limit somewhere else than where it was found. What tells no groups apart has the same value
     in all of them, for among so few a classifier would else go by chance.
     """
-    everything = np.arange(len(next(iter(attributes.values()))))
-    found = []
-    for is_upper in (False, True):
-        values = [
-            _end(c, rows, limits[name], is_upper) if name in limits else _middle(c, everything)
-            for name, c in attributes.items()
-        ]
-        found.append(tuple(values))
-    return list(dict.fromkeys(found))
+    by_attribute = [
+        [_both(column, rows, limits[name]) for rows in members]
+        if name in limits
+        else [_twice(_middle(column, np.arange(len(column))))] * len(members)
+        for name, column in attributes.items()
+    ]
+    groups = zip(*by_attribute, strict=True)
+    return [list(dict.fromkeys(zip(*group, strict=True))) for group in groups]
 
 
-def _end(column: pa.Array, rows: Int64s, limits: Sequence[float], is_upper: bool) -> Value:
-    """The value of a group that is next to the groups below or above it, if there are any."""
+def _both(column: pa.Array, rows: Int64s, limits: Sequence[float]) -> tuple[Value, Value]:
+    """The values of a group that are next to the groups below and above it, if there are any."""
     middle = _middle(column, rows)
     if middle is None or isinstance(middle, str):
-        return middle
+        return middle, middle
     own = column.take(pa.array(rows)).drop_null().to_numpy()
     low, high = float(own.min()), float(own.max())
     has_below = any(limit < low for limit in limits)
     has_above = any(high <= limit < np.inf for limit in limits)
     if has_below and has_above:
-        return high if is_upper else low
-    return low if has_below else high if has_above else middle
+        return low, high
+    return _twice(low if has_below else high if has_above else middle)
 
 
-def _tree(leaves: int) -> DecisionTreeRegressor:
-    return DecisionTreeRegressor(max_leaf_nodes=leaves, min_samples_leaf=_FEWEST, random_state=0)
+def _twice(value: Value) -> tuple[Value, Value]:
+    return value, value
 
 
 def _plain(column: pa.Array) -> pa.Array | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import hypot, prod, sqrt
+from math import hypot, inf, prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +60,14 @@ def _between(strips: Sequence[Int64s]) -> float:
     return float(gaps.std(ddof=1) / gaps.mean() / sqrt(len(gaps)))
 
 
-def estimate_distinct(codes: Int64s, *, is_whole: bool) -> Figure | None:
+def estimate_distinct(
+    codes: Int64s, *, is_whole: bool, rows: float = inf, alive: float = inf
+) -> Figure | None:
     """Different values: those seen, and Chao's estimate of those that were not.
 
     Chao 1984 (Chao1, bias-corrected), from how many values were seen once and twice; Chao 1987 for
-    its variance. None if there is no value.
+    its variance. There are no more than `rows`. Where no value was seen twice nobody knows how many
+    there are: no more count than are `alive` at once, or were seen. None if there is no value.
     """
     if not len(codes):
         return None
@@ -72,10 +75,11 @@ def estimate_distinct(codes: Int64s, *, is_whole: bool) -> Figure | None:
     seen, once, twice = len(counts), int((counts == 1).sum()), int((counts == 2).sum())
     if is_whole:
         return sampled(seen, 0.0)
-    unseen = once * (once - 1) / (2 * (twice + 1))
+    most = min(rows, max(alive, seen)) if once == seen else rows
+    value = max(seen, min(seen + once * (once - 1) / (2 * (twice + 1)), most))
     ratio = once / max(twice, 1)
     variance = max(twice, 1) * (ratio**2 / 2 + ratio**3 + ratio**4 / 4)
-    return sampled(seen + unseen, sqrt(variance))
+    return sampled(value, min(sqrt(variance), value))
 
 
 def estimate_agreement(codes: Sequence[Int64s], frequencies: Sequence[Floats]) -> Figure | None:

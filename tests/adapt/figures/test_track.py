@@ -69,3 +69,10 @@ def test_many_events_replace_whatever_was_declared() -> None:
     many = Measured(value=0.02, relative_error=0.01, hits=1e4, unit=2e-6)
     found = many.over(Figure(0.021, "declared"), DEFAULT_SETTINGS)
     assert found == Figure(0.02, "measured", 0.0002)
+
+
+def test_what_is_only_sampled_does_not_even_out() -> None:
+    track = Track(10)
+    for _ in range(50):
+        track.add(Reading(1e6, 1e7, 1e6, doubt=0.02), 0.9)
+    assert isclose(track.relative_error, 0.02, rel_tol=0.01)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from penstock.adapt.planning.budget import Budget
 from penstock.adapt.settings import Settings
 from penstock.cql import parse
@@ -15,7 +17,11 @@ CREATE STREAM b (ts TIMESTAMP, k BIGINT) WITH (format = 'csv', path = 'b', times
 SELECT a.x FROM a [RANGE 1 SECOND], b [RANGE 1 SECOND] WHERE a.k = b.k AND a.x > 1
 """)
 SETTINGS = Settings(
-    free_weighings=2, planning_share=0.1, weighing_seconds=0.25, training_of_stream=1.0
+    free_weighings=2,
+    planning_share=0.1,
+    weighing_seconds=0.25,
+    training_of_stream=1.0,
+    training_payback=5.0,
 )
 
 
@@ -51,9 +57,9 @@ def test_others_take_a_part_of_the_work() -> None:
     budget.weigh()
     budget.weigh()
     # A weighing of two inputs takes a second: ten of work are needed, a microsecond a row.
-    budget.take(batch(4_900_000))
+    budget.take(batch(9_800_000))
     assert not budget.allows_weighing
-    budget.take(batch(200_000))
+    budget.take(batch(400_000))
     assert budget.allows_weighing
     budget.weigh()
     assert not budget.allows_weighing
@@ -68,3 +74,13 @@ def test_training_needs_work_each_time() -> None:
     assert not budget.allows_training(1)
     budget.take(batch(11_000_000))
     assert budget.allows_training(1)
+
+
+def test_combinations_that_are_only_looked_at_are_little_work() -> None:
+    budget = Budget(QUERY, SETTINGS)
+    budget.weigh()
+    budget.weigh()
+    probe = OperatorReport("a", 0, "b", "probe", 1_000, 100_000_000)
+    budget.take(replace(batch(1_000), operators=(probe,)))
+    # Two seconds of work, where one row after another would have taken a hundred.
+    assert not budget.allows_weighing

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.adapt.planning.expected import Load, expected_seconds
+from penstock.adapt.planning.expected import Expectation, Load
 from penstock.adapt.planning.planner import BackgroundPlanner
-from penstock.adapt.planning.rebuild import rebuild_seconds
+from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
 from penstock.adapt.planning.weighing import Question, weigh, work_of_plan
 from penstock.cql import parse
 from penstock.figure import Figure
@@ -83,19 +83,30 @@ def test_only_inner_joins_that_are_not_there_are_rebuilt(
     assert (rebuild_seconds(problem, *plans) > 0.0) is rebuilds
 
 
+def test_only_large_windows_fill_themselves(known: Known) -> None:
+    problem = Problem(known.query, known)
+    tree = forced_plan(known.query, "((a b) c)")
+    few, many = (with_rows(problem, dict.fromkeys("abc", rows)) for rows in (1e4, 1e5))
+    assert fill_seconds(few, tree) == 0.0
+    assert fill_seconds(many, tree) == pytest.approx(9.0, rel=1e-3)
+    assert fill_seconds(many, forced_plan(known.query, "a: b c; b: a c; c: a b")) == 0.0
+
+
 def test_full_windows_take_what_the_plan_needs_in_the_long_run(known: Known) -> None:
     plan = forced_plan(known.query, "a: b c; b: c a; c: b a")
     rates = {alias: figure.value for alias, figure in known.rates.items()}
     rows = {alias: 9.0 * rate for alias, rate in rates.items()}
     load = Load(2.0, {alias: 2.0 * rate for alias, rate in rates.items()}, rows)
-    assert expected_seconds(known, plan, load) == pytest.approx(2.0 * work_of_plan(known, plan))
+    assert Expectation().seconds(known, plan, load) == pytest.approx(
+        2.0 * work_of_plan(known, plan)
+    )
 
 
 def test_empty_windows_take_less(known: Known) -> None:
     plan = forced_plan(known.query, "a: b c; b: c a; c: b a")
     tuples = {alias: figure.value for alias, figure in known.rates.items()}
     empty = Load(1.0, tuples, {"a": 1.0, "b": 1.0, "c": 1.0})
-    assert expected_seconds(known, plan, empty) < work_of_plan(known, plan)
+    assert Expectation().seconds(known, plan, empty) < work_of_plan(known, plan)
 
 
 def test_the_background_planner_answers_later_and_once(known: Known) -> None:

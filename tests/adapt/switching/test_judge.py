@@ -17,7 +17,7 @@ def outcome(before: list[float], after: list[float], old: float, new: float) -> 
         judge.hear(old, seconds)
     judge.begin()
     found = None
-    for seconds in after:
+    for seconds in after[: DEFAULT_SETTINGS.judged_batches]:
         found = judge.try_(Trial(seconds, old, new))
     assert found is not None
     return found
@@ -65,7 +65,7 @@ def test_a_burst_after_the_switch_is_not_its_fault() -> None:
         judge.hear(load, load)
     judge.begin()
     found = None
-    for _ in range(10):
+    for _ in range(DEFAULT_SETTINGS.judged_batches):
         found = judge.try_(Trial(measured=5.0, expected_old=10.0, expected_new=5.0))
     assert found is not None
     assert isclose(found.saved, 0.5, rel_tol=0.1)
@@ -76,3 +76,17 @@ def test_after_too_few_batches_nothing_is_judged() -> None:
     judge.hear(1.0, 1.0)
     judge.begin()
     assert not judge.is_judging
+
+
+def test_no_more_is_saved_than_there_was() -> None:
+    judge = Judge(DEFAULT_SETTINGS)
+    for load in (1.0, 5.0, 1.0, 9.0, 2.0):
+        judge.hear(load, load)
+    judge.begin()
+    found = None
+    # Loads of all sizes, of which the largest were to take the longest with the old plan.
+    for load in (9.0, 0.1, 9.0, 8.0, 0.2, 9.5):
+        found = judge.try_(Trial(measured=0.01, expected_old=load, expected_new=0.01))
+    assert found is not None
+    assert 0.9 < found.saved < 1.0
+    assert found.promise < 1.0

@@ -35,6 +35,17 @@ REBUILD = Offer(old_work=1.0, new_work=0.5, rebuild=1.0, largest_window=10.0, re
         ),
         (replace(REBUILD, largest_window=0.0), True, None),
         (
+            replace(REBUILD, fill=10.0),
+            True,
+            "50% less work: it saves 5 s within 20 s for a rebuild of 1 s "
+            "that fills itself for 10 s",
+        ),
+        (
+            replace(REBUILD, fill=10.0, regime=5.0),
+            False,
+            "it saves only 0 s within 10 s for a rebuild of 1 s that fills itself for 10 s",
+        ),
+        (
             replace(REBUILD, is_behind=True),
             False,
             "what the last rebuild has held up is not read yet",

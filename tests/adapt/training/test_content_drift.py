@@ -62,7 +62,8 @@ class Retraining:
     def obey(self, order: Order) -> str:
         return ""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self.trainer.close()
 
 
 def write(folder: Path) -> int:

@@ -94,6 +94,8 @@ def test_a_run_is_asked_and_steered(tmp_path: Path, checkpoint: Path) -> None:
         assert "9 in all" in shown
         done = penstock("replan", checkpoint, "--plan", "(a b)")
         assert (done.exit_code, done.stdout) == (0, "pin (a b): the plan from batch 3 on\n")
+        words = penstock("status", checkpoint).stdout.split()
+        assert words[words.index("pinned") :][1:3] == ["(a", "b),"]
         refused = penstock("replan", checkpoint, "--plan", "(a x)")
         assert refused.exit_code == 1
         assert "pin (a x): refused: no input is called x" in str(refused.exception)
@@ -106,7 +108,7 @@ def test_a_run_is_asked_and_steered(tmp_path: Path, checkpoint: Path) -> None:
         wait_until(lambda: not run.is_active)
     data = json.loads(penstock("status", checkpoint, "--format", "json").stdout)
     assert (data["is_running"], data["last"]["batch"]) == (False, 2)
-    assert data["last"]["plan"] == "a: b; b: a"
+    assert (data["last"]["plan"], data["pinned"]) == ("a: b; b: a", None)
     assert data["run"]["query"] == script(tmp_path)
     assert [change["kind"] for change in data["changes"]].count("order") == 5
 
@@ -129,9 +131,11 @@ def test_a_run_that_does_not_listen_keeps_its_order(
     assert run.last_report is None
 
 
+@pytest.mark.parametrize("words", [["stop"], ["replan", "on"]], ids=" ".join)
 def test_a_run_that_ends_first_is_told_of(
-    tmp_path: Path, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], tmp_path: Path, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whoever wanted its end has it; any other order was not obeyed."""
     query = ps.sql(script(tmp_path), engine="local")
     run = query.local(sink="noop", checkpoint=checkpoint)
     store = Store(Place.of(checkpoint))
@@ -142,10 +146,41 @@ def test_a_run_that_ends_first_is_told_of(
         return made
 
     monkeypatch.setattr("penstock.engine.control.order.give", given)
-    done = penstock("stop", checkpoint)
-    assert done.exit_code == 1
-    assert "ended before it answered" in str(done.exception)
+    command, *more = words
+    done = penstock(command, checkpoint, *more)
+    if command == "stop":
+        assert (done.exit_code, done.stdout) == (0, "stop: the run has ended by itself\n")
+    else:
+        assert done.exit_code == 1
+        assert "ended before it answered" in str(done.exception)
     assert order_names(store) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "named", "said"),
+    [
+        ([], "whether", "give on, advise or off, or a plan: --plan TEXT"),
+        (["on", "--plan", "(a b)"], "whether", "give one of them"),
+        (["--plan", ""], "--plan", "it is empty"),
+        (["maybe"], "whether", "is not one of 'on', 'advise', 'off'"),
+    ],
+)
+def test_wrong_usage_of_replan_names_what_is_wrong(words: list[str], named: str, said: str) -> None:
+    shown = " ".join(penstock("replan", "x", *words).stderr.replace("│", " ").split())
+    assert f"Invalid value for {named}" in shown.replace("'", "").replace("[", "")
+    assert said.replace("'", "") in shown.replace("'", "")
+
+
+def test_a_first_run_that_failed_is_shown(tmp_path: Path, checkpoint: Path) -> None:
+    (tmp_path / "theirs").write_text("not JSON")
+    query = ps.sql(script(tmp_path), engine="local")
+    with pytest.raises(ps.PenstockError):
+        query.local(sink=f"jsonl:{tmp_path / 'theirs'}", checkpoint=checkpoint)
+    shown = penstock("status", checkpoint).stdout
+    assert "by an error: " in shown
+    assert "\nit ended before its first batch\n" in shown
+    assert "hint" not in shown
+    assert f"no query runs on {checkpoint}" in str(penstock("stop", checkpoint).exception)
 
 
 def test_a_checkpoint_without_reports_says_so(tmp_path: Path, checkpoint: Path) -> None:
@@ -200,6 +235,25 @@ def test_what_was_measured_is_a_stats_file(tmp_path: Path, checkpoint: Path) -> 
     rate = load(output, query).stream("a").rate
     assert rate is not None
     assert (rate.value, rate.origin) == (2.5, "measured")
+
+
+def test_figures_of_another_query_are_refused(tmp_path: Path, checkpoint: Path) -> None:
+    run_once(script(tmp_path), checkpoint)
+    other = tmp_path / "other.cql"
+    text = script(tmp_path)
+    other.write_text(text.replace("b [RANGE", "b AS c [RANGE").replace("b.", "c."))
+    done = penstock("analyze", other, "--from", checkpoint)
+    assert done.exit_code == 1
+    said = str(done.exception)
+    assert f"checkpoint {checkpoint} belongs to another query: its inputs differ" in said
+    assert '"b [RANGE 10 SECONDS] AS b"' in said
+    assert '"b [RANGE 10 SECONDS] AS c"' in said
+    assert "hint: leave the file out" in said
+    # The same streams with another column: its figures are of the column that was there.
+    other.write_text(text.replace("k INT", "k BIGINT"))
+    assert "its columns differ" in str(penstock("analyze", other, "--from", checkpoint).exception)
+    other.write_text(text)
+    assert penstock("analyze", other, "--from", checkpoint).exit_code == 0
 
 
 def test_rates_are_told_where_nothing_else_was_measured(tmp_path: Path, checkpoint: Path) -> None:

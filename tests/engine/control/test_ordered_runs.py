@@ -12,7 +12,7 @@ from penstock.engine.control.order import OrderKind, give, order_names
 from penstock.engine.places.place import Place
 from penstock.engine.reports.reading import read_reports
 from penstock.engine.reports.standing import standing_of
-from penstock.engine.state.checkpoint import is_held
+from penstock.engine.state.hold import is_held
 from penstock.engine.state.store import Store
 from penstock.plan.text.parse import render_plan
 from support.engines.reported import answers_in, entries_in, following, script, write_file

@@ -86,7 +86,21 @@ def test_files_of_others_are_no_orders(store: Store) -> None:
     for name in ("notes.txt", "stop.json", ".1.json", "1.json.bak", "7-x.json"):
         store.write(f"control/{name}", b'{"kind": "stop"}')
     assert order_names(store) == []
-    assert Inbox(store).stale() == []
+    assert Inbox(store).stale(store.names("control")) == []
+
+
+def test_a_folder_among_orders_is_told_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Store(Place.of(tmp_path))
+    inbox = Inbox(store)
+    (tmp_path / "control" / "7.json").mkdir(parents=True)
+    (tmp_path / "control" / "7.json" / "8.json").write_text('{"kind": "stop"}')
+    for _ in range(3):
+        inbox._look()
+    assert inbox._waiting() == []
+    (record,) = caplog.records
+    assert record.getMessage() == f"{tmp_path}/control/7.json is a folder: orders are files"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +158,7 @@ def obeying(store: Store) -> tuple[Attendant, list[str], list[Answer]]:
 
 def test_every_order_is_answered_and_deleted(store: Store) -> None:
     attendant, done, told = obeying(store)
-    attendant.refuse_stale()
+    attendant.refuse_stale(store.names("control"))
     given = [give(store, "pin", "nonsense"), give(store, "shed", "on")]
 
     def is_answered() -> bool:
@@ -166,7 +180,7 @@ def test_orders_from_before_the_run_are_refused(store: Store) -> None:
     give(store, "stop")
     store.write("control/9.json", b"{")
     attendant, done, told = obeying(store)
-    attendant.refuse_stale()
+    attendant.refuse_stale(store.names("control"))
     assert done == []
     assert [answer.change.reason for answer in told] == [
         "stop: refused: it was given before this run",
@@ -180,7 +194,7 @@ def test_orders_from_before_the_run_are_refused(store: Store) -> None:
 def test_a_folder_that_cannot_be_listed_is_no_error(tmp_path: Path) -> None:
     store = Store(Place.of(tmp_path / "gone"))
     attendant, done, told = obeying(store)
-    attendant.refuse_stale()
+    attendant.refuse_stale(store.names("control"))
     attendant.attend()
     assert (done, told) == ([], [])
     assert read_order(store, "1") is None

@@ -45,8 +45,11 @@ def test_what_can_never_join_goes_no_further_unless_it_counts(seed: int, window:
     query = parse(SCRIPT.format(window=window))
     layout, block, item = Layout(query), arrivals(seed), query.input("a")
     screened = Screened(passing(query.filters_of("a"), block.rows, plain_name))
-    found = tuples_of(layout, item, block, screened)
+    packed = tuples_of(layout, item, block, screened)
+    found = packed.rows
     rows = [(t, r) for t, r in zip(block.times.tolist(), block.rows.to_pylist(), strict=True)]
+    met = [r for _, r in rows if r["x"] > 3]
+    assert packed.known == {0: sum(r["k"] is not None and r["s"] is not None for r in met)}
     able = [r["k"] is not None and r["s"] is not None and r["x"] > 3 for _, r in rows]
     if window == "ROWS 4":
         assert found.column(PASSES).to_pylist() == able

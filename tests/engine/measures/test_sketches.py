@@ -24,7 +24,8 @@ Int64s = NDArray[np.int64]
 
 def sketch(alias: str, keys: Int64s, share: float = 1.0, rows: int | None = None) -> KeySketch:
     counter = KeyCounter.of(share)
-    counter.take(len(keys) if rows is None else rows, mix(keys.view(np.uint64)))
+    known = len(keys)
+    counter.take(known if rows is None else rows, known, mix(keys.view(np.uint64)))
     return counter.sketch(alias, 0)
 
 

@@ -11,8 +11,12 @@ from typing import Any
 
 import pytest
 
+from penstock.adapt.training.training_log import load_training
+from penstock.cql import parse
+from penstock.engine.places.place import Place as Folder
 from penstock.engine.sinks.sink import parquet
-from support.engines.crashes import Crash, Run, exit_code
+from penstock.engine.state.store import Store
+from support.engines.crashes import TRAINING_POINTS, Crash, Run, exit_code
 from support.engines.soak import Siege, expected, results, script, write_input
 
 QUERIES = ("chain", "view", "filtered", "pair")
@@ -59,6 +63,21 @@ def test_a_killed_run_goes_on_with_other_plans(
     assert set(codes[:-1]) == {-signal.SIGKILL}
     assert results(sink) == wanted[query]
     assert wanted[query].total() > 30
+
+
+@pytest.mark.parametrize("point", TRAINING_POINTS)
+def test_a_run_that_is_killed_as_it_trains_goes_on(
+    point: str, prepared: tuple[Path, dict[str, Counter[Any]]], tmp_path: Path
+) -> None:
+    folder, wanted = prepared
+    sink = parquet(tmp_path / "results")
+    run = Run(script("filtered", folder), str(tmp_path / "checkpoint"), sink.name, trains=True)
+    for call in (0, 1):
+        assert exit_code(replace(run, crash=Crash(point, call))) == -signal.SIGKILL
+    assert exit_code(run) == 0
+    assert results(sink) == wanted["filtered"]
+    # The last training is there, for a run that would come next.
+    assert load_training(Store(Folder.of(run.checkpoint)), parse(run.text))
 
 
 @pytest.mark.spark

@@ -15,9 +15,11 @@ from itertools import count
 from random import Random
 from typing import Any, NoReturn
 
+from penstock.adapt.training import reservoir, training_keeper, training_log
 from penstock.cql import parse
 from penstock.engine.join import pack, rebuild
 from penstock.engine.local import open_run
+from penstock.engine.places.place import Place
 from penstock.engine.run import commit, pipeline
 from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
 from penstock.engine.sinks import publish, sink
@@ -29,6 +31,7 @@ from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
 from penstock.query import Query
+from support.engines.retrained import Retrained
 from support.engines.runs import tree
 from support.plans.every_kind import any_kind
 
@@ -48,6 +51,7 @@ class Run:
 
     Every second batch of a view aggregates the `early` inputs before the join. Multi-way plans
     recompute it where `recompute` names a stream. With a `seed` each batch has a plan of any kind.
+    One that `trains` does so after each batch, and follows the mesh that this makes.
     """
 
     text: str
@@ -60,6 +64,7 @@ class Run:
     recompute: str | None = None
     seed: str | None = None
     rebuilt_at_once: int = REBUILT_AT_ONCE
+    trains: bool = False
 
     def plan(self, batch: int) -> Plan:
         """The plan of a batch; None among the shapes stands for the multi-way plan."""
@@ -95,22 +100,26 @@ def perform(run: Run) -> None:
     """Run over all there is and drain; nothing is left to do on a closed checkpoint."""
     if run.crash is not None:
         _arm_later(run.crash) if run.crash.in_drain else _arm(run.crash)
+    options = RunOptions(
+        sink=Sink.named(run.sink),
+        checkpoint=run.checkpoint,
+        report=None if run.trains else lambda report: started.replan(run.plan(report.batch + 1)),
+        rebuilt_at_once=run.rebuilt_at_once,
+        supervisor=_trained(run) if run.trains else None,
+    )
     try:
-        started = open_run(
-            run.plan(0),
-            RunOptions(
-                sink=Sink.named(run.sink),
-                checkpoint=run.checkpoint,
-                report=lambda report: started.replan(run.plan(report.batch + 1)),
-                rebuilt_at_once=run.rebuilt_at_once,
-            ),
-        )
+        started = open_run(run.plan(0), options)
     except CheckpointError as error:
         if "is closed" not in error.message:
             raise
         return
-    started.replan(run.plan(started.pipeline.manifest.batch + 1))
+    if not run.trains:
+        started.replan(run.plan(started.pipeline.manifest.batch + 1))
     started.available_now(drain=True)
+
+
+def _trained(run: Run) -> Retrained:
+    return Retrained(run.plan(0), parse(run.text), store.Store(Place.of(run.checkpoint)))
 
 
 def _arm_later(crash: Crash) -> None:
@@ -124,7 +133,7 @@ def _arm_later(crash: Crash) -> None:
 
 
 def _arm(crash: Crash) -> None:
-    wrap, owner, name = POINTS[crash.point]
+    wrap, owner, name = (POINTS | TRAINING_POINTS)[crash.point]
     calls = count()
     function = getattr(owner, name)
     deadly = wrap(function)
@@ -217,3 +226,11 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "in the sweep": (_before, manifest, "forget"),
     "after the sweep": (_after, commit.Committer, "sweep"),
 }
+TRAINING_POINTS: dict[str, tuple[Wrap, Any, str]] = {
+    "before training": (_before, reservoir.Reservoir, "training"),
+    "after training": (_after, reservoir.Reservoir, "training"),
+    "before training is kept": (_before, training_keeper, "save_training"),
+    "in keeping training": (_before, training_log, "_number"),
+    "after training is kept": (_after, training_keeper, "save_training"),
+}
+"""Points of runs that train; their training is kept in a thread of its own."""

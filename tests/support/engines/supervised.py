@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 import penstock as ps
 from penstock.adapt.follow import supervisor_for
+from penstock.adapt.planning.planner import Planning
 from penstock.adapt.replanner import Mode
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.supervisor import StreamSupervisor
@@ -24,12 +25,13 @@ from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
 from penstock.engine.wire.facts import Fact
 from penstock.plan.plan import Plan
+from support.waiting import wait_until
 
 STEADY_HAND = replace(DEFAULT_SETTINGS, outcome_errors=1e9)
 """Settings of a run that takes nothing back: seconds of a test are not those of a run."""
 
 
-HASTY = replace(DEFAULT_SETTINGS, judged_batches=4, barred_batches=1_000)
+HASTY = replace(DEFAULT_SETTINGS, judged_batches=4, judged_every=1, barred_batches=1_000)
 """Settings of a run that judges soon, and for long."""
 
 
@@ -96,20 +98,34 @@ def follow(
     mode: Mode = "on",
     settings: Settings = STEADY_HAND,
     supervisor: Costly | None = None,
+    spark: Any = None,
+    planning: Planning = "inline",
     **more: Any,
 ) -> Followed:
-    """Run a query over all there is, planning within the batches' thread."""
+    """Run a query over all there is, in this process or on a Spark session, planning within the
+    batches' thread, or beside them: then it waits for the planner between any two."""
     folder.mkdir(parents=True, exist_ok=True)
     reports: list[Report] = []
     followed_by = supervisor_for(
-        query.plan, query.known, query.options, mode, planning="inline", settings=settings
+        query.plan, query.known, query.options, mode, planning=planning, settings=settings
     )
+
+    def report(made: Report) -> None:
+        reports.append(made)
+        wait_until(lambda: not followed_by.replanner.planner.is_busy)
+
     options = RunOptions(
         sink=ps.parquet(folder / "out"),
         checkpoint=str(folder / "checkpoint"),
-        report=reports.append,
+        report=report,
         supervisor=supervisor or followed_by,
         **more,
     )
-    open_run(query.plan, options).available_now()
+    if spark is None:
+        open_run(query.plan, options).available_now()
+    else:
+        from penstock.engine.spark.start import start
+
+        with start(query.plan, spark, replace(options, available_now=True)) as run:
+            run.await_termination()
     return Followed(reports, followed_by, folder)

@@ -24,7 +24,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from penstock.engine.sinks.sink import Sink
-from support.engines.crashes import POINTS, Crash, Run, exit_code
+from support.engines.crashes import POINTS, TRAINING_POINTS, Crash, Run, exit_code
 from support.engines.soak import QUERIES, Siege, expected, results, script, write_input
 from support.engines.switching import any_trip, check, on_spark
 
@@ -54,7 +54,9 @@ def local_kills(seed: int, folder: Path) -> int:
     query = rng.choice(tuple(QUERIES))
     kind = "parquet" if query == "view" else rng.choice(("parquet", "jsonl"))
     sink = Sink.named(f"{kind}:{folder / 'results'}")
-    run = Run(script(query, folder / "in"), str(folder / "checkpoint"), sink.name)
+    # Meshes are not for ROWS windows, nor for views.
+    trains = query in ("common", "filtered", "pair") and rng.random() < 0.4
+    run = Run(script(query, folder / "in"), str(folder / "checkpoint"), sink.name, trains=trains)
     kills = 0
     while kills < MOST_KILLS and _is_killed(replace(run, seed=f"{seed} {kills}"), rng):
         kills += 1
@@ -65,7 +67,10 @@ def local_kills(seed: int, folder: Path) -> int:
 
 def _is_killed(run: Run, rng: Random) -> bool:
     """Whether a run was killed before its end: at a point in the engine, or after some time."""
-    if rng.random() < 0.5:
+    if run.trains and rng.random() < 0.5:
+        crash = Crash(rng.choice(tuple(TRAINING_POINTS)), rng.choice((0, 1, 2)))
+        code = exit_code(replace(run, crash=crash))
+    elif rng.random() < 0.5:
         crash = Crash(rng.choice(tuple(POINTS)), rng.choice((0, 1, 3, 10, 30)), rng.random() < 0.1)
         code = exit_code(replace(run, crash=crash))
     else:

@@ -10,6 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from reference import Batches, Row
+from support.streams.cases import arrival
+
 SECOND = 1_000_000
 
 Size = Callable[[int, str], int]
@@ -45,6 +48,10 @@ class Drifting:
                 }
                 pq.write_table(pa.table(columns), folder / name / f"{batch:04d}.parquet")
 
+    def batches_of(self, folder: Path) -> Batches:
+        """The tuples that were written, by stream and batch, as the reference takes them."""
+        return {name: [_rows(f) for f in sorted((folder / name).iterdir())] for name in self.names}
+
     def script(self, folder: Path) -> str:
         """The query over all of them."""
         streams = "".join(
@@ -58,6 +65,12 @@ class Drifting:
         windows = ", ".join(f"{name} [RANGE {self.window} SECONDS]" for name in self.names)
         outputs = ", ".join(f"{name}.ts AS t{name}, {name}.k AS k{name}" for name in self.names)
         return f"{streams}SELECT {outputs} FROM {windows} WHERE {where}"
+
+
+def _rows(file: Path) -> list[Row]:
+    number = int(file.stem)
+    columns = pq.read_table(file).to_pylist()
+    return [Row(row["ts"], arrival(number, place), row) for place, row in enumerate(columns)]
 
 
 def steady(figures: Mapping[str, int]) -> Size:

@@ -97,12 +97,15 @@ class Detector:
     def _noise(self, reading: Reading) -> float:
         """The noise of a logarithm of events that come independently: of those that came, or, where
         there are fewer, that were to come."""
-        if reading.above > 0.0 and reading.hits > 0.0:
-            self._each = reading.hits / reading.above
+        # What was there before says nothing new: batch after batch would seem to confirm it.
+        hits = reading.hits * reading.fresh
+        if reading.above > 0.0 and hits > 0.0:
+            self._each = hits / reading.above
         awaited = 0.0
         if self._reference is not None:
             awaited = exp(self._reference) * reading.below * self._each
-        return max(self._settings.least_noise, 1.0 / sqrt(max(_HALF, reading.hits, awaited)))
+        events = 1.0 / sqrt(max(_HALF, hits, awaited))
+        return max(self._settings.least_noise, hypot(events, reading.doubt))
 
     def _drifted(self, value: float) -> bool:
         self._window.update(value)

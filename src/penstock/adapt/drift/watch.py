@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.adapt.drift.detector import Detector, Windows
-from penstock.adapt.figures.subject import Cost, Equal, Subject
+from penstock.adapt.figures.subject import Cost, Equal, Passing, Subject
 from penstock.adapt.figures.track import Reading
 from penstock.adapt.settings import Settings
 
@@ -38,6 +38,12 @@ class Watch:
     def begin(self, subject: Subject) -> None:
         """Watch a figure anew from the value that it has next."""
         self._detectors[subject].begin()
+
+    def begin_conditions(self) -> None:
+        """Watch all conditions anew: another plan shows them other rows, of which others pass."""
+        for subject, detector in self._detectors.items():
+            if isinstance(subject, Passing):
+                detector.begin()
 
 
 def _is_watched(subject: Subject) -> bool:

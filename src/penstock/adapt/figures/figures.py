@@ -11,6 +11,8 @@ from penstock.adapt.figures.distinct import distinct_read
 from penstock.adapt.figures.event_clock import EventClock
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.readings import (
+    Meeting,
+    Probed,
     Reader,
     as_reading,
     conditions_read,
@@ -19,6 +21,7 @@ from penstock.adapt.figures.readings import (
     rates_read,
     tuples_of,
 )
+from penstock.adapt.figures.sizes import Sizes
 from penstock.adapt.figures.sketch_book import SketchBook
 from penstock.adapt.figures.steps import Step
 from penstock.adapt.figures.subject import Equal, Size, Subject
@@ -44,6 +47,8 @@ class Figures:
         self._classes = key_classes(query)
         self._book = SketchBook(self._classes, settings)
         self._sketched_until: dict[Group, float] = {}
+        self._matching: dict[Group, float] = {}
+        self._meetings: dict[Step, Meeting | None] = {}
         self._tables = {item.alias: 0 for item in query.inputs if item.is_table}
         self._is_whole: bool | None = None
         self._reader: Reader | None = None
@@ -65,13 +70,14 @@ class Figures:
         self.span = max(covered.values(), default=0.0)
         decay = self._decay(self.span)
         found: dict[Subject, Reading] = dict(rates_read(self.query, tuples, covered))
-        reader = self.reader(plan)
-        for subject, reading in conditions_read(report, reader):
+        reader, sizes = self.reader(plan), Sizes.of(report, self.query)
+        for subject, reading in conditions_read(report, reader, sizes):
             _add(found, subject, reading)
-        for step, reading in probes_read(report, reader):
-            self._probed(found, step, reading)
-        self._keep(found, decay)
         overlaps = self._book.take(facts, decay)
+        for probed in probes_read(report, reader, sizes):
+            self._probed(found, probed)
+        self._keep(found, decay)
+        self._matching |= {group: each.matching for group, each in overlaps.items() if each.keys}
         return found | {Equal(group, "sketch"): as_reading(o) for group, o in overlaps.items()}
 
     def reader(self, plan: Plan) -> Reader:
@@ -83,8 +89,7 @@ class Figures:
     def restart(self, subject: Subject, readings: int) -> int:
         """Forget all but the latest readings of a figure that has drifted; the batches left."""
         if isinstance(subject, Equal) and subject.by == "sketch":
-            batches = readings * self.settings.paired_every
-            self._book.restart(subject.group, batches)
+            batches = self._book.restart(subject.group, readings)
             # Windows still hold what came before: until they do not, probes say what was.
             self._sketched_until[subject.group] = self.clock.since + self.largest_window
             return batches
@@ -139,12 +144,19 @@ class Figures:
         is_old = self.tracks[Equal(group, "probe")].age >= self.settings.stale_batches
         return probed.is_known(self.settings) and not is_turning and not is_old
 
-    def _probed(self, found: dict[Subject, Reading], step: Step, reading: Reading) -> None:
+    def _probed(self, found: dict[Subject, Reading], probed: Probed) -> None:
         """Read a probe, if one key alone has decided what it found."""
-        meeting = meeting_of(step, self._classes)
+        meeting = self._meeting(probed.step)
         if meeting is not None:
             by: Literal["probe", "route"] = "probe" if meeting.is_direct else "route"
+            known = prod(self._book.known_share(of) for of in meeting.alone)
+            reading = probed.reading(self._matching.get(meeting.group, 1.0), known)
             _add(found, Equal(meeting.group, by, meeting.apart), reading)
+
+    def _meeting(self, step: Step) -> Meeting | None:
+        if step not in self._meetings:
+            self._meetings[step] = meeting_of(step, self._classes)
+        return self._meetings[step]
 
     def _keep(self, found: Mapping[Subject, Reading], decay: float) -> None:
         for subject, track in self.tracks.items():
@@ -180,7 +192,8 @@ def _add(found: dict[Subject, Reading], subject: Subject, reading: Reading) -> N
     other = found.get(subject)
     if other is not None:
         above, below = other.above + reading.above, other.below + reading.below
-        reading = Reading(above, below, other.hits + reading.hits)
+        doubt, fresh = max(other.doubt, reading.doubt), min(other.fresh, reading.fresh)
+        reading = Reading(above, below, other.hits + reading.hits, doubt, fresh)
     found[subject] = reading
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from penstock.adapt.figures.sizes import Sizes
 from penstock.adapt.figures.sketch import Overlap, Sketch, overlaps
 from penstock.adapt.figures.steps import Place, Step, steps_of
 from penstock.adapt.figures.subject import Cost, Passing, Rate, Subject
@@ -13,12 +14,14 @@ from penstock.adapt.figures.track import Reading
 from penstock.engine.reports.parts import OperatorReport
 from penstock.engine.reports.report import Report
 from penstock.plan.plan import Plan
-from penstock.query import Query
+from penstock.query import Condition, Query
 from penstock.query.keys import KeyClass
 from penstock.stats.statistics import Group, extra_equalities
 
 Readings = Iterator[tuple[Subject, Reading]]
 
+_REACH_ERROR = 0.02
+"""The relative error of what was in reach of a probe, which is counted among some hundred rows."""
 _TIMED = 1_000
 """Rows from which seconds of a condition say something: of fewer, starting it takes the longest."""
 
@@ -61,9 +64,18 @@ class Reader:
 
         An equality that is in no key class is checked as a condition, and known by its own text.
         """
+        return {str(condition): text for text, condition in self._conditions.items()}
+
+    @cached_property
+    def streams(self) -> Mapping[str, frozenset[str]]:
+        """The inputs that conditions look at, by the names of these in statistics."""
+        return {text: condition.streams for text, condition in self._conditions.items()}
+
+    @property
+    def _conditions(self) -> Mapping[str, Condition]:
         query = self.plan.query
-        own = {str(c): str(c) for c in (*query.filters, *query.thetas)}
-        return own | {str(c): text for text, c in extra_equalities(query).items()}
+        own = {str(c): c for c in (*query.filters, *query.thetas)}
+        return own | dict(extra_equalities(query))
 
     def is_pure(self, report: Report) -> bool:
         """Whether all probes of a batch are the plan's own.
@@ -75,28 +87,26 @@ class Reader:
         return not self.steps or all(_place(o) in self.steps for o in probes)
 
 
-def conditions_read(report: Report, reader: Reader) -> Readings:
+def conditions_read(report: Report, reader: Reader, sizes: Sizes) -> Readings:
     """What conditions let through, and how long they took."""
     texts = reader.texts
     for operator in report.operators:
         text = texts.get(operator.operator)
         if operator.kind == "filter" and text is not None and operator.went_in:
-            rows, passed = float(operator.went_in), float(operator.came_out)
-            yield Passing(text), Reading(passed, rows, _events(report, operator))
+            trials, fresh = sizes.trials(operator, reader.streams[text])
+            if trials:
+                yield Passing(text), _passed(operator, trials, fresh)
+            rows = float(operator.went_in)
             if operator.seconds > 0.0 and rows >= _TIMED:
                 yield Cost(text), Reading(operator.seconds, rows, rows)
 
 
-def _events(report: Report, operator: OperatorReport) -> float:
-    """Independent events with the same relative noise as the share of rows that passed.
-
-    Combinations that have a tuple in common pass or fail together: there are no more events than
-    new tuples.
-    """
-    rows, passed = operator.went_in, operator.came_out
-    events = passed * rows / max(rows - passed, 1.0)
-    new = report.inputs.get(operator.driver)
-    return events if new is None or rows <= new.tuples else min(events, float(new.tuples))
+def _passed(operator: OperatorReport, trials: float, fresh: float) -> Reading:
+    """The share of rows that passed, as if there had been so many independent trials; events are
+    as many as have the same relative noise."""
+    share = operator.came_out / operator.went_in
+    passed = trials * share
+    return Reading(passed, trials, passed / max(1.0 - share, 1.0 / trials), fresh=fresh)
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,12 @@ class Meeting:
     group: Group
     apart: tuple[Group, ...]
     is_direct: bool
+
+    @property
+    def alone(self) -> list[tuple[str, int]]:
+        """The inputs that meet nobody of the class before, each with the class."""
+        within = frozenset[str]().union(*(each.streams for each in self.apart))
+        return [(alias, self.group.key) for alias in self.group.streams - within]
 
 
 def meeting_of(step: Step, classes: tuple[KeyClass, ...]) -> Meeting | None:
@@ -127,15 +143,37 @@ def meeting_of(step: Step, classes: tuple[KeyClass, ...]) -> Meeting | None:
     return Meeting(Group(k, parts, frozenset(sides[0] | sides[1])), apart, is_direct)
 
 
-def probes_read(report: Report, reader: Reader) -> Iterator[tuple[Step, Reading]]:
+@dataclass(frozen=True)
+class Probed:
+    """What a probe has found of what it has met, the rows of the smaller side, and the part of them
+    that is fresh."""
+
+    step: Step
+    found: float
+    met: float
+    rows: float
+    fresh: float
+
+    def reading(self, matching: float, known: float) -> Reading:
+        """The same as a reading, if this part of the rows has keys that the other side has too.
+
+        Rows with a NULL in a key are not among what was met; of all combinations `known` have none.
+
+        What one tuple finds is all of one key: neither side has more events than such rows.
+        """
+        events = min(self.found, matching * self.rows)
+        return Reading(self.found, self.met / known, events, _REACH_ERROR, self.fresh)
+
+
+def probes_read(report: Report, reader: Reader, sizes: Sizes) -> Iterator[Probed]:
     """What probes have found of what they have met; nothing, where others were made too."""
     steps = reader.steps if reader.is_pure(report) else {}
     for operator in report.operators:
         step = steps.get(_place(operator))
         if operator.kind == "probe" and step is not None and operator.met:
             found, came = float(operator.came_out), float(operator.went_in)
-            # What one tuple finds is all of one key: neither side has more events than rows.
-            yield step, Reading(found, operator.met, min(found, came, operator.met / came))
+            fresh = sizes.trials(operator, step.bound | step.target)[1]
+            yield Probed(step, found, operator.met, min(came, operator.met / came), fresh)
 
 
 def _place(operator: OperatorReport) -> Place:

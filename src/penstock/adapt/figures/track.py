@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from math import inf, sqrt
+from math import hypot, inf, sqrt
 
 _FORGOTTEN = 1e-9
 """Seconds or rows of which so little is left say nothing; less would lose its digits."""
@@ -12,11 +12,18 @@ _FORGOTTEN = 1e-9
 
 @dataclass(frozen=True)
 class Reading:
-    """A figure in one batch: `above` of `below`, and the events that its noise comes from."""
+    """A figure in one batch: `above` of `below`, and the events that its noise comes from.
+
+    `doubt` is the relative error of what was only sampled. The next batches sample much the same,
+    so that it does not even out. `fresh` is the part of the events that the batch before had no
+    share in: of a window of a hundred batches, a hundredth.
+    """
 
     above: float
     below: float
     hits: float
+    doubt: float = 0.0
+    fresh: float = 1.0
 
     @property
     def value(self) -> float:
@@ -36,6 +43,7 @@ class Track:
     below: float = 0.0
     hits: float = 0.0
     squares: float = 0.0
+    doubt: float = 0.0
     age: int = 0
     recent: deque[tuple[Reading, float]] = field(default_factory=deque)
 
@@ -50,6 +58,7 @@ class Track:
         self.below += reading.below
         self.hits += reading.hits
         self.squares += reading.hits
+        self.doubt = reading.doubt
 
     def fade(self, decay: float) -> None:
         """Let a batch pass in which nothing was read."""
@@ -76,4 +85,4 @@ class Track:
     @property
     def relative_error(self) -> float:
         """The standard error as a part of the value, as if events came independently."""
-        return sqrt(self.squares) / self.hits if self.hits > 0.0 else inf
+        return hypot(sqrt(self.squares) / self.hits, self.doubt) if self.hits > 0.0 else inf

@@ -11,12 +11,18 @@ from penstock.engine.reports.report import Report
 from penstock.engine.routes.screening import SECONDS_A_ROW, declared_seconds
 from penstock.query import Query
 
+_READ, _PROBED, _FOUND = 1e-6, 3e-7, 2e-8
+"""Seconds to read a tuple or write a result, to probe with one, and for each that it finds."""
+_CHECKED = 1e-8
+"""Seconds to check a condition that calls nothing: it looks at whole columns."""
+
 
 class Budget:
     """Counts the work of the batches, and what was spent of it on planning."""
 
     def __init__(self, query: Query, settings: Settings):
-        self._seconds = {str(c): declared_seconds(c) for c in (*query.filters, *query.thetas)}
+        conditions = (*query.filters, *query.thetas)
+        self._calls = {str(c): declared_seconds(c) - SECONDS_A_ROW for c in conditions}
         self._weighing = settings.weighing_seconds * len(query.inputs) ** 2
         self._training = settings.training_of_stream * len(query.streams)
         self._settings = settings
@@ -26,9 +32,12 @@ class Budget:
     def take(self, report: Report) -> None:
         """Count the work of a batch."""
         read = sum(each.tuples for each in report.inputs.values())
-        work = SECONDS_A_ROW * (read + report.results)
+        work = _READ * (read + report.results)
         for each in report.operators:
-            work += each.went_in * self._seconds.get(each.operator, SECONDS_A_ROW)
+            if each.kind == "probe":
+                work += each.went_in * _PROBED + each.came_out * _FOUND
+            else:
+                work += each.went_in * (_CHECKED + self._calls.get(each.operator, 0.0))
         self._work += work
         self._left += work * self._settings.planning_share
 

@@ -23,16 +23,33 @@ class Load:
     rows: Mapping[str, float]
 
 
-def expected_seconds(known: Known, plan: Plan, load: Load) -> float:
-    """CPU-seconds of a plan for a batch.
+class Expectation:
+    """The CPU-seconds of plans for batches. Tables of selectivities are made once for what is known
+    and a plan, not for every batch."""
 
-    After a change of rates it takes the windows their length to follow. With the rows that were in
-    them, predictions hold meanwhile too.
-    """
-    problem = Problem(plan.query, replace(known, query=plan.query))
-    flows = tuple(_flow(flow, plan, load) for flow in problem.inputs)
-    needed = needed_by(problem.with_flows(flows), plan)
-    return needed * load.seconds + batch_seconds(problem, plan)
+    def __init__(self) -> None:
+        self._known: Known | None = None
+        self._problems: list[Problem] = []
+
+    def seconds(self, known: Known, plan: Plan, load: Load) -> float:
+        """CPU-seconds of a plan for a batch.
+
+        After a change of rates it takes the windows their length to follow. With the rows that were
+        in them, predictions hold meanwhile too.
+        """
+        problem = self._problem(known, plan)
+        flows = tuple(_flow(flow, plan, load) for flow in problem.inputs)
+        needed = needed_by(problem.with_flows(flows), plan)
+        return needed * load.seconds + batch_seconds(problem, plan)
+
+    def _problem(self, known: Known, plan: Plan) -> Problem:
+        if known is not self._known:
+            self._known, self._problems = known, []
+        found = next((each for each in self._problems if each.query is plan.query), None)
+        if found is None:
+            found = Problem(plan.query, replace(known, query=plan.query))
+            self._problems.append(found)
+        return found
 
 
 def _flow(flow: Flow, plan: Plan, load: Load) -> Flow:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from penstock.duration import MICROS
+from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.optimize.model.folding import tally_seconds
 from penstock.optimize.model.problem import Problem
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.tree import TreeJoin, branches, leaves
+from penstock.query import TimeWindow
+from penstock.query.window import Window
 
 
 def rebuild_seconds(problem: Problem, running: Plan, new: Plan) -> float:
@@ -26,6 +30,29 @@ def rebuild_seconds(problem: Problem, running: Plan, new: Plan) -> float:
         seconds += _making(problem, problem.everything)
         seconds += float(problem.alive[problem.everything]) * tally_seconds(problem.known.costs)
     return seconds
+
+
+def fill_seconds(problem: Problem, new: Plan) -> float:
+    """Seconds of event time until a plan is in force whose inner state is not there.
+
+    Where windows are large it fills itself, for as long as they reach, while the plan before gives
+    the results; where they have no end, or few rows, it is rebuilt at once
+    (`engine/run/inner_state.py`).
+    """
+    members = {alias for each in inner_sets(new) for alias in each}
+    rows = sum(flow.window for flow in problem.inputs if flow.alias in members)
+    windows = [problem.query.input(alias).window for alias in members]
+    lengths = [_length(window) for window in windows if window is not None]
+    if rows <= REBUILT_AT_ONCE or None in lengths:
+        return 0.0
+    return max((each or 0.0 for each in lengths), default=0.0)
+
+
+def _length(window: Window) -> float | None:
+    """The seconds that a window reaches; None if it has no end."""
+    if not isinstance(window, TimeWindow) or window.extent is None:
+        return None
+    return (window.extent + window.slide) / MICROS
 
 
 def inner_sets(plan: Plan) -> frozenset[frozenset[str]]:

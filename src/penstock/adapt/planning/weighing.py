@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from penstock.adapt.planning.identity import identity
-from penstock.adapt.planning.rebuild import rebuild_seconds, with_rows
+from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
 from penstock.adapt.training.reassess import reassessed
 from penstock.optimize.estimate import TRIGGER, needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.plan.decision import Alternative
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
 from penstock.stats.known import Known
@@ -20,15 +22,16 @@ from penstock.stats.known import Known
 
 @dataclass(frozen=True)
 class Candidate:
-    """A plan that might be followed: CPU-seconds for a second of event time, and seconds for what
-    must be rebuilt."""
+    """A plan that might be followed: CPU-seconds for a second of event time, seconds for what must
+    be rebuilt, and seconds of event time for which that fills itself."""
 
     plan: Plan
     text: str
     work: float
     rebuild: float = 0.0
+    fill: float = 0.0
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """What tells the plan from all others: of two meshes the text may be the same."""
         return identity(self.plan)
@@ -73,16 +76,15 @@ def weigh(question: Question) -> Weighed:
     # A mesh promises what it did by its own training.
     work = work_of_plan(known, reassessed(running, known, options))
     mine = Candidate(running, render_plan(running), work)
-    others = tuple(
-        Candidate(
-            replace(each.plan, drops=running.drops),
-            render_plan(each.plan),
-            each.estimate.needed + each.estimate.starting,
-            rebuild_seconds(filled, running, each.plan),
-        )
-        for each in (decision.chosen, *decision.others)
-    )
-    return Weighed(known, mine, others)
+
+    def candidate(each: Alternative) -> Candidate:
+        rebuild = rebuild_seconds(filled, running, each.plan)
+        fill = fill_seconds(filled, each.plan) if rebuild else 0.0
+        plan = replace(each.plan, drops=running.drops)
+        work = each.estimate.needed + each.estimate.starting
+        return Candidate(plan, render_plan(plan), work, rebuild, fill)
+
+    return Weighed(known, mine, tuple(map(candidate, (decision.chosen, *decision.others))))
 
 
 def work_of_plan(known: Known, plan: Plan) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from penstock.adapt.planning.expected import Load, expected_seconds
+from penstock.adapt.planning.expected import Expectation, Load
 from penstock.adapt.planning.weighing import Candidate
 from penstock.adapt.settings import Settings
 from penstock.adapt.switching.judge import Judge, Outcome, Trial
@@ -32,6 +32,7 @@ class FollowUp:
     def __init__(self, settings: Settings):
         self.judge = Judge(settings)
         self._settings = settings
+        self._expected = Expectation()
         self._switch: Switch | None = None
         self._heard = 0
 
@@ -57,16 +58,17 @@ class FollowUp:
         if self._heard == 1 or load.seconds <= 0.0 or cpu <= 0.0:
             return None
         if self._switch is not None and self.judge.is_judging:
-            return self._tried(cpu, load, plan, known(), self._switch)
+            is_tried = self._heard % self._settings.judged_every == 0
+            return self._tried(cpu, load, plan, known(), self._switch) if is_tried else None
         if self._heard % self._settings.reckoned_every == 0 or len(self.judge.batches) < _FIRST:
-            self.judge.hear(expected_seconds(known(), plan, load), cpu)
+            self.judge.hear(self._expected.seconds(known(), plan, load), cpu)
         return None
 
     def _tried(
         self, cpu: float, load: Load, plan: Plan, known: Known, switch: Switch
     ) -> tuple[Outcome, Switch] | None:
-        old = expected_seconds(known, switch.old.plan, load)
-        trial = Trial(cpu, old, expected_seconds(known, plan, load))
+        old = self._expected.seconds(known, switch.old.plan, load)
+        trial = Trial(cpu, old, self._expected.seconds(known, plan, load))
         outcome = self.judge.try_(trial)
         return None if outcome is None else (outcome, switch)
 
@@ -77,10 +79,10 @@ _FIRST = 5
 
 def told(outcome: Outcome, switch: Switch, *, is_back: bool) -> Change:
     """What came of a switch, in a sentence."""
-    brought = f"{outcome.saved:.0%} ± {outcome.error:.0%} of the work"
-    promised = f"{outcome.promise:.0%} was promised for these batches"
+    much = f"{abs(outcome.saved):.0%} ± {outcome.error:.0%}"
+    brought = f"it took {much} more work" if outcome.saved < 0.0 else f"it saved {much} of the work"
+    reason = f"{brought}, where {outcome.promise:.0%} was promised for these batches"
     if is_back:
-        reason = f"it saved {brought}, where {promised}: back to the plan before"
+        reason = f"{reason}: back to the plan before"
         return Change("take-back", reason, switch.old.text, outcome.promise, outcome.saved)
-    reason = f"it saved {brought}, where {promised}"
     return Change("outcome", reason, switch.new.text, outcome.promise, outcome.saved)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import hypot, sqrt
 from statistics import fmean, median, pstdev
 
 from penstock.adapt.settings import Settings
@@ -14,6 +14,11 @@ _LEAST = 3
 """Batches without which nothing is usual."""
 _VARIED = 2.0
 """How many times the least of the predictions the largest must be to tell a slope."""
+
+_NO_TIME = 1e-9
+"""Seconds that a batch takes at the least, so that others can be compared with it."""
+_LEAST_SLOPE = 0.5
+"""The part of a predicted second that batches take at the least, or of what they take in all."""
 
 
 @dataclass(frozen=True)
@@ -72,23 +77,28 @@ def usual_of(batches: Sequence[tuple[float, float]]) -> Usual | None:
         return None
     slope = min(1.0, y / x)
     if max(predicted) > _VARIED * min(predicted):
-        slope = sum((p - x) * (m - y) for p, m in batches) / sum((p - x) ** 2 for p in predicted)
-        slope = min(max(slope, 0.0), y / x)
+        found = sum((p - x) * (m - y) for p, m in batches) / sum((p - x) ** 2 for p in predicted)
+        # Predictions vary also with figures that settle, which no batch takes longer for.
+        slope = min(max(found, _LEAST_SLOPE * slope), y / x)
     start = median(m - slope * p for p, m in batches)
     off = [m - start - slope * p for p, m in batches]
     return Usual(start, slope, pstdev(off) / sqrt(len(batches)))
 
 
 def outcome_of(trials: Sequence[Trial], usual: Usual) -> Outcome:
-    """What came of a switch, by the median: single batches are slow for reasons of their own."""
-    before = [usual.seconds(t.expected_old) for t in trials]
-    gains = [old - t.measured for old, t in zip(before, trials, strict=True)]
-    whole, gain = fmean(before), median(gains)
+    """What came of a switch, by the median: single batches are slow for reasons of their own.
+
+    Each batch is compared with what the old plan would have taken for it, so that no more than all
+    of that is saved.
+    """
+    before = [max(usual.seconds(t.expected_old), _NO_TIME) for t in trials]
+    parts = [t.measured / old for old, t in zip(before, trials, strict=True)]
+    whole, saved = fmean(before), 1.0 - median(parts)
     promised = usual.slope * fmean(t.expected_old - t.expected_new for t in trials)
-    error = sqrt(pstdev(gains) ** 2 / len(gains) + usual.error**2)
+    error = hypot(pstdev(parts) / sqrt(len(parts)), usual.error / whole)
     new = usual.slope * fmean(t.expected_new for t in trials)
-    factor = 1.0 + (promised - gain) / new if new > 0.0 else 1.0
-    return Outcome(promised / whole, gain / whole, error / whole, factor)
+    factor = 1.0 + (promised - saved * whole) / new if new > 0.0 else 1.0
+    return Outcome(promised / whole, saved, error, factor)
 
 
 @dataclass

@@ -18,6 +18,9 @@ class Offer:
     rebuild: float = 0.0
     """Seconds for state that must be rebuilt."""
 
+    fill: float = 0.0
+    """Seconds of event time until that is there, if it fills itself while the old plan goes on."""
+
     busy: float = 1.0
     """The part of the clock that batches take."""
 
@@ -76,8 +79,9 @@ def _rebuilding(offer: Offer, settings: Settings) -> Verdict:
         return Verdict(False, "what the last rebuild has held up is not read yet")
     windows = settings.horizon_windows * offer.largest_window or inf
     horizon = min(windows, settings.horizon_regime * offer.regime)
-    gain = (offer.old_work - offer.new_work) * horizon
-    told = f"{gain:.3g} s within {horizon:.3g} s for a rebuild of {offer.rebuild:.3g} s"
+    gain = (offer.old_work - offer.new_work) * max(0.0, horizon - offer.fill)
+    filled = f" that fills itself for {offer.fill:.3g} s" if offer.fill else ""
+    told = f"{gain:.3g} s within {horizon:.3g} s for a rebuild of {offer.rebuild:.3g} s{filled}"
     if gain < settings.payback * offer.rebuild:
         return Verdict(False, f"it saves only {told}")
     return Verdict(True, f"{_saved(offer):.0%} less work: it saves {told}")

@@ -56,11 +56,13 @@ class Reservoir:
 
     def wanted(self) -> Mapping[str, Draw]:
         """What the next batch is to draw, by alias: nothing in most, once there is enough."""
-        is_turn = self._batch % self._settings.sample_every == 0
+        settings = self._settings
+        is_turn = self._batch % settings.sample_every == 0
+        is_filled = self.is_ready and self._batch % settings.sample_fill != 0
         return {
-            alias: Draw(kept.columns(self._query), kept.share(self._settings.sample_draw))
+            alias: Draw(kept.columns(self._query), kept.share(settings.sample_draw))
             for alias, kept in self._kept.items()
-            if is_turn or len(kept) < self._settings.sample_enough
+            if is_turn or (len(kept) < settings.sample_enough and not is_filled)
         }
 
     def take(self, facts: Iterable[Fact]) -> None:
@@ -71,10 +73,10 @@ class Reservoir:
                 found.setdefault(fact.alias, []).append(fact)
         self._batch += 1
         self._drawn = (*self._drawn, self._batch)[-_DRAWN:] if found else self._drawn
-        self._kept = {
-            alias: kept.with_drawn(found.get(alias, ()), self._batch, self._query, self._settings)
-            for alias, kept in self._kept.items()
-        }
+        for alias, drawn in found.items():
+            kept = self._kept[alias]
+            kept = kept.with_drawn(drawn, self._batch, self._query, self._settings)
+            self._kept = {**self._kept, alias: kept}
 
     def forget(self, batches: int) -> None:
         """Forget all that came before the last so many batches: the content is another now."""

@@ -9,7 +9,7 @@ from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.training.expectation import Expected, Yields, expected_yields, log_error
 from penstock.adapt.training.reservoir import Reservoir
 from penstock.adapt.training.staleness import why_stale
-from penstock.adapt.training.training_log import save_training
+from penstock.adapt.training.training_keeper import TrainingKeeper
 from penstock.engine.join.sampling import Draw
 from penstock.engine.reports.parts import Change, OperatorReport
 from penstock.engine.state.store import Store
@@ -38,7 +38,7 @@ class Trainer:
         settings: Settings = DEFAULT_SETTINGS,
         store: Store | None = None,
     ):
-        self._store = store
+        self._keeper = None if store is None else TrainingKeeper(store)
         self._kept: Trained | None = None
         self._reservoir = Reservoir(query, options, settings)
         self._watch = MeshWatch(settings)
@@ -113,12 +113,18 @@ class Trainer:
             return {}, {}
         return self._last or (statistics.training, statistics.untrained)
 
+    def close(self) -> None:
+        """Have the last training in the checkpoint before the run lets go of it."""
+        if self._keeper is not None:
+            self._keep()
+            self._keeper.close()
+
     def _keep(self) -> None:
-        """Write new training into the checkpoint, between batches: it is ours only then."""
-        if self._store is None or self._last is None or self._last[0] is self._kept:
-            return
-        self._kept = self._last[0]
-        save_training(self._store, self._kept)
+        """Have new training written into the checkpoint, which is ours until the run ends."""
+        last = self._last
+        if self._keeper is not None and last is not None and last[0] is not self._kept:
+            self._kept = last[0]
+            self._keeper.keep(last[0])
 
 
 class MeshWatch:

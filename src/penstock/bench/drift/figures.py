@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from statistics import median
 
 from penstock.bench.drift.cases.burst import Burst
 from penstock.bench.drift.cases.following import Followed
@@ -107,10 +106,7 @@ def _row(found: Followed) -> Document:
         "cpu_s": {
             "adaptive": _round(found.adaptive_work),
             "clairvoyant": _round(found.clairvoyant_work),
-            "static": {
-                name: _round(median(run.work for run in runs))
-                for name, runs in found.static.items()
-            },
+            "static": {name: _round(sum(batches)) for name, batches in found.cpu.items()},
         },
     }
 

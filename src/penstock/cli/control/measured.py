@@ -21,6 +21,7 @@ def measured(checkpoint: str, query: Query | None, functions: str | None) -> Sta
     """
     from penstock.engine.reports.reading import read_reports
     from penstock.engine.reports.standing import store_of
+    from penstock.engine.state.checkpoint import refuse_other_query
 
     store = store_of(checkpoint)
     reports = [*read_reports(store.root)]
@@ -29,7 +30,11 @@ def measured(checkpoint: str, query: Query | None, functions: str | None) -> Sta
             f"there are no reports in {store.root}",
             hint="run the query on it, or let penstock analyze sample its sources",
         )
-    query = query or _query(store, functions)
+    if query is None:
+        query = _query(store, functions)
+    else:
+        hint = "leave the file out: the figures are those of the checkpoint's own query"
+        refuse_other_query(store, query, hint)
     last = next((report for report in reversed(reports) if report.stats), None)
     return _rates(query, reports) if last is None else _stats(query, last, store)
 

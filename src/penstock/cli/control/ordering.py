@@ -23,8 +23,22 @@ _PATIENCE = 15.0
 _PACE = 0.1
 
 
-def order(checkpoint: str, kind: OrderKind, value: str = "", *, no_wait: bool = False) -> None:
-    """Give an order to what runs on a checkpoint, and print its answer; refused if nothing does."""
+class _EndedError(CheckpointError):
+    """A run was over before it answered."""
+
+
+def order(
+    checkpoint: str,
+    kind: OrderKind,
+    value: str = "",
+    *,
+    no_wait: bool = False,
+    is_met_by_end: bool = False,
+) -> None:
+    """Give an order to what runs on a checkpoint, and print its answer; refused if nothing does.
+
+    A run that ends before it answers is an error, unless its end is what was wanted.
+    """
     from penstock.engine.control.order import give
     from penstock.engine.reports.reading import end_of, follow
 
@@ -34,9 +48,15 @@ def order(checkpoint: str, kind: OrderKind, value: str = "", *, no_wait: bool = 
     if no_wait:
         print(f"{given}: given")
         return
-    answer = _answer(store, given, follow(store, end, _PACE))
+    try:
+        answer = _answer(store, given, follow(store, end, _PACE))
+    except _EndedError:
+        if not is_met_by_end:
+            raise
+        print(f"{given}: the run has ended by itself")
+        return
     if answer is None:
-        print(f"{given}: given, not answered yet; a batch may be under way")
+        print(f"{given}: given, not answered yet; it may be starting, or in a batch")
     elif answer.is_refused:
         raise CheckpointError(answer.change.reason)
     else:
@@ -76,7 +96,7 @@ def _answer(store: Store, given: Order, news: Iterator[list[Entry]]) -> Answer |
             return found
         if not runs:
             withdraw(store, given)
-            raise CheckpointError(
+            raise _EndedError(
                 f"the run on {store.root} ended before it answered",
                 hint="penstock status shows how it stood",
             )

@@ -27,6 +27,12 @@ def replan(
             order(checkpoint, "pin", text, no_wait=no_wait)
         case str(wanted), None:
             order(checkpoint, "replan", wanted, no_wait=no_wait)
-        case _:
-            what = "give one of on, advise and off, or --plan TEXT"
+        case str(wanted), str():
+            what = f"{wanted} plans by what is measured, --plan by no measure: give one of them"
+            raise typer.BadParameter(what, param_hint="whether")
+        case _, str():
+            what = "it is empty: give a plan as explain prints it"
             raise typer.BadParameter(what, param_hint="--plan")
+        case _:
+            what = "give on, advise or off, or a plan: --plan TEXT"
+            raise typer.BadParameter(what, param_hint="whether")

@@ -13,7 +13,8 @@ VERSION = 1
 
 
 def status_json(standing: Standing) -> dict[str, Any]:
-    """`is_running`, the `run`, its `last` report as in the log, and its last `changes`."""
+    """`is_running`, the `run`, its `last` report as in the log, its last `changes`, and the plan
+    that is `pinned`."""
     last = standing.last
     return {
         "version": VERSION,
@@ -22,6 +23,7 @@ def status_json(standing: Standing) -> dict[str, Any]:
         "run": _run(standing),
         "last": None if last is None else entry_json(last),
         "changes": [_change(each) for each in standing.decisions],
+        "pinned": standing.pinned,
     }
 
 

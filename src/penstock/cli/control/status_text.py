@@ -24,8 +24,9 @@ def status_text(standing: Standing, now: float) -> str:
     blocks = ["\n".join(_facts([*_run(standing), *_batch(standing.last, now)]))]
     if standing.last is None:
         blocks.append(_nothing(standing))
-    elif standing.last.plan:
-        blocks.append("\n".join(_facts(_plan(standing.last))))
+    plan = [*_plan(standing.last), *_pinned(standing)]
+    if plan:
+        blocks.append("\n".join(_facts(plan)))
     if standing.decisions:
         blocks.append("\n".join(["last decisions", *map(_decision, standing.decisions)]))
     if standing.last is not None:
@@ -69,10 +70,9 @@ def _runs(standing: Standing, head: RunHead | None) -> str:
 def _nothing(standing: Standing) -> str:
     if standing.is_running:
         return "no batch yet"
-    return (
-        "there are no reports in it\n"
-        "hint: they are written by this version on; run the query again on this checkpoint"
-    )
+    if standing.head is not None:
+        return "it ended before its first batch"
+    return "there are no reports in it\nhint: run the query on it, and it will have some"
 
 
 def _batch(last: Report | None, now: float) -> Iterator[tuple[str, str]]:
@@ -118,7 +118,14 @@ def _bytes(size: int) -> str:
     return f"{number(float(f'{size / scale:.3g}'))} {unit}"
 
 
-def _plan(last: Report) -> list[tuple[str, str]]:
+def _pinned(standing: Standing) -> Iterator[tuple[str, str]]:
+    if standing.pinned is not None:
+        yield "pinned", f"{standing.pinned}, until penstock replan … on"
+
+
+def _plan(last: Report | None) -> list[tuple[str, str]]:
+    if last is None or not last.plan:
+        return []
     facts = [("plan", last.plan)]
     if last.prediction is not None:
         wanted = last.prediction

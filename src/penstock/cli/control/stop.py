@@ -7,4 +7,4 @@ from penstock.cli.control.ordering import CheckpointArgument, NoWait, order
 
 def stop(checkpoint: CheckpointArgument, no_wait: NoWait = False) -> None:
     """End a running query after the batch under way; a later run goes on from there."""
-    order(checkpoint, "stop", no_wait=no_wait)
+    order(checkpoint, "stop", no_wait=no_wait, is_met_by_end=True)

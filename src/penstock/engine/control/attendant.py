@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
 
 from penstock.engine.control.inbox import Found, Inbox
@@ -29,9 +29,9 @@ class Attendant:
         self._tell = tell
         self._attending = Lock()
 
-    def refuse_stale(self) -> None:
-        """Refuse what was ordered before this run: it was meant for another."""
-        for found in self._inbox.stale():
+    def refuse_stale(self, before: Iterable[str]) -> None:
+        """Refuse the orders among files from before this run: they were meant for another."""
+        for found in self._inbox.stale(before):
             self._answer(found, "it was given before this run", is_refused=True)
 
     def attend(self) -> None:

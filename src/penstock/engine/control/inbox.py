@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Iterable
 from queue import Empty, SimpleQueue
 from threading import Thread
 
+from pyarrow.fs import FileType
+
 from penstock.engine.control.order import (
+    FOLDER,
     Malformed,
     Order,
     file_of,
-    order_names,
+    names_among,
     read_order,
 )
 from penstock.engine.state.store import Store
 from penstock.errors import PenstockError
+
+_LOG = logging.getLogger(__name__)
 
 Found = Order | Malformed
 
@@ -35,10 +42,11 @@ class Inbox:
         self._found: SimpleQueue[Found] = SimpleQueue()
         self._taken: set[str] = set()
         self._suspects: set[str] = set()
+        self._is_warned = False
 
-    def stale(self) -> list[Found]:
-        """The orders that are there before the run begins."""
-        self._look(is_patient=False)
+    def stale(self, before: Iterable[str]) -> list[Found]:
+        """The orders among the files that were there before the run."""
+        self._look(names_among(before), is_patient=False)
         return self._waiting()
 
     def take(self) -> list[Found]:
@@ -70,13 +78,24 @@ class Inbox:
         except Empty:
             return found
 
-    def _look(self, is_patient: bool = True) -> None:
+    def _look(self, wanted: list[str] | None = None, *, is_patient: bool = True) -> None:
         try:
-            names = [name for name in order_names(self._store) if name not in self._taken]
+            names = self._listed() if wanted is None else wanted
             for name in names:
-                self._read(name, is_patient)
+                if name not in self._taken:
+                    self._read(name, is_patient)
         except (OSError, PenstockError):
             return  # A store that cannot be reached now; the next batch will tell.
+
+    def _listed(self) -> list[str]:
+        """The names of the orders that are there; of a folder among them it is told once."""
+        place = self._store.root / FOLDER
+        entries = {name: info.type for name, info in place.entries()}
+        folders = [name for name, kind in entries.items() if kind == FileType.Directory]
+        if folders and not self._is_warned:
+            self._is_warned = True
+            _LOG.warning("%s is a folder: orders are files", place / min(folders))
+        return names_among(f"{FOLDER}/{name}" for name in entries if name not in folders)
 
     def _read(self, name: str, is_patient: bool) -> None:
         """Take an order; what is none may be half written, and gets a second look."""

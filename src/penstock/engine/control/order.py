@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
@@ -64,9 +65,14 @@ def withdraw(store: Store, order: Order) -> None:
 
 def order_names(store: Store) -> list[str]:
     """The names of the orders that are there, in the order in which they are obeyed."""
-    folder = store.root / FOLDER
-    found = [name for name, _ in folder.files() if is_own(f"{FOLDER}/{name}") and name[0] != "."]
-    return sorted((name.removesuffix(".json") for name in found), key=lambda n: (number_of(n), n))
+    return names_among(f"{FOLDER}/{name}" for name, _ in (store.root / FOLDER).files())
+
+
+def names_among(files: Iterable[str]) -> list[str]:
+    """The names of the orders among files of a checkpoint, in the same order."""
+    orders = [file for file in files if file.startswith(f"{FOLDER}/") and is_own(file)]
+    found = [file.removeprefix(f"{FOLDER}/").removesuffix(".json") for file in orders]
+    return sorted((n for n in found if n[0] != "."), key=lambda n: (number_of(n), n))
 
 
 def number_of(name: str) -> int:

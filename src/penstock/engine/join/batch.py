@@ -97,6 +97,8 @@ class Batch:
 
         It is estimated from the chunks before the batch: keys are not spread evenly.
         """
+        if self.partitions == 1:
+            return 1.0
         if (name, pid) not in self._shares:
             first = pid // self.partitions * self.partitions
             pids = range(first, first + self.partitions)

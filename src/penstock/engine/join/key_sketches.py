@@ -21,6 +21,7 @@ KeyShares = Mapping[tuple[str, int], float]
 # Places of a task's table, of which half are used: at most 1,024 hashes, 16 KiB, travel.
 _PLACES = 1 << 11
 _ALL = 2.0**64
+_HIGHEST = np.uint64(2**64 - 1)
 
 
 @dataclass
@@ -28,8 +29,9 @@ class KeyCounter:
     """Counts the keys of one input in one key class."""
 
     highest: np.uint64
-    rows: int = 0
+    passed: int = 0
     known: int = 0
+    counted: int = 0
     keys: NDArray[np.uint64] = field(default_factory=lambda: np.empty(_PLACES, np.uint64))
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(_PLACES, np.int64))
 
@@ -38,12 +40,17 @@ class KeyCounter:
         """A counter of the least hashes, so large a part of all."""
         return cls(np.uint64(int(share * _ALL) - 1))
 
-    def take(self, rows: int, hashes: NDArray[np.int64]) -> None:
-        """Count some of `rows` tuples: those whose key is known, by their hashes."""
-        self.rows += rows
-        self.known += len(hashes)
-        highest = count_keys(hashes.view(np.uint64), self.highest, self.keys, self.counts)
-        self.highest = np.uint64(highest)
+    def take(self, passed: int, known: int, hashes: NDArray[np.int64]) -> None:
+        """Count some of the tuples that met the filters, of which `known` have no NULL in the key:
+        those that have none in any key, by their hashes."""
+        self.passed += passed
+        self.known += known
+        self.counted += len(hashes)
+        few = hashes.view(np.uint64)
+        if self.highest < _HIGHEST:
+            # Most are above it, which is seen many at a time.
+            few = few[few <= self.highest]
+        self.highest = np.uint64(count_keys(few, self.highest, self.keys, self.counts))
 
     def sketch(self, alias: str, key: int) -> KeySketch:
         """What was counted."""
@@ -52,12 +59,18 @@ class KeyCounter:
         return KeySketch(
             alias=alias,
             key=key,
-            rows=self.rows,
-            known=self.known,
+            rows=self._rows,
+            known=self.counted,
             share=(int(self.highest) + 1) / _ALL,
             hashes=self.keys[order].tobytes(),
             counts=self.counts[order].tobytes(),
         )
+
+    @property
+    def _rows(self) -> int:
+        """Tuples that those counted stand for: as many more as have a NULL in this key, not in
+        another one, which says nothing of how often this one meets."""
+        return round(self.counted * self.passed / self.known) if self.known else self.passed
 
 
 @dataclass

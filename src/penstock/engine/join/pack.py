@@ -58,7 +58,7 @@ class Packing:
     `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
     that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
-    the keys is sketched; `samples` are drawn of some inputs.
+    the keys is sketched, if they are; `samples` are drawn of some inputs.
     """
 
     layout: Layout
@@ -69,7 +69,7 @@ class Packing:
     open_tick: int = -FOREVER
     screeners: Mapping[str, Screener] = field(default_factory=dict)
     root: Place | None = None
-    key_shares: KeyShares = field(default_factory=dict)
+    key_shares: KeyShares | None = field(default_factory=dict)
     samples: Mapping[str, Draw] = field(default_factory=dict)
 
     @property
@@ -78,7 +78,8 @@ class Packing:
 
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Tuples for the first step, and facts with what was read of each source."""
-        meter = PackMeter(KeyCounters(self.key_shares))
+        shares = self.key_shares
+        meter = PackMeter(None if shares is None else KeyCounters(shares))
         for packet in packets:
             match packet.tag:
                 case Tag("slice"):
@@ -89,7 +90,9 @@ class Packing:
                 case _:
                     yield packet
                     yield from self._tell_view(packet)
-        yield pack_fact(0, *meter.read())
+        learned = list(meter.read())
+        if learned:
+            yield pack_fact(0, *learned)
 
     def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source
@@ -143,8 +146,9 @@ class Packing:
         passed = int(np.count_nonzero(screened.passes))
         if self.query.filters_of(item.alias):
             yield pack_fact(0, Filtered(item.alias, len(kept.times), passed))
-        rows = tuples_of(self.layout, item, kept, screened, self.drops)
-        meter.take_keys(item.alias, self.layout.keys_of(item.alias), passed, rows)
+        packed = tuples_of(self.layout, item, kept, screened, self.drops)
+        rows = packed.rows
+        meter.take_keys(item.alias, passed, packed.known, rows)
         if self.query.is_sequenced:
             if len(rows):
                 yield pack_rows(0, Tag("new", item.alias), rows)
@@ -191,19 +195,29 @@ class Packing:
         return tuple(dict.fromkeys(column for each in (*looks, *wants) for column in each))
 
 
+@dataclass(frozen=True)
+class Packed:
+    """Tuples of one input with hashed keys, and how many of those that met the filters have no NULL
+    in each key class."""
+
+    rows: pa.RecordBatch
+    known: Mapping[int, int]
+
+
 def tuples_of(
     layout: Layout,
     item: Input,
     block: Arrivals,
     screened: Screened,
     drops: DropBoxes = NO_DROPS,
-) -> pa.RecordBatch:
-    """The tuples of one input with hashed keys, less those that can never be in a result.
+) -> Packed:
+    """The tuples of one input, less those that can never be in a result.
 
     In a ROWS window such tuples still count: there they stay, marked as not passing.
     """
     arrays = {c.name: block.rows.column(c.name) for c in _declared(item, block.rows)}
-    passes = screened.passes
+    passes, counts = screened.passes, {}
+    met = int(np.count_nonzero(passes))
     out: Arrays = {TS: pa.array(block.times)}
     if screened.rusters is not None:
         out[ROUTE] = pa.array(screened.rusters)
@@ -212,6 +226,7 @@ def tuples_of(
     for key in layout.keys_of(item.alias):
         hashes, known = _hash_key(layout, item, key, block.rows)
         out[hash_name(key)] = pa.array(hashes)
+        counts[key] = met if known is None else int(np.count_nonzero(screened.passes & known))
         passes = passes if known is None else passes & known
     if not layout.keys_of(item.alias):
         out[ARRIVAL] = pa.array(block.numbers)
@@ -223,9 +238,9 @@ def tuples_of(
         for name in partition_by(item):
             out[f"{item.alias}.{name}"] = arrays[name]
         out[PASSES] = pa.array(passes)
-        return pa.RecordBatch.from_pydict(out)
+        return Packed(pa.RecordBatch.from_pydict(out), counts)
     rows = pa.RecordBatch.from_pydict(out)
-    return rows if passes.all() else rows.filter(pa.array(passes))
+    return Packed(rows if passes.all() else rows.filter(pa.array(passes)), counts)
 
 
 def _hash_key(

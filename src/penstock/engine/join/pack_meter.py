@@ -5,7 +5,7 @@ A task may read thousands of small blocks, and a fact for each would cost more t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -18,9 +18,9 @@ from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow
 
 @dataclass
 class PackMeter:
-    """Collects the flows of filters, and the keys of what passed them."""
+    """Collects the flows of filters, and the keys of what passed them if these are wanted."""
 
-    keys: KeyCounters
+    keys: KeyCounters | None
     flows: list[OperatorFlow] = field(default_factory=list)
 
     def take(self, facts: Iterable[Fact]) -> Iterator[Fact]:
@@ -32,18 +32,23 @@ class PackMeter:
                 yield fact
 
     def take_keys(
-        self, alias: str, classes: Iterable[int], passed: int, rows: pa.RecordBatch
+        self, alias: str, passed: int, known: Mapping[int, int], rows: pa.RecordBatch
     ) -> None:
-        """Count the keys of an input's tuples, of which `passed` met the filters.
+        """Count the keys of an input's tuples, of which `passed` met the filters; `known` of them
+        have no NULL in a key class.
 
-        Those with a NULL in a key can never be in a result, and are not among the rows.
+        Those with a NULL in any key can never be in a result, and are not among the rows.
         """
+        if self.keys is None:
+            return
         if PASSES in rows.schema.names:
             rows = rows.filter(rows.column(PASSES))
-        for key in classes:
-            self.keys.at(alias, key).take(passed, rows.column(hash_name(key)).to_numpy())
+        for key, count in known.items():
+            hashes = rows.column(hash_name(key)).to_numpy()
+            self.keys.at(alias, key).take(passed, count, hashes)
 
     def read(self) -> Iterator[OperatorFlow | KeySketch]:
         """All that was learned."""
         yield from added_up(self.flows)
-        yield from self.keys.sketches()
+        if self.keys is not None:
+            yield from self.keys.sketches()

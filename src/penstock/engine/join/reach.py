@@ -7,7 +7,7 @@ as much as the probe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from penstock.engine.rows.columns import END, SEQUENCE, TS, UNTIL
 from penstock.engine.rows.lifetimes import alive_since
-from penstock.engine.state.store import Chunk
+from penstock.engine.state.store import Chunk, Thinned
 from penstock.kernels.ranges import count_between
 from penstock.query import Window
 
 Int64s = NDArray[np.int64]
 
-# Rows of a target, and combinations, that stand for all. So many tell the part in reach to a few
-# per cent, of which the next batches even out, in some fifty microseconds.
-_ROWS = 1 << 9
+# Rows of a target, and combinations, that stand for all: so many tell the part in reach to a few
+# per cent (`adapt/figures/readings.py` counts that), in some twenty microseconds.
+_ROWS = 1 << 8
 _COMBINATIONS = 1 << 8
 _LEAST = 1 << 7
 _BOUNDS = frozenset((TS, UNTIL, SEQUENCE, END))
@@ -52,16 +52,18 @@ class Reach:
         total = sum(len(chunk.times) for chunk in chunks)
         if not total:
             return cls(0.0, np.empty(0, np.int64))
-        stride = -(-total // max(_ROWS // partitions, _LEAST))
-        births = _picked((chunk.times for chunk in chunks), stride)
-        names = chunks[0].rows.schema.names
-        others = {
-            name: _picked((chunk.rows.column(name).to_numpy() for chunk in chunks), stride)
-            for name in (UNTIL, SEQUENCE, END)
-            if name in names
-        }
-        lists = (others.get(name) for name in (UNTIL, SEQUENCE, END))
-        return cls(total / share / len(births), births, *lists)
+        most = max(_ROWS // partitions, _LEAST)
+        thinned = [chunk.thinned for chunk in chunks]
+        places = _picked(thinned, [len(chunk.times) for chunk in chunks], -(-total // most))
+        births = _sorted(thinned, places, TS)
+        return cls(
+            total / share / len(births),
+            births,
+            *(
+                _sorted(thinned, places, name) if name in thinned[0].bounds else None
+                for name in (UNTIL, SEQUENCE, END)
+            ),
+        )
 
     def met(self, windows: tuple[Window | None, ...], control: Mapping[str, Int64s]) -> float:
         """How many combinations with rows of the target were possible by time and number."""
@@ -104,11 +106,19 @@ def alive_since_all(windows: tuple[Window | None, ...], times: Int64s) -> Int64s
     return earliest
 
 
-def _picked(columns: Iterator[Int64s], stride: int) -> Int64s:
-    """Every so many values of all columns together, sorted."""
-    some = []
-    first = 0
-    for values in columns:
-        some.append(values[first::stride])
-        first = (first - len(values)) % stride
-    return np.sort(np.concatenate(some))
+def _picked(thinned: Sequence[Thinned], sizes: Sequence[int], stride: int) -> list[slice]:
+    """Which of the rows of thinned chunks to take, so that all chunks are thinned alike: every
+    `stride` rows of all together, or some more, as chunks are thinned by powers of two."""
+    stride = max(1 << (stride - 1).bit_length(), *(each.stride for each in thinned))
+    places, first = [], 0
+    for each, size in zip(thinned, sizes, strict=True):
+        start = -(-first // each.stride)
+        places.append(slice(start, None, stride // each.stride))
+        first = (start * each.stride - size) % stride
+    return places
+
+
+def _sorted(thinned: Sequence[Thinned], places: Sequence[slice], name: str) -> Int64s:
+    """The chosen values of a column, of all chunks together."""
+    some = [each.bounds[name][place] for each, place in zip(thinned, places, strict=True)]
+    return np.sort(some[0] if len(some) == 1 else np.concatenate(some))

@@ -15,7 +15,6 @@ from penstock.engine.routes.meter import added_up
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow
 from penstock.plan.plan import Plan
-from penstock.plan.text.parse import render_plan
 
 # The part of the clock that looking for unread data may take.
 _LOOKING = 0.01
@@ -24,11 +23,13 @@ _LOOKING = 0.01
 def measured(
     report: Report,
     plan: Plan,
+    text: str,
     manifests: tuple[Manifest, Manifest],
     facts: Sequence[Fact],
     watch: Watch,
 ) -> Report:
-    """The report of the batch between two manifests, with its times, flows and state."""
+    """The report of the batch between two manifests, with its times, flows and state; `text` is
+    the plan's."""
     before, now = manifests
     clock = time.monotonic() - watch.reported
     at = watch.shown or time.time()
@@ -44,7 +45,7 @@ def measured(
         inputs=inputs_of(plan, before, now, facts, clock),
         operators=operators_of(facts),
         modules=modules_of(now),
-        plan=render_plan(plan),
+        plan=text,
     )
 
 

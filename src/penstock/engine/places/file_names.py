@@ -22,6 +22,7 @@ _OWN = re.compile(
     rf"|transit/\d+/{_UNIQUE}"
     rf"|malformed/{_UNIQUE}\.jsonl"
     rf"|(?:manifests|feed|training|decisions|plans)/(?:{_NUMBERED})"
+    rf"|plans/(?:pinned\.json|\.pinned\.json\.{_UNIQUE})"
     rf"|reports/(?:\d{{12}}\.jsonl|\.run\.json\.{_UNIQUE})"
     rf"|control/{_ORDER}|control/\.{_ORDER}\.{_UNIQUE}"
     rf"|sources/.+/(?:{_SPAN}|\.{_SPAN}\.{_UNIQUE})"

@@ -168,11 +168,16 @@ class Place:
 
     def files(self, *, recursive: bool = False) -> Iterator[tuple[str, fs.FileInfo]]:
         """The files in a folder by their names below it; none if there is no such folder."""
+        for name, info in self.entries(recursive=recursive):
+            if info.type == fs.FileType.File:
+                yield name, info
+
+    def entries(self, *, recursive: bool = False) -> Iterator[tuple[str, fs.FileInfo]]:
+        """The files and folders in a folder by their names below it."""
         base = self.path
         selector = fs.FileSelector(base, recursive=recursive, allow_not_found=True)
         for info in self.filesystem.get_file_info(selector):
-            if info.type == fs.FileType.File:
-                yield info.path[len(base) :].lstrip("/"), info
+            yield info.path[len(base) :].lstrip("/"), info
 
     def delete(self, names: list[str]) -> None:
         """Delete files below a folder; one that is gone already is no error."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from numbers import Integral, Real
@@ -17,6 +17,9 @@ def as_json(value: object) -> Any:
 
     JSON has no NaN and no infinities: they become null.
     """
+    plain = _PLAIN.get(type(value))
+    if plain is not None:
+        return plain(value)
     match value:
         case str() | bool() | None:
             return value
@@ -29,7 +32,27 @@ def as_json(value: object) -> Any:
         case list() | tuple():
             return [as_json(each) for each in value]
     assert is_dataclass(value), f"{type(value).__name__} has no form in JSON"
-    return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    return {name: as_json(getattr(value, name)) for name in _names(cast(Hashable, type(value)))}
+
+
+@cache
+def _names(kind: Hashable) -> tuple[str, ...]:
+    assert isinstance(kind, type), "a dataclass is a type"
+    return tuple(field.name for field in fields(kind))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+# Nearly all values of a report are of these very types, and patterns over numbers are slow.
+_PLAIN: Mapping[type, Callable[[Any], Any]] = {
+    str: _itself,
+    bool: _itself,
+    type(None): _itself,
+    int: _itself,
+    float: lambda value: value if math.isfinite(value) else None,
+}
 
 
 def from_json(kind: type[Data], data: Mapping[str, Any]) -> Data:

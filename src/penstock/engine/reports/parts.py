@@ -79,7 +79,7 @@ class Prediction:
     """CPU-seconds for a second of event time."""
 
     output_rate: float
-    """Results for a second of event time; those of a view are combinations."""
+    """Results for a second of event time, behind the drop boxes; of a view its changes."""
 
     state: float
     """Tuples in all windows."""

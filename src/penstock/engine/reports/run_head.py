@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field, replace
 
 from penstock.engine.reports.json_fields import as_json, from_json
-from penstock.engine.state.checkpoint import is_held
+from penstock.engine.state.hold import is_held
 from penstock.engine.state.store import Store
 
 NAME = "reports/run.json"
@@ -17,6 +17,9 @@ BEAT = 10.0
 """Seconds between two signs of life, where no lock tells whether a run goes on."""
 _SILENT = 3 * BEAT
 """Seconds without one after which it does not: some are late, and clocks differ a little."""
+
+_OWNER_ONLY = 0o600
+"""Permissions: the text of a query may have passwords in it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class RunHead:
 
 def write_head(store: Store, head: RunHead) -> None:
     """Put the head in the place of an earlier run's."""
-    store.replace(NAME, json.dumps(as_json(head), indent=1, ensure_ascii=False).encode())
+    data = json.dumps(as_json(head), indent=1, ensure_ascii=False).encode()
+    store.replace(NAME, data, mode=_OWNER_ONLY)
 
 
 def left_drafts(store: Store) -> list[str]:

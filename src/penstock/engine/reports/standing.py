@@ -14,6 +14,7 @@ from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import RunHead, is_running, read_head
 from penstock.engine.reports.segments import latest_entries
 from penstock.engine.state.checkpoint import is_claimed
+from penstock.engine.state.pin import read_pin
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError
 
@@ -39,12 +40,15 @@ class Standing:
     head: RunHead | None
     last: Report | None
     decisions: tuple[Decided, ...] = ()
+    pinned: str | None = None
+    """The text of the plan that it was ordered to follow."""
 
 
 def store_of(checkpoint: str | os.PathLike[str] | Place) -> Store:
     """The files of a checkpoint; a CheckpointError if there is none."""
     store = Store(Place.of(checkpoint))
-    if not is_claimed(store):
+    # A run that is about to begin, or could not, has told of itself before it claims the folder.
+    if not is_claimed(store) and read_head(store) is None:
         raise CheckpointError(
             f"{store.root} is not a checkpoint",
             hint="name the folder that was given as --checkpoint to penstock run",
@@ -63,6 +67,7 @@ def standing_of(store: Store, now: float, decisions: int = 10) -> Standing:
         head=head,
         last=last,
         decisions=tuple(_decided(entries)[:decisions][::-1]),
+        pinned=read_pin(store),
     )
 
 

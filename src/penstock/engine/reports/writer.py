@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -111,7 +112,8 @@ class LogWriter:
 
     def _append(self, lines: bytes) -> None:
         place = self._store.root / self._name
-        place.filesystem.create_dir(place.parent.path, recursive=True)
+        if not os.path.isdir(place.parent):
+            os.makedirs(place.parent, exist_ok=True)
         with open(place, "ab") as file:
             whole = b"" if self._is_whole else b"\n"
             self._is_whole = False  # Until all is written: the disk may be full.

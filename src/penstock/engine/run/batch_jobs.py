@@ -9,6 +9,7 @@ from penstock.engine.join.batch import Batch
 from penstock.engine.join.expiry import floors_of
 from penstock.engine.join.key_sketches import KeyShares
 from penstock.engine.join.pack import Packing
+from penstock.engine.join.rhythm import sketches_keys
 from penstock.engine.join.sampling import Draw
 from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.places.place import Place
@@ -93,7 +94,7 @@ class BatchJobs:
             batch.open_tick,
             self.screeners,
             self.root,
-            self.key_shares,
+            self.key_shares if sketches_keys(self.number) else None,
             self.samples,
         )
         sequencer = None

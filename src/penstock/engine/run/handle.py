@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol, Self, runtime_checkable
 
 from penstock.engine.control.attendant import Attendant
@@ -16,8 +17,9 @@ from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engines import BatchEngine
-from penstock.errors import PenstockError, UsageError
+from penstock.errors import UsageError
 from penstock.plan.plan import Plan
+from penstock.query import Query
 
 _MOST_REPORTS = 8_640
 """Enough for a day at a batch every ten seconds; older ones are forgotten."""
@@ -84,7 +86,7 @@ class Handle(Run):
         pipeline.on_report(self._tell)
         pipeline.log.begin(_head(pipeline, options, engine))
         self._attendant = Attendant(pipeline.checkpoint.store, self._obey, self._answered)
-        self._attendant.refuse_stale()
+        self._attendant.refuse_stale(pipeline.checkpoint.hold.orders)
 
     def _tell(self, made: Report) -> None:
         self._reports.append(made)
@@ -137,25 +139,24 @@ class Handle(Run):
             raise self._failed(self.exception)
 
 
-def _head(pipeline: Pipeline, options: RunOptions, engine: BatchEngine) -> RunHead:
+def head_of(query: Query, options: RunOptions, engine: BatchEngine) -> RunHead:
+    """What a run says of itself at first."""
     sink = options.sink
     return RunHead(
-        query=pipeline.plan.query.text,
+        query=query.text,
         engine=engine,
         sink=sink.kind if sink.path is None else f"{sink.kind}:{sink.path}",
         trigger=options.trigger.seconds,
         available_now=options.available_now,
         drain=options.drain,
-        partitions=pipeline.checkpoint.partitions,
-        batch=pipeline.manifest.batch + 1,
+        partitions=options.partitions or 0,
     )
 
 
-def message_of(error: Exception | None) -> str | None:
-    """An error in a line, for the log; None of none."""
-    if error is None:
-        return None
-    return error.message if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
+def _head(pipeline: Pipeline, options: RunOptions, engine: BatchEngine) -> RunHead:
+    head = head_of(pipeline.plan.query, options, engine)
+    partitions = pipeline.checkpoint.partitions
+    return replace(head, partitions=partitions, batch=pipeline.manifest.batch + 1)
 
 
 def has_ended() -> UsageError:

@@ -43,6 +43,10 @@ class RunOptions:
     """Rows in windows up to which the inner state of a new plan is rebuilt at once; where there are
     more it fills itself."""
 
+    pin: str | None = None
+    """The text of the plan, if it is the one that an earlier run was ordered to follow; else what
+    was pinned there is pinned no more."""
+
     @classmethod
     def of(
         cls,

@@ -33,12 +33,14 @@ from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.pin import read_pin, remove_pin, write_pin
 from penstock.engine.state.plan_log import PlanLog, PlanRecord
 from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PenstockError, PlanError, UsageError
 from penstock.plan.plan import Plan
+from penstock.plan.text.parse import render_plan
 
 _LOG = logging.getLogger(__name__)
 # Unreadable files of a batch that are named; there may be thousands.
@@ -59,9 +61,10 @@ class Pipeline:
         supervisor: Supervisor | None = None,
         keeps_boxes: bool = False,
         rebuilt_at_once: int = REBUILT_AT_ONCE,
+        pin: str | None = None,
     ):
         """A pipeline that goes on from the newest manifest; if it `keeps_boxes`, with the drop
-        boxes of the last batch."""
+        boxes of the last batch. `pin` is the plan's text if it was pinned before."""
         self.watch = Watch()
         self._key_shares: KeyShares = {}
         self._rebuilt_at_once = rebuilt_at_once
@@ -86,6 +89,7 @@ class Pipeline:
         query = self.plan.query
         self.silence = Silence(checkpoint.store, query.stream_sources)
         self.manifest = self._committer.recover(self.manifest, query, overwrite=overwrite)
+        self._begin_with(pin)
 
     @property
     def staging(self) -> Staging | None:
@@ -111,9 +115,23 @@ class Pipeline:
                 "nobody watches the streams of this run",
                 hint="it follows the plan that it was started with; --plan gives it another",
             )
-        return (
-            f"the plan from batch {self.manifest.batch + 1} on" if order.kind == "pin" else answer
-        )
+        return self._pinned(order) or answer
+
+    def _pinned(self, order: Order) -> str | None:
+        """Have later runs follow a plan that was pinned too, until replan says otherwise."""
+        if order.kind == "pin":
+            write_pin(self.checkpoint.store, order.value)
+            return f"the plan from batch {self.manifest.batch + 1} on"
+        if order.kind == "replan":
+            remove_pin(self.checkpoint.store)
+        return None
+
+    def _begin_with(self, pin: str | None) -> None:
+        """Say that a plan was pinned before; where another is followed, that one is no more."""
+        if pin is not None:
+            self.note(Change("order", "a plan was pinned before this run: it stays", pin))
+        elif read_pin(self.checkpoint.store) is not None:
+            remove_pin(self.checkpoint.store)
 
     def close(self, error: str | None = None) -> None:
         """Let go of the checkpoint; `error` is what ended the run, if something did."""
@@ -228,7 +246,8 @@ class Pipeline:
     def _tell(self, report: Report, old: Manifest, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
         facts = gathered(facts)
-        report = measured(report, self.plan, (old, self.manifest), facts, self.watch)
+        both = (old, self.manifest)
+        report = measured(report, self.plan, self._plan_text, both, facts, self.watch)
         self.watch = self.watch.next_batch()
         self._key_shares = next_shares(self._key_shares, facts)
         if self._supervisor is not None:
@@ -246,6 +265,7 @@ class Pipeline:
         adaptive = AdaptiveRouting(plan, layout)
         adaptive.routing(self.manifest.batch + 1)
         self.plan, self.layout, self.adaptive = plan, layout, adaptive
+        self._plan_text = render_plan(plan)
 
     def _jobs(self, number: int) -> BatchJobs:
         routing = self.adaptive.routing(number)

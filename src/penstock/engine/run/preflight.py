@@ -12,7 +12,8 @@ from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import refuse_endless
 from penstock.engine.sources.files import absolute, list_files
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import Checkpoint, check_folder, is_claimed
+from penstock.engine.state.checkpoint import Checkpoint, is_claimed
+from penstock.engine.state.hold import check_folder
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.engines import BatchEngine

@@ -12,6 +12,7 @@ from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Join, Partial, gathered, start
 from penstock.engine.join.partition_state import PartitionState
 from penstock.engine.join.reach import Reach
+from penstock.engine.join.rhythm import tells_reach
 from penstock.engine.join.state_writer import StateWriter
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Leg, Route, Visit
@@ -89,8 +90,9 @@ class Probing:
         return found if is_written else gathered(found)
 
     def _reach(self, route: Route, leg: Leg, visit: Visit) -> Reach | None:
-        """What a visit could find by time; None where rows of either side stand for several."""
-        if self.batch.stands_for_several(route.driver):
+        """What a visit could find by time; None where rows of either side stand for several, and
+        in batches that do not tell it."""
+        if not tells_reach(self.batch.number) or self.batch.stands_for_several(route.driver):
             return None
         is_everywhere = leg.is_broadcast and visit is leg.visits[0]
         return self.state.reach(visit, is_everywhere=is_everywhere)

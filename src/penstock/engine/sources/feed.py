@@ -160,17 +160,19 @@ class Feed:
             log.find()
         self._is_frozen = True
 
-    def serve(self, number: int, done: Offsets) -> Serving | None:
-        """The slices that batch `number` reads after `done`; None if there is nothing new.
+    def serve(self, number: int, done: Offsets, *, is_due: bool = False) -> Serving | None:
+        """The slices that batch `number` reads after `done`; None if there is nothing new, unless
+        the batch `is_due` anyway.
 
-        It is written down before anybody uses it: a batch that is run again reads the same.
+        It is written down before anybody uses it: a batch that is run again reads the same, and is
+        known to be one.
         """
         name = serving_name(number)
         if self._store.exists(name):
             end: Offsets = json.loads(bytes(self._store.read(name)))
         else:
             end = self.next(done or self.start())
-            if end == (done or self.start()):
+            if end == (done or self.start()) and not is_due:
                 return None
             self._store.publish(name, json.dumps(end).encode())
         return Serving(tuple(self.slices(done, end)), end, self._oldest(done, end))

@@ -16,7 +16,8 @@ from pyspark.sql.streaming import StreamingQuery
 
 from penstock.arguments import as_seconds
 from penstock.engine.measures.trigger_wait import TriggerWait
-from penstock.engine.run.handle import Handle, message_of, within_itself
+from penstock.engine.reports.announce import message_of
+from penstock.engine.run.handle import Handle, within_itself
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
@@ -255,14 +256,13 @@ class SparkRun(Handle):
                 # To return would tell Spark that the rows of its own source are done with. What
                 # comes from the feed is safe: how far that was read is in our manifest.
                 raise InterruptedError("the query is being stopped")
-            if not self._is_stopped and (serving is not None or self._has_rates):
+            if not self._is_stopped and serving is not None:
                 session = frame.sparkSession
                 session.conf.set("spark.sql.adaptive.enabled", "false")
                 session.conf.set("spark.sql.codegen.wholeStage", "false")
-                served = serving or Serving((), self.pipeline.manifest.offsets)
-                run = on_spark(frame, served.slices, self._tasks)
+                run = on_spark(frame, serving.slices, self._tasks)
                 with self._batch():
-                    self.pipeline.process(number, run, offsets=served.offsets)
+                    self.pipeline.process(number, run, offsets=serving.offsets)
         if self._ends and serving is None:
             self._end_soon()
 
@@ -291,10 +291,12 @@ class SparkRun(Handle):
             return Serving((), self.pipeline.manifest.offsets)
         while True:
             self._attendant.attend()
-            serve = partial(self._feed.serve, number, self.pipeline.manifest.offsets)
+            done = self.pipeline.manifest.offsets
+            # Spark's own sources have rows in every batch, of which the feed knows nothing.
+            serve = partial(self._feed.serve, number, done, is_due=self._has_rates)
             serving = self.pipeline.watch.feed(serve)
             is_over = self._ends or self._is_stopped or not self.is_active
-            if serving is not None or is_over or self._has_rates:
+            if serving is not None or is_over:
                 return serving
             time.sleep(self._nap)
 

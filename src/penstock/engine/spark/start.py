@@ -13,6 +13,8 @@ from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.places.file_names import unique_name
+from penstock.engine.reports.announce import announced, message_of
+from penstock.engine.run.handle import head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, refuse_endless
@@ -22,6 +24,7 @@ from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.state.checkpoint import Checkpoint
+from penstock.engine.state.hold import Hold
 from penstock.engine.state.store import Store
 from penstock.errors import SetupError, StateError, UsageError
 from penstock.plan.plan import Plan
@@ -29,51 +32,59 @@ from penstock.query import Query
 from penstock.query.source import Source
 
 
-def start(plan: Plan, spark: SparkSession, options: RunOptions) -> SparkRun:
-    """Start a plan: it reads all there is and ends, or looks for more at every `trigger`."""
+def start(
+    plan: Plan, spark: SparkSession, options: RunOptions, hold: Hold | None = None
+) -> SparkRun:
+    """Start a plan: it reads all there is and ends, or looks for more at every `trigger`.
+
+    `hold` is that on the checkpoint, where it was taken before there was a session.
+    """
     query, partitions = plan.query, options.partitions
     cores = _cores(spark)
     warming = Thread(target=_try_to_warm_up, args=(spark,), daemon=True)
     warming.start()
     is_given = partitions is not None
     held = Checkpoint(
-        options.checkpoint, query, partitions or cores, engine="spark", is_given=is_given
+        options.checkpoint, query, partitions or cores, engine="spark", is_given=is_given, hold=hold
     )
     pipeline: Pipeline | None = None
     try:
-        _remove_drafts(held.store)
-        _check_reach(spark, held)
-        feed = _open_feed(query, held.store, options.available_now)
-        deliver = deliverer(spark, options.sink, held)
-        pipeline = Pipeline(
-            plan,
-            held,
-            options.sink,
-            overwrite=options.overwrite,
-            deliver=deliver,
-            supervisor=options.supervisor,
-            keeps_boxes=options.delay is not None,
-            rebuilt_at_once=options.rebuilt_at_once,
-        )
-        run = SparkRun(
-            spark,
-            pipeline,
-            feed,
-            tasks=cores,
-            options=options,
-            has_rates=bool(_rates(query)),
-        )
+        with announced(held.store, head_of(query, options, "spark")):
+            _remove_drafts(held.store)
+            _check_reach(spark, held)
+            feed = _open_feed(query, held.store, options.available_now)
+            deliver = deliverer(spark, options.sink, held)
+            pipeline = Pipeline(
+                plan,
+                held,
+                options.sink,
+                overwrite=options.overwrite,
+                deliver=deliver,
+                supervisor=options.supervisor,
+                keeps_boxes=options.delay is not None,
+                rebuilt_at_once=options.rebuilt_at_once,
+                pin=options.pin,
+            )
+            run = SparkRun(
+                spark,
+                pipeline,
+                feed,
+                tasks=cores,
+                options=options,
+                has_rates=bool(_rates(query)),
+            )
         run.wait_also_for(warming)
         writer = _packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
         run.begin(writer.trigger(processingTime=_pace(options)).start())
     except BaseException as error:
-        (pipeline or held).close()
-        if is_lost(error):
-            raise lost_error() from None
-        unwritten = storage_error(error, held.store.root)
-        if unwritten is not None:
-            raise unwritten from None
+        explained = lost_error() if is_lost(error) else storage_error(error, held.store.root)
+        if pipeline is None:
+            held.close()
+        else:
+            pipeline.close(message_of(explained or error))
+        if explained is not None:
+            raise explained from None
         raise
     return run
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import time
 from dataclasses import replace
 from typing import Any
 
 from penstock.engine.places.file_names import is_mark, new_mark
-from penstock.engine.places.place import Place
+from penstock.engine.state.hold import Hold
 from penstock.engine.state.store import RESTORE, Store
 from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
@@ -23,10 +20,6 @@ FORMAT_VERSION = 1
 _IDENTITY = "query.json"
 _LATE = "late filters"
 _MARK = "mark"
-_LOCK = "lock"
-# How often, and after how many seconds, a lock is tried that somebody has.
-_LOOKS = 3
-_LOOK = 0.02
 
 
 class Checkpoint:
@@ -40,10 +33,11 @@ class Checkpoint:
         *,
         engine: BatchEngine,
         is_given: bool = False,
+        hold: Hold | None = None,
     ):
-        self.store = Store(Place.of(root))
+        self.hold = Hold(root) if hold is None else hold
+        self.store = self.hold.store
         self.late = late_filters(query)
-        self._lock = _lock(self.store)
         try:
             self.partitions = self._claim(query, partitions, engine, is_given)
             self.mark = self._marked()
@@ -53,9 +47,7 @@ class Checkpoint:
 
     def close(self) -> None:
         """Release the lock."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self.hold.close()
 
     def _claim(self, query: Query, partitions: int, engine: BatchEngine, is_given: bool) -> int:
         """The partition count to use: the checkpoint's own if it has one."""
@@ -63,7 +55,7 @@ class Checkpoint:
         if not is_claimed(self.store):
             self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
             return partitions
-        theirs = self._identity()
+        theirs = _read_identity(self.store)
         kept = int(theirs["partitions"])
         if theirs["engine"] != engine:
             # On Spark it is Spark that numbers the batches, and it would start from the first.
@@ -74,13 +66,8 @@ class Checkpoint:
         if not is_given:
             mine["partitions"] = kept
         self.late = tuple(theirs.pop(_LATE, ()))
-        for part, found in theirs.items():
-            if found != mine.get(part):
-                raise CheckpointError(
-                    f"checkpoint {self.store.root} belongs to another query: its {part} differ\n"
-                    f"  checkpoint: {_show(found)}\n  this query: {_show(mine.get(part))}",
-                    hint="use another --checkpoint, or run the query that made this one",
-                )
+        hint = "use another --checkpoint, or run the query that made this one"
+        _refuse_other(self.store, theirs, mine, hint)
         return kept
 
     def _marked(self) -> str:
@@ -104,33 +91,10 @@ class Checkpoint:
             thetas=tuple(c for c in conditions if not _is_filter(c) or str(c) in self.late),
         )
 
-    def _identity(self) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = json.loads(bytes(self.store.read(_IDENTITY)))
-            if not {"partitions", "engine"} <= found.keys():
-                raise ValueError("it is not what a run wrote")
-            # A plan may put predicates in another order; it is the same query.
-            for part in ("filters", "other predicates"):
-                found[part] = sorted(found.get(part, ()))
-        except ValueError as error:
-            raise CheckpointError(
-                f"{self.store.path(_IDENTITY)} is damaged: {error}",
-                hint=RESTORE,
-            ) from None
-        return found
-
 
 def is_claimed(store: Store) -> bool:
     """Whether some run has made a checkpoint there."""
     return store.exists(_IDENTITY)
-
-
-def check_folder(store: Store) -> None:
-    """Refuse a folder that cannot be a checkpoint; one that is not there yet will be made."""
-    if store.is_local and os.path.lexists(store.root):
-        handle = _lock(store)
-        if handle is not None:
-            os.close(handle)
 
 
 def late_filters(query: Query) -> tuple[str, ...]:
@@ -171,6 +135,40 @@ def _identity(query: Query, partitions: int) -> dict[str, Any]:
     }
 
 
+def refuse_other_query(store: Store, query: Query, hint: str) -> None:
+    """Refuse a query that is not the one of a checkpoint."""
+    theirs = _read_identity(store)
+    for part in ("engine", _LATE):
+        theirs.pop(part, None)
+    _refuse_other(store, theirs, _identity(query, int(theirs["partitions"])), hint)
+
+
+def _refuse_other(store: Store, theirs: dict[str, Any], mine: dict[str, Any], hint: str) -> None:
+    for part, found in theirs.items():
+        if found != mine.get(part):
+            raise CheckpointError(
+                f"checkpoint {store.root} belongs to another query: its {part} differ\n"
+                f"  checkpoint: {_show(found)}\n  this query: {_show(mine.get(part))}",
+                hint=hint,
+            )
+
+
+def _read_identity(store: Store) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(bytes(store.read(_IDENTITY)))
+        if not {"partitions", "engine"} <= found.keys():
+            raise ValueError("it is not what a run wrote")
+        # A plan may put predicates in another order; it is the same query.
+        for part in ("filters", "other predicates"):
+            found[part] = sorted(found.get(part, ()))
+    except ValueError as error:
+        raise CheckpointError(
+            f"{store.path(_IDENTITY)} is damaged: {error}",
+            hint=RESTORE,
+        ) from None
+    return found
+
+
 def _describe(view: View) -> list[str]:
     """A view in words: groups, aggregates, outputs, HAVING and its period."""
     aggregates = (f"{a.function} {a.argument and a.argument.name}" for a in view.aggregates)
@@ -181,54 +179,6 @@ def _describe(view: View) -> list[str]:
         "" if view.having is None else render(view.having),
         f"{view.every} us",
     ]
-
-
-def _lock(store: Store) -> int | None:
-    """Hold a lock on a local checkpoint; it goes with the process, however that ends."""
-    if not store.is_local:
-        return None
-    try:
-        os.makedirs(store.root, exist_ok=True)
-        handle = os.open(store.path(_LOCK), os.O_CREAT | os.O_RDWR, 0o644)
-    except OSError as error:
-        raise CheckpointError(
-            f"cannot use {store.root} as a checkpoint: {error.strerror}",
-            hint="name a folder that can be written with --checkpoint",
-        ) from None
-    if not _is_locked(handle):
-        os.close(handle)
-        raise CheckpointError(
-            f"checkpoint {store.root} is in use by another run",
-            hint="stop that run first, or use another --checkpoint",
-        )
-    return handle
-
-
-def _is_locked(handle: int) -> bool:
-    """Take the lock, if no run has it: those who only look whether one does are soon gone."""
-    for _ in range(_LOOKS):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_LOOK)
-        else:
-            return True
-    return False
-
-
-def is_held(store: Store) -> bool:
-    """Whether a run has a local checkpoint, this process's own among them."""
-    try:
-        handle = os.open(store.path(_LOCK), os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def _show(value: object) -> str:

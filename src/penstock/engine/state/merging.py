@@ -10,9 +10,9 @@ from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo
 
 # A probe costs a little for each chunk, a merge costs each tuple once a tier. Four chunks of a tier
-# become one of the next; below eight chunks there is nothing to gain, since they soon expire.
+# become one of the next; below some eight chunks there is nothing to gain, since they soon expire.
 FAN_IN = 4
-FEW = 8
+FEWEST = 6
 
 # Chunks with more rows than these together are merged only once there are many, and then the newest
 # four, which stay the longest: a batch has to wait for it, and most windows are over before.
@@ -29,7 +29,7 @@ def merges_of(modules: Modules) -> dict[Module, dict[int, tuple[ChunkInfo, ...]]
     for module, partitions in modules.items():
         turn = zlib.crc32(str(module).encode())
         for pid, chunks in partitions.items():
-            group = _full_tier(chunks, FEW + (turn + pid) % FAN_IN)
+            group = _full_tier(chunks, FEWEST + (turn + pid) % FAN_IN)
             if group:
                 merges.setdefault(module, {})[pid] = group
     return merges

@@ -48,6 +48,7 @@ class PlanLog:
         numbers = (name.removesuffix(".json") for name in names if name.endswith(".json"))
         self._batches = sorted(int(number) for number in numbers if number.isdigit())
         self.last = self._read(self._batches[-1]) if self._batches else None
+        self._kept: Plan | None = None
 
     def of(self, number: int) -> PlanRecord | None:
         """What batch `number` has followed already, if it is run again."""
@@ -56,12 +57,14 @@ class PlanLog:
 
     def keep(self, number: int, plan: Plan, reason: str = "") -> None:
         """Write down what batch `number` follows, if the batch before followed something else."""
-        if self.last is not None and self.last.is_of(plan):
+        # Nearly all batches follow the very plan of the one before.
+        if plan is self._kept or (self.last is not None and self.last.is_of(plan)):
+            self._kept = plan
             return
         record = PlanRecord(number, render_plan(plan), plan.drops, reason)
         self._store.publish(_name(number), json.dumps(_to_json(record)).encode())
         self._batches.append(number)
-        self.last = record
+        self.last, self._kept = record, plan
 
     def forget(self, before: int) -> None:
         """Delete the records that no batch from `before` on follows."""

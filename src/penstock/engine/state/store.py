@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.places.file_names import as_file_name, is_own, unique_name
 from penstock.engine.places.place import Place, open_new
-from penstock.engine.rows.columns import TS, UNTIL, hash_name
+from penstock.engine.rows.columns import END, SEQUENCE, TS, UNTIL, hash_name
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import as_now_kept
 from penstock.errors import StateError
@@ -94,8 +94,11 @@ class Store:
                 with suppress(FileNotFoundError):
                     os.unlink(draft)
 
-    def replace(self, name: str, data: bytes) -> None:
-        """Write a file in the place of the one that is there, if any: readers see one of both."""
+    def replace(self, name: str, data: bytes, mode: int | None = None) -> None:
+        """Write a file in the place of the one that is there, if any: readers see one of both.
+
+        On local disks it has these permissions, if any are given.
+        """
         if not self.is_local:
             self.write(name, data)  # An object store shows a file once it is whole.
             return
@@ -104,6 +107,8 @@ class Store:
             os.makedirs(final.parent, exist_ok=True)
             draft = final.parent / f".{final.name}.{unique_name()}"
             with open(draft, "wb") as file:
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
                 file.write(data)
             os.replace(draft, final)
 
@@ -150,6 +155,18 @@ class Store:
         return ChunkInfo(name, len(rows), data.size, zlib.crc32(data), first, last, tier, until)
 
 
+_THINNED = 8
+"""Bits of the number of rows that a thinned chunk has at most."""
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """Every so many rows of a chunk, a power of two: when they were born, and how they die."""
+
+    stride: int
+    bounds: Mapping[str, NDArray[np.int64]]
+
+
 @dataclass(frozen=True)
 class Chunk:
     """State in memory, sorted by (hash of the key, event time)."""
@@ -165,6 +182,14 @@ class Chunk:
             return None
         until = self.rows.column(UNTIL).to_numpy()
         return None if until.max() >= FOREVER else int((until - self.times).max())
+
+    @cached_property
+    def thinned(self) -> Thinned:
+        """Some rows that stand for all; a chunk that stays open is looked through for them once."""
+        stride = 1 << max(0, (len(self.times) - 1).bit_length() - _THINNED)
+        names = [n for n in (UNTIL, SEQUENCE, END) if n in self.rows.schema.names]
+        others = {n: self.rows.column(n).to_numpy()[::stride].copy() for n in names}
+        return Thinned(stride, {TS: self.times[::stride].copy(), **others})
 
     @classmethod
     def of(cls, rows: pa.RecordBatch, key: int | None) -> Chunk:

@@ -113,7 +113,8 @@ class KeySketch:
 
     All tuples whose hash, as a fraction of all hashes, is below `share` are in it: `hashes` are the
     different ones (64-bit integers, sorted as unsigned), `counts` how often each came (64-bit).
-    `rows` are the tuples that it stands for, of which `known` have no NULL in the key.
+    `rows` are the tuples that it stands for, of which `known` have no NULL in the key; those with a
+    NULL in another key of the input are left out of both.
     """
 
     alias: str

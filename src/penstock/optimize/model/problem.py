@@ -76,6 +76,11 @@ class Problem:
         return (1 << self.size) - 1
 
     @cached_property
+    def works(self) -> dict[str, float]:
+        """Seconds of work a second of the plans that were asked for, by their texts."""
+        return {}
+
+    @cached_property
     def inputs(self) -> tuple[Flow, ...]:
         return self.flows or tuple(flow_of(self.known, item) for item in self.query.inputs)
 

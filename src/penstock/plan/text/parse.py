@@ -18,6 +18,9 @@ from penstock.plan.text.tree_text import forced_tree, render_tree
 from penstock.plan.tree import TreeJoin
 from penstock.query import Query
 
+_TEXT = "_text"
+"""Where a plan keeps its text, as a cached property would."""
+
 
 def forced_plan(query: Query, text: str) -> Plan:
     """The plan that a text describes: probe orders, the shape of a tree or multi-way join, a mesh,
@@ -60,8 +63,14 @@ def is_flat(query: Query, text: str) -> bool:
 
 
 def render_plan(plan: Plan) -> str:
-    """The text that `forced_plan` turns into this plan; the shares of a mesh are rounded."""
-    return _render_join(plan) + render_early(plan.early, recomputed_by(plan))
+    """The text that `forced_plan` turns into this plan; the shares of a mesh are rounded.
+
+    Plans are known by their texts in many places, so that each keeps its own once it was asked for.
+    """
+    kept = vars(plan)
+    if _TEXT not in kept:
+        kept[_TEXT] = _render_join(plan) + render_early(plan.early, recomputed_by(plan))
+    return str(kept[_TEXT])
 
 
 def _render_join(plan: Plan) -> str:

@@ -10,11 +10,13 @@ from pathlib import Path
 from statistics import median
 
 from penstock.bench.drift.cases.follower import follower
-from penstock.bench.drift.cases.following import Setting, goodness, tiny
+from penstock.bench.drift.cases.following import Setting, goodness
 from penstock.bench.drift.cases.measures import batches_to_settle, switches, worst
 from penstock.bench.drift.cases.trace import Trace
+from penstock.bench.drift.cases.warm_up import load_training, short
 from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.scenario import Scenario, Stretch
+from penstock.bench.drift.streams.spans import spans_of
 from penstock.bench.drift.streams.steps import STAR3, SWAP, Size, rates_of, scenario_of
 from penstock.bench.drift.streams.truth import known_in
 from penstock.optimize.options import PlanOptions
@@ -58,16 +60,17 @@ def beside(scenarios: Sequence[Scenario], setting: Setting) -> Beside:
         query = scenario.query(ensure_files(scenario, setting.data))
         regime = scenario.stretches[0].regime
         known = known_in(scenario, regime, query, calibrated(setting.engine))
-        _both(_little(scenario, setting), setting, turn=0)
+        load_training()
+        _both(_few(scenario, setting), setting, turn=0)
         pairs += [_both(known, setting, turn) for turn in range(setting.repeat)]
     return Beside(*zip(*pairs, strict=True))
 
 
-def _little(scenario: Scenario, setting: Setting) -> Known:
-    """What is known of a scenario that is small enough to load all code by it."""
-    little = tiny(scenario)
-    query = little.query(ensure_files(little, setting.data))
-    return known_in(little, little.stretches[0].regime, query, calibrated(setting.engine))
+def _few(scenario: Scenario, setting: Setting) -> Known:
+    """What is known of a few batches, by which all code is loaded."""
+    few = short(scenario, spans_of(scenario))
+    query = few.query(ensure_files(few, setting.data))
+    return known_in(few, few.stretches[0].regime, query, calibrated(setting.engine))
 
 
 def _both(known: Known, setting: Setting, turn: int) -> tuple[Trace, Trace]:
@@ -117,7 +120,7 @@ def wrong_stats(size: Size, setting: Setting) -> Righted:
 def wrongly_declared(size: Size) -> Scenario:
     """One regime all along."""
     regime = rates_of(STAR3, size.rate, STAR3.pair[1], SWAP)
-    return scenario_of("wrong_stats", STAR3, (Stretch(regime, 2 * size.batches),))
+    return scenario_of("wrong_stats", STAR3, (Stretch(regime, size.batches),))
 
 
 def _told(scenario: Scenario, query: Query, setting: Setting) -> Known:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario
+from penstock.bench.drift.streams.spans import spans_of
 from penstock.bench.drift.streams.truth import known_in
 from penstock.engines import BatchEngine
 from penstock.optimize.options import PlanOptions
@@ -24,7 +25,10 @@ def contenders(
     scenario: Scenario, query: Query, costs: Costs | None, engine: BatchEngine = "local"
 ) -> dict[str, Plan]:
     """The best plan of each kind for each regime, and for the mean of all, by their texts."""
-    regimes = [*_extremes(scenario), mean_of([each.regime for each in scenario.stretches])]
+    regimes = [
+        *(span.regime for span in spans_of(scenario)),
+        mean_of([each.regime for each in scenario.stretches]),
+    ]
     plans = {}
     for regime in regimes:
         known = known_in(scenario, regime, query, costs)
@@ -32,18 +36,6 @@ def contenders(
             plan = decide(known, PlanOptions(kinds=frozenset({kind}), engine=engine)).plan
             plans[render_plan(plan)] = plan
     return plans
-
-
-def _extremes(scenario: Scenario) -> list[Regime]:
-    """The regimes between two turns, each taken in the middle."""
-    ends = [0, *scenario.edges, scenario.batches]
-    regimes = list(scenario.regimes())
-    found: list[Regime] = []
-    for start, end in pairwise(ends):
-        regime = regimes[(start + end) // 2]
-        if regime not in found:
-            found.append(regime)
-    return found[:2]
 
 
 def mean_of(regimes: Sequence[Regime]) -> Regime:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from statistics import median
 
 from penstock.bench.drift.cases.contenders import (
     best_static,
@@ -22,8 +22,10 @@ from penstock.bench.drift.cases.measures import (
     worst,
 )
 from penstock.bench.drift.cases.trace import Open, Schedule, Trace, run_once
+from penstock.bench.drift.cases.warm_up import hopeful, load_training, short
 from penstock.bench.drift.streams.data import ensure_files
-from penstock.bench.drift.streams.scenario import Scenario, Stretch
+from penstock.bench.drift.streams.scenario import Scenario
+from penstock.bench.drift.streams.spans import spans_of
 from penstock.bench.drift.streams.truth import known_in
 from penstock.engine.local import open_run
 from penstock.engines import BatchEngine
@@ -39,8 +41,6 @@ from penstock.stats.known import Known
 
 Progress = Callable[[str], None]
 
-_TINY_BATCHES = 6
-"""By then a supervisor has asked for plans and training at least once."""
 NEAR = 1.1
 """A plan is as good as the best one up to this many times its work."""
 
@@ -77,7 +77,8 @@ class Followed:
 
     @property
     def adaptive_work(self) -> float:
-        return median(run.work for run in self.adaptive)
+        """What all batches take, each by the median of its runs: as the clairvoyant's are."""
+        return sum(typical([run.cpu for run in self.adaptive]))
 
     @property
     def clairvoyant_work(self) -> float:
@@ -136,19 +137,27 @@ def follow(scenario: Scenario, setting: Setting, given: Known | None = None) -> 
     known = given or known_in(scenario, scenario.stretches[0].regime, query, costs)
     options = PlanOptions(engine=setting.engine)
     first = decide(known, options).plan
-    _warm_up(scenario, list(plans), setting)
+    plans = {name: plans[name] for name in warm_up(scenario, plans, setting)}
     static: dict[str, list[Trace]] = {name: [] for name in plans}
-    adaptive = []
-    for _ in range(setting.repeat):
-        for name, plan in plans.items():
-            static[name].append(setting.run({0: plan}, None))
-        adaptive.append(setting.run({0: first}, follower(known, options)))
+    adaptive: list[Trace] = []
+    runs: list[Callable[[], None]] = [
+        lambda: adaptive.append(setting.run({0: first}, follower(known, options))),
+        *(partial(_run_static, setting, plan, static[name]) for name, plan in plans.items()),
+    ]
+    for turn in range(setting.repeat):
+        # Forwards and backwards: whatever comes later, machines may be warmer or busier by then.
+        for run in runs if turn % 2 else reversed(runs):
+            run()
     regimes = list(scenario.regimes())
     is_good = {
         edge: goodness(known_in(scenario, regimes[edge], query, costs), options)
         for edge in scenario.edges
     }
     return Followed(scenario, static, adaptive, is_good)
+
+
+def _run_static(setting: Setting, plan: Plan, runs: list[Trace]) -> None:
+    runs.append(setting.run({0: plan}, None))
 
 
 def goodness(known: Known, options: PlanOptions) -> Callable[[Plan], bool]:
@@ -162,27 +171,15 @@ def goodness(known: Known, options: PlanOptions) -> Callable[[Plan], bool]:
     return is_good
 
 
-def _warm_up(scenario: Scenario, plans: Sequence[str], setting: Setting) -> None:
-    """Run all plans on a little of the data, so that no measured run loads code: neither theirs nor
-    that of who follows them, which trains meshes and looks for drift."""
-    little = tiny(scenario)
-    query = little.query(ensure_files(little, setting.data))
-    for text in plans:
-        setting.run({0: forced_plan(query, text)}, None)
+def warm_up(scenario: Scenario, plans: Mapping[str, Plan], setting: Setting) -> list[str]:
+    """Run all plans and a supervised one on a few batches, so that no measured run loads code; the
+    plans that are worth measuring."""
+    spans = spans_of(scenario)
+    few = short(scenario, spans)
+    query = few.query(ensure_files(few, setting.data))
+    load_training()
     options = PlanOptions(engine=setting.engine)
-    known = known_in(little, little.stretches[0].regime, query, calibrated(setting.engine))
+    known = known_in(few, few.stretches[0].regime, query, calibrated(setting.engine))
     setting.run({0: decide(known, options).plan}, follower(known, options))
-
-
-def tiny(scenario: Scenario) -> Scenario:
-    """A few batches of the scenario, at a tenth of its rates."""
-    regime = {
-        name: replace(flow, rate=flow.rate / 10)
-        for name, flow in scenario.stretches[0].regime.items()
-    }
-    return replace(
-        scenario,
-        name=f"{scenario.name}-tiny",
-        stretches=(Stretch(regime, _TINY_BATCHES),),
-        turns=(),
-    )
+    cpu = {name: setting.run({0: forced_plan(query, name)}, None).cpu for name in plans}
+    return hopeful(cpu, spans)

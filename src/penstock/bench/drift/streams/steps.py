@@ -18,7 +18,7 @@ from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario, Stretc
 STEP = 2.0
 """Seconds of a batch, and of all windows but the hub's."""
 HUB_WINDOW = 0.2
-MANY, ONE = 400.0, 1.0
+MANY, ONE = 200.0, 1.0
 """Tuples that one of the hub finds in the window of the faster of a pair, and in those of others.
 With fewer, reading would outweigh the probes."""
 SWAP = 100.0
@@ -99,14 +99,20 @@ SHAPES = (STAR3, STAR5, CHAIN3, CHAIN5)
 
 @dataclass(frozen=True)
 class Size:
-    """Batches of the last stretch, tuples/s of the hub, and the joins whose rates are swapped."""
+    """Batches of the last stretch, tuples/s of the hub, the joins whose rates are swapped, and
+    batches of the last stretch where a selectivity changes.
+
+    With fewer tuples a batch would take its time to start rather than to join; with fewer batches
+    the one or two with the wrong plan would be all that counts.
+    """
 
     batches: int = 30
-    rate: float = 16_000.0
+    rate: float = 12_000.0
     shapes: tuple[Shape, ...] = SHAPES
+    sharp_batches: int = 20
 
 
-QUICK = Size(15, 5_000.0, (STAR3, CHAIN5))
+QUICK = Size(16, 6_000.0, (STAR3, CHAIN5), 10)
 
 
 def steps(size: Size) -> Iterator[Scenario]:
@@ -167,15 +173,16 @@ def _keys(rate: float, matches: float) -> int:
 SHARP, EVEN = 2_400.0, 600.0
 """Tuples that one of the hub finds in the first of the pair after its selectivity has changed, and
 in the second one all along: so that nobody who visits one of them first is well off."""
-LONGER = 3
+LONGER = 4
 """How many times as long the first stretch is: more is at stake in a batch of the second."""
 
 
 def sharper_key(shape: Shape, size: Size) -> Scenario:
     """For the hub, equal keys in the first of the pair become fifty times as frequent."""
-    rate = size.rate / 2
+    rate = size.rate / 3
     before, after = (_sharp(shape, rate, spread) for spread in (round(SHARPER), 1))
-    stretches = (Stretch(before, LONGER * size.batches), Stretch(after, size.batches))
+    batches = size.sharp_batches
+    stretches = (Stretch(before, LONGER * batches), Stretch(after, batches))
     return scenario_of(f"{shape.name}-selectivity", shape, stretches, high=SHARP_HIGH)
 
 

@@ -29,29 +29,30 @@ APART = 1.05
 @dataclass(frozen=True)
 class Size:
     """Periods of the waves, seconds of streams that stay as they are, tuples/s of the hub in both,
-    and whether the sine is run too."""
+    whether the sine is run too, and seconds of a near tie."""
 
-    periods: int = 5
+    periods: float = 3.0
     seconds: float = 3_600.0
-    rate: float = 16_000.0
+    rate: float = 8_000.0
     calm_rate: float = 2_000.0
     has_sine: bool = True
+    tied_seconds: float = 1_200.0
 
 
-QUICK = Size(2, 600.0, 4_000.0, 1_000.0, has_sine=False)
+QUICK = Size(1.5, 300.0, 4_000.0, 1_500.0, has_sine=False, tied_seconds=300.0)
 
 
 def square(size: Size) -> Scenario:
     """Two streams take turns at being ten times as fast as the other."""
     half = round(PERIOD / STEP / 2)
     one, other = (rates_of(STAR3, size.rate, slow, SWING) for slow in STAR3.pair)
-    halves = (Stretch(one, half), Stretch(other, half)) * size.periods
-    return scenario_of("square", STAR3, halves)
+    halves = [Stretch((one, other)[n % 2], half) for n in range(round(2 * size.periods))]
+    return scenario_of("square", STAR3, tuple(halves))
 
 
 def sine(size: Size) -> Scenario:
     """The same without edges: two rates swing against each other by a factor of ten."""
-    batches = round(PERIOD / STEP) * size.periods
+    batches = round(PERIOD / STEP * size.periods)
     phases = [sin(2 * pi * (number + 0.5) * STEP / PERIOD) for number in range(batches)]
     waves = tuple(Stretch(_swung(size.rate, phase), 1) for phase in phases)
     turns = tuple(n for n in range(1, batches) if phases[n] * phases[n - 1] < 0)
@@ -78,7 +79,7 @@ def near_tie(size: Size) -> Scenario:
     first, second = STAR3.pair
     regime = rates_of(STAR3, size.calm_rate, first, APART, TIED)
     rng = np.random.default_rng(13)
-    noise = 1.0 + NOISE * rng.choice([-1.0, 1.0], (round(size.seconds / CALM_STEP), 2))
+    noise = 1.0 + NOISE * rng.choice([-1.0, 1.0], (round(size.tied_seconds / CALM_STEP), 2))
     stretches = tuple(
         Stretch(_scaled(_scaled(regime, first, one), second, other), 1) for one, other in noise
     )

@@ -1,0 +1,94 @@
+"""The hold of a run on a checkpoint's folder: a lock, from before it is ready until its end."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+
+from penstock.engine.places.place import Place
+from penstock.engine.state.store import Store
+from penstock.errors import CheckpointError
+
+_LOCK = "lock"
+# How often, and after how many seconds, a lock is tried that somebody has.
+_LOOKS = 3
+_LOOK = 0.02
+
+
+class Hold:
+    """A folder that no other run may use; elsewhere than on local disks nothing sees to that.
+
+    `orders` are the files of orders that lay there before: they were meant for another run.
+    """
+
+    def __init__(self, root: str):
+        self.store = Store(Place.of(root))
+        self._lock = _lock(self.store)
+        try:
+            self.orders = tuple(self.store.names("control"))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let another run use the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def check_folder(store: Store) -> None:
+    """Refuse a folder that cannot be a checkpoint; one that is not there yet will be made."""
+    if store.is_local and os.path.lexists(store.root):
+        handle = _lock(store)
+        if handle is not None:
+            os.close(handle)
+
+
+def _lock(store: Store) -> int | None:
+    """Hold a lock on a local checkpoint; it goes with the process, however that ends."""
+    if not store.is_local:
+        return None
+    try:
+        os.makedirs(store.root, exist_ok=True)
+        handle = os.open(store.path(_LOCK), os.O_CREAT | os.O_RDWR, 0o644)
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot use {store.root} as a checkpoint: {error.strerror}",
+            hint="name a folder that can be written with --checkpoint",
+        ) from None
+    if not _is_locked(handle):
+        os.close(handle)
+        raise CheckpointError(
+            f"checkpoint {store.root} is in use by another run",
+            hint="stop that run first, or use another --checkpoint",
+        )
+    return handle
+
+
+def _is_locked(handle: int) -> bool:
+    """Take the lock, if no run has it: those who only look whether one does are soon gone."""
+    for _ in range(_LOOKS):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_LOOK)
+        else:
+            return True
+    return False
+
+
+def is_held(store: Store) -> bool:
+    """Whether a run has a local checkpoint, this process's own among them."""
+    try:
+        handle = os.open(store.path(_LOCK), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
