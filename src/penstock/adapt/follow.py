@@ -8,7 +8,8 @@ from penstock.adapt.helpers import Sheds, Trains
 from penstock.adapt.planning.planner import Planning
 from penstock.adapt.replanner import MODES, Mode
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
-from penstock.adapt.shedding.shedder import Shedder, default_delay, wish_of
+from penstock.adapt.shedding.shedder import Shedder
+from penstock.adapt.shedding.wish import default_delay, wish_of
 from penstock.adapt.supervisor import StreamSupervisor
 from penstock.adapt.training.trainer import Trainer
 from penstock.duration import Duration

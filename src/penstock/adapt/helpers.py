@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from penstock.engine.join.sampling import Draw
@@ -22,7 +22,7 @@ class Sheds(Protocol):
     """Sets the drop boxes, batch by batch."""
 
     def next_boxes(
-        self, report: Report, known: Known, plan: Plan
+        self, report: Report, known: Callable[[], Known], plan: Plan
     ) -> tuple[DropBoxes, Change | None] | None:
         """The drop boxes of the next batch, and what to tell of them; None for the same."""
 

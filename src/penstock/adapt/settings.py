@@ -178,13 +178,21 @@ class Settings:
     """The least wanted delay in triggers, where none is given: data waits for one of them, and a
     batch that takes another is not yet late."""
 
-    shed_highest_delay: float = 1.15
+    shed_highest_delay: float = 1.25
     """Times the wanted delay that the next batch's may be by forecast: half of the overshoot that
-    is aimed at is left to what the forecast does not know."""
+    is allowed is left to what the forecast does not know."""
 
-    shed_least_batch: float = 0.1
+    shed_least_batch: float = 0.2
     """The part of the wanted delay that a batch may always take: one that keeps next to nothing
-    costs nearly as much and shows nothing."""
+    costs nearly as much and shows nothing, and the batch after it would keep all the more."""
+
+    shed_catch_up: float = 0.8
+    """The load up to which a query that is late keeps all: each second of work makes up for a
+    quarter of a second of delay, so that an hour is made up for within four."""
+
+    shed_behind: float = 2.0
+    """Times the wanted delay above which a query in limited batches is not led there, but catches
+    up: whatever these batches shed, the data behind them is as old as it is."""
 
     shed_band: float = 0.1
     """The part of the wanted delay by which it may be off before small moves are worth making: half
@@ -205,8 +213,9 @@ class Settings:
     """Which part of the wanted delay is little."""
 
     shed_cold_batches: int = 1
-    """First batches of a run that tell nothing of what later ones cost: they compile and load. A
-    second one would be too late where a run starts into a burst."""
+    """First batches of a run that tell nothing of what later ones cost: they load code and find
+    empty windows. A second one would be too late where a run starts into a burst; what later ones
+    compile is told apart."""
 
     shed_memory: int = 100
     """Batches from which it is learned what starting, reading and joining cost beside each other:
@@ -218,7 +227,7 @@ class Settings:
     shed_pace: float = 0.85
     """The same for how fast the machine is just now: seven batches together."""
 
-    shed_ahead: float = 3.0
+    shed_ahead: float = 2.0
     """Batches ahead whose time must suffice too: what is kept now fills the windows that later ones
     meet. With more, a machine would idle while windows fill at the beginning of a burst."""
 

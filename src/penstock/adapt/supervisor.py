@@ -192,7 +192,7 @@ class StreamSupervisor:
     def _shed(self, report: Report, plan: Plan) -> None:
         """Let the shedder set the drop boxes of the next batch."""
         if self._shedder is not None:
-            found = self._shedder.next_boxes(report, self.knowledge.known(), plan)
+            found = self._shedder.next_boxes(report, self.knowledge.known, plan)
             if found is not None:
                 self._drops, change = found
                 self._changes += [] if change is None else [change]

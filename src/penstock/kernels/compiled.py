@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import local
+from time import perf_counter
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core import event
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Stopwatch(event.Listener):  # type: ignore[misc]
+    """The seconds in which a thread compiles, or loads what is compiled."""
+
+    def __init__(self) -> None:
+        self.of_thread = local()
+
+    def on_start(self, _: event.Event) -> None:
+        mine = self.of_thread
+        mine.depth = getattr(mine, "depth", 0) + 1
+        if mine.depth == 1:
+            mine.started = perf_counter()
+
+    def on_end(self, _: event.Event) -> None:
+        mine = self.of_thread
+        mine.depth -= 1
+        if mine.depth == 0:
+            mine.seconds = getattr(mine, "seconds", 0.0) + perf_counter() - mine.started
+
+
+_STOPWATCH = _Stopwatch()
+event.register("numba:compiler_lock", _STOPWATCH)
+
+
+def compile_seconds() -> float:
+    """The seconds that this thread has spent so far on compiling and loading inner loops."""
+    return float(getattr(_STOPWATCH.of_thread, "seconds", 0.0))
 
 
 def compiled(function: Function) -> Function:

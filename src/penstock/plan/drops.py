@@ -14,11 +14,14 @@ class DropBoxes:
     the same ones and streams are shed independently.
 
     A view over what is left `estimates` what all would give, or has the plain values of the kept.
+    Where a run `may_shed` by itself its estimates have intervals from the first batch on, so that
+    results have the same columns before, while and after it sheds.
     """
 
     kept: tuple[tuple[str, float], ...] = ()
     seed: int = 0
     estimates: bool = True
+    may_shed: bool = False
 
     def fraction(self, alias: str) -> float:
         """The fraction of a stream's tuples that is kept."""

@@ -57,4 +57,4 @@ def test_nothing_winds_up_while_there_is_little_to_do() -> None:
 
 def test_data_that_waits_already_leaves_little_time() -> None:
     controller = DelayController(5.0, 1.0)
-    assert controller.wanted(Standing(5.0, 5.0, 5.0, 5.0)) == pytest.approx(0.75)
+    assert controller.wanted(Standing(5.0, 5.0, 5.0, 5.0)) == pytest.approx(1.25)

@@ -79,7 +79,7 @@ def test_a_burst_is_shed_for_the_delay(tmp_path: Path, monkeypatch: pytest.Monke
     assert set(calm[10:]) == {1.0}
     assert reports[-1].total_shed == place.manifest.total_shed
     said = [change.reason for each in reports for change in each.changes if change.kind == "shed"]
-    assert "wanted 5 s: keeps" in said[0]
+    assert "wanted 5 s, load " in said[0]
 
 
 def test_the_same_again_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

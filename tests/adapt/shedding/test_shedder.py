@@ -75,7 +75,7 @@ def test_changes_say_why() -> None:
     burst = Burst()
     said = [m.change for m in play(burst) if m.change is not None]
     assert {change.kind for change in said} == {"shed"}
-    assert "wanted 5 s: keeps" in said[0].reason
+    assert "wanted 5 s, load " in said[0].reason
     assert said[0].reason.endswith("of the results expected")
     assert said[-1].reason.endswith("keeps all of every stream")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from penstock.adapt.follow import shedder_for, with_delay
-from penstock.adapt.shedding.shedder import wish_of
+from penstock.adapt.shedding.wish import wish_of
 from penstock.engine.run.options import RunOptions
 from penstock.errors import UsageError
 from penstock.optimize.options import PlanOptions

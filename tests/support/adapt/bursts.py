@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import inf
 from types import MappingProxyType
 
 import numpy as np
 
-from penstock.adapt.shedding.shedder import Shedder, Wish
+from penstock.adapt.shedding.shedder import Shedder
+from penstock.adapt.shedding.wish import Wish
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 from penstock.figure import Figure
@@ -42,6 +44,12 @@ class Burst:
     seed: int = 0
     mistake: float = 1.0
     """How many times too high the planner thinks all costs to be."""
+    behind: float = 0.0
+    """Seconds of event time that are there when the run starts."""
+    ends: float = inf
+    """When no more comes."""
+    compiling: Mapping[int, float] = field(default_factory=dict)
+    """Seconds that batches compile for."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ def play(
 ) -> list[Moment]:
     """All batches of a run over the burst; after some of them orders are given."""
     nature = nature_of(burst)
-    query = pair_query(burst.window, is_limited=burst.limit is not None)
+    query = pair_query(burst.window, burst.limit)
     plan: Plan = default_plan(query)
     known = known_of(burst, nature, query)
     wish = Wish(burst.delay, burst.trigger, is_on=is_on)
@@ -69,7 +77,7 @@ def play(
     while plant.clock < burst.end:
         at, before, kept = plant.clock, plant.results, dict(plan.drops.kept)
         report = plant.batch(plan.drops)
-        found = shedder.next_boxes(report, known, plan)
+        found = shedder.next_boxes(report, lambda: known, plan)
         drops, change = (plan.drops, None) if found is None else found
         moments.append(Moment(at, report, kept, plant.results - before, change))
         plan = replace(plan, drops=drops)
@@ -121,8 +129,16 @@ def known_of(burst: Burst, nature: Nature, query: Query) -> Known:
 
 
 def _plant(burst: Burst, nature: Nature) -> Plant:
-    plant = Plant(nature, burst.trigger, burst.limit, burst.seed)
-    plant.clock = burst.trigger
+    plant = Plant(
+        nature,
+        burst.trigger,
+        burst.limit,
+        burst.seed,
+        opened=burst.behind,
+        ends=burst.ends,
+        compiling=burst.compiling,
+    )
+    plant.clock = burst.behind + burst.trigger
     return plant
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 
 import numpy as np
 
@@ -22,12 +22,13 @@ TICK = 0.1
 """Seconds of event time in one step of the simulation."""
 
 
-def pair_query(window: int, *, is_limited: bool = False) -> Query:
-    """A join of two streams over windows of so many seconds."""
-    limit = ", max_files=1" if is_limited else ""
+def pair_query(window: int, limit: float | None = None) -> Query:
+    """A join of two streams over windows of so many seconds; a batch may take in `limit` seconds of
+    event time, in files of a tick."""
+    most = "" if limit is None else f", max_files={round(limit / TICK)}"
     declared = "".join(
         f"CREATE STREAM {name} (ts BIGINT, k INT) "
-        f"WITH (format='parquet', path='{name}', timestamp='ts', unit='s'{limit});"
+        f"WITH (format='parquet', path='{name}', timestamp='ts', unit='s'{most});"
         for name in "ab"
     )
     frame = f"[RANGE {window} SECONDS]"
@@ -52,12 +53,19 @@ class Nature:
 
 @dataclass
 class Plant:
-    """The machine with its queue; `limit` is the most event time that a batch takes in."""
+    """The machine with its queue; `limit` is the most event time that a batch takes in.
+
+    It runs from `opened` on: what came before waits for nobody. From the second `ends` on nothing
+    comes. In `compiling` are the seconds that batches compile for.
+    """
 
     nature: Nature
     trigger: float = 1.0
     limit: float | None = None
     seed: int = 0
+    opened: float = 0.0
+    ends: float = inf
+    compiling: Mapping[int, float] = field(default_factory=dict)
     clock: float = field(default=0.0, init=False)
     done: float = field(default=0.0, init=False)
     results: float = field(default=0.0, init=False)
@@ -74,12 +82,12 @@ class Plant:
         """Take in what is there, after the trigger has passed; the report."""
         self.clock = max(self.clock, self._ended)
         first = self.done
-        ticks = int(round((self.clock - first) / TICK, 6))
+        ticks = int(round((min(self.clock, self.ends) - first) / TICK, 6))
         if self.limit is not None:
             ticks = min(ticks, round(self.limit / TICK))
         came, kept, work = self._joined(ticks, drops)
         noise = 1.0 + self.nature.noise * self._rng.uniform(-1.0, 1.0)
-        seconds = (self.nature.start + work) * noise
+        seconds = (self.nature.start + work) * noise + self.compiling.get(self._number, 0.0)
         self.spent += seconds
         started, self.done = self.clock, first + ticks * TICK
         ended = started + seconds
@@ -118,7 +126,7 @@ class Plant:
         drops: DropBoxes,
     ) -> Report:
         number, self._number = self._number, self._number + 1
-        left = int((started - self.done) / TICK)
+        left = int(round((min(ended, self.ends) - self.done) / TICK, 6))
         since = max(self.trigger, ended - started) if number else ended - started
         inputs = {
             alias: InputReport(
@@ -139,7 +147,8 @@ class Plant:
             at=ended,
             span=self.done - first if number else None,
             busy=min(1.0, (ended - started) / since),
-            delay=ended - first,
+            delay=ended - max(first, self.opened),
+            compiling=self.compiling.get(number, 0.0),
             backlog={"a": left},
             inputs=inputs,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from itertools import pairwise
 
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
@@ -18,7 +19,7 @@ class Behind:
         self._delays: deque[float] = deque(maxlen=settings.behind_batches)
         self._told: float | None = None
 
-    def hear(self, delay: float, load: float, remedy: str) -> Change | None:
+    def hear(self, delay: float, load: float, remedy: Callable[[], str]) -> Change | None:
         """What to say after a batch: `load` is the seconds that a second of data takes."""
         self._delays.append(delay)
         if load <= 1.0 or not self._is_growing():
@@ -28,7 +29,7 @@ class Behind:
         if self._told is not None and delay < self._settings.behind_again * self._told:
             return None
         self._told = delay
-        return Change("behind", _reason(self._delays[0], delay, len(self._delays), load, remedy))
+        return Change("behind", _reason(self._delays[0], delay, len(self._delays), load, remedy()))
 
     def _is_growing(self) -> bool:
         """Whether each batch of the last ones was later than the one before, or most by much."""

@@ -20,6 +20,9 @@ the w(k+1) that gives it. With e = target − d, Tu's u(k) = b0·e(k) + b1·e(k�
 loop to z² − 1.4·z + 0.49, a double pole at 0.7. Of limited batches m is constant, and w comes to it
 with a pole at ½; where all is taken, w = d/2.
 
+When shedding begins, u(k) = e(k): by forecast the target in one step, instead of the eight batches
+that the loop would take while results are lost for nothing. What the forecast misses is the loop's.
+
 Where a batch cannot take as long as it may, or must not, u(k) is worked out anew from what is
 ordered, so that nothing winds up. And a batch never takes so long that its own delay would be far
 out, however slowly the loop would have it: data that waits already cannot wait less.
@@ -40,15 +43,22 @@ class DelayController:
         self.target = target
         self._trigger = trigger
         self._settings = settings
-        self._error: float | None = None
+        self._error = 0.0
         self._change = 0.0
+        self._is_new = True
+
+    def begin(self) -> None:
+        """Go to the target in one step with the next batch."""
+        self._is_new = True
 
     def wanted(self, now: Standing) -> float:
         """Seconds that the next batch may take."""
         error = self.target - now.delay
-        before = error if self._error is None else self._error
-        self._change = B0 * error + B1 * before - A * self._change
-        self._error = error
+        if self._is_new:
+            self._error, self._change = 0.0, error
+        else:
+            self._change = B0 * error + B1 * self._error - A * self._change
+            self._error = error
         most = self._settings.shed_highest_delay * self.target - now.waiting
         return max(self._least(now), min(most, self._seconds(now)))
 
@@ -59,7 +69,9 @@ class DelayController:
 
     def order(self, now: Standing, seconds: float) -> None:
         """Take note of what the next batch is really expected to take."""
-        self._change = self.after(now, seconds) - now.delay
+        # After the step to the target the loop stands as if it had always been there.
+        self._change = 0.0 if self._is_new else self.after(now, seconds) - now.delay
+        self._is_new = False
 
     def after(self, now: Standing, seconds: float) -> float:
         """The delay as it will stand after a batch of so many seconds."""

@@ -38,6 +38,7 @@ def measured(
         at=at,
         span=_span(plan.query.stream_sources, before, now),
         cpu=watch.cpu,
+        compiling=watch.compiling,
         phases=dict(watch.phases),
         busy=1.0 - min(watch.phases.get("wait", 0.0) / clock, 1.0) if clock > 0.0 else None,
         delay=None if watch.oldest is None else max(at - watch.oldest, 0.0),

@@ -22,3 +22,13 @@ def phases_of_job(times: Sequence[TaskTime], seconds: float, is_parallel: bool) 
     if is_parallel:
         phases["spark"] = max(seconds - sum(phases.values()), 0.0)
     return phases
+
+
+def compiling_of_job(times: Sequence[TaskTime], is_parallel: bool) -> float:
+    """Seconds by which compiling and loading inner loops made a job longer: every process does it
+    for itself, side by side."""
+    seconds: dict[str, float] = {}
+    for each in times:
+        known = seconds.get(each.stage, 0.0)
+        seconds[each.stage] = max(known, each.compiling) if is_parallel else known + each.compiling
+    return sum(seconds.values())

@@ -7,6 +7,7 @@ from time import perf_counter, thread_time
 
 from penstock.engine.wire.facts import TaskTime
 from penstock.engine.wire.packets import Packet, pack_fact
+from penstock.kernels.compiled import compile_seconds
 
 Work = Callable[[Iterable[Packet]], Iterator[Packet]]
 
@@ -17,7 +18,7 @@ def timed(stage: str, work: Work, packets: Iterable[Packet]) -> Iterator[Packet]
     Waiting for a packet to arrive is not work, but unpacking one takes a processor's time, and so
     does sending one. The processor's clock is read twice only: that may be a slow call.
     """
-    used = thread_time()
+    used, compiled = thread_time(), compile_seconds()
     arriving = _Arriving(iter(packets))
     made = work(arriving)
     seconds = 0.0
@@ -29,7 +30,8 @@ def timed(stage: str, work: Work, packets: Iterable[Packet]) -> Iterator[Packet]
             break
         yield packet
     took = max(seconds - arriving.seconds, 0.0)
-    yield pack_fact(0, TaskTime(stage, took, thread_time() - used))
+    compiling = compile_seconds() - compiled
+    yield pack_fact(0, TaskTime(stage, took, thread_time() - used, compiling))
 
 
 class _Arriving:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from penstock.engine.measures.phases import phases_of_job
+from penstock.engine.measures.phases import compiling_of_job, phases_of_job
 from penstock.engine.sources.feed import Serving
 from penstock.engine.wire.facts import Fact, TaskTime
 
@@ -39,6 +39,9 @@ class Watch:
 
     cpu: float = 0.0
     """CPU-seconds of all tasks."""
+
+    compiling: float = 0.0
+    """Seconds in which tasks compiled or loaded inner loops."""
 
     reported: float = field(default_factory=lambda: time.monotonic())
     """When the batch before was reported."""
@@ -88,6 +91,7 @@ class Watch:
             seconds = time.monotonic() - started
             times = [fact for fact in facts if isinstance(fact, TaskTime)]
             self.cpu += sum(each.cpu for each in times)
+            self.compiling += compiling_of_job(times, self.is_parallel)
             for phase, part in phases_of_job(times, seconds, self.is_parallel).items():
                 self.add(phase, part)
             return facts

@@ -78,6 +78,9 @@ class Report:
     cpu: float = 0.0
     """CPU-seconds of all its tasks."""
 
+    compiling: float = 0.0
+    """Seconds of it that went into compiling and loading inner loops; later batches need not."""
+
     phases: Mapping[str, float] = field(default_factory=dict)
     """Wall seconds by phase: wait, feed, rebuild, pack, round 0 and on, view, commit, publish, and
     spark for what Spark needs beside the tasks."""

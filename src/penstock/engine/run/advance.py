@@ -51,6 +51,7 @@ def advanced(
         total_shed=_shed_after(jobs.plan.drops, before, facts),
         weighted=tuple(sorted(layout.weighted)),
         sampled=tuple(sorted(layout.sampled)),
+        has_ends=layout.is_estimate or before.has_ends,
         is_recomputed=jobs.routing.is_recomputed,
         kept=with_rows(before.kept, query.sources.values(), facts),
         screened=_screened_after(before, facts),

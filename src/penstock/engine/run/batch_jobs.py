@@ -34,7 +34,8 @@ def layout_of(plan: Plan, standing: Manifest) -> Layout:
     """The layout of a plan's tuples over the state that earlier plans have left.
 
     Inputs that were once folded stay weighted: their tuples are not to be had again. And those that
-    were once shed stay sampled: some of their tuples stand for others.
+    were once shed stay sampled: some of their tuples stand for others. Results that once had
+    intervals keep these columns.
     """
     if plan.early and plan.query.view is None:
         raise PlanError(
@@ -43,7 +44,8 @@ def layout_of(plan: Plan, standing: Manifest) -> Layout:
         )
     weighted = frozenset(standing.weighted).union(plan.early)
     sampled = frozenset(standing.sampled).union(sampled_by(plan))
-    is_estimate = bool(sampled) and plan.drops.estimates
+    is_shed = bool(sampled) or plan.drops.may_shed or standing.has_ends
+    is_estimate = is_shed and plan.query.view is not None and plan.drops.estimates
     return Layout(plan.query, weighted, frozenset(plan.early), sampled, is_estimate)
 
 

@@ -63,8 +63,9 @@ class Pipeline:
         rebuilt_at_once: int = REBUILT_AT_ONCE,
         pin: str | None = None,
     ):
-        """A pipeline that goes on from the newest manifest; if it `keeps_boxes`, with the drop
-        boxes of the last batch. `pin` is the plan's text if it was pinned before."""
+        """A pipeline that goes on from the newest manifest; if it `keeps_boxes`, since somebody
+        sets them while it runs, with the drop boxes of the last batch. `pin` is the plan's text if
+        it was pinned before."""
         self.watch = Watch()
         self._key_shares: KeyShares = {}
         self._rebuilt_at_once = rebuilt_at_once
@@ -73,6 +74,7 @@ class Pipeline:
         self._next_plan: Plan | None = None
         self._planning = Lock()
         self._notes: list[Change] = []
+        self._changes: tuple[Change, ...] = ()
         self._is_closed = False
         self.sink = sink
         self.checkpoint = checkpoint
@@ -85,7 +87,7 @@ class Pipeline:
         self._plans = PlanLog(checkpoint.store, _begun(checkpoint.store, self.manifest.batch + 1))
         if keeps_boxes and self._plans.last is not None:
             plan = replace(plan, drops=self._plans.last.drops)
-        self._adopt(plan)
+        self._adopt(self._ready(plan))
         query = self.plan.query
         self.silence = Silence(checkpoint.store, query.stream_sources)
         self.manifest = self._committer.recover(self.manifest, query, overwrite=overwrite)
@@ -228,10 +230,20 @@ class Pipeline:
         with self._planning:
             plan, self._next_plan = self._next_plan, None
         if plan is not None:
-            return plan, "it was given while the query ran"
+            return self._ready(plan), "it was given while the query ran"
         if self._supervisor is not None:
             plan = self._possible(self._supervisor.next_plan(self.plan, number))
-        return plan, "the query started with it" if plan is None else "the reports say why"
+        return plan, "the query started with it" if plan is None else self._why(plan)
+
+    def _ready(self, plan: Plan) -> Plan:
+        """A plan that knows whether drop boxes are set while it runs."""
+        return replace(plan, drops=replace(plan.drops, may_shed=self._keeps_boxes))
+
+    def _why(self, plan: Plan) -> str:
+        """What the supervisor has said of the drop boxes, if these are what is new."""
+        said = [each.reason for each in self._changes if each.kind == "shed"]
+        is_said = said and plan.drops != self.plan.drops
+        return "; ".join(said) if is_said else "the reports say why"
 
     def _possible(self, plan: Plan | None) -> Plan | None:
         """A plan of the supervisor's, if batches can follow it."""
@@ -252,6 +264,7 @@ class Pipeline:
         self._key_shares = next_shares(self._key_shares, facts)
         if self._supervisor is not None:
             report = self._supervisor.observe(report, facts, self.plan)
+        self._changes = report.changes
         if self._notes:
             notes, self._notes = self._notes, []
             report = replace(report, changes=(*notes, *report.changes))

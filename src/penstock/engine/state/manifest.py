@@ -123,8 +123,11 @@ class Manifest:
     sampled: tuple[str, ...] = ()
     """The inputs of a view whose tuples may stand for others that were shed."""
 
+    has_ends: bool = False
+    """Whether results of a view have the ends of their intervals; they keep these columns."""
+
     is_recomputed: bool = False
-    """Whether a view was recomputed; it has no intervals then."""
+    """Whether a view was recomputed; it has no interval table then."""
 
     kept: tuple[KeptFile, ...] = ()
     """The files of malformed rows that runs have written to."""

@@ -89,7 +89,12 @@ def _name(batch: int) -> str:
 
 def _to_json(record: PlanRecord) -> dict[str, Any]:
     drops = record.drops
-    boxes = {"kept": dict(drops.kept), "seed": drops.seed, "estimates": drops.estimates}
+    boxes = {
+        "kept": dict(drops.kept),
+        "seed": drops.seed,
+        "estimates": drops.estimates,
+        "may_shed": drops.may_shed,
+    }
     return {
         "version": _VERSION,
         "batch": record.batch,
@@ -102,5 +107,6 @@ def _to_json(record: PlanRecord) -> dict[str, Any]:
 def _from_json(batch: int, found: dict[str, Any]) -> PlanRecord:
     boxes = found["drops"]
     kept = tuple((str(alias), float(fraction)) for alias, fraction in boxes["kept"].items())
-    drops = DropBoxes(kept, int(boxes["seed"]), bool(boxes["estimates"]))
+    may_shed = bool(boxes.get("may_shed", False))
+    drops = DropBoxes(kept, int(boxes["seed"]), bool(boxes["estimates"]), may_shed)
     return PlanRecord(batch, str(found["plan"]), drops, str(found.get("reason", "")))

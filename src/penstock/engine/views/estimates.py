@@ -65,6 +65,21 @@ def estimates(
     return columns
 
 
+def certain_ends(view: View, values: Columns) -> Columns:
+    """The ends of the intervals where nothing was shed: the values themselves."""
+    columns: Columns = {}
+    for each in view.aggregates:
+        if each.is_estimable:
+            is_null = values[each.name].is_null().to_numpy(zero_copy_only=False)
+            plain = values[each.name].cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
+            with np.errstate(all="ignore"):
+                bounds = rounded((plain, plain))
+            is_unknown = is_null | ~np.isfinite(plain)
+            for end, bound in zip(ENDS, bounds, strict=True):
+                columns[end_name(each, end)] = pa.array(bound, mask=is_unknown)
+    return columns
+
+
 def _typed(of: Aggregate, values: Floats, is_null: Bools) -> pa.Array:
     """Estimates in the type of the aggregate, rounded if that is of whole numbers."""
     if not of.type.is_integer:

@@ -21,7 +21,7 @@ from penstock.engine.rows.columns import ROWS, TS, UNTIL, plain_name
 from penstock.engine.rows.lanes import COUNT
 from penstock.engine.rows.sample_weights import Sources
 from penstock.engine.state.tick_span import TickSpan
-from penstock.engine.views.estimates import estimates
+from penstock.engine.views.estimates import certain_ends, estimates
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.ranges import find_ranges
 from penstock.query.view import CHANGE, TIME, View
@@ -87,7 +87,8 @@ class _Lines:
 class Evaluation:
     """A view at the ticks of a span. There are few of them: where something changes in a group.
 
-    It is estimated from the tuples that were kept of the inputs that are its `sources`, if any.
+    It is estimated from the tuples that were kept of the inputs that are its `sources`, if any. If
+    it `has_ends` without that, they are certain.
     """
 
     view: View
@@ -95,6 +96,7 @@ class Evaluation:
     shown: pa.RecordBatch
     span: TickSpan
     sources: Sources = field(default_factory=dict)
+    has_ends: bool = False
 
     def changes(self) -> Changes:
         """The changes of each tick."""
@@ -193,6 +195,8 @@ class Evaluation:
         found = {a.name: aggregate(a, self.table, cover, counts) for a in self.view.aggregates}
         if self.sources:
             found |= estimates(self.view, self.table, cover, self.sources, found)
+        elif self.has_ends:
+            found |= certain_ends(self.view, found)
         return found
 
     def _cover(self) -> Cover:

@@ -61,8 +61,9 @@ class ViewStep:
         if not self.view.groups and pid % self.batch.partitions:
             return
         layout, shown = self.batch.layout, self._shown(pid)
-        read = sources(layout.query, layout.sampled) if layout.is_estimate else {}
-        changes = Evaluation(self.view, table, shown, span, read).changes()
+        has_ends = layout.is_estimate
+        read = sources(layout.query, layout.sampled) if has_ends and layout.sampled else {}
+        changes = Evaluation(self.view, table, shown, span, read, has_ends).changes()
         writer = PartWriter(self.batch.staging, layout.shown)
         writer.write(changes.results)
         for part in writer.close():

@@ -138,11 +138,15 @@ class InputSample:
 
 @dataclass(frozen=True)
 class TaskTime:
-    """The seconds of a task, and those of a processor that it used, in one stage of a batch."""
+    """The seconds of a task, and those of a processor that it used, in one stage of a batch.
+
+    In `compiling` of them it has compiled or loaded inner loops, which later tasks need not.
+    """
 
     stage: str
     seconds: float
     cpu: float
+    compiling: float = 0.0
 
 
 @dataclass(frozen=True)

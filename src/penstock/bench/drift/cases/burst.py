@@ -1,8 +1,8 @@
 """A burst: the load comes to five times the capacity, and goes again, by the clock.
 
 Two streams of equal rates are joined, so that the best drop boxes keep as much of the one as of the
-other. What they can keep is found by runs over a little of the burst, with boxes that never change:
-the results of the largest that need no more than a second for a second.
+other. What these can keep is found by runs over a little of the burst, with boxes that never change
+and need about a second for a second.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 
+from penstock.bench.drift.cases.capacity import Capacity
 from penstock.bench.drift.cases.follower import follower
 from penstock.bench.drift.cases.following import Setting
-from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.feeder import Feeder, hide
 from penstock.bench.drift.streams.keys import uniform
 from penstock.bench.drift.streams.scenario import Flow, Regime, Scenario, Stretch
@@ -30,7 +28,6 @@ from penstock.engine.sinks.sink import parquet
 from penstock.engines import BatchEngine
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
-from penstock.plan.drops import DropBoxes
 from penstock.stats.calibration import calibrated
 
 STEP, WINDOW = 0.25, 2.0
@@ -41,8 +38,6 @@ LOW, HIGH = 20, 2_000
 that it is looking at pairs that takes the time, not writing results."""
 CALM, OVER = 0.3, 5.0
 """Loads before and after the burst, and in it: seconds of work for a second of event time."""
-PROBE = 5_000.0
-"""Tuples/s of each stream in the runs that tell what load rates are."""
 NEAR = 0.2
 """By this part the delay may be off when it counts as settled."""
 
@@ -68,7 +63,7 @@ class Size:
     after: float = 30.0
 
 
-QUICK = Size(5.0, 20.0, 12.0)
+QUICK = Size(4.0, 20.0, 8.0)
 
 
 @dataclass(frozen=True)
@@ -135,14 +130,22 @@ class Burst:
 def burst(size: Size, setting: Setting) -> Burst:
     """Find the capacity, then run through the burst in real time."""
     setting.progress("burst: how much this machine can do")
-    calm, high = (_rate_of(load, setting) for load in (CALM, OVER))
-    best = _best_results(high, setting)
+    pace = PACES[setting.engine]
+    # Batches as long as they are when the delay is at its target.
+    capacity = Capacity(_probe, WINDOW, pace.delay / 2.0, setting)
+    load = capacity.load()
+    calm, high = load.rate(CALM), load.rate(OVER)
+    best = capacity.best_results(load, high)
     seconds = size.before + size.burst + size.after
     setting.progress(f"burst: {seconds:.0f} s by the clock, {calm:,.0f} and {high:,.0f} tuples/s")
     stretches = [(calm, size.before), (high, size.burst), (calm, size.after)]
     scenario = replace(_scenario("burst", stretches), takes_all=True)
-    seen, pace = _play(scenario, setting), PACES[setting.engine]
+    seen = _play(scenario, setting)
     return Burst(seen, pace.delay, size.before, size.before + size.burst, best)
+
+
+def _probe(rate: float, seconds: float, step: float) -> Scenario:
+    return _scenario("burst-probe", [(rate, seconds)], step)
 
 
 def _scenario(name: str, stretches: Sequence[tuple[float, float]], step: float = STEP) -> Scenario:
@@ -162,39 +165,6 @@ def _regime(rate: float) -> Regime:
         "A": Flow(rate, {**key, "v": uniform(HIGH)}),
         "B": Flow(rate, {**key, "u": uniform(LOW)}),
     }
-
-
-def _rate_of(load: float, setting: Setting) -> float:
-    """Tuples/s of each stream that make the load: found by a parabola through two rates."""
-    rates = (PROBE, 3.0 * PROBE)
-    found = [_cost(rate, 1.0, setting)[0] / rate for rate in rates]
-    slope = max((found[1] - found[0]) / (rates[1] - rates[0]), 1e-15)
-    start = max(found[0] - slope * rates[0], 0.0)
-    return float((-start + np.sqrt(start * start + 4.0 * slope * load)) / 2.0 / slope)
-
-
-def _cost(rate: float, keep: float, setting: Setting) -> tuple[float, float]:
-    """Seconds, and results, for a second of event time where so much is kept of both streams."""
-    # Batches as long as they are when the delay is at its target.
-    step = PACES[setting.engine].delay / 2.0
-    filled = ceil(WINDOW / step)
-    scenario = _scenario("burst-probe", [(rate, (filled + 4) * step)], step)
-    query = scenario.query(ensure_files(scenario, setting.data))
-    known = known_in(scenario, scenario.stretches[0].regime, query, calibrated(setting.engine))
-    plan = decide(known, PlanOptions(engine=setting.engine)).plan
-    boxes = DropBoxes((("A", keep), ("B", keep))) if keep < 1.0 else DropBoxes()
-    full = setting.run({0: replace(plan, drops=boxes)}, None).reports[filled:]
-    spent = median(report.seconds for report in full) / step
-    return spent, sum(report.results for report in full) / len(full) / step
-
-
-def _best_results(rate: float, setting: Setting) -> float:
-    """Results a second of the drop boxes that need just a second for a second."""
-    keeps = (0.2, 0.35, 0.5)
-    costs = [_cost(rate, keep, setting) for keep in keeps]
-    spent, results = np.log([cost for cost, _ in costs]), np.log([made for _, made in costs])
-    slope, start = np.polyfit(spent, results, 1)
-    return float(np.exp(start + slope * 0.0))
 
 
 def _play(scenario: Scenario, setting: Setting) -> list[Seen]:
