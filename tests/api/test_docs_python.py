@@ -75,7 +75,18 @@ def test_every_field_of_a_report_is_on_the_page() -> None:
     assert rows == [
         *("batch", "seconds", "read", "late", "malformed", "shed", "results", "state_tuples"),
         *("frontier", "total_results", "total_shed", "unreadable", "newest", "waiting"),
-        *("at", "span", "cpu", "phases", "busy", "delay", "backlog", "inputs", "operators"),
+        *(
+            "at",
+            "span",
+            "cpu",
+            "compiling",
+            "phases",
+            "busy",
+            "delay",
+            "backlog",
+            "inputs",
+            "operators",
+        ),
         *("modules", "plan", "prediction", "figures", "stats", "changes", "filling"),
     ]
     assert set(rows) == {field.name for field in fields(ps.Report)}

@@ -85,6 +85,13 @@ class Knowledge:
         """Whether a figure is off from what plans were last weighed by, beyond its noise."""
         return any(self._is_off(subject, each) for subject, each in self.measured.items())
 
+    def has_moved_far(self) -> bool:
+        """Whether a rate is so far off that plans should not wait."""
+        return any(
+            self._factor(subject, each) > self._settings.moved_far and self._is_off(subject, each)
+            for subject, each in self.figures.rates().items()
+        )
+
     def told(self, predicted: Known) -> tuple[FigureReport, ...]:
         """The figures as they stand, beside those that the running plan was chosen by."""
         return tuple(
@@ -108,18 +115,22 @@ class Knowledge:
             self._names[subject] = described(subject, self.first.query)
         return self._names[subject]
 
-    def _is_off(self, subject: Subject, each: Measured) -> bool:
+    def _factor(self, subject: Subject, each: Measured) -> float:
+        """How much larger one of a figure and its base is than the other; 0 where nobody knows."""
         base = figure_in(self.weighed, subject)
         now = each.over(base, self._settings)
         if now is None or min(base.value, now.value) <= 0.0:
-            return False
-        factor = max(now.value, base.value) / min(now.value, base.value) - 1.0
+            return 0.0
+        return max(now.value, base.value) / min(now.value, base.value) - 1.0
+
+    def _is_off(self, subject: Subject, each: Measured) -> bool:
+        settings, factor = self._settings, self._factor(subject, each)
         if not each.hits:
             # The most that it can be, which falls with every batch in which none comes.
-            return factor > self._settings.none_moved
-        is_cost = isinstance(subject, Cost)
-        least = self._settings.cost_moved if is_cost else self._settings.moved
-        return factor > max(least, self._settings.moved_errors * each.relative_error)
+            return factor > settings.none_moved
+        if isinstance(subject, Cost):
+            return factor > settings.cost_moved
+        return factor > max(settings.moved, settings.moved_errors * each.relative_error)
 
 
 def _predicted(known: Known, subject: Subject) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from penstock.adapt.planning.budget import Budget
 from penstock.adapt.planning.planner import BackgroundPlanner, Planning
@@ -39,6 +39,16 @@ class Standing:
     rows: Mapping[str, float]
 
 
+class Moves(Protocol):
+    """Tells whether figures have moved since plans were last weighed."""
+
+    def has_moved(self) -> bool:
+        """Whether one has, beyond its noise."""
+
+    def has_moved_far(self) -> bool:
+        """Whether a rate has moved so far that plans should not wait."""
+
+
 class Replanner:
     """Asks the planner, judges its answers, and remembers the last switch."""
 
@@ -63,19 +73,19 @@ class Replanner:
         self._answer: Weighed | None = None
         self._saved = 0.0
 
-    def wants(
-        self, standing: Standing, *, has_drifted: bool, has_moved: Callable[[], bool]
-    ) -> bool:
+    def wants(self, standing: Standing, *, has_drifted: bool, moves: Moves) -> bool:
         """Whether plans are to be weighed again."""
         if self.mode == "off" or self.planner.is_busy or standing.regime <= 0.0:
             return False
-        if has_drifted:
-            self._budget.renew()
-            self._stayed = 0
-            return True
         passed = standing.number - self._asked
-        is_due = passed > 0 and passed % self._pause(standing) == 0
-        return is_due and self._budget.allows_weighing and has_moved()
+        is_turn = passed > 0 and passed % self._settings.weigh_every == 0
+        if has_drifted or (is_turn and moves.has_moved_far()):
+            self._stayed = 0
+            if has_drifted:
+                self._budget.renew()
+            return True
+        is_due = is_turn and passed % self._pause(standing) == 0
+        return is_due and self._budget.allows_weighing and moves.has_moved()
 
     def _pause(self, standing: Standing) -> int:
         """Batches between two weighings: the more of them have changed nothing, the longer."""

@@ -17,6 +17,16 @@ class Settings:
     """The same as a part of the largest window, where that is longer: a plan works with what is in
     the windows, so that figures need not move faster than these."""
 
+    moving_batches: int = 2
+    """Batches by which a rate is known that keeps moving: more would be behind it."""
+
+    moving_steps: int = 5
+    """Steps from batch to batch that tell noise from a move: of fewer, noise is hardly known."""
+
+    moving_errors: float = 4.0
+    """Standard deviations, by these steps, that the latest batches must be away from all that
+    counts: of steady noise, one batch in ten thousand is."""
+
     remembered_batches: int = 64
     """Batches that each figure keeps apart, so that a drift can leave only those after it; a change
     that came before them has been forgotten by the half-life anyway."""
@@ -54,6 +64,10 @@ class Settings:
     """A figure that is off by so much since plans were last weighed makes them be weighed again:
     what changes less can hardly bring a plan its margin (Feldera takes the same)."""
 
+    moved_far: float = 0.5
+    """The same for a rate, where they are weighed at once, whatever that takes, as after a drift: a
+    wave comes so far in a tenth of its period, and has no step that could be told from noise."""
+
     cost_moved: float = 1.0
     """The same for the seconds of a condition, by which plans seldom differ: twice as many. They
     vary by half from batch to batch with what else the machine does, which no error tells."""
@@ -74,9 +88,9 @@ class Settings:
     many after each further one: where figures wander without a better plan, asking at each step is
     work for nothing."""
 
-    stay_most: int = 40
-    """Batches between two weighings at the most: what moves too slowly to be a drift is then seen
-    within a few minutes."""
+    stay_most: int = 160
+    """Batches between two weighings at the most: what moves too slowly to be a drift, and not far
+    either, is then seen within some minutes."""
 
     free_weighings: int = 2
     """Weighings after the start, and after each drift, whatever they take: the first figures are
@@ -92,9 +106,10 @@ class Settings:
     training_of_stream: float = 0.02
     """CPU-seconds that it takes to train by the sample of one stream."""
 
-    training_payback: float = 100.0
+    training_payback: float = 200.0
     """How many times the seconds of training a run must have worked before it is tried for the
-    first time, or without a reason again: most streams have no classes that differ."""
+    first time, and twice as many times after each training: most streams have no classes that
+    differ, and where they have, a mesh that has grown stale is trained anew at once."""
 
     free_margin: float = 1.1
     """How many times the work of the new plan the old one's must be, where nothing is rebuilt."""
@@ -137,7 +152,7 @@ class Settings:
     outcome_errors: float = 2.0
     """Standard errors by which an outcome must be too small: seconds of batches are noisy."""
 
-    reckoned_every: int = 8
+    reckoned_every: int = 16
     """Batches between two whose seconds are compared with what the model says of them: that takes a
     millisecond, and what is usual changes slowly."""
 

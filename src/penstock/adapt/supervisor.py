@@ -121,8 +121,8 @@ class StreamSupervisor:
         if drifted and self._trainer is not None:
             self._trainer.drift(plan)
         self._train(report, facts, plan)
-        standing, has_moved = self._standing, self._has_moved
-        if self.replanner.wants(standing, has_drifted=bool(drifted), has_moved=has_moved):
+        standing = self._standing
+        if self.replanner.wants(standing, has_drifted=bool(drifted), moves=self):
             self.replanner.ask(knowledge.question(self._trainer), plan, standing)
         self._shed(report, plan)
         return self._told(report)
@@ -197,9 +197,14 @@ class StreamSupervisor:
                 self._drops, change = found
                 self._changes += [] if change is None else [change]
 
-    def _has_moved(self) -> bool:
+    def has_moved(self) -> bool:
+        """Whether there is a reason to weigh plans again: a figure, or training."""
         wants_plan = self._trainer is not None and self._trainer.wants_plan
         return wants_plan or self.knowledge.has_moved()
+
+    def has_moved_far(self) -> bool:
+        """Whether a rate has moved so far that plans should not wait."""
+        return self.knowledge.has_moved_far()
 
     # Standing
 
@@ -220,10 +225,10 @@ class StreamSupervisor:
         if changes or report.batch < every or not report.batch % every:
             self._figures = self.knowledge.told(self._predictions.known)
             stats = self.knowledge.tables()
-        report = replace(
-            report, figures=self._figures, stats=stats, changes=(*report.changes, *changes)
+        changes = [*report.changes, *changes]
+        return self._predictions.told(
+            report, figures=self._figures, stats=stats, changes=tuple(changes)
         )
-        return self._predictions.told(report)
 
     def _adopted(self, plan: Plan, known: Known) -> Plan:
         before, self.running, self._identity = self._identity, plan, identity(plan)

@@ -72,6 +72,9 @@ def test_training_needs_work_each_time() -> None:
     budget.take(batch(2_000_000))
     assert budget.allows_training(0)
     assert not budget.allows_training(1)
+    # Twice as much as before the first one.
+    budget.take(batch(11_000_000))
+    assert not budget.allows_training(1)
     budget.take(batch(11_000_000))
     assert budget.allows_training(1)
 

@@ -14,11 +14,12 @@ from penstock.duration import Duration
 from penstock.engine.local import open_run
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
+from penstock.engine.state.plan_log import PlanLog
 from penstock.optimize.options import PlanOptions
 from penstock.plan.default_plan import default_plan
 from penstock.query import Query
 from penstock.stats.guess import complete
-from support.adapt.virtual_clock import VirtualClock, arrivals
+from support.adapt.virtual_clock import BEGIN, VirtualClock, arrivals
 from support.engines.runs import Place
 
 JOIN = """
@@ -41,8 +42,10 @@ def burst_query(folder: Path, clock: VirtualClock) -> Query:
     return parse(JOIN.format(folder=folder))
 
 
-def play(query: Query, place: Place, *, sheds: bool = True) -> list[Report]:
-    """The reports of a run of END virtual seconds."""
+def play(
+    query: Query, place: Place, *, sheds: bool = True, seconds: float = END + 5.0
+) -> list[Report]:
+    """The reports of a run of so many virtual seconds."""
     reports: list[Report] = []
     plan, planning = default_plan(query), PlanOptions(sheds=sheds, engine="local")
     options = RunOptions(
@@ -56,7 +59,7 @@ def play(query: Query, place: Place, *, sheds: bool = True) -> list[Report]:
         plan, complete(query), planning, "off", planning="inline", shedder=shedder
     )
     run = open_run(plan, replace(options, supervisor=supervisor))
-    run.await_termination(END + 5.0)
+    run.await_termination(seconds)
     run.stop()
     return reports
 
@@ -80,6 +83,34 @@ def test_a_burst_is_shed_for_the_delay(tmp_path: Path, monkeypatch: pytest.Monke
     assert reports[-1].total_shed == place.manifest.total_shed
     said = [change.reason for each in reports for change in each.changes if change.kind == "shed"]
     assert "wanted 5 s, load " in said[0]
+    followed = PlanLog(place.store).last
+    assert followed is not None
+    assert followed.reason == said[-1]
+
+
+@pytest.mark.parametrize("stops", [0, 20])
+def test_files_that_wait_are_caught_up_with(
+    stops: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder full of files at the start, and again after a stop: results are late, none is shed,
+    and what comes afterwards is in time."""
+    clock = VirtualClock()
+    folder, place = tmp_path / "in", Place(tmp_path)
+    for name in "ab":
+        files = arrivals(folder, name, [CALM] * END, 20)
+        clock.coming += [(max(at, BEGIN + 30.0), hidden, seen) for at, hidden, seen in files]
+    clock.coming.sort()
+    clock.install(monkeypatch)
+    clock.advance(30.0)
+    query = parse(JOIN.replace("unit='ms'", "unit='ms', max_files=5").format(folder=folder))
+    reports = play(query, place, seconds=10.0 if stops else 40.0)
+    if stops:
+        clock.advance(stops)
+        reports += play(query, place, seconds=45.0)
+    assert not any(place.manifest.total_shed.values())
+    delays = [each.delay or 0.0 for each in reports]
+    assert max(delays) > 2.0 * DELAY
+    assert delays[-1] < DELAY
 
 
 def test_the_same_again_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

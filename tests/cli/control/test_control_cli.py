@@ -89,9 +89,10 @@ def test_wrong_usage_of_a_command_exits_with_2(arguments: list[str]) -> None:
 
 def test_a_run_is_asked_and_steered(tmp_path: Path, checkpoint: Path) -> None:
     with following(script(tmp_path), checkpoint) as run:
+        # Lines are in the log a moment after their batches.
+        wait_until(lambda: "9 in all" in penstock("status", checkpoint).stdout)
         shown = penstock("status", checkpoint).stdout
         assert f"runs on local, process {os.getpid()} on " in shown
-        assert "9 in all" in shown
         done = penstock("replan", checkpoint, "--plan", "(a b)")
         assert (done.exit_code, done.stdout) == (0, "pin (a b): the plan from batch 3 on\n")
         words = penstock("status", checkpoint).stdout.split()

@@ -59,6 +59,7 @@ FIELDS: dict[str, Any] = {
     "waiting": st.none() | st.builds(Waiting, NAMES, st.none() | NAMES),
     "at": FLOATS,
     "span": MAYBE,
+    "compiling": FLOATS,
     "cpu": FLOATS,
     "phases": by_name(FLOATS),
     "busy": MAYBE,

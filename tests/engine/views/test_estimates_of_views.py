@@ -22,6 +22,7 @@ import penstock as ps
 from penstock.cli.main import app
 from penstock.cli.show.live_table import LiveView
 from penstock.cql import parse
+from penstock.duration import Duration
 from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
 from penstock.kernels.drop import keeps
@@ -425,6 +426,65 @@ def test_what_is_shown_may_change_at_a_restart(tmp_path: Path) -> None:
     assert {"n_low" in row for group, row in found.items() if group not in later} == {False}
 
 
+MAY_SHED: dict[str, Any] = {"delay": Duration.of_seconds(5)}
+"""The options of a run that may shed by itself."""
+END_COLUMNS = ["g", "n", "n_low", "n_high", "s", "s_low", "s_high", "m", "m_low", "m_high"]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_who_may_shed_has_intervals_from_the_first_batch_on(kind: str, tmp_path: Path) -> None:
+    """As long as nothing is shed they are the values, and cost no lanes."""
+    query, plain, place = simple(tmp_path), Place(tmp_path / "plain"), Place(tmp_path, kind)
+    run_local(query, plain)
+    run_local(query, place, **MAY_SHED)
+    if kind == "jsonl":
+        lines = (tmp_path / "results.jsonl").read_text().splitlines()
+        found = sorted((json.loads(line) for line in lines), key=lambda row: str(row["_time"]))
+    else:
+        found = told(place)
+    assert len(found) == len(told(plain)) > 0
+    assert [list(row)[:10] for row in found] == [END_COLUMNS] * len(found)
+    for row, name in product(found, "nsm"):
+        assert row[f"{name}_low"] == row[f"{name}_high"] == pytest.approx(row[name], rel=1e-11)
+    assert sorted(row["n"] for row in found) == sorted(row["n"] for row in told(plain))
+    assert lanes_in(place) <= {"=n", "=c", "=s", "=e", "=min"}
+    assert place.manifest.sampled == ()
+
+
+def test_columns_stay_while_boxes_come_and_go(tmp_path: Path) -> None:
+    """Before, while and after it sheds, and in a later run that may not shed."""
+    data = Data(150, files=4, keys=8, names="ab").write(tmp_path / "in")
+    query, place, whole = parse(data + SIMPLE), Place(tmp_path), Place(tmp_path / "whole")
+    shedding = replace(planned(query), drops=boxes({"a": 0.5}, 3))
+    for files, plan, more in ((1, None, MAY_SHED), (2, shedding, MAY_SHED), (3, None, {})):
+        with first_files_only(query, files):
+            run_local(query, place, plan=plan, drain=False, **more)
+    run_local(query, place)
+    schemas = {tuple(row) for row in told(place)}
+    assert len(schemas) == 1
+    run_local(query, whole)
+    unshed = [row for row in upserts(place, "g").values() if row["n_low"] == row["n_high"]]
+    wanted = {(row["_time"], row["g"]): row["n"] for row in told(whole)}
+    assert unshed
+    assert all(row["n"] == wanted[row["_time"], row["g"]] for row in unshed)
+
+
+def test_intervals_of_nothing_are_null(tmp_path: Path) -> None:
+    select = "SELECT COUNT(*) AS n, SUM(a.x) AS s FROM a [NOW] WHERE a.k > 99 EVERY 5 SECONDS"
+    query, place = simple(tmp_path, select), Place(tmp_path)
+    run_local(query, place, **MAY_SHED)
+    row = told(place)[0]
+    assert (row["n"], row["n_low"], row["n_high"]) == (0, 0.0, 0.0)
+    assert row["s"] is row["s_low"] is row["s_high"] is None
+
+
+def test_plain_values_have_no_intervals_though_it_may_shed(tmp_path: Path) -> None:
+    query, place = simple(tmp_path), Place(tmp_path)
+    plan = replace(planned(query), drops=boxes({}, estimates=False))
+    run_local(query, place, plan=plan, **MAY_SHED)
+    assert {tuple(row) for row in told(place)} == {tuple(PLAIN_COLUMNS)}
+
+
 def test_a_group_of_one_or_two_kept_tuples_has_no_interval(tmp_path: Path) -> None:
     """By each shed input: of b there are enough, of a there are not."""
     query, place = simple(tmp_path, tuples=6), Place(tmp_path)
@@ -549,3 +609,15 @@ def test_spark_estimates_the_same(spark: SparkSession, tmp_path: Path) -> None:
     run_spark(spark, query, there, plan=plan)
     assert_alike(upserts(there, "g"), upserts(local, "g"))
     assert any(row["n_low"] is not None for row in upserts(there, "g").values())
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_has_intervals_from_the_first_batch_on(spark: SparkSession, tmp_path: Path) -> None:
+    query, local, there = simple(tmp_path), Place(tmp_path / "local"), Place(tmp_path / "spark")
+    run_local(query, local, **MAY_SHED)
+    with first_files_only(query, 1):
+        run_spark(spark, query, there, drain=False, **MAY_SHED)
+    run_spark(spark, query, there, **MAY_SHED)
+    assert [list(row)[:10] for row in told(there)] == [END_COLUMNS] * len(told(there))
+    assert_alike(upserts(there, "g"), upserts(local, "g"))

@@ -24,7 +24,7 @@ from penstock.adapt.figures.readings import (
 from penstock.adapt.figures.sizes import Sizes
 from penstock.adapt.figures.sketch_book import SketchBook
 from penstock.adapt.figures.steps import Step
-from penstock.adapt.figures.subject import Equal, Size, Subject
+from penstock.adapt.figures.subject import Equal, Rate, Size, Subject
 from penstock.adapt.figures.track import Reading, Track
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.duration import MICROS
@@ -104,6 +104,14 @@ class Figures:
             return overlap.total / overlap.met if overlap is not None else 0.0
         return self.tracks[subject].value if subject in self.tracks else 0.0
 
+    def rates(self) -> dict[Subject, Measured]:
+        """The rates as they stand."""
+        return {
+            subject: _measured(track)
+            for subject, track in self.tracks.items()
+            if isinstance(subject, Rate) and track.below > 0.0
+        }
+
     def measured(self) -> dict[Subject, Measured]:
         """Every figure as it stands; of a group the best that is said of it."""
         found: dict[Subject, Measured] = {
@@ -165,7 +173,10 @@ class Figures:
         for subject, reading in found.items():
             if subject not in self.tracks:
                 self.tracks[subject] = Track(self.settings.remembered_batches)
-            self.tracks[subject].add(reading, decay)
+            track = self.tracks[subject]
+            track.add(reading, decay)
+            if isinstance(subject, Rate) and track.is_moving(self.settings):
+                track.restart(self.settings.moving_batches)
 
     def _decay(self, span: float) -> float:
         """How much the past counts after a batch of so many seconds of event time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import inf
 
 from penstock.engine.reports.parts import OperatorReport
@@ -48,5 +49,12 @@ class Sizes:
 
 def window_rows(report: Report) -> dict[str, float]:
     """The rows of each input's window, and of inner joins, by name."""
-    places = {Module(name).place: each.tuples for name, each in report.modules.items()}
-    return {place[0]: float(tuples) for place, tuples in places.items() if place is not None}
+    found = {kept_in(name): float(each.tuples) for name, each in report.modules.items()}
+    return {name: rows for name, rows in found.items() if name is not None}
+
+
+@cache
+def kept_in(module: str) -> str | None:
+    """The input or inner join whose rows a module holds, if it does."""
+    place = Module(module).place
+    return None if place is None else place[0]

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from math import hypot, inf, sqrt
+from itertools import pairwise
+from math import hypot, inf, log, sqrt
+from statistics import fmean
+
+from penstock.adapt.settings import Settings
 
 _FORGOTTEN = 1e-9
 """Seconds or rows of which so little is left say nothing; less would lose its digits."""
@@ -77,6 +81,25 @@ class Track:
         self.recent.clear()
         for reading, decay in kept:
             self.add(reading, decay)
+
+    def is_moving(self, settings: Settings) -> bool:
+        """Whether the latest readings have left the figure behind, as a wave does.
+
+        They are compared by the steps from batch to batch: noise, whatever it is, goes up and down,
+        and what moves goes on.
+        """
+        latest, steps = settings.moving_batches, settings.moving_steps
+        if len(self.recent) <= steps or self.value <= 0.0:
+            return False
+        readings = [self.recent[-i][0] for i in range(1, steps + 2)]
+        if min(min(each.above, each.hits) for each in readings) <= 0.0:
+            return False
+        values = [log(each.value) for each in readings]
+        noise = sum((a - b) ** 2 for a, b in pairwise(values)) / (2 * steps)
+        # Of independent events a batch has this at the least.
+        noise = max(noise, max(1.0 / (each.hits * each.fresh + 1.0) for each in readings))
+        away = fmean(values[:latest]) - log(self.value)
+        return abs(away) > settings.moving_errors * sqrt(noise / latest)
 
     @property
     def value(self) -> float:

@@ -13,6 +13,8 @@ from penstock.query import Query
 
 _READ, _PROBED, _FOUND = 1e-6, 3e-7, 2e-8
 """Seconds to read a tuple or write a result, to probe with one, and for each that it finds."""
+_DOUBLED = 10
+"""Times that the work from one training to the next is doubled at the most."""
 _CHECKED = 1e-8
 """Seconds to check a condition that calls nothing: it looks at whole columns."""
 
@@ -54,7 +56,8 @@ class Budget:
         if times != self._times:
             self._times, self._work = times, 0.0
             self._left -= self._training
-        return self._work >= self._training * self._settings.training_payback
+        payback = self._settings.training_payback * 2.0 ** min(times, _DOUBLED)
+        return self._work >= self._training * payback
 
     def weigh(self) -> None:
         """Count one weighing."""

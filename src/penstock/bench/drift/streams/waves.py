@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import pi, sin, sqrt
+from math import cos, pi, sqrt
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def square(size: Size) -> Scenario:
 def sine(size: Size) -> Scenario:
     """The same without edges: two rates swing against each other by a factor of ten."""
     batches = round(PERIOD / STEP * size.periods)
-    phases = [sin(2 * pi * (number + 0.5) * STEP / PERIOD) for number in range(batches)]
+    phases = [cos(2 * pi * (number + 0.5) * STEP / PERIOD) for number in range(batches)]
     waves = tuple(Stretch(_swung(size.rate, phase), 1) for phase in phases)
     turns = tuple(n for n in range(1, batches) if phases[n] * phases[n - 1] < 0)
     return scenario_of("sine", STAR3, waves, turns=turns)
