@@ -20,7 +20,7 @@ class Settings:
     moving_batches: int = 2
     """Batches by which a rate is known that keeps moving: more would be behind it."""
 
-    moving_steps: int = 5
+    moving_steps: int = 8
     """Steps from batch to batch that tell noise from a move: of fewer, noise is hardly known."""
 
     moving_errors: float = 4.0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import isclose
+from math import cos, isclose, pi
+
+import numpy as np
 
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.track import Reading, Track
@@ -76,3 +78,30 @@ def test_what_is_only_sampled_does_not_even_out() -> None:
     for _ in range(50):
         track.add(Reading(1e6, 1e7, 1e6, doubt=0.02), 0.9)
     assert isclose(track.relative_error, 0.02, rel_tol=0.01)
+
+
+def moving(counts: list[float]) -> list[int]:
+    """The batches at which a track is said to keep moving; it then forgets what was before."""
+    track, found = Track(remembered=64), []
+    for batch, count in enumerate(counts):
+        track.add(Reading(count, 1.0, count), 0.87)
+        if track.is_moving(DEFAULT_SETTINGS):
+            found.append(batch)
+            track.restart(DEFAULT_SETTINGS.moving_batches)
+    return found
+
+
+def test_a_wave_keeps_moving_between_its_turns() -> None:
+    rng = np.random.default_rng(3)
+    wave = [3_000.0 * 10 ** (0.5 * cos(2 * pi * n / 30)) for n in range(90)]
+    found = moving([float(count) for count in rng.poisson(wave)])
+    assert len(found) >= 6
+    assert {batch // 30 for batch in found} == {0, 1, 2}
+
+
+def test_noise_goes_nowhere() -> None:
+    rng = np.random.default_rng(5)
+    poisson = [float(count) for count in rng.poisson(3_000, 2_000)]
+    assert len(moving(poisson)) <= 4
+    rough = [3_000.0 * float(each) for each in 1.0 + 0.15 * rng.choice([-1.0, 1.0], 2_000)]
+    assert len(moving(rough)) <= 20
