@@ -91,5 +91,9 @@ def test_without_shedding_it_says_that_it_falls_behind() -> None:
     assert "--shed --delay" in said[0].reason
 
 
-def test_what_keeps_up_is_not_called_behind() -> None:
-    assert not any(m.change for m in play(Burst(load=0.8), is_on=False))
+def test_what_keeps_up_is_not_called_behind_and_asks_for_nothing() -> None:
+    asked: list[int] = []
+    for load in (0.4, 0.8):
+        moments = play(Burst(load=load), is_on=False, ask=lambda: asked.append(1))
+        assert not any(m.change for m in moments)
+    assert not asked

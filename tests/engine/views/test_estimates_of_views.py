@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from math import floor, sqrt
 from pathlib import Path
@@ -34,6 +35,7 @@ from penstock.query import Query
 from penstock.query.intervals import with_intervals
 from support.engines.runs import (
     Place,
+    Runner,
     first_files_only,
     planned,
     random_plan,
@@ -476,6 +478,30 @@ def test_intervals_of_nothing_are_null(tmp_path: Path) -> None:
     row = told(place)[0]
     assert (row["n"], row["n_low"], row["n_high"]) == (0, 0.0, 0.0)
     assert row["s"] is row["s_low"] is row["s_high"] is None
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_shows_totals_from_the_first_kept_tuple_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    assert_totals_begin_with_what_is_kept(tmp_path, partial(run_spark, spark))
+
+
+def test_totals_are_shown_from_the_first_kept_tuple_on(tmp_path: Path) -> None:
+    """A shed tuple was never there."""
+    assert_totals_begin_with_what_is_kept(tmp_path, run_local)
+
+
+def assert_totals_begin_with_what_is_kept(folder: Path, run: Runner) -> None:
+    query = simple(folder, "SELECT COUNT(*) AS n FROM a [RANGE 5 SECONDS] EVERY 1 SECOND", 40)
+    place, every = Place(folder), (boxes({"a": 0.1}, seed) for seed in range(99))
+    begun = ((drops, kept_of(folder / "in", "a", [drops])) for drops in every)
+    begin, drops = next((kept[0]["ts"], d) for d, kept in begun if kept and kept[0]["ts"] > 1)
+    run(query, place, plan=replace(planned(query), drops=drops))
+    row = told(place)[0]
+    assert row["_time"].timestamp() == begin
+    assert row["n"] > 0
 
 
 def test_plain_values_have_no_intervals_though_it_may_shed(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from types import MappingProxyType
@@ -64,9 +64,14 @@ class Moment:
 
 
 def play(
-    burst: Burst, *, is_on: bool = True, orders: Mapping[int, str] = MappingProxyType({})
+    burst: Burst,
+    *,
+    is_on: bool = True,
+    orders: Mapping[int, str] = MappingProxyType({}),
+    ask: Callable[[], None] = lambda: None,
 ) -> list[Moment]:
-    """All batches of a run over the burst; after some of them orders are given."""
+    """All batches of a run over the burst; after some of them orders are given. Who wants to know
+    what is known has to `ask`."""
     nature = nature_of(burst)
     query = pair_query(burst.window, burst.limit)
     plan: Plan = default_plan(query)
@@ -74,10 +79,15 @@ def play(
     wish = Wish(burst.delay, burst.trigger, is_on=is_on)
     shedder, plant = Shedder(query, wish, is_inline=True), _plant(burst, nature)
     moments = []
+
+    def asked() -> Known:
+        ask()
+        return known
+
     while plant.clock < burst.end:
         at, before, kept = plant.clock, plant.results, dict(plan.drops.kept)
         report = plant.batch(plan.drops)
-        found = shedder.next_boxes(report, lambda: known, plan)
+        found = shedder.next_boxes(report, asked, plan)
         drops, change = (plan.drops, None) if found is None else found
         moments.append(Moment(at, report, kept, plant.results - before, change))
         plan = replace(plan, drops=drops)

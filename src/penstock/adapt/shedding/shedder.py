@@ -179,7 +179,9 @@ class Shedder:
         is_busy = report.busy is None or report.busy >= self._settings.behind_busy
         # Whoever catches up with data that waited is late, and does not fall behind.
         load = now.took / (report.span * now.pace) if is_busy else 0.0
-        case = self._case(report, now, known, plan) if load > 1.0 else None
+        is_late = report.delay > self._settings.shed_calm_delay * self._wish.delay
+        # What would help takes some work to find out.
+        case = self._case(report, now, known, plan) if load > 1.0 and is_late else None
         said = self._behind.hear(report.delay, load, lambda: self._remedy(load, case))
         return None if said is None else (plan.drops, said)
 

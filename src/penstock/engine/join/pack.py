@@ -111,6 +111,8 @@ class Packing:
         late = len(on_time) - int(on_time.sum())
         if late:
             block = block.at(on_time)
+        kept = {item.alias: self._kept(item, block) for item in self.query.reading(name)}
+        begun = [int(each.times.min()) for each in kept.values() if len(each.times)]
         reading = Reading(
             source=name,
             rows=len(on_time),
@@ -118,13 +120,13 @@ class Packing:
             malformed=block.malformed,
             unreadable=int(block.unreadable is not None),
             highest=int(block.times.max()) if len(block.times) else None,
-            lowest=int(block.times.min()) if len(block.times) else None,
+            lowest=min(begun, default=None),
         )
         fact = pack_fact(0, reading)
         yield fact
         yield from self._tell_view(fact)
         for item in self.query.reading(name) if len(block.times) else ():
-            yield from self._address(item, block, meter)
+            yield from self._address(item, block, kept[item.alias], meter)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
         """Send what was read also to where a view and its inputs are kept: it decides which ticks
@@ -136,9 +138,11 @@ class Packing:
             base = space * self.partitions
             yield from (Packet(base + p, READ, fact.data) for p in range(self.partitions))
 
-    def _address(self, item: Input, block: Arrivals, meter: PackMeter) -> Iterator[Packet]:
+    def _address(
+        self, item: Input, block: Arrivals, kept: Arrivals, meter: PackMeter
+    ) -> Iterator[Packet]:
+        """What is `kept` of a block, addressed to where it belongs."""
         yield from self._sample(item.alias, block)
-        kept = self._kept(item, block)
         if len(kept.times) < len(block.times):
             yield pack_fact(0, Shed(item.alias, len(block.times) - len(kept.times)))
         screened = self._screened(item, kept)

@@ -14,8 +14,8 @@ from penstock.query.source import Source
 class Reading:
     """Rows of a source that a task has read, in numbers. Times are event time, microseconds.
 
-    `rows` are the sound ones, of which some were `late`; `highest` and `lowest` are the bounds of
-    the others' times, None if there are none.
+    `rows` are the sound ones, of which some were `late`; `highest` is the last of the others'
+    times, `lowest` the first of those that were not shed, None if there are none.
     """
 
     source: str

@@ -21,10 +21,11 @@ _FOLDER = "manifests"
 class StreamState:
     """How far a source has come. Times are event time, microseconds; None before the first tuple.
 
-    `highest` and `lowest` are the bounds of the event times so far; `passed` is the frontier at
-    which others went on while this source was silent, so that earlier tuples of it are late. `rows`
-    counts the sound rows, of which `late` were dropped; the `malformed` are not among them, nor is
-    anything of the `unreadable` files.
+    `highest` is the last event time so far, `lowest` the first one that was not shed: a shed tuple
+    was never there, but tells how far its stream has come. `passed` is the frontier at which others
+    went on while this source was silent, so that earlier tuples of it are late. `rows` counts the
+    sound rows, of which `late` were dropped; the `malformed` are not among them, nor is anything of
+    the `unreadable` files.
     """
 
     highest: int | None = None

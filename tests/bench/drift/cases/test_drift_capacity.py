@@ -7,29 +7,35 @@ from pathlib import Path
 import pytest
 
 from penstock.bench.drift.cases.burst import WINDOW, _probe
-from penstock.bench.drift.cases.capacity import Capacity, Load
+from penstock.bench.drift.cases.capacity import PROBES, Capacity, Load
 from penstock.bench.drift.cases.following import Setting
 
-ROW, PAIR = 2e-6, 3e-9
-LOAD = Load(ROW, PAIR)
+START, ROW, PAIR = 0.1, 2e-6, 3e-9
+LOAD = Load(START, ROW, PAIR)
 
 
 def spent(rate: float, keep: float = 1.0) -> float:
     """Seconds for a second, if reading takes three tenths of what a row takes."""
     kept = keep * rate
-    return ROW * (0.3 * rate + 0.7 * kept) + PAIR * kept * kept
+    return START + ROW * (0.3 * rate + 0.7 * kept) + PAIR * kept * kept
 
 
-def test_a_parabola_through_two_runs_tells_the_load() -> None:
-    found = Load.of((5e3, 15e3), (spent(5e3), spent(15e3)))
-    assert (found.row, found.pair) == pytest.approx((ROW, PAIR))
+def test_a_parabola_through_the_runs_tells_the_load() -> None:
+    found = Load.of([spent(rate) for rate in PROBES])
+    assert found.start == pytest.approx(START, rel=0.01)
+    assert found.pair == pytest.approx(PAIR, rel=0.01)
     for load in (0.3, 1.0, 5.0):
-        assert spent(found.rate(load)) == pytest.approx(load)
+        assert spent(found.rate(load)) == pytest.approx(load, rel=0.01)
 
 
 def test_work_that_grows_with_rows_alone_has_no_pairs() -> None:
-    found = Load.of((5e3, 15e3), (0.5, 1.5))
+    found = Load.of([0.0, 0.5, 1.5])
     assert found.rate(3.0) == pytest.approx(3e4, rel=1e-3)
+
+
+def test_where_starting_is_all_that_takes_time_rates_stay_within_reach() -> None:
+    assert Load.of([0.3, 0.3, 0.3]).rate(5.0) == 10.0 * PROBES[-1]
+    assert Load.of([0.5, 0.4, 0.5]).rate(0.3) > 0.0
 
 
 @pytest.mark.parametrize("over", [2.0, 5.0])

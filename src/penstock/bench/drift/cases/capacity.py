@@ -1,15 +1,15 @@
 """The capacity of this machine for the burst: rates that make a load, and what the best boxes keep.
 
-The work for a second of event time is taken to be `row·rate + pair·rate²`, by runs at two rates.
-For the drop boxes that need just a second for a second that is a first guess; a run with such
-boxes, that never change, tells what they really need, and if that is far off, a run with better
-ones.
+The work for a second of event time is taken to be `start + row·rate + pair·rate²`, by runs at three
+rates. For the drop boxes that need just a second for a second that is a first guess; a run with
+such boxes, that never change, tells what they really need, and if that is far off, a run with
+better ones.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, log, sqrt
 from pathlib import Path
@@ -24,8 +24,11 @@ from penstock.optimize.planner import decide
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.stats.calibration import calibrated
 
-PROBES = (5_000.0, 15_000.0)
-"""Tuples/s of each stream in the runs that tell what load rates are."""
+PROBES = (100.0, 5_000.0, 15_000.0)
+"""Tuples/s of each stream in the runs that tell what load rates are: at the first of them it is
+starting batches that takes the time."""
+_HIGHEST = 10.0
+"""How many times the last of these a rate may be: farther away nothing is known."""
 _FULL = 3
 """Batches that are measured once windows are full."""
 _READING = 0.3
@@ -41,33 +44,41 @@ Probe = Callable[[float, float, float], Scenario]
 
 @dataclass(frozen=True)
 class Load:
-    """The seconds that a second of event time takes: by rate, `row·rate + pair·rate²`."""
+    """The seconds that a second of event time takes: by rate, `start + row·rate + pair·rate²`."""
 
+    start: float
     row: float
     pair: float
 
     @classmethod
-    def of(cls, rates: tuple[float, float], seconds: tuple[float, float]) -> Load:
-        """The load by which two rates take so many seconds."""
-        by_rate = [spent / rate for rate, spent in zip(rates, seconds, strict=True)]
-        pair = max((by_rate[1] - by_rate[0]) / (rates[1] - rates[0]), 1e-15)
-        return cls(max(by_rate[0] - pair * rates[0], 0.0), pair)
+    def of(cls, seconds: Sequence[float]) -> Load:
+        """The load by which the three rates take so many seconds."""
+        start = min(seconds)
+        _, low, high = PROBES
+        by_rate = (seconds[1] - start) / low, (seconds[2] - start) / high
+        pair = max((by_rate[1] - by_rate[0]) / (high - low), 1e-15)
+        return cls(start, max(by_rate[0] - pair * low, 0.0), pair)
 
     def rate(self, load: float) -> float:
         """Tuples/s of each stream that make a load."""
-        return _root(self.pair, self.row, load)
+        left = max(load - self.start, 0.1 * load)
+        return min(_root(self.pair, self.row, left), _HIGHEST * PROBES[-1])
 
     def kept(self, rate: float, load: float) -> float:
         """The part of a rate that is kept if it is shed to a load."""
         row = (1.0 - _READING) * self.row
-        left = max(load - _READING * self.row * rate, 0.01 * load)
+        left = max(load - self._lost(rate), 0.1 * load)
         return min(1.0, _root(self.pair, row, left) / rate)
+
+    def _lost(self, rate: float) -> float:
+        """What shedding does not save."""
+        return self.start + _READING * self.row * rate
 
     def growth(self, rate: float, keep: float) -> float:
         """By what power of the load results grow, near what is kept of a rate."""
         kept, row = keep * rate, (1.0 - _READING) * self.row
         pairs, rows = self.pair * kept * kept, row * kept
-        return 2.0 * (_READING * self.row * rate + rows + pairs) / (rows + 2.0 * pairs)
+        return 2.0 * (self._lost(rate) + rows + pairs) / (rows + 2.0 * pairs)
 
 
 def _root(square: float, linear: float, value: float) -> float:
@@ -87,8 +98,7 @@ class Capacity:
 
     def load(self) -> Load:
         """What the load of rates is."""
-        low, high = (self._spent(rate, 1.0, 2)[0] for rate in PROBES)
-        return Load.of(PROBES, (low, high))
+        return Load.of([self._spent(rate, 1.0, 2)[0] for rate in PROBES])
 
     def best_results(self, load: Load, rate: float) -> float:
         """Results for a second of event time that the best boxes, alike for both streams, keep of a
