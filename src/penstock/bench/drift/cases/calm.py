@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from penstock.bench.drift.cases.contenders import typical
 from penstock.bench.drift.cases.follower import follower
 from penstock.bench.drift.cases.following import Setting, goodness
 from penstock.bench.drift.cases.measures import batches_to_settle, switches, worst
-from penstock.bench.drift.cases.trace import Trace
+from penstock.bench.drift.cases.trace import Entry, Trace
 from penstock.bench.drift.cases.warm_up import load_training, short
 from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.scenario import Scenario, Stretch
@@ -30,26 +31,31 @@ from penstock.stats.known import Known
 
 @dataclass(frozen=True)
 class Beside:
-    """Runs that were followed, and the same without anybody who follows them."""
+    """By scenario: runs that were followed, and the same without anybody who follows them."""
 
-    followed: Sequence[Trace]
-    alone: Sequence[Trace]
+    followed: Sequence[Sequence[Trace]]
+    alone: Sequence[Sequence[Trace]]
 
     @property
     def switches(self) -> int:
         """The most of any run."""
-        return max(switches(run.plans) for run in self.followed)
+        return max(switches(run.plans) for runs in self.followed for run in runs)
 
     @property
     def overhead(self) -> float:
-        """The part by which following takes longer: the median of all pairs of runs."""
+        """The part by which following takes longer: of each batch the median of its runs, of all
+        scenarios the median."""
         pairs = zip(self.followed, self.alone, strict=True)
-        return median(one.work / other.work for one, other in pairs) - 1.0
+        return median(_work(one) / _work(other) for one, other in pairs) - 1.0
 
     @property
     def is_exact(self) -> bool:
         pairs = zip(self.followed, self.alone, strict=True)
-        return all(one.answer == other.answer for one, other in pairs)
+        return all(len({run.answer for run in (*one, *other)}) == 1 for one, other in pairs)
+
+
+def _work(runs: Sequence[Trace]) -> float:
+    return sum(typical([run.cpu for run in runs]))
 
 
 def beside(scenarios: Sequence[Scenario], setting: Setting) -> Beside:
@@ -61,8 +67,8 @@ def beside(scenarios: Sequence[Scenario], setting: Setting) -> Beside:
         regime = scenario.stretches[0].regime
         known = known_in(scenario, regime, query, calibrated(setting.engine))
         load_training()
-        _both(_few(scenario, setting), setting, turn=0)
-        pairs += [_both(known, setting, turn) for turn in range(setting.repeat)]
+        _both(_few(scenario, setting), setting)
+        pairs.append(zip(*(_both(known, setting) for _ in range(setting.repeat)), strict=True))
     return Beside(*zip(*pairs, strict=True))
 
 
@@ -73,16 +79,11 @@ def _few(scenario: Scenario, setting: Setting) -> Known:
     return known_in(few, few.stretches[0].regime, query, calibrated(setting.engine))
 
 
-def _both(known: Known, setting: Setting, turn: int) -> tuple[Trace, Trace]:
-    """A run that is followed, and one that is not; each is the first in every other turn."""
+def _both(known: Known, setting: Setting) -> list[Trace]:
+    """A run that is followed, and one that is not."""
     options = PlanOptions(engine=setting.engine)
     plan = decide(known, options).plan
-    runs = {}
-    for is_followed in (turn % 2 == 0, turn % 2 == 1):
-        runs[is_followed] = setting.run(
-            {0: plan}, follower(known, options) if is_followed else None
-        )
-    return runs[True], runs[False]
+    return setting.race([Entry({0: plan}, follower(known, options)), Entry({0: plan})])
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,7 @@ def wrong_stats(size: Size, setting: Setting) -> Righted:
     truth = known_in(scenario, regime, query, calibrated(setting.engine))
     runs = []
     for _ in range(setting.repeat):
-        followed = setting.run({0: wrong}, follower(told, options))
-        runs.append((setting.run({0: wrong}, None), followed))
+        runs.append(setting.race([Entry({0: wrong}), Entry({0: wrong}, follower(told, options))]))
     is_good, end = goodness(truth, options), scenario.batches
     return Righted(
         worst([batches_to_settle(run.followed, 0, end, is_good) for _, run in runs]),

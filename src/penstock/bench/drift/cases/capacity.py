@@ -125,6 +125,6 @@ class Capacity:
             costs = calibrated(self.setting.engine)
             known = known_in(scenario, scenario.stretches[0].regime, query, costs)
             plan = decide(known, PlanOptions(engine=self.setting.engine)).plan
-            reports = self.setting.run({0: replace(plan, drops=boxes)}, None).reports[filled:]
+            reports = self.setting.run({0: replace(plan, drops=boxes)}).reports[filled:]
         results = sum(report.results for report in reports) / len(reports)
         return median(report.seconds for report in reports) / self.step, results / self.step

@@ -10,7 +10,7 @@ from statistics import median
 from penstock.bench.data import ensure_folder, write_file
 from penstock.bench.drift.cases.follower import follower
 from penstock.bench.drift.cases.following import Setting
-from penstock.bench.drift.cases.trace import Trace
+from penstock.bench.drift.cases.trace import Entry, Trace
 from penstock.bench.mesh.predicates_data import (
     SKEWED,
     Checked,
@@ -81,10 +81,12 @@ def content(size: Size, setting: Setting) -> Content:
     before, after = (_known(mixture, size, query, setting) for mixture in (SKEWED, SWAPPED))
     options = PlanOptions(kinds=frozenset({"mesh"}), engine=setting.engine)
     stale, fresh = decide(before, options).plan, decide(after, options).plan
-    runs = []
-    for _ in range(setting.repeat):
-        alone = [setting.run({0: plan}, None) for plan in (stale, fresh)]
-        runs.append((*alone, setting.run({0: stale}, follower(before, options))))
+    entries = [
+        Entry({0: stale}),
+        Entry({0: fresh}),
+        Entry({0: stale}, follower(before, options)),
+    ]
+    runs = [setting.race(entries) for _ in range(setting.repeat)]
     return Content(size.files, *zip(*runs, strict=True))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from penstock.bench.drift.cases.contenders import (
@@ -21,7 +20,7 @@ from penstock.bench.drift.cases.measures import (
     switches,
     worst,
 )
-from penstock.bench.drift.cases.trace import Open, Schedule, Trace, run_once
+from penstock.bench.drift.cases.trace import Entry, Open, Schedule, Trace, race
 from penstock.bench.drift.cases.warm_up import hopeful, load_training, short
 from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.scenario import Scenario
@@ -55,9 +54,13 @@ class Setting:
     engine: BatchEngine = "local"
     open: Open = open_run
 
-    def run(self, schedule: Schedule, follow: Follower | None) -> Trace:
+    def run(self, schedule: Schedule, follow: Follower | None = None) -> Trace:
         """A run over all there is."""
-        return run_once(self.open, schedule, follow, is_parallel=self.engine == "spark")
+        return self.race([Entry(schedule, follow)])[0]
+
+    def race(self, entries: Sequence[Entry]) -> list[Trace]:
+        """Runs over all there is, by turns."""
+        return race(self.open, entries, is_parallel=self.engine == "spark")
 
 
 @dataclass(frozen=True)
@@ -138,26 +141,18 @@ def follow(scenario: Scenario, setting: Setting, given: Known | None = None) -> 
     options = PlanOptions(engine=setting.engine)
     first = decide(known, options).plan
     plans = {name: plans[name] for name in warm_up(scenario, plans, setting)}
-    static: dict[str, list[Trace]] = {name: [] for name in plans}
-    adaptive: list[Trace] = []
-    runs: list[Callable[[], None]] = [
-        lambda: adaptive.append(setting.run({0: first}, follower(known, options))),
-        *(partial(_run_static, setting, plan, static[name]) for name, plan in plans.items()),
+    entries = [
+        Entry({0: first}, follower(known, options)),
+        *(Entry({0: plan}) for plan in plans.values()),
     ]
-    for turn in range(setting.repeat):
-        # Forwards and backwards: whatever comes later, machines may be warmer or busier by then.
-        for run in runs if turn % 2 else reversed(runs):
-            run()
+    adaptive, *alone = zip(*(setting.race(entries) for _ in range(setting.repeat)), strict=True)
+    static = dict(zip(plans, alone, strict=True))
     regimes = list(scenario.regimes())
     is_good = {
         edge: goodness(known_in(scenario, regimes[edge], query, costs), options)
         for edge in scenario.edges
     }
     return Followed(scenario, static, adaptive, is_good)
-
-
-def _run_static(setting: Setting, plan: Plan, runs: list[Trace]) -> None:
-    runs.append(setting.run({0: plan}, None))
 
 
 def goodness(known: Known, options: PlanOptions) -> Callable[[Plan], bool]:
@@ -181,5 +176,5 @@ def warm_up(scenario: Scenario, plans: Mapping[str, Plan], setting: Setting) -> 
     options = PlanOptions(engine=setting.engine)
     known = known_in(few, few.stretches[0].regime, query, calibrated(setting.engine))
     setting.run({0: decide(known, options).plan}, follower(known, options))
-    cpu = {name: setting.run({0: forced_plan(query, name)}, None).cpu for name in plans}
+    cpu = {name: setting.run({0: forced_plan(query, name)}).cpu for name in plans}
     return hopeful(cpu, spans)

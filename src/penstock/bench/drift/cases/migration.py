@@ -88,7 +88,7 @@ def migration(size: Size, setting: Setting) -> Migration:
     query = scenario.query(ensure_files(scenario, setting.data))
     old, new = (forced_plan(query, text) for text in (FROM_TREE, TO_TREE))
     edge = scenario.edges[0]
-    changed = setting.run({0: old, edge: new}, None)
-    unchanged = setting.run({0: old}, None)
+    changed = setting.run({0: old, edge: new})
+    unchanged = setting.run({0: old})
     largest = max(each.tuples for each in changed.reports[edge - 1].modules.values())
     return Migration(changed, unchanged, edge, largest)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -62,41 +63,89 @@ Open: TypeAlias = "Callable[[Plan, RunOptions], LocalRun | SparkRun]"
 """A way to start plans: in this process, or on Spark."""
 
 
-def run_once(
-    open_: Open, schedule: Schedule, follow: Follower | None, *, is_parallel: bool
-) -> Trace:
+@dataclass(frozen=True)
+class Entry:
+    """A run to be made: its plans, and who follows it, if anybody."""
+
+    schedule: Schedule
+    follow: Follower | None = None
+
+
+class Contestant:
     """A run over all there is, in which plans change as the schedule or who follows it says.
 
-    CPU-seconds are of all that happens from one report to the next, planning included; where work
-    `is_parallel` and elsewhere, those of its tasks.
+    CPU-seconds are of all that a batch does, planning included; where work `is_parallel` and
+    elsewhere, those of its tasks.
     """
-    reports, plans, clock = list[Report](), list[Plan](), [0.0]
 
-    def report(made: Report) -> None:
-        reports.append(made)
-        clock.append(time.process_time())
-        plans.append(run.pipeline.plan)
-        plan = schedule.get(made.batch + 1)
-        if plan is not None:
-            run.replan(plan)
-
-    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
-        results = Path(scratch, "results")
+    def __init__(self, open_: Open, entry: Entry, scratch: str, *, is_parallel: bool):
+        self._schedule = entry.schedule
+        self._results = Path(scratch, "results")
+        self._is_parallel = is_parallel
+        self._reports, self._plans = list[Report](), list[Plan]()
+        self._cpu = list[float]()
         options = RunOptions(
-            parquet(str(results)),
+            parquet(str(self._results)),
             f"{scratch}/state",
             available_now=True,
-            report=report,
+            report=self._report,
         )
-        if follow is not None:
-            options = replace(options, supervisor=follow(schedule[0], options))
-        # What earlier runs have left to be collected is not this one's work.
-        gc.collect()
-        clock[0] = time.process_time()
-        run = open_(schedule[0], options)
-        run.await_termination()
-        cpu = [each.cpu for each in reports] if is_parallel else np.diff(clock).tolist()
-        return Trace(tuple(cpu), tuple(plans), tuple(reports), answer_in(results))
+        if entry.follow is not None:
+            options = replace(options, supervisor=entry.follow(entry.schedule[0], options))
+        started = time.process_time()
+        self._run = open_(entry.schedule[0], options)
+        self._opening = time.process_time() - started
+
+    def step(self, seconds: float | None) -> bool:
+        """Go on for so many seconds, and until a batch is done; whether there is more to do."""
+        started = time.process_time()
+        is_over = self._run.await_termination(seconds)
+        self._cpu.append(time.process_time() - started)
+        return not is_over
+
+    def trace(self) -> Trace:
+        """What came of it."""
+        cpu = [each.cpu for each in self._reports] if self._is_parallel else self._by_batch()
+        return Trace(tuple(cpu), tuple(self._plans), tuple(self._reports), answer_in(self._results))
+
+    def _by_batch(self) -> list[float]:
+        """Opening belongs to the first batch, and what it takes to find the end to the last one."""
+        batches = len(self._reports)
+        cpu, after = self._cpu[:batches], self._cpu[batches:]
+        return [self._opening + cpu[0], *cpu[1:-1], cpu[-1] + sum(after)]
+
+    def _report(self, made: Report) -> None:
+        self._reports.append(made)
+        self._plans.append(self._run.pipeline.plan)
+        plan = self._schedule.get(made.batch + 1)
+        if plan is not None:
+            self._run.replan(plan)
+
+
+def race(open_: Open, entries: Sequence[Entry], *, is_parallel: bool) -> list[Trace]:
+    """Make runs side by side, a batch of each by turns, so that whatever the machine does in the
+    meantime happens to all of them; where work `is_parallel`, one after the other."""
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch, _tidy():
+        runs = [
+            Contestant(open_, entry, f"{scratch}/{number}", is_parallel=is_parallel)
+            for number, entry in enumerate(entries)
+        ]
+        going = runs
+        while going:
+            # Forwards and backwards, so that nobody always comes after the same one.
+            going = [run for run in reversed(going) if run.step(None if is_parallel else 0.0)]
+        return [run.trace() for run in runs]
+
+
+@contextmanager
+def _tidy() -> Iterator[None]:
+    """What earlier runs have left to be collected is not the work of these."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def answer_in(folder: Path) -> Answer:

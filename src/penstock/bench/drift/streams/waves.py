@@ -34,12 +34,12 @@ class Size:
     periods: float = 3.0
     seconds: float = 3_600.0
     rate: float = 16_000.0
-    calm_rate: float = 2_000.0
+    calm_rate: float = 6_000.0
     has_sine: bool = True
     tied_seconds: float = 1_200.0
 
 
-QUICK = Size(1.5, 300.0, 8_000.0, 1_500.0, has_sine=False, tied_seconds=300.0)
+QUICK = Size(1.5, 300.0, 8_000.0, 6_000.0, has_sine=False, tied_seconds=300.0)
 
 
 def square(size: Size) -> Scenario:
