@@ -201,6 +201,14 @@ class Settings:
     """The part of the wanted delay that a batch may always take: one that keeps next to nothing
     costs nearly as much and shows nothing, and the batch after it would keep all the more."""
 
+    shed_steps: int = 5
+    """Batches after shedding has begun in which the delay may be taken to its target in one step:
+    by then what starting, reading and joining cost in a burst is known. Later ones would follow
+    every hiccup of the machine."""
+
+    shed_off: float = 0.2
+    """The part of the wanted delay by which it must be off for that: what is called settled."""
+
     shed_catch_up: float = 0.8
     """The load up to which a query that is late keeps all: each second of work makes up for a
     quarter of a second of delay, so that an hour is made up for within four."""

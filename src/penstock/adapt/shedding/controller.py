@@ -21,7 +21,8 @@ loop to z² − 1.4·z + 0.49, a double pole at 0.7. Of limited batches m is con
 with a pole at ½; where all is taken, w = d/2.
 
 When shedding begins, u(k) = e(k): by forecast the target in one step, instead of the eight batches
-that the loop would take while results are lost for nothing. What the forecast misses is the loop's.
+that the loop would take while results are lost for nothing. The first forecasts of a burst are
+rough, so that for a few batches there may be such a step again. What they miss later is the loop's.
 
 Where a batch cannot take as long as it may, or must not, u(k) is worked out anew from what is
 ordered, so that nothing winds up. And a batch never takes so long that its own delay would be far
@@ -45,16 +46,18 @@ class DelayController:
         self._settings = settings
         self._error = 0.0
         self._change = 0.0
-        self._is_new = True
+        self._steps = settings.shed_steps
+        self._is_step = False
 
     def begin(self) -> None:
-        """Go to the target in one step with the next batch."""
-        self._is_new = True
+        """Go to the target in one step with the next batch, and with a few more if that misses."""
+        self._steps = self._settings.shed_steps
 
     def wanted(self, now: Standing) -> float:
         """Seconds that the next batch may take."""
         error = self.target - now.delay
-        if self._is_new:
+        self._is_step = self._steps > 0 and abs(error) > self._settings.shed_off * self.target
+        if self._is_step:
             self._error, self._change = 0.0, error
         else:
             self._change = B0 * error + B1 * self._error - A * self._change
@@ -70,8 +73,8 @@ class DelayController:
     def order(self, now: Standing, seconds: float) -> None:
         """Take note of what the next batch is really expected to take."""
         # After the step to the target the loop stands as if it had always been there.
-        self._change = 0.0 if self._is_new else self.after(now, seconds) - now.delay
-        self._is_new = False
+        self._change = 0.0 if self._is_step else self.after(now, seconds) - now.delay
+        self._steps -= 1
 
     def after(self, now: Standing, seconds: float) -> float:
         """The delay as it will stand after a batch of so many seconds."""

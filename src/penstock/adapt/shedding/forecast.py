@@ -48,16 +48,18 @@ class Forecast:
         rows = sum(item.tuples for item in report.inputs.values())
         return self._job(rows, self.curve.load(1.0 if is_shed else 0.0), flows, span)
 
-    def position(self, seconds: float, span: float, ahead: float = 0.0) -> float:
-        """Where on the curve the batch takes so many seconds, and those that come so many batches
-        after it take no more: 0 where all may be kept.
+    def position(
+        self, seconds: float, span: float, ahead: float = 0.0, later: float = 0.0
+    ) -> float:
+        """Where on the curve the batch takes so many seconds, and one `ahead` of it by so many
+        batches, each of which reads a span of `later`, takes no more: 0 where all may be kept.
 
         What is kept now fills windows, and is paid for by later batches.
         """
 
         def fits(position: float) -> bool:
             now = self.seconds(position, span)
-            return now <= seconds and self.seconds(position, span, ahead) <= seconds
+            return now <= seconds and self.seconds(position, later or span, ahead) <= seconds
 
         low, high = 0.0, self.curve.end
         if fits(low):

@@ -138,7 +138,8 @@ class Shedder:
         fits = case.load <= 1.0 and own <= controller.target
         position = 0.0
         if self._onset.is_shedding and not fits:
-            position = forecast.position(wanted, now.span, self._settings.shed_ahead)
+            ahead, later = self._settings.shed_ahead, max(self._wish.trigger, wanted) / now.pace
+            position = forecast.position(wanted, now.span, ahead, min(now.span, later))
         controller.order(now, forecast.seconds(position, now.span))
         return position
 

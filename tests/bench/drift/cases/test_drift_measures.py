@@ -127,6 +127,7 @@ def test_overshoot_is_the_part_above_the_target() -> None:
 
 def test_results_are_compared_with_those_of_the_best_drop_boxes() -> None:
     assert passed(10, 10, 10, 10, results=15).kept_vs_best == pytest.approx(0.75)
+    assert passed(10).kept_vs_best == 0.0
 
 
 def test_shedding_is_over_when_all_is_kept_and_stays_so() -> None:

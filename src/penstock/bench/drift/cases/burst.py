@@ -56,11 +56,16 @@ PACES: Mapping[BatchEngine, Pace] = {"local": Pace(0.5, 3.0), "spark": Pace(1.0,
 
 @dataclass(frozen=True)
 class Size:
-    """Seconds before the burst, in it and after it."""
+    """Seconds before the burst, in it and after it, for a wanted delay of three seconds."""
 
     before: float = 10.0
     burst: float = 60.0
     after: float = 30.0
+
+    def at(self, delay: float) -> Size:
+        """As many batches for another wanted delay."""
+        times = delay / PACES["local"].delay
+        return Size(times * self.before, times * self.burst, times * self.after)
 
 
 QUICK = Size(4.0, 20.0, 8.0)
@@ -113,8 +118,11 @@ class Burst:
 
     @property
     def kept_vs_best(self) -> float:
-        """Results in the last half of the burst beside those of the best drop boxes."""
+        """Results in the last half of the burst beside those of the best drop boxes; none if it
+        came through in a batch or two."""
         half = [each for each in self.during if each.newest > (self.first + self.last) / 2]
+        if len(half) < 2:
+            return 0.0
         spent = half[-1].newest - half[0].newest
         return sum(each.results for each in half[1:]) / spent / self.best
 
@@ -131,6 +139,7 @@ def burst(size: Size, setting: Setting) -> Burst:
     """Find the capacity, then run through the burst in real time."""
     setting.progress("burst: how much this machine can do")
     pace = PACES[setting.engine]
+    size = size.at(pace.delay)
     # Batches as long as they are when the delay is at its target.
     capacity = Capacity(_probe, WINDOW, pace.delay / 2.0, setting)
     load = capacity.load()
