@@ -209,6 +209,9 @@ class Settings:
     shed_off: float = 0.2
     """The part of the wanted delay by which it must be off for that: what is called settled."""
 
+    shed_patience: int = 3
+    """Batches on end in which it must be off for the same later: a hiccup lasts for one or two."""
+
     shed_catch_up: float = 0.8
     """The load up to which a query that is late keeps all: each second of work makes up for a
     quarter of a second of delay, so that an hour is made up for within four."""

@@ -70,7 +70,7 @@ def test_compiling_is_no_load(compiling: dict[int, float], delay: float) -> None
 
 
 def test_a_cold_start_into_a_burst_is_shed() -> None:
-    moments = play(Burst(first=0.0, last=60.0, end=60.0, compiling={0: 8.0, 1: 3.0}))
+    moments = play(Burst(first=0.0, last=120.0, end=120.0, compiling={0: 8.0, 1: 3.0}))
     assert moments[3].kept
     delays = [moment.report.delay or 0.0 for moment in moments]
     assert sum(delays[-10:]) / 10 == pytest.approx(5.0, rel=0.2)

@@ -22,7 +22,8 @@ with a pole at ½; where all is taken, w = d/2.
 
 When shedding begins, u(k) = e(k): by forecast the target in one step, instead of the eight batches
 that the loop would take while results are lost for nothing. The first forecasts of a burst are
-rough, so that for a few batches there may be such a step again. What they miss later is the loop's.
+rough, so that for a few batches there may be such a step again, and later where the delay has been
+far off for some batches on end. What they miss otherwise is the loop's.
 
 Where a batch cannot take as long as it may, or must not, u(k) is worked out anew from what is
 ordered, so that nothing winds up. And a batch never takes so long that its own delay would be far
@@ -47,6 +48,7 @@ class DelayController:
         self._error = 0.0
         self._change = 0.0
         self._steps = settings.shed_steps
+        self._off = 0
         self._is_step = False
 
     def begin(self) -> None:
@@ -56,7 +58,7 @@ class DelayController:
     def wanted(self, now: Standing) -> float:
         """Seconds that the next batch may take."""
         error = self.target - now.delay
-        self._is_step = self._steps > 0 and abs(error) > self._settings.shed_off * self.target
+        self._is_step = self._is_due(error)
         if self._is_step:
             self._error, self._change = 0.0, error
         else:
@@ -64,6 +66,11 @@ class DelayController:
             self._error = error
         most = self._settings.shed_highest_delay * self.target - now.waiting
         return max(self._least(now), min(most, self._seconds(now)))
+
+    def _is_due(self, error: float) -> bool:
+        """Whether to go to the target in one step."""
+        self._off = self._off + 1 if abs(error) > self._settings.shed_off * self.target else 0
+        return self._off > 0 and (self._steps > 0 or self._off >= self._settings.shed_patience)
 
     def _least(self, now: Standing) -> float:
         """Seconds that a batch may always take: up to the next one, if that is not too late."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from penstock.bench.drift.cases.burst import WINDOW, _probe
-from penstock.bench.drift.cases.capacity import PROBES, Capacity, Load
+from penstock.bench.drift.cases.capacity import PROBES, Capacity, Kept, Load
 from penstock.bench.drift.cases.following import Setting
+from penstock.engine.reports.report import Report
 
 START, ROW, PAIR = 0.1, 2e-6, 3e-9
 LOAD = Load(START, ROW, PAIR)
@@ -52,26 +54,35 @@ def test_results_grow_as_pairs_do() -> None:
     assert more**growth == pytest.approx(1.01**2, rel=1e-3)
 
 
-class Made(Capacity):
-    """A machine that takes twice as long as was thought, and makes a result of a pair in a
-    million."""
-
-    def _spent(self, rate: float, keep: float, full: int) -> tuple[float, float]:
-        return 2.0 * spent(rate, keep), 1e-6 * (keep * rate) ** 2
-
-
-def test_the_best_boxes_are_found_by_runs_with_them(tmp_path: Path) -> None:
-    machine = Made(_probe, WINDOW, 1.5, Setting(tmp_path, progress=lambda what: None))
-    rate = LOAD.rate(5.0)
-    found = machine.best_results(LOAD, rate)
-    best = max(k for k in range(1, 1000) if 2.0 * spent(rate, k / 1000) <= 1.0) / 1000
-    assert found == pytest.approx(1e-6 * (best * rate) ** 2, rel=0.03)
-
-
-def test_boxes_are_tried_on_a_little_of_the_burst(tmp_path: Path) -> None:
+def test_boxes_that_never_change_are_as_good_as_themselves(tmp_path: Path) -> None:
     setting = Setting(tmp_path, progress=lambda what: None)
     machine = Capacity(_probe, WINDOW, 1.0, setting)
-    seconds, results = machine._spent(5_000.0, 0.5, 2)
-    assert seconds > 0.0
-    assert results == pytest.approx(2_500.0**2 * 2 * WINDOW / 20 * 9.5 / 2_000, rel=0.5)
+    own, best = machine._race(5_000.0, [[{"A": 0.5, "B": 0.5}] * 4] * 2)
+    results = [sum(report.results for report in reports) for reports in (own, best)]
+    assert results[0] == results[1]
+    assert results[0] / 2 == pytest.approx(2_500.0**2 * 2 * WINDOW / 20 * 9.5 / 2_000, rel=0.5)
     assert not any(tmp_path.iterdir())
+
+
+class Made(Capacity):
+    """A machine on which one in a hundred pairs is a result, and all takes twice as long."""
+
+    def _race(self, rate: float, boxes: Sequence[Sequence[Kept]]) -> list[Sequence[Report]]:
+        return [[_made(rate, kept) for kept in each[self._filled :]] for each in boxes]
+
+
+def _made(rate: float, kept: Kept) -> Report:
+    keep = kept["A"]
+    results = round(1e-2 * (keep * rate) ** 2)
+    return Report(0, 2.0 * spent(rate, keep), {}, {}, {}, results, 0, None, results)
+
+
+def test_results_are_compared_for_equal_work(tmp_path: Path) -> None:
+    machine = Made(_probe, WINDOW, 1.5, Setting(tmp_path, progress=lambda what: None))
+    rate = LOAD.rate(5.0)
+    even = [{"A": 0.4, "B": 0.4}] * 3
+    assert machine.kept_vs_best(LOAD, rate, even) == pytest.approx(1.0)
+    # Of one batch nearly nothing is kept, though it is read: the others take longer, but not by so
+    # much as their results are more.
+    uneven = [{"A": 0.01, "B": 0.01}, *even[1:]]
+    assert machine.kept_vs_best(LOAD, rate, uneven) < 0.95

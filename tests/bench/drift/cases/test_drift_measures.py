@@ -95,29 +95,35 @@ def test_batches_are_typical_by_their_medians() -> None:
     assert typical([[1.0, 9.0], [2.0, 2.0], [9.0, 1.0]]) == [2.0, 2.0]
 
 
-def test_overhead_is_the_median_over_pairs_of_runs() -> None:
-    alone = (trace(1.0, 1.0), trace(2.0, 2.0), trace(1.0, 1.0))
-    followed = (trace(1.0, 1.2), trace(2.0, 2.04), trace(9.0, 9.0))
+def test_overhead_is_of_typical_batches_and_the_median_over_scenarios() -> None:
+    alone = ((trace(1.0, 1.0),) * 3, (trace(2.0, 2.0),), (trace(1.0, 1.0),))
+    followed = (
+        (trace(1.0, 1.2), trace(1.0, 9.0), trace(9.0, 1.2)),
+        (trace(2.0, 2.04),),
+        (trace(9.0, 9.0),),
+    )
     found = Beside(followed, alone)
     assert found.overhead == pytest.approx(0.1)
     assert found.switches == 0
     assert found.is_exact
-    assert not Beside((trace(1.0, answer=1),), (trace(1.0, answer=2),)).is_exact
+    assert not Beside(((trace(1.0, answer=1),),), ((trace(1.0, answer=2),),)).is_exact
 
 
-def passed(*delays: float, kept: tuple[float, ...] = (), results: int = 10) -> Burst:
+def passed(*delays: float, kept: tuple[float, ...] = ()) -> Burst:
     """A burst from 0 s on with a batch a second, then seconds in which so much is kept."""
-    during = [Seen(n + 1.0, delay, n + 1.0, 0.5, results) for n, delay in enumerate(delays)]
+    during = [Seen(n, 0.5, delay, n, {"A": 0.1 * n}) for n, delay in enumerate(delays, 1)]
     end = float(len(delays))
-    after = [Seen(end + n, 1.0, end + n, keep, 0) for n, keep in enumerate(kept, 1)]
-    return Burst([*during, *after], 10.0, 0.0, end, best=20.0)
+    after = [Seen(end + n, 0.5, 1.0, end + n, {"A": 1.0, "B": k}) for n, k in enumerate(kept, 1)]
+    return Burst([*during, *after], 10.0, 0.0, end)
 
 
-def test_a_delay_has_settled_when_nine_of_ten_batches_are_near_it() -> None:
+def test_a_delay_has_settled_when_its_mean_stays_near_the_target() -> None:
     assert passed(10, 11, 9, 10, 10).settle_batches == 0
     assert passed(2, 15, 9, 10, 10, 11, 12).settle_batches == 2
     assert passed(*(2, 10, 10, 10, 10, 10, 15, 10, 10, 10, 10)).settle_batches == 1
-    assert passed(2, 4, 6, 8, 10, 12, 14, 16).settle_batches is None
+    assert passed(2, 4, 6, 8, 10, 12, 14, 16, 18).settle_batches is None
+    assert passed(10, 15, 15, 15, 10, 10, 10, 10, 10).settle_batches == 4
+    assert passed(10, 10, 10, 10).settle_batches is None
 
 
 def test_overshoot_is_the_part_above_the_target() -> None:
@@ -125,9 +131,11 @@ def test_overshoot_is_the_part_above_the_target() -> None:
     assert passed(2, 9, 9).overshoot == 0.0
 
 
-def test_results_are_compared_with_those_of_the_best_drop_boxes() -> None:
-    assert passed(10, 10, 10, 10, results=15).kept_vs_best == pytest.approx(0.75)
-    assert passed(10).kept_vs_best == 0.0
+def test_the_last_half_tells_what_was_kept_and_how_busy_it_was() -> None:
+    found = passed(10, 10, 10, 10, 10, 10)
+    assert [round(each["A"], 1) for each in found.kept_by(1.5)] == [0.4, 0.5]
+    assert found.busy == pytest.approx(0.5)
+    assert passed(10).kept_by(1.5) == [{"A": 0.1}]
 
 
 def test_shedding_is_over_when_all_is_kept_and_stays_so() -> None:

@@ -1,8 +1,7 @@
 """A burst: the load comes to five times the capacity, and goes again, by the clock.
 
 Two streams of equal rates are joined, so that the best drop boxes keep as much of the one as of the
-other. What these can keep is found by runs over a little of the burst, with boxes that never change
-and need about a second for a second.
+other, and never change while the burst lasts.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from penstock.bench.drift.cases.capacity import Capacity
+from penstock.bench.drift.cases.capacity import Capacity, Kept
 from penstock.bench.drift.cases.follower import follower
 from penstock.bench.drift.cases.following import Setting
 from penstock.bench.drift.streams.feeder import Feeder, hide
@@ -38,8 +37,12 @@ LOW, HIGH = 20, 2_000
 that it is looking at pairs that takes the time, not writing results."""
 CALM, OVER = 0.3, 5.0
 """Loads before and after the burst, and in it: seconds of work for a second of event time."""
+MOST = 8
+"""Batches by which what was kept is compared: they take as long as they did in the burst."""
 NEAR = 0.2
 """By this part the delay may be off when it counts as settled."""
+FEW = 5
+"""Batches of which the mean tells whether it is: the machine's own hiccups make one or two late."""
 
 
 @dataclass(frozen=True)
@@ -73,29 +76,29 @@ QUICK = Size(4.0, 20.0, 8.0)
 
 @dataclass(frozen=True)
 class Seen:
-    """A batch as it was seen: seconds since the start when it was final, the delay, the newest
-    event time, what was kept of the streams, and the results."""
+    """A batch as it was seen: seconds since the start when it was final, what it took, the delay,
+    the newest event time, and what was kept of the streams."""
 
     at: float
+    seconds: float
     delay: float
     newest: float
-    kept: float
-    results: int
+    kept: Kept
 
 
 @dataclass(frozen=True)
 class Burst:
     """The batches of a run through a burst from `first` to `last`, seconds of event time.
 
-    `target` is the delay that is wanted; `best` are the results for a second of event time that the
-    best drop boxes keep in the burst.
+    `target` is the delay that is wanted; `kept_vs_best` are the results in the last half of the
+    burst beside those of the best drop boxes.
     """
 
     batches: Sequence[Seen]
     target: float
     first: float
     last: float
-    best: float
+    kept_vs_best: float = 0.0
 
     @property
     def during(self) -> list[Seen]:
@@ -103,11 +106,12 @@ class Burst:
 
     @property
     def settle_batches(self) -> int | None:
-        """Batches of the burst until nine of ten that follow have a delay near the target; None if
-        there are no five such."""
-        near = [abs(each.delay / self.target - 1.0) <= NEAR for each in self.during]
-        for number in range(len(near) - 4):
-            if np.mean(near[number:]) >= 0.9:
+        """Batches of the burst before the first one near the target, from which on the mean of any
+        few on end is near it too; None if there are not so many."""
+        off = [each.delay / self.target - 1.0 for each in self.during]
+        means = [sum(off[n : n + FEW]) / FEW for n in range(len(off) - FEW + 1)]
+        for number in range(len(means)):
+            if max(abs(each) for each in (off[number], *means[number:])) <= NEAR:
                 return number
         return None
 
@@ -117,19 +121,26 @@ class Burst:
         return max(0.0, max(each.delay for each in self.during) / self.target - 1.0)
 
     @property
-    def kept_vs_best(self) -> float:
-        """Results in the last half of the burst beside those of the best drop boxes; none if it
-        came through in a batch or two."""
-        half = [each for each in self.during if each.newest > (self.first + self.last) / 2]
-        if len(half) < 2:
-            return 0.0
-        spent = half[-1].newest - half[0].newest
-        return sum(each.results for each in half[1:]) / spent / self.best
+    def busy(self) -> float:
+        """The part of the last half of the burst in which batches were under way."""
+        half = self._last_half
+        passed = half[-1].at - half[0].at
+        return min(1.0, sum(each.seconds for each in half[1:]) / passed) if passed > 0 else 1.0
+
+    def kept_by(self, step: float) -> list[Kept]:
+        """What was kept in the last half of the burst, every so many seconds of event time."""
+        half = self._last_half
+        times = np.arange((self.first + self.last) / 2, half[-1].newest, step)
+        return [next(each.kept for each in half if each.newest >= time) for time in times]
+
+    @property
+    def _last_half(self) -> list[Seen]:
+        return [each for each in self.during if each.newest > (self.first + self.last) / 2]
 
     @property
     def clear_batches(self) -> int | None:
         """Batches after the burst until all is kept; None if that does not come."""
-        kept = [each.kept for each in self.batches if each.newest > self.last]
+        kept = [min(each.kept.values()) for each in self.batches if each.newest > self.last]
         if not kept or kept[-1] < 1.0:
             return None
         return max((number for number, each in enumerate(kept, 1) if each < 1.0), default=0)
@@ -144,13 +155,18 @@ def burst(size: Size, setting: Setting) -> Burst:
     capacity = Capacity(_probe, WINDOW, pace.delay / 2.0, setting)
     load = capacity.load()
     calm, high = load.rate(CALM), load.rate(OVER)
-    best = capacity.best_results(load, high)
     seconds = size.before + size.burst + size.after
     setting.progress(f"burst: {seconds:.0f} s by the clock, {calm:,.0f} and {high:,.0f} tuples/s")
     stretches = [(calm, size.before), (high, size.burst), (calm, size.after)]
     scenario = replace(_scenario("burst", stretches), takes_all=True)
-    seen = _play(scenario, setting)
-    return Burst(seen, pace.delay, size.before, size.before + size.burst, best)
+    found = Burst(_play(scenario, setting), pace.delay, size.before, size.before + size.burst)
+    kept = found.kept_by(capacity.step)
+    if not kept:
+        return found
+    setting.progress(f"burst: what the best drop boxes keep, {len(kept)} batches")
+    kept_vs_best = capacity.kept_vs_best(load, high, kept[:MOST])
+    idle = found.busy ** load.growth(high, min(kept[-1].values()))
+    return replace(found, kept_vs_best=kept_vs_best * idle)
 
 
 def _probe(rate: float, seconds: float, step: float) -> Scenario:
@@ -203,5 +219,5 @@ def _play(scenario: Scenario, setting: Setting) -> list[Seen]:
 
 def _seen(report: Report, started: float) -> Seen:
     newest = min((time or 0) for time in report.newest.values()) / 1e6
-    kept = min((each.keep for each in report.inputs.values()), default=1.0)
-    return Seen(report.at - started, report.delay or 0.0, newest, kept, report.results)
+    kept = {alias: each.keep for alias, each in report.inputs.items()}
+    return Seen(report.at - started, report.seconds, report.delay or 0.0, newest, kept)

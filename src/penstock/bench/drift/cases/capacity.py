@@ -1,27 +1,30 @@
 """The capacity of this machine for the burst: rates that make a load, and what the best boxes keep.
 
 The work for a second of event time is taken to be `start + row·rate + pair·rate²`, by runs at three
-rates. For the drop boxes that need just a second for a second that is a first guess; a run with
-such boxes, that never change, tells what they really need, and if that is far off, a run with
-better ones.
+rates. The best drop boxes are alike for both streams and never change. What a run kept is compared
+with theirs by two more runs, batch by batch in turn: one with boxes like its own at each moment,
+one with boxes that never change. So it does not count that machines are now faster, now slower.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log, sqrt
+from math import ceil, exp, log, sqrt
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 from penstock.bench.drift.cases.following import Setting
+from penstock.bench.drift.cases.trace import Entry, Schedule
 from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.scenario import Scenario
 from penstock.bench.drift.streams.truth import known_in
+from penstock.engine.reports.report import Report
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
-from penstock.plan.drops import NO_DROPS, DropBoxes
+from penstock.plan.drops import DropBoxes
+from penstock.plan.plan import Plan
 from penstock.stats.calibration import calibrated
 
 PROBES = (100.0, 5_000.0, 15_000.0)
@@ -29,17 +32,12 @@ PROBES = (100.0, 5_000.0, 15_000.0)
 starting batches that takes the time."""
 _HIGHEST = 10.0
 """How many times the last of these a rate may be: farther away nothing is known."""
-_FULL = 3
-"""Batches that are measured once windows are full."""
 _READING = 0.3
 """The part of what a row takes besides its pairs that it takes also if it is shed."""
-_NEAR = 0.2
-"""Logarithm by which the load of the best boxes may be off one: from there their results can be
-told by how results grow with the load."""
-_TRIES = 3
-
 Probe = Callable[[float, float, float], Scenario]
 """The scenario of a rate that lasts for so many seconds, in batches of some."""
+Kept = Mapping[str, float]
+"""The parts of streams that are kept, by alias; all of others."""
 
 
 @dataclass(frozen=True)
@@ -98,33 +96,47 @@ class Capacity:
 
     def load(self) -> Load:
         """What the load of rates is."""
-        return Load.of([self._spent(rate, 1.0, 2)[0] for rate in PROBES])
+        return Load.of([self._spent(rate) for rate in PROBES])
 
-    def best_results(self, load: Load, rate: float) -> float:
-        """Results for a second of event time that the best boxes, alike for both streams, keep of a
-        rate."""
-        keep = load.kept(rate, 1.0)
-        for attempt in range(_TRIES):
-            spent, results = self._spent(rate, keep, _FULL)
-            growth = load.growth(rate, keep)
-            if abs(log(spent)) <= _NEAR or attempt == _TRIES - 1:
-                break
-            keep = min(1.0, keep * spent ** (-growth / 2.0))
-        return float(results * spent**-growth)
+    def kept_vs_best(self, load: Load, rate: float, kept: Sequence[Kept]) -> float:
+        """The results of boxes that keep so much of a rate, batch after batch, beside those of the
+        best boxes, which take as long."""
+        mean = exp(fmean(log(part) for each in kept for part in each.values()))
+        before = [kept[0]] * self._filled
+        same = dict.fromkeys(kept[0], mean)
+        own, best = self._race(rate, [[*before, *kept], [same] * (len(before) + len(kept))])
+        seconds, results = (
+            [sum(getattr(report, name) for report in each) for each in (own, best)]
+            for name in ("seconds", "results")
+        )
+        growth = load.growth(rate, mean)
+        return float(results[0] / results[1] * (seconds[1] / seconds[0]) ** growth)
 
-    def _spent(self, rate: float, keep: float, full: int) -> tuple[float, float]:
-        """Seconds, and results, for a second of event time where so much is kept of both
-        streams."""
-        filled = ceil(self.window / self.step)
-        scenario = self.probe(rate, (filled + full) * self.step, self.step)
-        boxes = NO_DROPS
-        if keep < 1.0:
-            boxes = DropBoxes(tuple((name, keep) for name in scenario.windows))
+    @property
+    def _filled(self) -> int:
+        """Batches after which windows are full."""
+        return ceil(self.window / self.step)
+
+    def _spent(self, rate: float) -> float:
+        """Seconds for a second of event time."""
+        (reports,) = self._race(rate, [[{}] * (self._filled + 2)])
+        return median(report.seconds for report in reports) / self.step
+
+    def _race(self, rate: float, boxes: Sequence[Sequence[Kept]]) -> list[Sequence[Report]]:
+        """The reports of runs with boxes by batch, from when windows are full."""
+        scenario = self.probe(rate, len(boxes[0]) * self.step, self.step)
+        engine = self.setting.engine
         with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
             query = scenario.query(ensure_files(scenario, Path(scratch)))
-            costs = calibrated(self.setting.engine)
-            known = known_in(scenario, scenario.stretches[0].regime, query, costs)
-            plan = decide(known, PlanOptions(engine=self.setting.engine)).plan
-            reports = self.setting.run({0: replace(plan, drops=boxes)}).reports[filled:]
-        results = sum(report.results for report in reports) / len(reports)
-        return median(report.seconds for report in reports) / self.step, results / self.step
+            known = known_in(scenario, scenario.stretches[0].regime, query, calibrated(engine))
+            plan = decide(known, PlanOptions(engine=engine)).plan
+            runs = self.setting.race([Entry(_schedule(plan, each)) for each in boxes])
+        return [run.reports[self._filled :] for run in runs]
+
+
+def _schedule(plan: Plan, boxes: Sequence[Kept]) -> Schedule:
+    """A plan with other boxes for each batch."""
+    return {
+        number: replace(plan, drops=DropBoxes(tuple(kept.items())))
+        for number, kept in enumerate(boxes)
+    }
