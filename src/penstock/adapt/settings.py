@@ -206,6 +206,10 @@ class Settings:
     by then what starting, reading and joining cost in a burst is known. Later ones would follow
     every hiccup of the machine."""
 
+    shed_first_aim: float = 0.8
+    """The part of the wanted delay that the first of them is to lead to: the load of a burst that
+    has just come is known from what a batch or none has seen of it, and windows fill."""
+
     shed_off: float = 0.2
     """The part of the wanted delay by which it must be off for that: what is called settled."""
 

@@ -20,7 +20,7 @@ the w(k+1) that gives it. With e = target − d, Tu's u(k) = b0·e(k) + b1·e(k�
 loop to z² − 1.4·z + 0.49, a double pole at 0.7. Of limited batches m is constant, and w comes to it
 with a pole at ½; where all is taken, w = d/2.
 
-When shedding begins, u(k) = e(k): by forecast the target in one step, instead of the eight batches
+When shedding begins, u(k) = e(k): by forecast nearly the target in one step, instead of the eight batches
 that the loop would take while results are lost for nothing. The first forecasts of a burst are
 rough, so that for a few batches there may be such a step again, and later where the delay has been
 far off for some batches on end. What they miss otherwise is the loop's.
@@ -60,12 +60,17 @@ class DelayController:
         error = self.target - now.delay
         self._is_step = self._is_due(error)
         if self._is_step:
-            self._error, self._change = 0.0, error
+            self._error, self._change = 0.0, self._first_aim() - now.delay
         else:
             self._change = B0 * error + B1 * self._error - A * self._change
             self._error = error
         most = self._settings.shed_highest_delay * self.target - now.waiting
         return max(self._least(now), min(most, self._seconds(now)))
+
+    def _first_aim(self) -> float:
+        """The delay to go to: below the target with the first step, of which least is known."""
+        is_first = self._steps == self._settings.shed_steps
+        return self._settings.shed_first_aim * self.target if is_first else self.target
 
     def _is_due(self, error: float) -> bool:
         """Whether to go to the target in one step."""

@@ -39,7 +39,7 @@ class Size:
     sampling: float = 30.0
 
 
-QUICK = Size(1_000, 20, 20.0)
+QUICK = Size(1_000, 14, 20.0)
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Size:
     sharp_batches: int = 20
 
 
-QUICK = Size(20, 12_000.0, (STAR3, CHAIN5), 10)
+QUICK = Size(18, 12_000.0, (STAR3, CHAIN5), 8)
 
 
 def steps(size: Size) -> Iterator[Scenario]:
