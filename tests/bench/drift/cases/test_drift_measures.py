@@ -96,11 +96,14 @@ def test_batches_are_typical_by_their_medians() -> None:
 
 
 def test_overhead_is_of_typical_batches_and_the_median_over_scenarios() -> None:
-    alone = ((trace(1.0, 1.0),) * 3, (trace(2.0, 2.0),), (trace(1.0, 1.0),))
+    def late(*cpu: float) -> Trace:
+        return trace(9.0, 1.0, 1.0, 1.0, *cpu)
+
+    alone = ((late(1.0, 1.0),) * 3, (late(2.0, 2.0),), (late(1.0, 1.0),))
     followed = (
-        (trace(1.0, 1.2), trace(1.0, 9.0), trace(9.0, 1.2)),
-        (trace(2.0, 2.04),),
-        (trace(9.0, 9.0),),
+        (late(1.0, 1.2), late(1.0, 9.0), late(9.0, 1.2)),
+        (late(2.0, 2.04),),
+        (late(9.0, 9.0),),
     )
     found = Beside(followed, alone)
     assert found.overhead == pytest.approx(0.1)

@@ -37,7 +37,7 @@ LOW, HIGH = 20, 2_000
 that it is looking at pairs that takes the time, not writing results."""
 CALM, OVER = 0.3, 5.0
 """Loads before and after the burst, and in it: seconds of work for a second of event time."""
-MOST = 6
+MOST = 5
 """Batches by which what was kept is compared: they take as long as they did in the burst."""
 NEAR = 0.2
 """By this part the delay may be off when it counts as settled."""

@@ -28,6 +28,9 @@ from penstock.stats.files.load import load
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 
+FIRST = 4
+"""Batches that are not looked at where little work is told apart."""
+
 
 @dataclass(frozen=True)
 class Beside:
@@ -44,7 +47,8 @@ class Beside:
     @property
     def overhead(self) -> float:
         """The part by which following takes longer: of each batch the median of its runs, of all
-        scenarios the median."""
+        scenarios the median. In the first batches plans are weighed for the first time, which they
+        are once in a run, however long it is; so these are left out."""
         pairs = zip(self.followed, self.alone, strict=True)
         return median(_work(one) / _work(other) for one, other in pairs) - 1.0
 
@@ -55,7 +59,7 @@ class Beside:
 
 
 def _work(runs: Sequence[Trace]) -> float:
-    return sum(typical([run.cpu for run in runs]))
+    return sum(typical([run.cpu for run in runs])[FIRST:])
 
 
 def beside(scenarios: Sequence[Scenario], setting: Setting) -> Beside:

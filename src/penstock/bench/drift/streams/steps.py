@@ -99,8 +99,8 @@ SHAPES = (STAR3, STAR5, CHAIN3, CHAIN5)
 
 @dataclass(frozen=True)
 class Size:
-    """Batches of the last stretch, tuples/s of the hub, the joins whose rates are swapped, and
-    batches of the last stretch where a selectivity changes.
+    """Batches of the last stretch, tuples/s of the hub, the joins whose rates are swapped; and both
+    where a selectivity changes.
 
     With fewer tuples a batch would take its time to start rather than to join; with fewer batches
     the one or two with the wrong plan would be all that counts.
@@ -110,9 +110,10 @@ class Size:
     rate: float = 12_000.0
     shapes: tuple[Shape, ...] = SHAPES
     sharp_batches: int = 20
+    sharp_rate: float = 4_000.0
 
 
-QUICK = Size(18, 12_000.0, (STAR3, CHAIN5), 8)
+QUICK = Size(18, 12_000.0, (STAR3, CHAIN5), 10, 2_500.0)
 
 
 def steps(size: Size) -> Iterator[Scenario]:
@@ -179,8 +180,8 @@ LONGER = 4
 
 def sharper_key(shape: Shape, size: Size) -> Scenario:
     """For the hub, equal keys in the first of the pair become fifty times as frequent."""
-    rate = size.rate / 3
-    before, after = (_sharp(shape, rate, spread) for spread in (round(SHARPER), 1))
+    spreads = (round(SHARPER), 1)
+    before, after = (_sharp(shape, size.sharp_rate, spread) for spread in spreads)
     batches = size.sharp_batches
     stretches = (Stretch(before, LONGER * batches), Stretch(after, batches))
     return scenario_of(f"{shape.name}-selectivity", shape, stretches, high=SHARP_HIGH)
