@@ -20,10 +20,10 @@ the w(k+1) that gives it. With e = target − d, Tu's u(k) = b0·e(k) + b1·e(k�
 loop to z² − 1.4·z + 0.49, a double pole at 0.7. Of limited batches m is constant, and w comes to it
 with a pole at ½; where all is taken, w = d/2.
 
-When shedding begins, u(k) = e(k): by forecast nearly the target in one step, instead of the eight batches
-that the loop would take while results are lost for nothing. The first forecasts of a burst are
-rough, so that for a few batches there may be such a step again, and later where the delay has been
-far off for some batches on end. What they miss otherwise is the loop's.
+When shedding begins, u(k) = e(k): by forecast nearly the target in one step, instead of the eight
+batches that the loop would take while results are lost for nothing. The first forecasts of a burst
+are rough, so that for a few batches there may be such a step again, and later where the delay has
+been far off for some batches on end. What they miss otherwise is the loop's.
 
 Where a batch cannot take as long as it may, or must not, u(k) is worked out anew from what is
 ordered, so that nothing winds up. And a batch never takes so long that its own delay would be far
