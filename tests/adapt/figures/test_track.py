@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import cos, isclose, pi
 
 import numpy as np
+import pytest
 
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.track import Reading, Track
@@ -105,3 +106,12 @@ def test_noise_goes_nowhere() -> None:
     assert len(moving(poisson)) <= 4
     rough = [3_000.0 * float(each) for each in 1.0 + 0.15 * rng.choice([-1.0, 1.0], 2_000)]
     assert len(moving(rough)) <= 20
+
+
+def test_a_figure_that_is_behind_its_last_readings_says_by_how_much() -> None:
+    steady = track_of(*[10_000.0] * 10)
+    assert steady.lag == 0.0
+    stepped = track_of(*[10_000.0] * 10, 40_000.0, 40_000.0)
+    assert stepped.lag == pytest.approx(40_000.0 / stepped.value - 1.0, rel=0.1)
+    few = track_of(*[4.0] * 10, 6.0, 5.0)
+    assert few.lag == 0.0

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import hypot, inf, log, sqrt
+from math import expm1, hypot, inf, log, sqrt
 from statistics import fmean
 
 from penstock.adapt.settings import Settings
 
 _FORGOTTEN = 1e-9
 """Seconds or rows of which so little is left say nothing; less would lose its digits."""
+_LAST = 2
+"""Readings that tell whether a figure is behind: one alone may be an accident."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,17 @@ class Track:
         noise = max(noise, max(1.0 / (each.hits * each.fresh + 1.0) for each in readings))
         away = fmean(values[:latest]) - log(self.value)
         return abs(away) > settings.moving_errors * sqrt(noise / latest)
+
+    @property
+    def lag(self) -> float:
+        """By what part of it the figure is behind its last readings, beyond their own noise: after
+        a step older readings still count, and windows still have older tuples."""
+        last = [reading for reading, _ in self.recent][-_LAST:]
+        if len(last) < _LAST or min(self.value, *(each.above for each in last)) <= 0.0:
+            return 0.0
+        away = abs(fmean(log(each.value) for each in last) - log(self.value))
+        noise = sqrt(sum(1.0 / max(each.hits, 1.0) for each in last)) / _LAST
+        return expm1(max(0.0, away - 2.0 * noise))
 
     @property
     def value(self) -> float:
