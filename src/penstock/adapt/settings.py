@@ -127,6 +127,10 @@ class Settings:
     horizon_windows: float = 2.0
     """The horizon in largest windows, at the most: by then the state has been replaced twice."""
 
+    horizon_lasting: float = 0.5
+    """The same in times that the streams have been as they are, where that is longer: a small gain
+    that lasts pays for a rebuild too, if it may take its time."""
+
     horizon_regime: float = 2.0
     """The horizon in times that the streams have been as they are: what has lasted long goes on for
     long, and what has just begun may end as soon."""

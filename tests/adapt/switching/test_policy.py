@@ -29,9 +29,14 @@ REBUILD = Offer(old_work=1.0, new_work=0.5, rebuild=1.0, largest_window=10.0, re
             "it saves only 1 s within 2 s for a rebuild of 1 s",
         ),
         (
-            replace(REBUILD, largest_window=1.0),
+            replace(REBUILD, largest_window=1.0, regime=4.0),
             False,
             "it saves only 1 s within 2 s for a rebuild of 1 s",
+        ),
+        (
+            replace(REBUILD, largest_window=1.0, regime=10.0),
+            True,
+            "50% less work: it saves 2.5 s within 5 s for a rebuild of 1 s",
         ),
         (replace(REBUILD, largest_window=0.0), True, None),
         (

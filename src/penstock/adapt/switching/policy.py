@@ -83,14 +83,20 @@ def _rebuilding(offer: Offer, settings: Settings) -> Verdict:
         return Verdict(False, f"it saves only {share:.1%} of the clock for a rebuild", "saving")
     if offer.is_behind:
         return Verdict(False, "what the last rebuild has held up is not read yet", "behind")
-    windows = settings.horizon_windows * offer.largest_window or inf
-    horizon = min(windows, settings.horizon_regime * offer.regime)
+    horizon = _horizon(offer, settings)
     gain = (offer.old_work - offer.new_work) * max(0.0, horizon - offer.fill)
     filled = f" that fills itself for {offer.fill:.3g} s" if offer.fill else ""
     told = f"{gain:.3g} s within {horizon:.3g} s for a rebuild of {offer.rebuild:.3g} s{filled}"
     if gain < settings.payback * offer.rebuild:
         return Verdict(False, f"it saves only {told}", "payback")
     return Verdict(True, f"{_saved(offer):.0%} less work: it saves {told}")
+
+
+def _horizon(offer: Offer, settings: Settings) -> float:
+    """Seconds of event time within which a rebuild must pay."""
+    windows = settings.horizon_windows * offer.largest_window or inf
+    lasting = settings.horizon_lasting * offer.regime if offer.regime < inf else 0.0
+    return min(max(windows, lasting), settings.horizon_regime * offer.regime)
 
 
 def _saved(offer: Offer) -> float:
