@@ -80,7 +80,7 @@ class Replanner:
             return False
         passed = standing.number - self._asked
         is_turn = passed > 0 and passed % self._settings.weigh_every == 0
-        if has_drifted or (is_turn and moves.has_moved_far()):
+        if has_drifted or (passed > 0 and moves.has_moved_far()):
             self._stayed = 0
             if has_drifted:
                 self._budget.renew()

@@ -64,7 +64,7 @@ class Settings:
     """A figure that is off by so much since plans were last weighed makes them be weighed again:
     what changes less can hardly bring a plan its margin (Feldera takes the same)."""
 
-    moved_far: float = 0.5
+    moved_far: float = 0.2
     """The same for a rate, where they are weighed at once, whatever that takes, as after a drift: a
     wave comes so far in a tenth of its period, and has no step that could be told from noise."""
 

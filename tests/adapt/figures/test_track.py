@@ -82,13 +82,13 @@ def test_what_is_only_sampled_does_not_even_out() -> None:
 
 
 def moving(counts: list[float]) -> list[int]:
-    """The batches at which a track is said to keep moving; it then forgets what was before."""
+    """The batches at which a track is said to keep moving; its last readings alone count then."""
     track, found = Track(remembered=64), []
     for batch, count in enumerate(counts):
         track.add(Reading(count, 1.0, count), 0.87)
         if track.is_moving(DEFAULT_SETTINGS):
             found.append(batch)
-            track.restart(DEFAULT_SETTINGS.moving_batches)
+            track.narrow(DEFAULT_SETTINGS.moving_batches)
     return found
 
 

@@ -177,7 +177,7 @@ class Figures:
             track = self.tracks[subject]
             track.add(reading, decay)
             if isinstance(subject, Rate) and track.is_moving(self.settings):
-                track.restart(self.settings.moving_batches)
+                track.narrow(self.settings.moving_batches)
 
     def _decay(self, span: float) -> float:
         """How much the past counts after a batch of so many seconds of event time."""
