@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import penstock as ps
 from penstock.adapt.follow import supervisor_for
 from penstock.adapt.planning.weighing import work_of_plan
 from penstock.adapt.resume import measured_at
+from penstock.adapt.settings import DEFAULT_SETTINGS
 from penstock.api import ContinuousQuery
 from penstock.engine.control.order import Order
 from penstock.errors import PlanError
@@ -140,6 +142,17 @@ def test_plans_that_are_nearly_as_good_are_not_switched_between(tmp_path: Path) 
     )
     run = follow(planned(tie, tmp_path / "data"), tmp_path / "on")
     assert len(run.switches) <= 1
+
+
+def test_the_log_says_why_a_better_plan_is_not_followed(tmp_path: Path) -> None:
+    query = planned(RATES, tmp_path / "data")
+    settings = replace(DEFAULT_SETTINGS, free_margin=1_000.0)
+    run = follow(query, tmp_path / "on", settings=settings)
+    assert not run.switches
+    (_, stay), *more = run.changes("stay")
+    assert stay.plan != render_plan(query.plan)
+    assert stay.reason.endswith("less than 1000 times as good")
+    assert all(one.plan != other.plan for (_, one), (_, other) in pairwise([(0, stay), *more]))
 
 
 def test_a_switch_that_made_it_worse_is_taken_back_and_barred(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class Knowledge:
             FigureReport(
                 self.name(subject),
                 each.value,
-                each.value * each.relative_error if each.hits else None,
+                each.error if each.hits else None,
                 subject.unit,
                 _predicted(predicted, subject),
             )

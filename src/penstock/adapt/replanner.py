@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -12,7 +12,7 @@ from penstock.adapt.planning.weighing import Candidate, Question, Weighed
 from penstock.adapt.settings import Settings
 from penstock.adapt.switching.corrections import Corrections
 from penstock.adapt.switching.follow_up import Switch
-from penstock.adapt.switching.policy import Offer, verdict
+from penstock.adapt.switching.policy import Offer, Verdict, verdict
 from penstock.engine.reports.parts import Change
 from penstock.optimize.options import PlanOptions
 from penstock.plan.plan import Plan
@@ -71,6 +71,7 @@ class Replanner:
         self._asked = -settings.weigh_every
         self._stayed = 0
         self._answer: Weighed | None = None
+        self._refused: tuple[str, str] | None = None
         self._saved = 0.0
 
     def wants(self, standing: Standing, *, has_drifted: bool, moves: Moves) -> bool:
@@ -79,7 +80,7 @@ class Replanner:
             return False
         passed = standing.number - self._asked
         is_turn = passed > 0 and passed % self._settings.weigh_every == 0
-        if has_drifted or (is_turn and moves.has_moved_far()):
+        if has_drifted or (passed > 0 and moves.has_moved_far()):
             self._stayed = 0
             if has_drifted:
                 self._budget.renew()
@@ -111,13 +112,15 @@ class Replanner:
         self._stayed += new is not None
         if answer is None or self.mode == "off" or answer.running.identity != running:
             return None, None
+        refused = list[tuple[Candidate, Verdict]]()
         for candidate in self.corrections.better(answer, standing.number):
             offer = self._offer(answer.running, candidate, standing)
             found = verdict(offer, self._settings)
             if found.is_worth_it:
                 self._stayed = 0
                 return answer, self._followed(answer, candidate, offer, found.reason, standing)
-        return answer, None
+            refused.append((candidate, found))
+        return answer, self._stays(refused) if new is not None else None
 
     def back(self, number: int) -> Switch | None:
         """The last switch, taken back: no other is made for a while."""
@@ -135,6 +138,15 @@ class Replanner:
         number, backlog = standing.number, standing.backlog
         self.last = Switch(number, answer.running, best, answer.known, promise, backlog)
         return Change("switch", reason, best.text, promise)
+
+    def _stays(self, refused: Sequence[tuple[Candidate, Verdict]]) -> Change | None:
+        """Why the best plan that there is is not followed, if that has not been said yet."""
+        before, self._refused = self._refused, None
+        if not refused:
+            return None
+        best, found = refused[0]
+        self._refused = (best.identity, found.rule)
+        return None if self._refused == before else Change("stay", found.reason, best.text)
 
     def save(self, cpu: float) -> None:
         """Count what the last advice would have saved of a batch."""

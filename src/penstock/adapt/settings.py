@@ -64,7 +64,7 @@ class Settings:
     """A figure that is off by so much since plans were last weighed makes them be weighed again:
     what changes less can hardly bring a plan its margin (Feldera takes the same)."""
 
-    moved_far: float = 0.5
+    moved_far: float = 0.2
     """The same for a rate, where they are weighed at once, whatever that takes, as after a drift: a
     wave comes so far in a tenth of its period, and has no step that could be told from noise."""
 
@@ -126,6 +126,10 @@ class Settings:
 
     horizon_windows: float = 2.0
     """The horizon in largest windows, at the most: by then the state has been replaced twice."""
+
+    horizon_lasting: float = 0.5
+    """The same in times that the streams have been as they are, where that is longer: a small gain
+    that lasts pays for a rebuild too, if it may take its time."""
 
     horizon_regime: float = 2.0
     """The horizon in times that the streams have been as they are: what has lasted long goes on for

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import cos, isclose, pi
 
 import numpy as np
+import pytest
 
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.track import Reading, Track
@@ -81,13 +82,13 @@ def test_what_is_only_sampled_does_not_even_out() -> None:
 
 
 def moving(counts: list[float]) -> list[int]:
-    """The batches at which a track is said to keep moving; it then forgets what was before."""
+    """The batches at which a track is said to keep moving; its last readings alone count then."""
     track, found = Track(remembered=64), []
     for batch, count in enumerate(counts):
         track.add(Reading(count, 1.0, count), 0.87)
         if track.is_moving(DEFAULT_SETTINGS):
             found.append(batch)
-            track.restart(DEFAULT_SETTINGS.moving_batches)
+            track.narrow(DEFAULT_SETTINGS.moving_batches)
     return found
 
 
@@ -105,3 +106,12 @@ def test_noise_goes_nowhere() -> None:
     assert len(moving(poisson)) <= 4
     rough = [3_000.0 * float(each) for each in 1.0 + 0.15 * rng.choice([-1.0, 1.0], 2_000)]
     assert len(moving(rough)) <= 20
+
+
+def test_a_figure_that_is_behind_its_last_readings_says_by_how_much() -> None:
+    steady = track_of(*[10_000.0] * 10)
+    assert steady.lag == 0.0
+    stepped = track_of(*[10_000.0] * 10, 40_000.0, 40_000.0)
+    assert stepped.lag == pytest.approx(40_000.0 / stepped.value - 1.0, rel=0.1)
+    few = track_of(*[4.0] * 10, 6.0, 5.0)
+    assert few.lag == 0.0

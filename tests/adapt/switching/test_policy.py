@@ -22,16 +22,21 @@ REBUILD = Offer(old_work=1.0, new_work=0.5, rebuild=1.0, largest_window=10.0, re
         (replace(FREE, new_work=1.5), False, "less than 1.1 times as good"),
         (REBUILD, True, "50% less work: it saves 10 s within 20 s for a rebuild of 1 s"),
         (replace(REBUILD, new_work=0.85), False, "less than 1.2 times as good"),
-        (replace(REBUILD, busy=0.03), False, "a rebuild for 1.5% of the clock"),
+        (replace(REBUILD, busy=0.03), False, "it saves only 1.5% of the clock for a rebuild"),
         (
             replace(REBUILD, regime=1.0),
             False,
             "it saves only 1 s within 2 s for a rebuild of 1 s",
         ),
         (
-            replace(REBUILD, largest_window=1.0),
+            replace(REBUILD, largest_window=1.0, regime=4.0),
             False,
             "it saves only 1 s within 2 s for a rebuild of 1 s",
+        ),
+        (
+            replace(REBUILD, largest_window=1.0, regime=10.0),
+            True,
+            "50% less work: it saves 2.5 s within 5 s for a rebuild of 1 s",
         ),
         (replace(REBUILD, largest_window=0.0), True, None),
         (
@@ -56,7 +61,8 @@ REBUILD = Offer(old_work=1.0, new_work=0.5, rebuild=1.0, largest_window=10.0, re
 def test_what_is_worth_a_switch(offer: Offer, is_worth_it: bool, reason: str | None) -> None:
     found = verdict(offer, DEFAULT_SETTINGS)
     assert found.is_worth_it is is_worth_it
-    assert reason is None or found.reason == reason
+    assert reason is None or found.reason.endswith(reason)
+    assert (found.rule == "worth it") is is_worth_it
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ NAMES = st.text(max_size=8)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 MAYBE = st.none() | FLOATS
 COUNTS = st.integers(0, 2**62)
-KINDS: Any = st.sampled_from(["switch", "advise", "take-back", "outcome", "drift", "shed", "order"])
+KINDS: Any = st.sampled_from(
+    ["switch", "advise", "stay", "take-back", "outcome", "drift", "shed", "behind", "order"]
+)
 CHANGES = st.builds(Change, KINDS, NAMES, st.none() | NAMES, MAYBE, MAYBE)
 TABLES: Any = st.recursive(
     FLOATS | NAMES | st.booleans() | COUNTS,

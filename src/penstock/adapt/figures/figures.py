@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import Literal
@@ -176,7 +177,7 @@ class Figures:
             track = self.tracks[subject]
             track.add(reading, decay)
             if isinstance(subject, Rate) and track.is_moving(self.settings):
-                track.restart(self.settings.moving_batches)
+                track.narrow(self.settings.moving_batches)
 
     def _decay(self, span: float) -> float:
         """How much the past counts after a batch of so many seconds of event time."""
@@ -222,13 +223,13 @@ def _chained(
         if all(part is not None for part in parts):
             times = prod(part.value for part in parts if part is not None)
             value, unit = each.value * times, each.unit * times
-            found[subject.group] = Measured(value, each.relative_error, each.hits, unit)
+            found[subject.group] = replace(each, value=value, unit=unit)
     return found
 
 
 def _measured(track: Track) -> Measured:
     unit = _unit(track.above, track.below, track.hits)
-    return Measured(track.value, track.relative_error, track.hits, unit)
+    return Measured(track.value, track.relative_error, track.hits, unit, track.lag)
 
 
 def _counted(rows: int) -> Measured:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import hypot, sqrt
 
 from penstock.adapt.settings import Settings
 from penstock.figure import Figure
@@ -11,16 +11,26 @@ from penstock.figure import Figure
 
 @dataclass(frozen=True)
 class Measured:
-    """A ratio of `hits` events to what they were among; `unit` is what one event makes of it."""
+    """A ratio of `hits` events to what they were among; `unit` is what one event makes of it.
+
+    `lag` is the part by which it is behind the last batches. Whether it counts depends on its
+    noise alone: what lags is still nearer to the truth than what was given.
+    """
 
     value: float
     relative_error: float
     hits: float
     unit: float
+    lag: float = 0.0
+
+    @property
+    def error(self) -> float:
+        """What the value may be off by, in its own unit."""
+        return self.value * hypot(self.relative_error, self.lag)
 
     @property
     def figure(self) -> Figure:
-        return Figure(self.value, "measured", self.value * self.relative_error)
+        return Figure(self.value, "measured", self.error)
 
     def is_known(self, settings: Settings) -> bool:
         """Whether it stands by itself."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import hypot, inf, log, sqrt
-from statistics import fmean
+from math import expm1, hypot, inf, log, sqrt
+from statistics import fmean, pvariance
 
 from penstock.adapt.settings import Settings
 
 _FORGOTTEN = 1e-9
 """Seconds or rows of which so little is left say nothing; less would lose its digits."""
+_LAST = 2
+"""Readings that tell whether a figure is behind: one alone may be an accident."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ class Track:
         self.recent.append((reading, decay))
         if len(self.recent) > self.remembered:
             self.recent.popleft()
+        self._count(reading, decay)
+
+    def _count(self, reading: Reading, decay: float) -> None:
         self.fade(decay)
         self.age = 0
         self.above += reading.above
@@ -77,16 +82,21 @@ class Track:
     def restart(self, batches: int) -> None:
         """Forget all but the latest readings."""
         kept = list(self.recent)[-batches:] if batches > 0 else []
-        self.above = self.below = self.hits = self.squares = 0.0
         self.recent.clear()
-        for reading, decay in kept:
-            self.add(reading, decay)
+        self.recent.extend(kept)
+        self.narrow(batches)
+
+    def narrow(self, batches: int) -> None:
+        """Let the latest readings alone count, and remember the others: what moves goes on."""
+        self.above = self.below = self.hits = self.squares = 0.0
+        for reading, decay in list(self.recent)[-batches:] if batches > 0 else []:
+            self._count(reading, decay)
 
     def is_moving(self, settings: Settings) -> bool:
         """Whether the latest readings have left the figure behind, as a wave does.
 
-        They are compared by the steps from batch to batch: noise, whatever it is, goes up and down,
-        and what moves goes on.
+        They are compared by how much the steps from batch to batch differ: noise, whatever it is,
+        goes up and down, and what moves goes on.
         """
         latest, steps = settings.moving_batches, settings.moving_steps
         if len(self.recent) <= steps or self.value <= 0.0:
@@ -95,11 +105,24 @@ class Track:
         if min(min(each.above, each.hits) for each in readings) <= 0.0:
             return False
         values = [log(each.value) for each in readings]
-        noise = sum((a - b) ** 2 for a, b in pairwise(values)) / (2 * steps)
+        noise = pvariance([a - b for a, b in pairwise(values)]) / 2.0
         # Of independent events a batch has this at the least.
         noise = max(noise, max(1.0 / (each.hits * each.fresh + 1.0) for each in readings))
-        away = fmean(values[:latest]) - log(self.value)
-        return abs(away) > settings.moving_errors * sqrt(noise / latest)
+        away = abs(fmean(values[:latest]) - log(self.value)) / sqrt(noise / latest)
+        # What goes on at a pace is hardly away from what was read while it did.
+        gone = abs(values[0] - values[steps // 2]) / sqrt(2.0 * noise)
+        return max(away, gone) > settings.moving_errors
+
+    @property
+    def lag(self) -> float:
+        """By what part of it the figure is behind its last readings, beyond their own noise: after
+        a step older readings still count, and windows still have older tuples."""
+        last = [reading for reading, _ in self.recent][-_LAST:]
+        if len(last) < _LAST or min(self.value, *(each.above for each in last)) <= 0.0:
+            return 0.0
+        away = abs(fmean(log(each.value) for each in last) - log(self.value))
+        noise = sqrt(sum(1.0 / max(each.hits, 1.0) for each in last)) / _LAST
+        return expm1(max(0.0, away - 2.0 * noise))
 
     @property
     def value(self) -> float:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Literal
 
 from penstock.adapt.settings import Settings
+
+Rule = Literal["worth it", "margin", "dwell", "saving", "behind", "payback"]
 
 
 @dataclass(frozen=True)
@@ -42,19 +45,22 @@ class Offer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a plan is followed, and the reason."""
+    """Whether a plan is followed, the reason with its figures, and the rule that decided."""
 
     is_worth_it: bool
     reason: str
+    rule: Rule = "worth it"
 
 
 def verdict(offer: Offer, settings: Settings) -> Verdict:
     """Whether to follow another plan; the first thing that speaks against it is the reason."""
     margin = settings.rebuild_margin if offer.rebuild else settings.free_margin
     if offer.new_work * margin >= offer.old_work:
-        return Verdict(False, f"less than {margin:g} times as good")
+        saved = f"{_saved(offer):.0%} less work"
+        return Verdict(False, f"{saved}: less than {margin:g} times as good", "margin")
     if is_dwelling(offer, settings):
-        return Verdict(False, f"the last switch was {offer.since_switch} batches ago")
+        ago = f"the last switch was {offer.since_switch} batches ago"
+        return Verdict(False, f"{_saved(offer):.0%} less work, but {ago}", "dwell")
     if offer.rebuild:
         return _rebuilding(offer, settings)
     return Verdict(True, f"{_saved(offer):.0%} less work, and nothing to rebuild")
@@ -74,17 +80,23 @@ def is_dwelling(offer: Offer, settings: Settings) -> bool:
 def _rebuilding(offer: Offer, settings: Settings) -> Verdict:
     share = _saved(offer) * offer.busy
     if share < settings.least_saving:
-        return Verdict(False, f"a rebuild for {share:.1%} of the clock")
+        return Verdict(False, f"it saves only {share:.1%} of the clock for a rebuild", "saving")
     if offer.is_behind:
-        return Verdict(False, "what the last rebuild has held up is not read yet")
-    windows = settings.horizon_windows * offer.largest_window or inf
-    horizon = min(windows, settings.horizon_regime * offer.regime)
+        return Verdict(False, "what the last rebuild has held up is not read yet", "behind")
+    horizon = _horizon(offer, settings)
     gain = (offer.old_work - offer.new_work) * max(0.0, horizon - offer.fill)
     filled = f" that fills itself for {offer.fill:.3g} s" if offer.fill else ""
     told = f"{gain:.3g} s within {horizon:.3g} s for a rebuild of {offer.rebuild:.3g} s{filled}"
     if gain < settings.payback * offer.rebuild:
-        return Verdict(False, f"it saves only {told}")
+        return Verdict(False, f"it saves only {told}", "payback")
     return Verdict(True, f"{_saved(offer):.0%} less work: it saves {told}")
+
+
+def _horizon(offer: Offer, settings: Settings) -> float:
+    """Seconds of event time within which a rebuild must pay."""
+    windows = settings.horizon_windows * offer.largest_window or inf
+    lasting = settings.horizon_lasting * offer.regime if offer.regime < inf else 0.0
+    return min(max(windows, lasting), settings.horizon_regime * offer.regime)
 
 
 def _saved(offer: Offer) -> float:

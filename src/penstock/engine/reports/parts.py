@@ -114,6 +114,7 @@ class Change:
     kind: Literal[
         "switch",  # another plan is followed
         "advise",  # another plan would be followed, were that allowed
+        "stay",  # a better plan is not followed, as too little would be gained
         "take-back",  # a switch that brought too little is taken back
         "outcome",  # what came of a switch
         "drift",  # a figure has moved by more than its noise
