@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from penstock.engine.state.frontier import Reading, names_of
+from penstock.engine.state.frontier import Reading, names_of, part_name
 from penstock.engine.state.store import Store
 from penstock.query.source import Source
 
@@ -14,10 +14,13 @@ from penstock.query.source import Source
 class Silence:
     """Remembers when each source was last heard of, on the clock of this process."""
 
-    def __init__(self, store: Store, names: Iterable[str]):
+    def __init__(self, store: Store, streams: Mapping[str, Iterable[str]]):
+        """Of each source the partitions that are known by now."""
         self._store = store
-        self.last_seen = dict.fromkeys(names, time.monotonic())
-        self._parts: dict[str, str] = {}
+        self._parts = {
+            part_name(name, part): name for name, parts in streams.items() for part in parts
+        }
+        self.last_seen = dict.fromkeys([*streams, *self._parts], time.monotonic())
 
     def decide(self, number: int, sources: Iterable[Source]) -> frozenset[str]:
         """The sources that have been silent for longer than their `idle` time.

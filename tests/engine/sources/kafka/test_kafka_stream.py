@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 import penstock as ps
+from penstock.cql.script import parse
 from penstock.errors import PenstockError, SourceError
+from penstock.sampling.analyze import analyze
 from support.kafka.cluster import Cluster
 
 
@@ -131,3 +134,36 @@ def test_what_is_missing_or_wrong_is_said_at_once(options: str, message: str) ->
             "CREATE STREAM a (ts TIMESTAMP, x BIGINT) WITH (format = 'kafka', timestamp = 'ts', "
             f"{options}); SELECT a.x FROM a [RANGE 1 MINUTE];"
         )
+
+
+def test_a_sample_of_a_topic_tells_its_rate(cluster: Cluster) -> None:
+    for part in range(2):
+        cluster.send("a", part, *(tuple_of(n, n % 5, n) for n in range(50)))
+    query = parse(stream(cluster, "a") + "SELECT a.x FROM a [RANGE 1 MINUTE] WHERE a.k = 3;")
+    found = analyze(query, seconds=10.0)
+    rate = found.stream("a").rate
+    assert rate is not None
+    assert rate.value == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_topic_that_is_not_there_is_named(cluster: Cluster, tmp_path: Path) -> None:
+    gone = stream(cluster, "a").replace(cluster.servers, "127.0.0.1:1")
+    query = ps.sql(gone + "SELECT a.x FROM a [RANGE 1 MINUTE];", engine="local")
+    with pytest.raises(SourceError, match=r"cannot list topic a of stream a at 127.0.0.1:1"):
+        results(query, tmp_path)
+
+
+@pytest.mark.spark
+def test_topics_are_joined_on_spark(cluster: Cluster, tmp_path: Path, spark: SparkSession) -> None:
+    for part in range(4):
+        cluster.send("a", part, *(tuple_of(n, n % 10, n) for n in range(part, 50)))
+        cluster.send("b", part, *(tuple_of(n, n % 7, n) for n in range(10 * part, 50)))
+    query = ps.sql(stream(cluster, "a") + stream(cluster, "b") + JOIN)
+    run = query.start(
+        spark, sink=ps.jsonl(tmp_path / "out.jsonl"), checkpoint=tmp_path / "s", available_now=True
+    )
+    run.await_termination()
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    here = results(ps.sql(query.plan.query.text, engine="local"), tmp_path / "local")
+    assert sorted(tuple(each.values()) for each in found) == here
+    assert len(here) > 100
