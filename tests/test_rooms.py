@@ -95,6 +95,7 @@ ORDER = {
         "settle",
         "planner",
     ),
+    "penstock.engine.sources": ("*", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",
         "rows",

@@ -9,10 +9,18 @@ from typing import Literal
 from penstock.errors import Caret
 from penstock.query.types import DataType
 
-Format = Literal["csv", "json", "parquet", "rate", "synthetic"]
+Format = Literal["csv", "json", "parquet", "rate", "synthetic", "kafka"]
 Unit = Literal["us", "ms", "s"]
 Columns = Literal["all", "fill"]
 FILE_FORMATS = ("csv", "json", "parquet")
+RECORD_COLUMNS = {
+    "kafka_timestamp": DataType.TIMESTAMP,
+    "kafka_key": DataType.STRING,
+    "kafka_partition": DataType.INT,
+    "kafka_offset": DataType.BIGINT,
+    "kafka_headers": DataType.STRING,
+}
+"""Columns of a stream from Kafka that are not in the values of records, if they are declared."""
 KEEP = "keep:"
 """`malformed = 'keep:PATH'` begins so."""
 

@@ -30,6 +30,9 @@ _SEED = 1
 # Lines are counted in so many bytes of a text file.
 _STRETCH = 1 << 20
 
+# Records of a partition that are read before those of the next one.
+_RECORDS = 1_000
+
 # More blocks than any sample reads.
 _ENDLESS = 1 << 40
 
@@ -46,6 +49,8 @@ def whole(source: Source) -> Strip:
     """All of a source, from its beginning."""
     if source.format == "synthetic":
         return Strip((Slice(source.name, last=Synthetic.of(source).blocks or _ENDLESS),))
+    if source.format == "kafka":
+        return Strip(tuple(_in_topic(source)))
     return Strip(_slices(source, _files(source)))
 
 
@@ -56,6 +61,8 @@ def strips_of(source: Source, rows: int) -> list[Strip]:
     """
     if source.format == "synthetic":
         return list(_in_blocks(source, rows))
+    if source.format == "kafka":
+        return [whole(source)]
     return list(_in_files(source, _files(source), rows))
 
 
@@ -95,6 +102,21 @@ def _in_files(source: Source, files: Sequence[FileInfo], rows: int) -> Iterator[
         # Small files are read from their beginning: they are no larger than a strip.
         is_large = ends[number] - before > rows / STRIPS
         yield Strip(slices[number:], int(start - before) if is_large else 0)
+
+
+def _in_topic(source: Source) -> Iterator[Slice]:
+    """All that a topic has, a little of each partition by turns, as they would be read."""
+    from penstock.engine.sources.kafka.offsets import begins_of, ends_of, partitions_of
+
+    partitions = partitions_of(source)
+    begins, ends = begins_of(source, partitions), ends_of(source, partitions)
+    longest = max((ends[part] - begins[part] for part in partitions), default=0)
+    for start in range(0, longest, _RECORDS):
+        for part in partitions:
+            first = begins[part] + start
+            last = min(first + _RECORDS, ends[part])
+            if first < last:
+                yield Slice(source.name, number=part, first=first, last=last, is_of_topic=True)
 
 
 def _files(source: Source) -> list[FileInfo]:

@@ -25,6 +25,7 @@ from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
 from penstock.engine.sinks import publish, sink
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources import feed
+from penstock.engine.sources.kafka import records, topic_log
 from penstock.engine.state import manifest, store
 from penstock.errors import CheckpointError
 from penstock.plan.default_plan import default_plan
@@ -133,7 +134,7 @@ def _arm_later(crash: Crash) -> None:
 
 
 def _arm(crash: Crash) -> None:
-    wrap, owner, name = (POINTS | TRAINING_POINTS)[crash.point]
+    wrap, owner, name = (POINTS | TOPIC_POINTS | TRAINING_POINTS)[crash.point]
     calls = count()
     function = getattr(owner, name)
     deadly = wrap(function)
@@ -226,6 +227,13 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "in the sweep": (_before, manifest, "forget"),
     "after the sweep": (_after, commit.Committer, "sweep"),
 }
+TOPIC_POINTS: dict[str, tuple[Wrap, Any, str]] = {
+    "before the topic's log": (_before, topic_log.TopicLog, "_add"),
+    "after the topic's log": (_after, topic_log.TopicLog, "_add"),
+    "in forgetting a topic's log": (_before, topic_log.TopicLog, "_forget"),
+    "after records are read": (_after, records, "fetched"),
+}
+"""Points of runs that read from Kafka."""
 TRAINING_POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "before training": (_before, reservoir.Reservoir, "training"),
     "after training": (_after, reservoir.Reservoir, "training"),

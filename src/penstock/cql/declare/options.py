@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -205,8 +206,33 @@ def _moment(value: Value) -> str:
     return str(value)
 
 
+def _start(value: Value) -> str:
+    text = _text(value)
+    if text.lower() in ("earliest", "latest"):
+        return text.lower()
+    if text.lstrip().startswith("{"):
+        return _offsets(text)
+    try:
+        return _moment(text)
+    except ValueError:
+        raise ValueError("a time; of Kafka also 'earliest', 'latest' or offsets") from None
+
+
+def _offsets(text: str) -> str:
+    """Offsets by partition: `{"0": 12, "1": 7}`."""
+    try:
+        given = json.loads(text)
+        sound = all(part.isdigit() and type(at) is int and at >= 0 for part, at in given.items())
+    except (ValueError, AttributeError):
+        sound = False
+    if not sound:
+        raise ValueError("offsets by partition as JSON", """write it start = '{"0": 12, "1": 7}'""")
+    return text
+
+
 _CSV = ("csv",)
 _MADE = ("synthetic",)
+_KAFKA = ("kafka",)
 
 FORMAT: Option[Format] = Option("format", _one_of(*get_args(Format)), "'csv'", for_tables=True)
 PATH = Option("path", _text, "'data/bids'", FILE_FORMATS, for_tables=True)
@@ -215,7 +241,9 @@ UNIT: Option[Unit] = Option("unit", _one_of("us", "ms", "s"), "'ms'")
 LATENESS = Option("lateness", _duration(0), "'5 seconds'")
 IDLE = Option("idle", _duration(1), "'30 seconds'")
 RATE = Option("rate", _rate, "1000")
-MALFORMED = Option("malformed", _malformed, "'keep:bad.jsonl'", FILE_FORMATS, for_tables=True)
+MALFORMED = Option(
+    "malformed", _malformed, "'keep:bad.jsonl'", (*FILE_FORMATS, *_KAFKA), for_tables=True
+)
 COLUMNS: Option[Columns] = Option(
     "columns", _one_of("all", "fill"), "'fill'", FILE_FORMATS, for_tables=True
 )
@@ -228,10 +256,15 @@ OWN: tuple[Option[Value], ...] = (
     Option("shape", _text, "'burst(20 s, 10 s, 5)'", _MADE),
     Option("rows", _at_least(1), "100000", _MADE),
     Option("duration", _duration(1), "'60 seconds'", _MADE),
-    Option("start", _moment, "'2026-01-01 00:00:00'", _MADE),
+    Option("start", _start, "'2026-01-01 00:00:00'", (*_MADE, *_KAFKA)),
     Option("seed", _at_least(0), "1", _MADE),
     Option("max_time", _duration(1), "'5 seconds'", _MADE),
     Option("values", _text, "'k: uniform(0, 100)'", _MADE),
+    Option("servers", _text, "'localhost:9092'", _KAFKA),
+    Option("topic", _text, "'bids'", _KAFKA),
+    Option("max_rows", _at_least(1), "100000", _KAFKA),
+    Option("isolation", _one_of("read_committed", "read_uncommitted"), "'read_committed'", _KAFKA),
+    Option("data_loss", _one_of("fail", "skip"), "'skip'", _KAFKA),
 )
 """The options that a format alone understands: `Source.options`."""
 _ALL: tuple[Option[Value], ...] = (

@@ -9,7 +9,7 @@ from penstock.cql.declare.options import Setting
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.errors import SqlError
-from penstock.query.source import FILE_FORMATS, Field, Source
+from penstock.query.source import FILE_FORMATS, RECORD_COLUMNS, Field, Source
 from penstock.query.types import DataType
 
 RATE_FIELDS = (Field("timestamp", DataType.TIMESTAMP), Field("value", DataType.BIGINT))
@@ -24,11 +24,29 @@ def check_needs(source: Source) -> None:
     if source.format == "rate" and source.fields != RATE_FIELDS:
         message = "the columns of format rate are timestamp TIMESTAMP, value BIGINT"
         raise _at(source, "name", message, "leave the list of columns out")
+    if source.format == "kafka":
+        _check_topic(source)
+    if source.format == "synthetic" and source.option("start") in ("earliest", "latest"):
+        message = f"a made-up stream cannot start at {source.option('start')}"
+        raise _at(source, "start", message, "write start = '2026-01-01 00:00:00'")
     if source.format == "synthetic" and source.rate is None:
         raise _lacks(source, "rate", "add rate = 1000, in tuples per second of event time")
     if source.option("rows") is not None and source.option("duration") is not None:
         message = "rows and duration both say where the stream ends"
         raise _at(source, "duration", message, "keep one of them")
+
+
+def _check_topic(source: Source) -> None:
+    """Nothing, if there is all that it takes to read from Kafka."""
+    if source.option("servers") is None:
+        raise _lacks(source, "servers", "add servers = 'host:9092', the brokers to ask")
+    if source.option("topic") is None:
+        raise _lacks(source, "topic", f"add topic = '{source.name}'")
+    for field in source.fields:
+        wanted = RECORD_COLUMNS.get(field.name)
+        if wanted is not None and field.type is not wanted:
+            message = f"the column {field.name} of a record is a {wanted}, not a {field.type}"
+            raise _at(source, "name", message, f"declare it {field.name} {wanted}")
 
 
 def with_event_time(text: Text, source: Source, settings: Mapping[str, Setting]) -> Source:

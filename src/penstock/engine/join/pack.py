@@ -121,6 +121,7 @@ class Packing:
             unreadable=int(block.unreadable is not None),
             highest=int(block.times.max()) if len(block.times) else None,
             lowest=min(begun, default=None),
+            part=block.part,
         )
         fact = pack_fact(0, reading)
         yield fact

@@ -11,7 +11,13 @@ from penstock.engine.run.batch_jobs import BatchJobs
 from penstock.engine.sinks.malformed_rows import with_rows
 from penstock.engine.sinks.publish import as_parts
 from penstock.engine.sinks.sink import Sink
-from penstock.engine.state.frontier import after_reading, frontier_of, later_of, still_silent
+from penstock.engine.state.frontier import (
+    after_reading,
+    frontier_of,
+    later_of,
+    settled,
+    still_silent,
+)
 from penstock.engine.state.manifest import Manifest, StagedPart, StreamState
 from penstock.engine.wire.facts import Fact, Filtered, Numbered, Shed, readings
 from penstock.plan.drops import DropBoxes
@@ -67,9 +73,10 @@ def _streams_after(
     silent = still_silent(silent, read)
     frontier = frontier_of(query.stream_sources.values(), streams, silent)
     for name in silent if frontier > -FOREVER else ():
-        old = streams.get(name, StreamState())
-        streams[name] = replace(old, passed=later_of(old.passed, frontier))
-    return streams
+        source = name.partition("[")[0] if name not in query.sources else name
+        old = streams.get(source, StreamState())
+        streams[source] = replace(old, passed=later_of(old.passed, frontier))
+    return {name: settled(query.sources[name], state) for name, state in streams.items()}
 
 
 def _shed_after(drops: DropBoxes, before: Manifest, facts: Facts) -> dict[str, int]:

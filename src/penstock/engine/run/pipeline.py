@@ -89,7 +89,11 @@ class Pipeline:
             plan = replace(plan, drops=self._plans.last.drops)
         self._adopt(self._ready(plan))
         query = self.plan.query
-        self.silence = Silence(checkpoint.store, query.stream_sources)
+        known = self.manifest.streams
+        self.silence = Silence(
+            checkpoint.store,
+            {name: known[name].parts if name in known else () for name in query.stream_sources},
+        )
         self.manifest = self._committer.recover(self.manifest, query, overwrite=overwrite)
         self._begin_with(pin)
 

@@ -40,6 +40,10 @@ def check_start(query: Query, options: RunOptions, engine: BatchEngine) -> None:
     for source in sources:
         if source.format in FILE_FORMATS and source.path is not None:
             list_files(source.path, source.places.get("path"))
+        if source.format == "kafka":
+            from penstock.engine.sources.kafka.offsets import partitions_of
+
+            partitions_of(source)
 
 
 def refuse_closed(checkpoint: Checkpoint, found: Manifest | None) -> None:

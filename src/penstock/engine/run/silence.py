@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from penstock.engine.state.frontier import Reading
+from penstock.engine.state.frontier import Reading, names_of, part_name
 from penstock.engine.state.store import Store
 from penstock.query.source import Source
 
@@ -14,9 +14,13 @@ from penstock.query.source import Source
 class Silence:
     """Remembers when each source was last heard of, on the clock of this process."""
 
-    def __init__(self, store: Store, names: Iterable[str]):
+    def __init__(self, store: Store, streams: Mapping[str, Iterable[str]]):
+        """Of each source the partitions that are known by now."""
         self._store = store
-        self.last_seen = dict.fromkeys(names, time.monotonic())
+        self._parts = {
+            part_name(name, part): name for name, parts in streams.items() for part in parts
+        }
+        self.last_seen = dict.fromkeys([*streams, *self._parts], time.monotonic())
 
     def decide(self, number: int, sources: Iterable[Source]) -> frozenset[str]:
         """The sources that have been silent for longer than their `idle` time.
@@ -26,6 +30,9 @@ class Silence:
         patient = {s.name: s.idle for s in sources if s.idle is not None}
         if not any(patient.values()):
             return frozenset()
+        patient |= {
+            part: patient[source] for part, source in self._parts.items() if source in patient
+        }
         name = decision_name(number)
         if not self._store.exists(name):
             now = time.monotonic()
@@ -36,7 +43,10 @@ class Silence:
     def hear(self, readings: Iterable[Reading]) -> None:
         """Take in what a batch has read."""
         now = time.monotonic()
-        self.last_seen |= {reading.source: now for reading in readings if reading.rows}
+        for reading in readings:
+            source, *parts = names_of(reading) or (reading.source,)
+            self.last_seen |= dict.fromkeys(names_of(reading), now)
+            self._parts |= dict.fromkeys(parts, source)
 
 
 def decision_name(number: int) -> str:

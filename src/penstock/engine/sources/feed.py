@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from penstock.duration import MICROS
 from penstock.engine.places.file_names import as_file_name
@@ -16,6 +17,9 @@ from penstock.engine.sources.synthetic import Synthetic
 from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError, SourceError
 from penstock.query.source import FILE_FORMATS, Source
+
+if TYPE_CHECKING:
+    from penstock.engine.sources.kafka.topic_log import TopicLog
 
 Offsets = Mapping[str, int]
 
@@ -142,6 +146,8 @@ class Feed:
         self._sources = {source.name: absolute(source) for source in sources}
         files = [s for s in self._sources.values() if s.format in FILE_FORMATS]
         self._logs = {source.name: FileLog(source, store) for source in files}
+        topics = [s for s in self._sources.values() if s.format == "kafka"]
+        self._topics = {source.name: _topic(source, store) for source in topics}
         made = [s for s in self._sources.values() if s.format == "synthetic"]
         self._made = {source.name: Synthetic.of(source) for source in made}
         self._pace = Pace.of(store) if made else None
@@ -151,13 +157,15 @@ class Feed:
 
     def start(self) -> Offsets:
         """Before anything."""
-        return dict.fromkeys([*self._logs, *self._made], 0)
+        return dict.fromkeys([*self._logs, *self._topics, *self._made], 0)
 
     def freeze(self) -> None:
         """From now on offer only what is there now, and all of it."""
         refuse_endless(self._sources.values())
         for log in self._logs.values():
             log.find()
+        for topic in self._topics.values():
+            topic.freeze()
         self._is_frozen = True
 
     def serve(self, number: int, done: Offsets, *, is_due: bool = False) -> Serving | None:
@@ -180,7 +188,9 @@ class Feed:
     def everything(self) -> Offsets:
         """Where all that is there ends, once frozen."""
         files = {name: len(log.files) for name, log in self._logs.items()}
-        return files | {name: self._due(made) for name, made in self._made.items()}
+        topics = {name: topic.last for name, topic in self._topics.items()}
+        made = {name: self._due(made) for name, made in self._made.items()}
+        return files | topics | made
 
     def next(self, offsets: Offsets) -> Offsets:
         """Where the next batch ends; the same as `offsets` if there is nothing new."""
@@ -189,6 +199,8 @@ class Feed:
         for name, log in self._logs.items():
             limit = None if log.source.is_table else log.source.option("max_files")
             after[name] = _limited(offsets.get(name, 0), len(log.files), limit)
+        for name, topic in self._topics.items():
+            after[name] = topic.find(offsets.get(name, 0))
         for name, made in self._made.items():
             limit = self._sources[name].option("max_time")
             blocks = None if limit is None else max(1, int(limit) // made.block_micros)
@@ -196,7 +208,7 @@ class Feed:
         return after
 
     def backlog(self, done: Offsets, seconds: float = 0.0) -> dict[str, int]:
-        """The pieces of each stream that are there and not read by `done`: files, blocks.
+        """The pieces of each stream that are there and not read by `done`: files, records, blocks.
 
         Where looking for files took longer than `seconds` the last time, they are those that were
         there then.
@@ -207,7 +219,8 @@ class Feed:
             n: len(log.files) + (log.unlisted() if is_new else 0) for n, log in streams.items()
         }
         there |= {name: self._due(made) for name, made in self._made.items()}
-        return {name: max(end - done.get(name, 0), 0) for name, end in there.items()}
+        left = {name: max(end - done.get(name, 0), 0) for name, end in there.items()}
+        return left | {name: t.unread(done.get(name, 0)) for name, t in self._topics.items()}
 
     def _oldest(self, done: Offsets, end: Offsets) -> float | None:
         """When the first piece between two offsets came, or could be had since this feed is open.
@@ -226,6 +239,8 @@ class Feed:
         """When a piece of a source could first be read by anybody, seconds since the epoch."""
         if name in self._logs:
             return self._logs[name].files[piece].mtime / 1e9
+        if name in self._topics:
+            return self._topics[name].found(piece + 1)
         assert self._pace is not None, "a synthetic source has a pace"
         return self._pace.started + (piece + 1) * self._made[name].block_micros / MICROS
 
@@ -252,9 +267,18 @@ class Feed:
             if name in self._logs:
                 files = self._logs[name].files
                 slices += [Slice(name, files[n].path, n) for n in range(begin, end)]
+            elif name in self._topics:
+                slices += self._topics[name].slices(begin, end)
             elif end > begin:
                 slices.append(Slice(name, first=begin, last=end))
         return slices
+
+
+def _topic(source: Source, store: Store) -> TopicLog:
+    # Only now: without Kafka its client need not be installed.
+    from penstock.engine.sources.kafka.topic_log import TopicLog
+
+    return TopicLog(source, store, _log_folder(store, source.name))
 
 
 def refuse_endless(sources: Iterable[Source]) -> None:

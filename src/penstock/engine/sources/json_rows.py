@@ -37,13 +37,14 @@ def json_rows(ask: Ask) -> Iterator[Parsed]:
     the first piece of a file has only inside of other members is a fault of the file.
     """
     for number, piece in enumerate(pieces_of(ask.path, quoted=False)):
-        parsed = _parse(list(ask.fields), piece)
+        parsed = parse_lines(list(ask.fields), piece)
         if number == 0:
             _refuse_nested(ask, piece, parsed.batch)
         yield parsed
 
 
-def _parse(fields: list[Field], piece: Piece) -> Parsed:
+def parse_lines(fields: list[Field], piece: Piece) -> Parsed:
+    """The rows of lines with an object each, in the declared types."""
     faults: dict[int, str] = {}
     try:
         columns = _fast(fields, piece.data)

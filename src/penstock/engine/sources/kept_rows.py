@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import json
 
-from penstock.engine.sources.parsed import Ask, Located, Parsed
+from penstock.engine.sources.parsed import Located, Parsed
+from penstock.query.source import Source
 
 MOST_TEXT = 4096
 """Characters of a row that are kept."""
 
 
-def kept_rows(ask: Ask, parsed: Parsed) -> bytes:
-    """The lines for the malformed rows of a stretch of a file; nothing if they are not kept."""
-    if ask.source.keeps_malformed_at is None:
+def kept_rows(source: Source, where: str, parsed: Parsed) -> bytes:
+    """The lines for the malformed rows of a stretch of a file, or of a topic's partition; nothing
+    if they are not kept."""
+    if source.keeps_malformed_at is None:
         return b""
     faults = dict(sorted(parsed.faults.items()))
     places = parsed.locate(faults)
-    lines = (_line(ask, reason, places[row]) for row, reason in faults.items())
+    lines = (_line(source, where, reason, places[row]) for row, reason in faults.items())
     return b"".join(lines)
 
 
-def kept_file(ask: Ask, reason: str) -> bytes:
+def kept_file(source: Source, where: str, reason: str) -> bytes:
     """The line for a file that cannot be read; nothing if such files are not kept."""
-    return b"" if ask.source.keeps_malformed_at is None else _line(ask, reason)
+    return b"" if source.keeps_malformed_at is None else _line(source, where, reason)
 
 
-def _line(ask: Ask, reason: str, place: Located | None = None) -> bytes:
-    entry: dict[str, str | int] = {"stream": ask.source.name, "file": str(ask.path)}
+def _line(source: Source, where: str, reason: str, place: Located | None = None) -> bytes:
+    kind = "partition" if source.format == "kafka" else "file"
+    entry: dict[str, str | int] = {"stream": source.name, kind: where}
     if place is not None:
         entry[place.unit] = place.number
     entry["reason"] = reason

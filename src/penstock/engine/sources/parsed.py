@@ -44,6 +44,10 @@ class Located:
     def __str__(self) -> str:
         return f"{self.unit} {self.number}"
 
+    def within(self, place: str) -> str:
+        """Its full name: `bids.csv, line 7`, or of a record `bids[3]@7`."""
+        return f"{place}@{self.number}" if self.unit == "offset" else f"{place}, {self}"
+
 
 Locate = Callable[[Collection[int]], Mapping[int, Located]]
 

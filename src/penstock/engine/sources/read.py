@@ -69,7 +69,7 @@ def read_file(
         if not source.drops_malformed:
             place = source.places.get(fault.at)
             raise SourceError(fault.reason, place=place, hint=fault.hint) from None
-        kept = kept_file(ask, fault.reason)
+        kept = kept_file(source, str(at), fault.reason)
         yield Block(_no_rows(ask), 0, None, 0, kept, fault.reason)
 
 
@@ -81,7 +81,7 @@ def _read(ask: Ask, strict: Ask) -> Iterator[Block]:
         if parsed.faults and ask.hints:
             faults = next(each.faults for at, each in strictly if at == number)
             parsed = replace(parsed, faults=faults)
-        yield from _blocks(ask, _checked(ask, parsed, first), first)
+        yield from blocks_of(ask.source, str(ask.path), parsed, first)
         first += len(parsed.batch)
 
 
@@ -155,9 +155,8 @@ def _size_of(source: Source, path: Place) -> int:
     return size
 
 
-def _checked(ask: Ask, parsed: Parsed, first: int) -> Parsed:
+def _checked(source: Source, where: str, parsed: Parsed, first: int) -> Parsed:
     """The same rows, those without an event time among the faults; an error if faults are."""
-    source = ask.source
     faults = {**_eventless(source, parsed), **parsed.faults}
 
     def locate(rows: Collection[int]) -> dict[int, Located]:
@@ -167,9 +166,9 @@ def _checked(ask: Ask, parsed: Parsed, first: int) -> Parsed:
     if faults and not source.drops_malformed:
         row = min(faults)
         raise SourceError(
-            f"malformed row in {ask.path}, {locate([row])[row]}: {faults[row]}",
+            f"malformed row in {locate([row])[row].within(where)}: {faults[row]}",
             place=source.places.get("name"),
-            hint="mend the file, or skip such rows with malformed = 'drop'",
+            hint=f"{_MENDED[source.format == 'kafka']} with malformed = 'drop'",
         )
     return Parsed(parsed.batch, faults, locate)
 
@@ -191,13 +190,18 @@ def _eventless(source: Source, parsed: Parsed) -> dict[int, str]:
     return faults
 
 
-def _blocks(ask: Ask, parsed: Parsed, first: int) -> Iterator[Block]:
-    """The sound rows, at most a million a block."""
+_MENDED = {False: "mend the file, or skip such rows", True: "skip such records"}
+
+
+def blocks_of(source: Source, where: str, parsed: Parsed, first: int) -> Iterator[Block]:
+    """The sound rows, at most a million a block, of what begins with row `first`; an error if there
+    are others and the source does not drop them."""
+    parsed = _checked(source, where, parsed, first)
     batch, rows, dropped, kept = parsed.batch, None, len(parsed.faults), b""
     if dropped:
         sound = np.delete(np.arange(len(batch)), list(parsed.faults))
         batch, rows = batch.take(pa.array(sound)), pa.array(sound + first)
-        kept = kept_rows(ask, parsed)
+        kept = kept_rows(source, where, parsed)
     for start in range(0, max(len(batch), 1), BLOCK_ROWS):
         places = None if rows is None else rows.slice(start, BLOCK_ROWS)
         at = first + start if places is None or not len(places) else places[0].as_py()

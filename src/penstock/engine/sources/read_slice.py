@@ -23,7 +23,8 @@ Int64s = NDArray[np.int64]
 class Arrivals:
     """Tuples as they come from a source: declared columns, event times and arrival numbers.
 
-    `malformed`, `kept` and `unreadable` tell of what did not come, as in a `Block`.
+    `malformed`, `kept` and `unreadable` tell of what did not come, as in a `Block`; `part` is the
+    partition of the source that they come from, if it has such.
     """
 
     rows: pa.RecordBatch
@@ -32,6 +33,7 @@ class Arrivals:
     malformed: int = 0
     kept: bytes = b""
     unreadable: str | None = None
+    part: str | None = None
 
     def at(self, mask: NDArray[np.bool_]) -> Arrivals:
         """Those where the mask is true."""
@@ -48,6 +50,9 @@ def read_slice(
         for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, both):
             yield Arrivals(rows, event_micros(source, rows), numbers)
         return
+    if source.format == "kafka":
+        yield from _of_topic(source, (*columns, *hints), piece)
+        return
     assert piece.path is not None
     for block in read_file(source, piece.path, columns, hints):
         places = np.arange(block.first_row, block.first_row + len(block.batch))
@@ -60,6 +65,22 @@ def read_slice(
             block.malformed,
             block.kept,
             block.unreadable,
+        )
+
+
+def _of_topic(source: Source, columns: tuple[str, ...], piece: Slice) -> Iterator[Arrivals]:
+    # Only now: without Kafka its client need not be installed.
+    from penstock.engine.sources.kafka.records import read_records
+
+    for records in read_records(source, columns, piece):
+        block = records.block
+        yield Arrivals(
+            block.batch,
+            event_micros(source, block.batch),
+            piece.of_records(records.offsets),
+            block.malformed,
+            block.kept,
+            part=piece.part,
         )
 
 

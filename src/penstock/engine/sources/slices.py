@@ -13,17 +13,22 @@ from penstock.engine.wire.tags import SLICE
 
 # A file's number in its source and a row's place in the file make up the arrival number.
 _ROW_BITS = 36
+# A partition and an offset in it do so for a record: of half a million partitions, 17 million
+# million records each.
+_OFFSET_BITS = 44
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A piece of a source that one task reads: a file, or a run of synthetic blocks."""
+    """A piece of a source that one task reads: a file, a run of synthetic blocks, or of a topic's
+    partition, which is the `number`, the records from `first` to before `last`."""
 
     source: str
     path: str | None = None
     number: int = 0
     first: int = 0
     last: int = 0
+    is_of_topic: bool = False
 
     @classmethod
     def of(cls, packet: Packet) -> Slice:
@@ -33,6 +38,15 @@ class Slice:
     def packet(self, pid: int) -> Packet:
         """The slice as a packet for the task that reads it."""
         return Packet(pid, SLICE, json.dumps(asdict(self)).encode())
+
+    @property
+    def part(self) -> str | None:
+        """The partition of a topic, of which each has its own event time."""
+        return str(self.number) if self.path is None and self.is_of_topic else None
+
+    def of_records(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The arrival numbers of records with the given offsets."""
+        return (self.number << _OFFSET_BITS) | offsets
 
     def arrival(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The arrival numbers of rows at the given places of a file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.state.manifest import StreamState
@@ -15,7 +15,8 @@ class Reading:
     """Rows of a source that a task has read, in numbers. Times are event time, microseconds.
 
     `rows` are the sound ones, of which some were `late`; `highest` is the last of the others'
-    times, `lowest` the first of those that were not shed, None if there are none.
+    times, `lowest` the first of those that were not shed, None if there are none. `part` is the
+    partition of the source that they are from, if it has such.
     """
 
     source: str
@@ -25,15 +26,34 @@ class Reading:
     unreadable: int
     highest: int | None
     lowest: int | None
+    part: str | None = None
 
 
-def late_below(source: Source, state: StreamState | None) -> int:
-    """The event time below which the next tuples of a source are late."""
+def part_name(source: str, part: str) -> str:
+    """A partition of a source, as messages and decisions name it: `bids[3]`."""
+    return f"{source}[{part}]"
+
+
+def late_below(
+    source: Source, state: StreamState | None, silent: frozenset[str] = frozenset()
+) -> int:
+    """The event time below which the next tuples of a source are late, if `silent` partitions are
+    not waited for."""
     if state is None:
         return -FOREVER
-    known = None if state.highest is None else state.highest - source.lateness
+    reached = _reached(source.name, state, silent)
+    known = None if reached is None else reached - source.lateness
     bound = later_of(known, state.passed)
     return -FOREVER if bound is None else bound
+
+
+def _reached(name: str, state: StreamState, silent: frozenset[str]) -> int | None:
+    """The event time that a source has come to: of its partitions the least counts, so that one
+    that lags does not make its tuples late."""
+    if not state.parts:
+        return state.highest
+    heard = [time for part, time in state.parts.items() if part_name(name, part) not in silent]
+    return min(heard, default=state.highest)
 
 
 def frontier_of(
@@ -42,7 +62,7 @@ def frontier_of(
     silent: frozenset[str] = frozenset(),
 ) -> int:
     """The least of the streams' bounds, not counting silent ones; unknown is −FOREVER."""
-    bounds = [late_below(s, streams.get(s.name)) for s in sources if s.name not in silent]
+    bounds = [late_below(s, streams.get(s.name), silent) for s in sources if s.name not in silent]
     return min(bounds, default=-FOREVER)
 
 
@@ -61,13 +81,37 @@ def after_reading(
             late=old.late + reading.late,
             malformed=old.malformed + reading.malformed,
             unreadable=old.unreadable + reading.unreadable,
+            parts=_parts_after(old.parts, reading),
         )
     return after
 
 
+def _parts_after(parts: Mapping[str, int], reading: Reading) -> Mapping[str, int]:
+    """How far the partitions of a source have come."""
+    if reading.part is None or reading.highest is None:
+        return parts
+    return {**parts, reading.part: max(parts.get(reading.part, -FOREVER), reading.highest)}
+
+
+def settled(source: Source, state: StreamState) -> StreamState:
+    """The state of a source after a batch: what is late by now stays so, whichever partition comes
+    next."""
+    if not state.parts:
+        return state
+    return replace(state, passed=later_of(state.passed, late_below(source, state)))
+
+
 def still_silent(silent: frozenset[str], readings: Iterable[Reading]) -> frozenset[str]:
-    """The silent sources without those that a batch did bring something of."""
-    return silent - {reading.source for reading in readings if reading.rows}
+    """The silent sources and partitions without those that a batch did bring something of."""
+    return silent - {name for reading in readings for name in names_of(reading)}
+
+
+def names_of(reading: Reading) -> tuple[str, ...]:
+    """The source and the partition that something came of, if it did."""
+    if not reading.rows:
+        return ()
+    part = () if reading.part is None else (part_name(reading.source, reading.part),)
+    return (reading.source, *part)
 
 
 def frontier_after(

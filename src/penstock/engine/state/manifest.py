@@ -25,7 +25,8 @@ class StreamState:
     was never there, but tells how far its stream has come. `passed` is the frontier at which others
     went on while this source was silent, so that earlier tuples of it are late. `rows` counts the
     sound rows, of which `late` were dropped; the `malformed` are not among them, nor is anything of
-    the `unreadable` files.
+    the `unreadable` files. Of a source in partitions, `parts` has the last event time of each, and
+    `passed` what the least of them has made late: a partition that comes later cannot go back.
     """
 
     highest: int | None = None
@@ -35,6 +36,7 @@ class StreamState:
     late: int = 0
     malformed: int = 0
     unreadable: int = 0
+    parts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def met(self) -> int:

@@ -1,0 +1,1 @@
+"""Kafka, read directly: positions in the checkpoint, records by whoever runs a task."""

@@ -1,0 +1,83 @@
+"""Offsets of a topic: where its partitions begin and end now, and where a stream starts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from penstock.engine.sources.kafka.client import PATIENCE, admin_of, explained
+from penstock.errors import SourceError
+from penstock.query.source import Source
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import OffsetSpec
+
+Positions = Mapping[int, int]
+"""Offsets by partition."""
+
+
+def partitions_of(source: Source) -> list[int]:
+    """The partitions of a source's topic."""
+    topic = str(source.option("topic"))
+    with explained(source, f"list topic {topic}"):
+        known = admin_of(source).list_topics(topic, timeout=PATIENCE).topics[topic]
+    if known.error is not None or not known.partitions:
+        raise SourceError(
+            f"stream {source.name}: there is no topic {topic} at {source.option('servers')}",
+            place=source.places.get("topic"),
+            hint="is the name right? Make the topic before the query starts",
+        )
+    return sorted(known.partitions)
+
+
+def ends_of(source: Source, partitions: list[int]) -> Positions:
+    """The offsets after the last records that may be read."""
+    from confluent_kafka.admin import OffsetSpec
+
+    return _asked(source, dict.fromkeys(partitions, OffsetSpec.latest()))
+
+
+def begins_of(source: Source, partitions: list[int]) -> Positions:
+    """The offsets of the first records that are still there."""
+    from confluent_kafka.admin import OffsetSpec
+
+    return _asked(source, dict.fromkeys(partitions, OffsetSpec.earliest()))
+
+
+def start_of(source: Source, partitions: list[int]) -> Positions:
+    """Where a stream starts that has not been read before."""
+    from confluent_kafka.admin import OffsetSpec
+
+    start = str(source.option("start") or "earliest")
+    match start.lower():
+        case "earliest":
+            return begins_of(source, partitions)
+        case "latest":
+            return ends_of(source, partitions)
+    if start.startswith("{"):
+        given = {int(part): int(offset) for part, offset in json.loads(start).items()}
+        return {**begins_of(source, partitions), **given}
+    moment = datetime.fromisoformat(start.strip())
+    moment = moment.replace(tzinfo=moment.tzinfo or UTC)
+    millis = int(moment.timestamp() * 1000)
+    found = _asked(source, dict.fromkeys(partitions, OffsetSpec.for_timestamp(millis)))
+    ends = ends_of(source, partitions)
+    # Where nothing is as late as that, the first record to come is.
+    return {part: offset if offset >= 0 else ends[part] for part, offset in found.items()}
+
+
+def _asked(source: Source, specs: Mapping[int, OffsetSpec]) -> dict[int, int]:
+    from confluent_kafka import IsolationLevel, TopicPartition
+
+    topic = str(source.option("topic"))
+    is_committed = source.option("isolation") != "read_uncommitted"
+    level = IsolationLevel.READ_COMMITTED if is_committed else IsolationLevel.READ_UNCOMMITTED
+    with explained(source, f"find offsets in topic {topic}"):
+        found = admin_of(source).list_offsets(
+            {TopicPartition(topic, part): spec for part, spec in specs.items()},
+            isolation_level=level,
+            request_timeout=PATIENCE,
+        )
+        return {asked.partition: int(each.result().offset) for asked, each in found.items()}

@@ -1,0 +1,1 @@
+"""A Kafka cluster inside of the test's process."""
