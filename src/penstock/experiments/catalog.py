@@ -16,6 +16,7 @@ from penstock.experiments.sliding_windows import (
     gain,
     heuristic_error,
     need,
+    on_spark,
 )
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -27,6 +28,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     gain.EXPERIMENT,
     heuristic_error.EXPERIMENT,
     exhaustive.EXPERIMENT,
+    on_spark.EXPERIMENT,
     orders.TABLE_5,
     orders.TABLE_6,
     orders.TABLE_7,
