@@ -151,6 +151,7 @@ ORDER = {
         "decisions",
         "drift",
         "goals",
+        "shed",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

@@ -53,8 +53,9 @@ def three(windows: dict[str, WindowCosts]) -> Problem:
 @pytest.mark.parametrize("text", ["(A B)", "A: B; B: A"])
 def test_a_join_of_two_costs_what_equation_8_says(text: str) -> None:
     problem = two({"A": window(1e-3, 2e-3, 3e-3), "B": window(4e-3, 5e-3, 6e-3)})
-    flows = [Flow(RATES[alias], 20.0) for alias in "AB"]
-    cost = asymmetric_join_cost(*flows, SideCosts(2e-3, 1e-3, 3e-3), SideCosts(5e-3, 4e-3, 6e-3))
+    left, right = (Flow(RATES[alias], 20.0) for alias in "AB")
+    sides = SideCosts(2e-3, 1e-3, 3e-3), SideCosts(5e-3, 4e-3, 6e-3)
+    cost = asymmetric_join_cost(left, right, *sides)
     assert needed_by(problem, forced_plan(problem.query, text)) == pytest.approx(cost)
 
 

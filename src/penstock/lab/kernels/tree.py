@@ -230,7 +230,8 @@ def _climb(
 @inlined
 def _price(counts: Counts, levels: Int64s, s: int, level: int, kind: int) -> float:
     """Seconds of a visit or look of what comes from the side of an input."""
-    return counts.prices.joins[levels[s, level, JOIN], levels[s, level, SIDE], kind]
+    seconds: float = counts.prices.joins[levels[s, level, JOIN], levels[s, level, SIDE], kind]
+    return seconds
 
 
 @inlined
