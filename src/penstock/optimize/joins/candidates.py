@@ -77,10 +77,12 @@ def _searched(
     if is_exact:
         return
     sheds = isinstance(goal, Steady)
-    if sheds or problem.size <= HEURISTIC:
-        yield heuristic_tree(problem), "bottom-up heuristic"
-    if sheds and bushy and problem.size > EXHAUSTIVE:
+    is_grown_bushy = sheds and bushy and problem.size > EXHAUSTIVE
+    if is_grown_bushy:
         yield heuristic_tree(problem, is_bushy=True), "bottom-up heuristic, bushy"
+    # To shed from each of many inputs takes long: one search must do.
+    if problem.size <= HEURISTIC or (sheds and not (is_grown_bushy and problem.is_large)):
+        yield heuristic_tree(problem), "bottom-up heuristic"
     if sheds and EVERY_TREE < problem.size <= EXHAUSTIVE:
         yield ExhaustiveSearch(problem, _every_tree(problem, off)).best(), "exhaustive search"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import product, takewhile
 
 from penstock.optimize.joins.enumerate import is_joinable, joined
 from penstock.optimize.model.posynomial import Monomial, Posynomial, value
@@ -56,8 +56,10 @@ def heuristic_tree(problem: Problem, *, is_bushy: bool = False) -> Node | None:
     width = ALL_SETS if problem.size <= SMALL else FEW_SETS
     for size in range(2, problem.size + 1):
         pairs = _pairs(problem, levels, size // 2 if is_bushy else 1)
-        is_spent = effort.evaluations >= enough
-        larger = _hurried(problem, levels) if is_spent else _best(problem, pairs)
+        affordable = takewhile(lambda _: effort.evaluations < enough, pairs)
+        larger = _best(problem, affordable)
+        if not larger and effort.evaluations >= enough:
+            larger = _hurried(problem, levels)
         levels.append(sorted(larger, key=lambda part: part.promise)[:width])
     return levels[-1][0].tree if levels[-1] else None
 
@@ -87,12 +89,14 @@ def _best(problem: Problem, pairs: Iterable[tuple[_Part, _Part]]) -> list[_Part]
 
 
 def _hurried(problem: Problem, levels: Sequence[Sequence[_Part]]) -> list[_Part]:
-    """The most promising set that can be, grown by the input that leaves the fewest results."""
-    pairs = _pairs(problem, [levels[0], *levels[1:-1], levels[-1][:1]], 1)
-    for one, other in sorted(pairs, key=lambda pair: problem.rates[pair[0].mask | pair[1].mask]):
-        if (found := _joined(problem, one, other)) is not None:
-            return [found]
-    return []
+    """The most promising set, grown by the input that leaves the fewest results; its drop boxes are
+    left as they are."""
+    pairs = _pairs(problem, (*levels[:-1], levels[-1][:1]), 1)
+    best = min(pairs, key=lambda pair: problem.rates[pair[0].mask | pair[1].mask], default=None)
+    if best is None:
+        return []
+    one, other = best
+    return [replace(one, mask=one.mask | other.mask, tree=joined(problem, one.tree, other.tree))]
 
 
 def _joined(problem: Problem, one: _Part, other: _Part) -> _Part | None:
