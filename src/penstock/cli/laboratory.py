@@ -113,7 +113,8 @@ def _report(outcome: Outcome, *, is_simulated: bool) -> None:
         file=sys.stderr,
     )
     if outcome.own:
-        print(f"of it filters and predicates by themselves {outcome.own:.3f} s", file=sys.stderr)
+        what = "filters, predicates and windows with costs of their own by themselves"
+        print(f"of it {what} {outcome.own:.3f} s", file=sys.stderr)
     peaks = ", ".join(f"{alias} {count:,}" for alias, count in outcome.peaks.items())
     print(f"most tuples in a window: {peaks}", file=sys.stderr)
     if any(outcome.shed.values()):
