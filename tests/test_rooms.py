@@ -152,6 +152,7 @@ ORDER = {
         "decisions",
         "drift",
         "goals",
+        "shed",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

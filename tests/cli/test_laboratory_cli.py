@@ -82,6 +82,23 @@ def test_a_filter_that_takes_time_is_charged(tmp_path: Path) -> None:
     assert "by themselves 0.150 s" in done.stderr
 
 
+def test_costs_of_single_windows_are_charged(tmp_path: Path) -> None:
+    """300 tuples of A are inserted at a millisecond, and each probes B for two."""
+    (tmp_path / "two.cql").write_text(
+        "".join(STREAM.format(name=name) for name in "AB")
+        + "SELECT A.k FROM A [ROWS 3], B [ROWS 3] WHERE A.k = B.k"
+    )
+    (tmp_path / "two.toml").write_text(
+        "streams.A.costs = {insert = 0.001}\nstreams.B.costs = {probe = 0.002}\n"
+        "[costs]\ncompare = 0.0\n"
+    )
+    stats = ("--stats", str(tmp_path / "two.toml"), "--cost", "known")
+    common = ("--engine", "local", "--sink", "noop", "--eager", "--plan", "(A B)", *stats)
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "two.cql"), *common])
+    assert done.exit_code == 0, done.output
+    assert "busy 0.900 s (simulated)" in done.stderr
+
+
 @pytest.mark.parametrize("mode", [("--eager",), ("--every", "1s")])
 def test_one_stream_alone_runs(mode: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "one.cql").write_text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.lab.clock import ClockCosts, OwnCosts
+from penstock.lab.clock import ClockCosts, OwnCosts, WindowCharge
 from penstock.stats.costs import Costs
 from penstock.stats.known import Known
 
@@ -17,6 +17,16 @@ def own_costs(known: Known) -> OwnCosts:
         equalities,
         {text: cost.value for text, cost in conditions.items() if cost.value and not cost.is_guess},
     )
+
+
+def window_charges(known: Known) -> dict[str, WindowCharge]:
+    """What single windows cost beyond the costs of all."""
+    costs = known.costs
+    given = known.windows if costs.join is None else {}
+    return {
+        alias: WindowCharge(each.settling(costs), each.probing(costs))
+        for alias, each in given.items()
+    }
 
 
 def as_planned(costs: Costs) -> ClockCosts:

@@ -65,6 +65,7 @@ def bench(
     intervals    shed views: do their 95 % intervals hold the truth? Exits with 1 if not
     drift        streams that change while a query runs: are plans changed in time?
     goals        plans for first:N and by:T beside the steady plan, on Spark
+    shed         loads of 2, 3 and 5 times the capacity: does the shed query keep up?
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
@@ -98,6 +99,8 @@ def _measure(wanted: BenchOptions, progress: Progress) -> _Found:
             return _planning(wanted, progress)
         case Benchmark.GOALS:
             return _goals(wanted, progress)
+        case Benchmark.SHED:
+            return _shed(wanted, progress)
     with _folder(wanted.data) as folder:
         match wanted.name:
             case Benchmark.KERNEL:
@@ -227,6 +230,23 @@ def _goals(wanted: BenchOptions, progress: Progress) -> _Found:
     repeat = wanted.repeat or (1 if wanted.quick else 3)
     made = run_goals(cases, repeat, progress)
     return _Found(made, goals_text(made))
+
+
+def _shed(wanted: BenchOptions, progress: Progress) -> _Found:
+    from penstock.bench.drift.cases.following import Setting
+    from penstock.bench.shed.run import QUICK, Size, run_shed
+    from penstock.bench.shed.text import document, shed_text
+
+    size = QUICK if wanted.quick else Size()
+    setting = Setting(Path("unused"), progress)
+    if wanted.engine is BenchEngine.SPARK:
+        from penstock.bench.shed.spark import on_spark
+
+        found = on_spark(size, setting)
+    else:
+        found = run_shed(size, setting)
+    made = document(found, wanted.engine.value)
+    return _Found(made, shed_text(made))
 
 
 def _intervals(wanted: BenchOptions, progress: Progress) -> _Found:

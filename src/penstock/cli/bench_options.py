@@ -28,6 +28,7 @@ class Benchmark(StrEnum):
     INTERVALS = "intervals"
     DRIFT = "drift"
     GOALS = "goals"
+    SHED = "shed"
 
 
 # Benchmarks that make up their data themselves.
@@ -37,6 +38,7 @@ _OWN_DATA = (
     Benchmark.PLANNING,
     Benchmark.INTERVALS,
     Benchmark.GOALS,
+    Benchmark.SHED,
 )
 
 
@@ -75,9 +77,7 @@ Seeds = Annotated[
 OnSpark = Annotated[
     bool, typer.Option("--spark", help="(decisions) Run ten of the queries on Spark too.")
 ]
-OnEngine = Annotated[
-    BenchEngine, typer.Option(help="(drift) In one process, or three of the cases on Spark.")
-]
+OnEngine = Annotated[BenchEngine, typer.Option(help="(drift, shed) In one process, or on Spark.")]
 
 
 @dataclass(frozen=True)
@@ -113,15 +113,18 @@ class BenchOptions:
             yield "mesh has two sizes: its own and --quick", "--seconds"
         if self.seconds is not None and name is Benchmark.DRIFT:
             yield "drift has two sizes: its own and --quick", "--seconds"
-        if self.engine is not BenchEngine.LOCAL and name is not Benchmark.DRIFT:
-            yield "goes with drift alone", "--engine"
+        if self.engine is not BenchEngine.LOCAL and name not in _ON_BOTH:
+            yield "goes with drift and shed alone", "--engine"
         if self.repeat is not None and name in _ONE_RUN:
             yield _ONE_RUN[name], "--repeat"
 
 
+_ON_BOTH = (Benchmark.DRIFT, Benchmark.SHED)
+
 _ONE_RUN = {
     Benchmark.PLANNING: "planning is the same every time",
     Benchmark.INTERVALS: "intervals are shed by --seeds",
+    Benchmark.SHED: "shed is one run of many batches",
     Benchmark.LATENCY: "latency is one run of many batches",
     Benchmark.LONG_WINDOW: "long-window is one run of many batches",
 }

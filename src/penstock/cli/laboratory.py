@@ -66,22 +66,23 @@ def run_in_laboratory(
 
 def _clock(texts: list[str] | None, servers: Servers | None, known: Known) -> Clock:
     """A simulated clock if costs or servers are given, with what predicates take by themselves."""
-    from penstock.calibration.planned_clock import as_planned, own_costs
-    from penstock.lab.clock import ClockCosts, JoinCosts, RealClock, SimulatedClock
+    from penstock.calibration.planned_clock import as_planned, own_costs, window_charges
+    from penstock.lab.clock import ClockCosts, JoinCosts, RealClock, SimulatedClock, WindowCharge
 
     if not texts and servers is None:
         return RealClock()
     every, single = dict[str, float](), dict[frozenset[str], dict[str, float]]()
-    costs = ClockCosts()
+    costs, windows = ClockCosts(), dict[str, WindowCharge]()
     for text in texts or []:
         if text == _KNOWN:
-            costs = as_planned(known.costs)
+            costs, windows = as_planned(known.costs), window_charges(known)
             continue
         inputs, kind, seconds = _read(text)
         (single.setdefault(inputs, {}) if inputs else every)[kind] = seconds
     given = {f.name: every.get(f.name, getattr(costs, f.name)) for f in fields(ClockCosts)}
     joins: dict[frozenset[str], JoinCosts] = {i: JoinCosts(**each) for i, each in single.items()}
-    return SimulatedClock(ClockCosts(**given), servers or "shared", own_costs(known), joins)
+    own = own_costs(known)
+    return SimulatedClock(ClockCosts(**given), servers or "shared", own, joins, windows)
 
 
 def _read(text: str) -> tuple[frozenset[str], str, float]:
@@ -112,7 +113,8 @@ def _report(outcome: Outcome, *, is_simulated: bool) -> None:
         file=sys.stderr,
     )
     if outcome.own:
-        print(f"of it filters and predicates by themselves {outcome.own:.3f} s", file=sys.stderr)
+        what = "filters, predicates and windows with costs of their own by themselves"
+        print(f"of it {what} {outcome.own:.3f} s", file=sys.stderr)
     peaks = ", ".join(f"{alias} {count:,}" for alias, count in outcome.peaks.items())
     print(f"most tuples in a window: {peaks}", file=sys.stderr)
     if any(outcome.shed.values()):

@@ -10,7 +10,14 @@ from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
 from penstock.experiments.multi_join import laziness, orders, scaling
 from penstock.experiments.rate_based import five_way, selections, three_way
-from penstock.experiments.sliding_windows import example_1, gain, heuristic_error, need
+from penstock.experiments.sliding_windows import (
+    example_1,
+    exhaustive,
+    gain,
+    heuristic_error,
+    need,
+    on_spark,
+)
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     selections.EXPERIMENT,
@@ -20,6 +27,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     need.EXPERIMENT,
     gain.EXPERIMENT,
     heuristic_error.EXPERIMENT,
+    exhaustive.EXPERIMENT,
+    on_spark.EXPERIMENT,
     orders.TABLE_5,
     orders.TABLE_6,
     orders.TABLE_7,

@@ -13,12 +13,12 @@ from penstock.engine.expressions.evaluate import Naming, holds
 from penstock.engine.rows.columns import plain_name
 from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
-from penstock.lab.clock import ClockCosts, JoinCosts, OwnCosts, SimulatedClock
-from penstock.lab.kernels.prices import Prices
+from penstock.lab.clock import ClockCosts, JoinCosts, OwnCosts, SimulatedClock, WindowCharge
+from penstock.lab.kernels.prices import VISIT, Prices
 from penstock.lab.layout.joinable import comparisons_of
 from penstock.lab.layout.positions import Lifetimes
 from penstock.plan.plan import Plan
-from penstock.plan.tree import Branch, TreeJoin, branches, leaves
+from penstock.plan.tree import Branch, Leaf, Node, TreeJoin, branches, leaves
 from penstock.query import Condition, Query
 
 Int64s = NDArray[np.int64]
@@ -69,11 +69,15 @@ def prices_of(plan: Plan, layout: Layout, clock: SimulatedClock) -> Prices:
     ]
     joins = list(branches(plan.root)) if isinstance(plan, TreeJoin) else []
     _refuse_strange(joins, clock.joins)
-    each = np.array([_of_join(join, priced, clock) for join in joins], np.float64).reshape(-1, 2)
+    each = np.array([_of_sides(join, priced, clock) for join in joins], np.float64)
+    each = each.reshape(-1, 2, 2)
+    windows = [clock.windows.get(alias, WindowCharge()) for alias in plan.query.aliases]
+    charged = np.array([(window.settle, window.probe) for window in windows], np.float64)
     return Prices(
         np.array([_bits(plan.query, inputs) for inputs, _ in priced], np.int64),
         np.array([seconds for _, seconds in priced], np.float64).reshape(-1, 2),
         each if each.any() else each[:0],
+        charged if charged.any() else charged[:0],
     )
 
 
@@ -100,6 +104,23 @@ def _of_join(join: Branch, priced: Iterable[_Priced], clock: SimulatedClock) -> 
     if other is not None:
         total += _beyond(other, clock.costs, is_keyed=join.method != "nested")
     return total
+
+
+def _of_sides(join: Branch, priced: Iterable[_Priced], clock: SimulatedClock) -> Floats:
+    """The same for what comes from the left and from the right: it settles there, and probes the
+    other side."""
+    each = np.stack([_of_join(join, priced, clock)] * 2)
+    is_keyed = join.method != "nested"
+    for side, (mine, other) in enumerate(((join.left, join.right), (join.right, join.left))):
+        each[side, VISIT] += _window(mine, clock).settle
+        each[side, VISIT] += _window(other, clock).probe if is_keyed else 0.0
+    return each
+
+
+def _window(node: Node, clock: SimulatedClock) -> WindowCharge:
+    """What is charged at a side of a join: inner results cost what is usual."""
+    free = WindowCharge()
+    return clock.windows.get(node.alias, free) if isinstance(node, Leaf) else free
 
 
 def _beyond(other: JoinCosts, costs: ClockCosts, *, is_keyed: bool) -> Floats:

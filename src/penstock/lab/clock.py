@@ -67,6 +67,15 @@ class OwnCosts:
     conditions: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class WindowCharge:
+    """Seconds at the window of one input beyond what the costs say, or short of it (A&N Eq. 7, 8):
+    for each of its tuples, and for each probe of it by key."""
+
+    settle: float = 0.0
+    probe: float = 0.0
+
+
 NOTHING = OwnCosts()
 
 
@@ -96,6 +105,9 @@ class SimulatedClock:
 
     joins: Mapping[frozenset[str], JoinCosts] = field(default_factory=dict)
     """Other costs of single joins of a tree, by the inputs below them."""
+
+    windows: Mapping[str, WindowCharge] = field(default_factory=dict)
+    """Other costs of single inputs' windows."""
 
 
 Clock = RealClock | SimulatedClock

@@ -137,8 +137,9 @@ class _Network:
         counts[both.births < 0] = 0
         self.counts[number] = counts.sum(axis=0)
         prices = self.apparatus.prices.joins
-        each = prices[number] if len(prices) else np.zeros(2)
-        own = counts[:, [INSERTS, COMPARES]] @ each
+        each = prices[number] if len(prices) else np.zeros((2, 2))
+        sides = (np.arange(len(order)) >= lefts).astype(np.int64)
+        own = (counts[:, [INSERTS, COMPARES]] * each[sides]).sum(axis=1)
         self.own[number] = own.sum()
         done = np.empty(len(order))
         spent = np.cumsum((counts @ self.costs + own)[order])

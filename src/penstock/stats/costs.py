@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.figure import Origin
+from penstock.figure import Figure, Origin
 
 GUESSED_FOLD, GUESSED_TALLY = 1e-7, 5e-8
 """Seconds to fold a tuple and to tally a join result where that was not measured.
@@ -80,3 +80,36 @@ class Costs:
 
     round: float = 0.0
     """Start one more round of a batch: what must move waits for the next round."""
+
+
+@dataclass(frozen=True)
+class WindowCosts:
+    """Seconds for work at the window of one input, where they are not as `Costs` says (A&N Eq. 7
+    and 8)."""
+
+    insert: Figure | None = None
+    """Insert a tuple of the input."""
+
+    probe: Figure | None = None
+    """Probe the window of the input, by whatever comes from the other side."""
+
+    expire: Figure | None = None
+    """Take a tuple of the input out again."""
+
+    @property
+    def given(self) -> tuple[tuple[str, Figure], ...]:
+        """Those that are given, by their names."""
+        named = {"insert": self.insert, "probe": self.probe, "expire": self.expire}
+        return tuple((name, figure) for name, figure in named.items() if figure is not None)
+
+    def settling(self, costs: Costs) -> float:
+        """Seconds that a tuple takes to come and go, beyond what others do."""
+        return _beyond(self.insert, costs.insert) + _beyond(self.expire, costs.expire)
+
+    def probing(self, costs: Costs) -> float:
+        """Seconds that a probe takes, beyond what one of other windows does."""
+        return _beyond(self.probe, costs.probe)
+
+
+def _beyond(own: Figure | None, usual: float) -> float:
+    return 0.0 if own is None else own.value - usual

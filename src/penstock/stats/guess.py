@@ -59,6 +59,7 @@ def complete(
         untrained=given.untrained,
         handling=given.handling,
         cells={alias: each.cells for alias, each in given.streams.items() if each.cells},
+        windows={alias: each.costs for alias, each in given.streams.items() if each.costs},
     )
 
 
@@ -77,6 +78,7 @@ def _shared(query: Query, statistics: Statistics) -> Statistics:
             distinct,
             # The inputs of one stream are grouped by different columns.
             figures[0].cells,
+            figures[0].costs,
         )
     return replace(statistics, streams=streams)
 

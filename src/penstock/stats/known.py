@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from penstock.figure import Figure
 from penstock.query import Query
-from penstock.stats.costs import Costs
+from penstock.stats.costs import Costs, WindowCosts
 from penstock.stats.statistics import Group
 from penstock.stats.training import Training
 
@@ -69,3 +69,6 @@ class Known:
     handling: Mapping[Group, Figure] = field(default_factory=dict)
     """Seconds that each arrival takes, beyond `costs`, at the join where the inputs of an equality
     come together (V&N: handling cost), as far as they are given."""
+
+    windows: Mapping[str, WindowCosts] = field(default_factory=dict)
+    """Costs of single inputs' windows, by alias, as far as they are given instead of `costs`."""

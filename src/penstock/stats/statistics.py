@@ -10,7 +10,7 @@ from penstock.query import Condition, Expression, Query
 from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.query import as_condition
-from penstock.stats.costs import Costs
+from penstock.stats.costs import Costs, WindowCosts
 from penstock.stats.training import Training
 
 
@@ -18,13 +18,15 @@ from penstock.stats.training import Training
 class StreamFigures:
     """Of one input: tuples/s, tuples in all, different values by column, and `cells`.
 
-    These are the different rows that an aggregation set of the input can have.
+    These are the different rows that an aggregation set of the input can have. `costs` are those
+    of its window, where they are not like others'.
     """
 
     rate: Figure | None = None
     cardinality: Figure | None = None
     distinct: Mapping[str, Figure] = field(default_factory=dict)
     cells: Figure | None = None
+    costs: WindowCosts | None = None
 
 
 @dataclass(frozen=True)

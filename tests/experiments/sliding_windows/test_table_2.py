@@ -5,32 +5,25 @@ from __future__ import annotations
 import pytest
 
 from penstock.experiments.sliding_windows.example import PLANS, handled, measure, shed
-from penstock.experiments.sliding_windows.table_2 import LEVELS, drawn, problem_for
-from penstock.optimize.joins.enumerate import left_deep_trees
-from penstock.optimize.model.load import load_of
-from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.work import output_of
-from penstock.optimize.shedding.fractions import best_drops
-from penstock.plan.tree import TreeJoin
-
-
-def exhaustive(problem: Problem) -> float:
-    """The most output of any left-deep tree by the planner's own model."""
-    free, capacity = (0.0,) * problem.size, problem.known.capacity.value
-    found = [
-        best_drops(
-            load_of(problem, TreeJoin(problem.query, tree)), output_of(problem), free, capacity
-        )
-        for tree in left_deep_trees(problem)
-    ]
-    return max(kept.output for kept in found if kept is not None)
+from penstock.experiments.sliding_windows.rows_join import drawn_joins, left_deep, shed_output
+from penstock.experiments.sliding_windows.table_2 import LEVELS, drawn
+from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 
 
 @pytest.mark.parametrize("level", [0.9, 0.4, 0.01])
 def test_the_best_by_closed_form_is_the_planners(level: float) -> None:
     for query in drawn(2, seed=7):
-        problem = problem_for(query.rates, level * query.saturation)
-        assert query.best(level) == pytest.approx(exhaustive(problem), rel=1e-9)
+        problem = query.problem(level * query.saturation)
+        best = max(shed_output(problem, tree) for tree in left_deep_trees(problem))
+        assert query.best(level) == pytest.approx(best, rel=1e-9)
+
+
+def test_the_best_of_all_trees_by_closed_form_is_the_planners() -> None:
+    for join in drawn_joins(4, 3, seed=7):
+        problem = join.problem(0.4 * join.saturation)
+        best = max(shed_output(problem, tree) for tree in all_trees(problem))
+        assert join.best(0.4) == pytest.approx(best, rel=1e-9)
+        assert left_deep(join).saturation >= join.saturation
 
 
 def test_the_same_seed_draws_the_same_queries() -> None:

@@ -115,7 +115,9 @@ def parts_of(search: GoalSearch, branch: Branch) -> tuple[float, float, float]:
     left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
     each = arrival_seconds(problem, branch.method) + handling_seconds(problem, left, right)
     one, other = (
-        float(totals.results[mask]) * (each + keep_seconds(problem, mask)) for mask in (left, right)
+        float(totals.results[mine])
+        * (each + keep_seconds(problem, mine) + problem.sides.arrival(mine, theirs))
+        for mine, theirs in ((left, right), (right, left))
     )
     candidate = candidate_seconds(problem, left, right, problem.shared_key(left, right))
     return one, other, float(totals.met[left | right]) * candidate

@@ -3,75 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise, permutations
-from math import prod
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+from penstock.experiments.sliding_windows.resources import SAME
+from penstock.experiments.sliding_windows.rows_join import drawn_joins, left_deep, shed_output
+from penstock.experiments.sliding_windows.table_2 import LEVELS, drawn
 from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 from penstock.optimize.joins.heuristic import heuristic_tree
 from penstock.optimize.joins.tree_search import TreeSearch
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.work import output_of
-from penstock.optimize.shedding.fractions import best_drops
-from penstock.plan.tree import Node, TreeJoin, is_left_deep
-from penstock.query import Query
+from penstock.plan.tree import TreeJoin, is_left_deep, leaves
 from penstock.stats.costs import Costs
 from support.plans.planning import example_1, problem_of, query_of
-
-LEVELS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.01)
-WINDOWS = {"A": 100, "B": 300, "C": 500, "D": 400, "E": 1000}
-SELECTIVITY = {"A B": 0.2, "A C": 0.5, "B D": 0.1, "D E": 0.001}
-
-
-@cache
-def table_2_query() -> Query:
-    """The query of Table 2."""
-    return query_of(
-        "SELECT A.b FROM "
-        + ", ".join(f"{name} [ROWS {window}]" for name, window in WINDOWS.items())
-        + " WHERE A.b = B.a AND A.c = C.a AND B.d = D.b AND D.e = E.d",
-        {"A": "b c", "B": "a d", "C": "a", "D": "b e", "E": "d"},
-    )
-
-
-def table_2_problem(rates: np.ndarray, capacity: float) -> Problem:
-    """A query of Table 2; a tuple costs one at each join, so that capacity is in tuples/s."""
-    by_name = dict(zip(WINDOWS, rates.tolist(), strict=True))
-    return problem_of(
-        table_2_query(), by_name, SELECTIVITY, Costs("declared", join=1.0), capacity=capacity
-    )
-
-
-def left_deep_costs(rates: np.ndarray) -> np.ndarray:
-    """By left-deep order and stream: tuples/s that the stream brings to joins (A&N Eq. 19)."""
-    names = list(WINDOWS)
-    orders = [o for o in permutations(range(5)) if o[0] < o[1]]
-    costs = np.tile(rates, (len(orders), 1))
-    for row, order in enumerate(orders):
-        for size in (2, 3, 4):
-            members = order[:size]
-            pairs = [f"{names[a]} {names[b]}" for a in members for b in members]
-            fraction = prod(SELECTIVITY.get(pair, 1.0) for pair in pairs)
-            for k in members:
-                windows = prod(WINDOWS[names[i]] for i in members if i != k)
-                costs[row, k] += fraction * rates[k] * windows
-    return costs
-
-
-def knapsacks(costs: np.ndarray, gains: np.ndarray, capacity: float) -> np.ndarray:
-    """The most output of each plan (A&N §4.2.1)."""
-    order = np.argsort(-gains / costs, axis=1)
-    sorted_costs = np.take_along_axis(costs, order, axis=1)
-    before = np.cumsum(sorted_costs, axis=1) - sorted_costs
-    kept = np.clip((capacity - before) / sorted_costs, 0.0, 1.0)
-    kept_gains: np.ndarray = (kept * gains[order]).sum(axis=1)
-    return kept_gains
 
 
 @dataclass(frozen=True)
@@ -85,35 +34,17 @@ class Found:
 
 def run_table_2(queries: int, asked: int) -> Found:
     """The experiment over random queries; the heuristic is asked about the first of them."""
-    draw = np.random.default_rng(2004)
     changed: dict[float, list[Any]] = {level: [] for level in LEVELS}
     gain: dict[float, list[Any]] = {level: [] for level in LEVELS}
     error: dict[float, list[float]] = {level: [] for level in LEVELS}
-    for number in range(queries):
-        rates = draw.uniform(10.0, 1000.0, 5)
-        costs = left_deep_costs(rates)
-        windows = np.array(list(WINDOWS.values()), np.float64)
-        gains = prod(SELECTIVITY.values()) * rates * windows.prod() / windows
-        totals = costs.sum(axis=1)
+    for number, query in enumerate(drawn(queries)):
         for level in LEVELS:
-            outputs = knapsacks(costs, gains, level * totals.min())
-            best, least_used = outputs.max(), outputs[totals.argmin()]
-            changed[level].append(best > least_used * (1 + 1e-9))
-            gain[level].append(best / least_used - 1.0)
+            gain[level].append(query.gain(level))
+            changed[level].append(gain[level][-1] > SAME)
             if number < asked:
-                problem = table_2_problem(rates, level * totals.min())
-                error[level].append(1.0 - shed_output(problem, heuristic_tree(problem)) / best)
+                error[level].append(query.error(level))
     means = [{k: float(np.mean(v)) for k, v in d.items() if v} for d in (changed, gain, error)]
     return Found(*means)
-
-
-def shed_output(problem: Problem, tree: Node | None) -> float:
-    assert tree is not None
-    load = load_of(problem, TreeJoin(problem.query, tree))
-    free = (0.0,) * problem.size
-    kept = best_drops(load, output_of(problem), free, problem.known.capacity.value)
-    assert kept is not None
-    return kept.output
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +119,24 @@ def test_many_inputs_are_searched_too(window: str) -> None:
     assert is_left_deep(tree)
     least_work = TreeSearch(problem, is_bushy=False).best()
     assert shed_output(problem, tree) >= shed_output(problem, least_work) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("is_bushy", [False, True])
+@pytest.mark.parametrize("window", ["ROWS 50", "RANGE 1 SECOND"])
+def test_any_number_of_inputs_is_within_the_budget(window: str, is_bushy: bool) -> None:
+    problem = chain(16, window, 0.5)
+    tree = heuristic_tree(problem, is_bushy=is_bushy)
+    assert tree is not None
+    assert sorted(leaves(tree)) == sorted(problem.query.aliases)
+    assert problem.effort.evaluations < problem.effort.most / 2
+
+
+def test_bushy_trees_are_found_where_they_are_better() -> None:
+    join = next(join for join in drawn_joins(5, 20) if left_deep(join).best(0.5) < join.best(0.4))
+    problem = join.problem(0.5 * join.saturation)
+    found = shed_output(problem, heuristic_tree(problem, is_bushy=True))
+    assert found > 1.01 * shed_output(problem, heuristic_tree(problem))
+    assert found >= 0.99 * join.best(0.5)
 
 
 def test_nothing_is_found_where_the_floors_are_too_much() -> None:

@@ -14,7 +14,7 @@ from penstock.cql import parse
 from penstock.errors import StatsError
 from penstock.figure import Figure
 from penstock.query import Query
-from penstock.stats.costs import Costs
+from penstock.stats.costs import Costs, WindowCosts
 from penstock.stats.files.dump import dump
 from penstock.stats.files.load import load, loads
 from penstock.stats.guess import complete
@@ -120,6 +120,19 @@ def test_an_equality_may_have_a_cost_of_its_own() -> None:
     assert given.handling == {pair: declared(0.005), other: declared(1e-3)}
     assert loads(dump(given), asked()) == given
     assert complete(asked(), given).handling == given.handling
+
+
+def test_a_window_may_have_costs_of_its_own() -> None:
+    text = "[streams.A]\ncosts = {probe = 1e-6, insert = {value = 2e-6, origin = 'measured'}}"
+    given = loads(f"{text}\n[streams.T]\ncosts.probe = 0", asked())
+    costs = WindowCosts(probe=declared(1e-6), insert=Figure(2e-6, "measured"))
+    assert given.streams["A"].costs == costs
+    assert given.streams["T"].costs == WindowCosts(probe=declared(0.0))
+    assert loads(dump(given), asked()) == given
+    assert complete(asked(), given).windows == {
+        "A": costs,
+        "T": WindowCosts(probe=declared(0.0)),
+    }
 
 
 def test_what_is_written_reads_back_the_same(given: Statistics) -> None:

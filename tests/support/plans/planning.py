@@ -11,7 +11,7 @@ from penstock.experiments.setting.problems import query_of as query_of
 from penstock.figure import Figure
 from penstock.optimize.model.problem import Problem
 from penstock.query.keys import key_classes
-from penstock.stats.costs import Costs
+from penstock.stats.costs import Costs, WindowCosts
 from penstock.stats.statistics import Group, extra_equalities
 
 
@@ -56,7 +56,8 @@ def random_problem(seed: int, size: int, costs: Costs | None = None) -> Problem:
 
 
 def priced(problem: Problem, seed: int) -> Problem:
-    """The same problem with equalities that take something by themselves, most pairs'."""
+    """The same problem with equalities that take something by themselves, most pairs', and with
+    windows that cost something else than others."""
     rng = Random(seed)
     handling = {
         Group(k, tuple(range(len(key.types))), frozenset(pair)): Figure(
@@ -66,7 +67,12 @@ def priced(problem: Problem, seed: int) -> Problem:
         for pair in combinations(key.streams, 2)
         if rng.random() < 0.6
     }
-    return Problem(problem.query, replace(problem.known, handling=handling))
+    windows = {
+        alias: WindowCosts(*(Figure(10 ** rng.uniform(-7, -4), "declared") for _ in range(3)))
+        for alias in problem.query.aliases
+        if rng.random() < 0.6
+    }
+    return Problem(problem.query, replace(problem.known, handling=handling, windows=windows))
 
 
 def random_costs(rng: Random) -> Costs:

@@ -26,6 +26,7 @@ def given_of(known: Known) -> Statistics:
             _given(known.cardinalities.get(alias)),
             known.distinct.get(alias, {}),
             known.cells.get(alias),
+            known.windows.get(alias),
         )
         for alias in query.aliases
     }

@@ -51,6 +51,8 @@ def _stream(figures: StreamFigures) -> Tables:
     tables: Tables = {name: _figure(figure) for name, figure in given.items() if figure}
     if figures.distinct:
         tables["distinct"] = {name: _figure(each) for name, each in figures.distinct.items()}
+    if figures.costs is not None:
+        tables["costs"] = {name: _figure(each) for name, each in figures.costs.given}
     return tables
 
 

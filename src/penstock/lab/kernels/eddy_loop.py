@@ -27,7 +27,7 @@ from penstock.lab.kernels.nested import (
     compare,
     longer,
 )
-from penstock.lab.kernels.prices import LOOK, VISIT, price
+from penstock.lab.kernels.prices import LOOK, PROBE, VISIT, price
 from penstock.lab.kernels.ways import Ways, settle_way
 
 Int64s = NDArray[np.int64]
@@ -281,6 +281,8 @@ def _pursue(
                 bucket = bucket_of(windows.tables, levels[level, _TABLE], key)
                 levels[level, _NEXT] = windows.buckets[bucket]
                 probes += 1
+                if len(prices.windows) > 0:
+                    counts.spent[0] += prices.windows[target, PROBE]
             continue
         for i in range(inputs):
             found[marks[_FOUND], i] = held[i]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.kernels.compiled import compiled, inlined, uncounted
-from penstock.lab.kernels.prices import LOOK, VISIT, Prices, price
+from penstock.lab.kernels.prices import LOOK, PROBE, SETTLE, VISIT, Prices, price
 
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
@@ -180,6 +180,8 @@ def begin(windows: Windows, schedule: Schedule, block: int, fresh: Int64s, count
         if s >= 0:
             insert(windows, s)
             work[INSERTS] += 1
+            if len(counts.prices.windows) > 0:
+                counts.spent[0] += counts.prices.windows[s, SETTLE]
             peaks[s] = max(peaks[s], windows.tail[s] - windows.head[s])
     work[TUPLES] += end - start
 
@@ -309,6 +311,8 @@ def _search(
                 key = rows[held[levels[level, 3]], levels[level, 4]]
                 coming[level] = windows.buckets[bucket_of(windows.tables, levels[level, 2], key)]
                 probes += 1
+                if len(counts.prices.windows) > 0:
+                    counts.spent[0] += counts.prices.windows[levels[level, 0], PROBE]
             continue
         for i in range(deepest + 1):
             found[marks[_FOUND], levels[i, 0]] = held[i]

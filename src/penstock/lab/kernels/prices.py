@@ -14,21 +14,26 @@ Floats = NDArray[np.float64]
 
 VISIT, LOOK = 0, 1
 """The columns of prices: for each row that comes to a join, and for each that it looks at there."""
+SETTLE, PROBE = 0, 1
+"""The columns of the prices of windows."""
 
 
 class Prices(NamedTuple):
     """Predicates with a cost of their own: their inputs as bits, and seconds for a visit and a look
-    where these come together. `joins` has the same of each join of a tree, or nothing if all are
-    free."""
+    where these come together. `joins` has the same of each join of a tree, by the side that a row
+    comes from, or nothing if all are free. `windows` has of each input the seconds that its tuples
+    take to settle, and those of a probe of its window, or nothing: for other plans than trees."""
 
     inputs: Int64s
     seconds: Floats
     joins: Floats
+    windows: Floats
 
 
 def no_prices() -> Prices:
     """Nothing but the work that is counted."""
-    return Prices(np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2)))
+    free = np.zeros((0, 2))
+    return Prices(np.zeros(0, np.int64), free, np.zeros((0, 2, 2)), free)
 
 
 @inlined

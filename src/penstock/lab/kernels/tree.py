@@ -199,7 +199,7 @@ def _climb(
             continue
         compares += 1
         if is_priced:
-            counts.spent[0] += counts.prices.joins[levels[s, level, JOIN], LOOK]
+            counts.spent[0] += _price(counts, levels, s, level, LOOK)
         if node >= 0:
             stack[_COMING, level] = pool[row, AFTER]
             death, there = pool[row, DIES], pool[row, SERIAL]
@@ -228,13 +228,20 @@ def _climb(
 
 
 @inlined
+def _price(counts: Counts, levels: Int64s, s: int, level: int, kind: int) -> float:
+    """Seconds of a visit or look of what comes from the side of an input."""
+    seconds: float = counts.prices.joins[levels[s, level, JOIN], levels[s, level, SIDE], kind]
+    return seconds
+
+
+@inlined
 def _first(
     windows: Windows, paths: Paths, inner: Inner, s: int, level: int, hand: Int64s, counts: Counts
 ) -> np.int64:
     """The first row to look at on the other side of a join."""
     levels, buckets = paths.levels, inner.buckets
     if len(counts.prices.joins) > 0:
-        counts.spent[0] += counts.prices.joins[levels[s, level, JOIN], VISIT]
+        counts.spent[0] += _price(counts, levels, s, level, VISIT)
     member, node = levels[s, level, KEY_INPUT], levels[s, level, NODE]
     if member < 0:
         whole = buckets[node, 0] if node >= 0 else windows.tail[levels[s, level, INPUT]] - 1

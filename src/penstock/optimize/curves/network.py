@@ -70,7 +70,7 @@ def _extent(problem: Problem, flow: Flow) -> float:
 
 def _join(problem: Problem, branch: Branch, *, is_root: bool) -> Join:
     left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
-    capacity = problem.known.capacity.value
+    capacity, sides = problem.known.capacity.value, problem.sides
     arrival = arrival_seconds(problem, branch.method) + handling_seconds(problem, left, right)
     key = None if branch.method == "nested" else problem.shared_key(left, right)
     pair = candidate_seconds(problem, left, right, key)
@@ -82,8 +82,8 @@ def _join(problem: Problem, branch: Branch, *, is_root: bool) -> Join:
         _operator(problem, branch.right),
         float(gain(problem.fractions, left, right)),
         JoinCosts(
-            (arrival + keep_seconds(problem, left)) / capacity,
-            (arrival + keep_seconds(problem, right)) / capacity,
+            (arrival + keep_seconds(problem, left) + sides.arrival(left, right)) / capacity,
+            (arrival + keep_seconds(problem, right) + sides.arrival(right, left)) / capacity,
             pair / apart / capacity if apart else 0.0,
             looks_at_all=True,
         ),

@@ -91,7 +91,8 @@ def _join_work(problem: Problem, left: int, right: int) -> float:
     arrival += handling_seconds(problem, left, right)
     work = 0.0
     for mine, other in ((left, right), (right, left)):
-        work += float(problem.rates[mine]) * (arrival + keep_seconds(problem, mine))
+        each = arrival + keep_seconds(problem, mine) + problem.sides.arrival(mine, other)
+        work += float(problem.rates[mine]) * each
         meeting = problem.combinations_rate(mine) * float(problem.window_products[other])
         work += meeting * candidate_seconds(problem, mine, other, key)
     return work
@@ -143,7 +144,7 @@ def _visited(problem: Problem, driver: int, way: _Way) -> Iterator[_Way]:
         visit = visit_seconds(problem, "nested" if key is None else "sorted")
         if costs.join is None and way.targets and (key is None or key != way.here):
             visit += costs.move
-        visit += handling_seconds(problem, way.mask, bit)
+        visit += handling_seconds(problem, way.mask, bit) + problem.sides.probe.get(bit, 0.0)
         window = problem.inputs[target].window
         found = raw * window * candidate_seconds(problem, way.mask, bit, key)
         work = way.work + partials * visit + found

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from penstock.optimize.joins.cardinality import CardinalitySearch
 from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
+from penstock.optimize.joins.exhaustive import ExhaustiveSearch
 from penstock.optimize.joins.heuristic import heuristic_tree
 from penstock.optimize.joins.ordering import augmented, descending_selectivity
 from penstock.optimize.joins.probe_search import best_orders
@@ -26,7 +27,10 @@ the searches for the least work do not know what it takes to start batches, nor 
 SEVERAL_SEARCHES = 10
 """Up to so many inputs there is time for more than one search over trees."""
 HEURISTIC = 8
-"""Up to so many inputs the bottom-up heuristic, which sheds from every part, takes no second."""
+"""Up to so many inputs the bottom-up heuristic proposes a tree for goals that it knows nothing of:
+it searches for the tree to shed from, of any number of inputs."""
+EXHAUSTIVE = 6
+"""Up to so many inputs (945 trees) the best tree to shed from is searched among all."""
 
 FROM_ORDER = "FROM order"
 
@@ -55,10 +59,8 @@ def tree_plans(
             yield TreeJoin(problem.query, tree), found_by
     most = FEW if is_exact else EVERY_TREE
     if problem.size <= most and (every or not is_exact):
-        trees = left_deep_trees(problem) if "bushy" in off else all_trees(problem)
-        for tree in trees:
-            if _is_wanted(problem, tree, off):
-                yield TreeJoin(problem.query, tree), "every tree"
+        for tree in _every_tree(problem, off):
+            yield TreeJoin(problem.query, tree), "every tree"
 
 
 def _searched(
@@ -70,12 +72,25 @@ def _searched(
         yield CardinalitySearch(tabled, bushy).best(), "least cost by cardinalities"
     if not isinstance(goal, Steady):
         yield from goal_trees(problem, goal, bushy=bushy, products=products)
-    if problem.size > SEVERAL_SEARCHES:
-        return
-    if bushy:
+    if bushy and problem.size <= SEVERAL_SEARCHES:
         yield TreeSearch(problem, False, products).best(), "least work, left-deep"
-    if not is_exact and problem.size <= HEURISTIC:
+    if is_exact:
+        return
+    sheds = isinstance(goal, Steady)
+    is_grown_bushy = sheds and bushy and problem.size > EXHAUSTIVE
+    if is_grown_bushy:
+        yield heuristic_tree(problem, is_bushy=True), "bottom-up heuristic, bushy"
+    # To shed from each of many inputs takes long: one search must do.
+    if problem.size <= HEURISTIC or (sheds and not (is_grown_bushy and problem.is_large)):
         yield heuristic_tree(problem), "bottom-up heuristic"
+    if sheds and EVERY_TREE < problem.size <= EXHAUSTIVE:
+        yield ExhaustiveSearch(problem, _every_tree(problem, off)).best(), "exhaustive search"
+
+
+def _every_tree(problem: Problem, off: frozenset[str]) -> Iterator[Node]:
+    """All trees that are wanted."""
+    trees = left_deep_trees(problem) if "bushy" in off else all_trees(problem)
+    return (tree for tree in trees if _is_wanted(problem, tree, off))
 
 
 def _is_wanted(problem: Problem, tree: Node, off: frozenset[str]) -> bool:

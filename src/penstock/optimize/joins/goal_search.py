@@ -189,7 +189,12 @@ class GoalSearch:
             each = each + costs.move + costs.insert + costs.expire + costs.probe
             each = each + np.where(keys >= 0, costs.hash, 0.0)
         keep = 0.0 if costs.join is not None else costs.keep
-        arrival = tuple(each + np.where(np.bitwise_count(s) > 1, keep, 0.0) for s in (left, right))
+        arrival = tuple(
+            each
+            + np.where(np.bitwise_count(mine) > 1, keep, 0.0)
+            + problem.sides.arrivals(mine, other)
+            for mine, other in ((left, right), (right, left))
+        )
         return Joins(
             left,
             right,

@@ -1,9 +1,10 @@
-"""A&N's heuristic optimizer: the left-deep tree to shed from, grown bottom-up."""
+"""A&N's heuristic optimizer: the tree to shed from, grown bottom-up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product, takewhile
 
 from penstock.optimize.joins.enumerate import is_joinable, joined
 from penstock.optimize.model.posynomial import Monomial, Posynomial, value
@@ -20,6 +21,9 @@ FEW_SETS = 8
 SMALL = 6
 # How exactly the boxes of a part of the plan are set; they are set anew as it grows.
 ROUGHLY = 1e-2
+# The part of the evaluations after which the search goes on with one set, grown by the input that
+# leaves the fewest inner results: it ends with a tree however many inputs there are.
+SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -33,45 +37,77 @@ class _Part:
     promise: tuple[float, float]
 
 
-def heuristic_tree(problem: Problem) -> Node | None:
-    """The left-deep tree of the most R(p) = output/utilization, as A&N §5.2 searches for it.
+def heuristic_tree(problem: Problem, *, is_bushy: bool = False) -> Node | None:
+    """The tree of the most R(p) = output/utilization, as A&N §5.2 searches for it: left-deep, or,
+    beyond the paper, of any form.
 
     Each set of inputs keeps one tree with its drop boxes, which stay when the tree grows: further
-    shedding multiplies them. Exact where some left-deep tree needs no shedding. None where no tree
-    can be shed enough.
+    shedding multiplies them. Exact where some such tree needs no shedding. None where no tree can
+    be shed enough.
     """
-    level = [
-        _Part(1 << i, Leaf(flow.alias), (1.0,) * problem.size, 0.0, (0.0, 0.0))
-        for i, flow in enumerate(problem.inputs)
+    effort = problem.effort
+    enough = effort.evaluations + SHARE * effort.most
+    levels = [
+        [
+            _Part(1 << i, Leaf(flow.alias), (1.0,) * problem.size, 0.0, (0.0, 0.0))
+            for i, flow in enumerate(problem.inputs)
+        ]
     ]
     width = ALL_SETS if problem.size <= SMALL else FEW_SETS
-    for _ in range(problem.size - 1):
-        level = sorted(_grown(problem, level), key=lambda part: part.promise)[:width]
-    return level[0].tree if level else None
+    for size in range(2, problem.size + 1):
+        pairs = _pairs(problem, levels, size // 2 if is_bushy else 1)
+        affordable = takewhile(lambda _: effort.evaluations < enough, pairs)
+        larger = _best(problem, affordable)
+        if not larger and effort.evaluations >= enough:
+            larger = _hurried(problem, levels)
+        levels.append(sorted(larger, key=lambda part: part.promise)[:width])
+    return levels[-1][0].tree if levels[-1] else None
 
 
-def _grown(problem: Problem, level: Sequence[_Part]) -> list[_Part]:
-    """The best tree of each set that is one input larger."""
+def _pairs(
+    problem: Problem, levels: Sequence[Sequence[_Part]], most: int
+) -> Iterator[tuple[_Part, _Part]]:
+    """The parts that make a set of the next size, the smaller of at most so many inputs."""
+    for smaller in range(most):
+        larger = len(levels) - 1 - smaller
+        for one, other in product(levels[larger], levels[smaller]):
+            is_first = larger != smaller or one.mask < other.mask
+            is_apart = is_first and not one.mask & other.mask
+            if is_apart and is_joinable(problem, one.mask | other.mask):
+                yield one, other
+
+
+def _best(problem: Problem, pairs: Iterable[tuple[_Part, _Part]]) -> list[_Part]:
+    """The best tree of each set that pairs of parts make."""
     best: dict[int, _Part] = {}
-    for part in level:
-        for larger in _extensions(problem, part):
-            known = best.get(larger.mask)
-            if known is None or larger.merit > known.merit:
-                best[larger.mask] = larger
+    for one, other in pairs:
+        found = _joined(problem, one, other)
+        known = best.get(one.mask | other.mask)
+        if found is not None and (known is None or found.merit > known.merit):
+            best[found.mask] = found
     return list(best.values())
 
 
-def _extensions(problem: Problem, part: _Part) -> Iterator[_Part]:
-    for i, flow in enumerate(problem.inputs):
-        mask = part.mask | 1 << i
-        if mask != part.mask and is_joinable(problem, mask):
-            tree = joined(problem, part.tree, Leaf(flow.alias))
-            if (larger := _shed(problem, mask, tree, part.kept)) is not None:
-                yield larger
+def _hurried(problem: Problem, levels: Sequence[Sequence[_Part]]) -> list[_Part]:
+    """The most promising set, grown by the input that leaves the fewest results; its drop boxes are
+    left as they are."""
+    pairs = _pairs(problem, (*levels[:-1], levels[-1][:1]), 1)
+    best = min(pairs, key=lambda pair: problem.rates[pair[0].mask | pair[1].mask], default=None)
+    if best is None:
+        return []
+    one, other = best
+    return [replace(one, mask=one.mask | other.mask, tree=joined(problem, one.tree, other.tree))]
+
+
+def _joined(problem: Problem, one: _Part, other: _Part) -> _Part | None:
+    tree = joined(problem, one.tree, other.tree)
+    kept = tuple(x * y for x, y in zip(one.kept, other.kept, strict=True))
+    return _shed(problem, one.mask | other.mask, tree, kept)
 
 
 def _shed(problem: Problem, mask: int, tree: Node, kept: tuple[float, ...]) -> _Part | None:
     """The tree with its boxes closed as far as it must; None where they cannot be."""
+    problem.effort.evaluations += 1
     load = _behind(_load(problem, mask, tree), kept)
     full = _output(problem, mask)
     output = _behind(full, kept)

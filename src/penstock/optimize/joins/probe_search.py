@@ -106,7 +106,8 @@ class _ProbeSearch:
         moves = ((arrival != places) | (arrival == _NOWHERE)) & (bound != 1 << self.driver)
         targets = np.full(len(bound), 1 << target)
         work = np.where(moves, partials * costs.move, 0.0)
-        work += partials * (costs.probe + np.where(arrival != _NOWHERE, costs.hash, 0.0))
+        probe = costs.probe + problem.sides.probe.get(1 << target, 0.0)
+        work += partials * (probe + np.where(arrival != _NOWHERE, costs.hash, 0.0))
         work += meeting * problem.key_gain(arrival - 1, bound, targets) * costs.compare
         work += handled
         return work + self._theta_work(bound, target, meeting)

@@ -81,6 +81,8 @@ class TreeSearch:
             problem.rates[left] * problem.alive[right] + problem.rates[right] * problem.alive[left]
         )
         handled = arriving * problem.handling(left, right)
+        for mine, other in ((left, right), (right, left)):
+            handled += problem.rates[mine] * problem.sides.arrivals(mine, other)
         if costs.join is not None:
             return handled + arriving * costs.join + self._theta_work(left, right, meeting)
         work = arriving * (costs.move + costs.insert + costs.expire + costs.probe)

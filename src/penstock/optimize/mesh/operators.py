@@ -71,7 +71,8 @@ def _enter(problem: Problem, driver: str, operator: Operator) -> float:
     # Found by another key than the driver's, what is at hand must move there.
     is_far = operator.method != "nested" and not _is_linked(problem, driver, operator.target)
     move = costs.move if is_far and costs.join is None else 0.0
-    seconds = visit + move + _handling(problem, driver, operator.target)
+    probe = problem.sides.probe.get(problem.mask([operator.target]), 0.0)
+    seconds = visit + move + probe + _handling(problem, driver, operator.target)
     return _left(problem, driver).rate * seconds
 
 

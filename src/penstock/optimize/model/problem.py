@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.flow import Flow, flow_of
 from penstock.optimize.model.sets import Computed
+from penstock.optimize.model.sides import Sides
 from penstock.optimize.options import Estimator, Servers
 from penstock.query import Condition, Query
 from penstock.query.keys import KeyClass, key_classes
@@ -37,6 +38,7 @@ _WHATEVER_FLOWS = (
     "key_masks",
     "theta_masks",
     "handling_masks",
+    "sides",
     "masks",
     "key_fractions",
     "equal_fractions",
@@ -116,6 +118,17 @@ class Problem:
         given = self.known.handling.items()
         costs = ((self.mask(group.streams), figure.value) for group, figure in given)
         return tuple((mask, seconds) for mask, seconds in costs if seconds)
+
+    @cached_property
+    def sides(self) -> Sides:
+        """The costs of single windows; none where one cost stands for all that a join does."""
+        costs = self.known.costs
+        windows = self.known.windows if costs.join is None else {}
+        given = {self.mask([alias]): each for alias, each in windows.items()}
+        return Sides(
+            {mask: each.settling(costs) for mask, each in given.items()},
+            {mask: each.probing(costs) for mask, each in given.items()},
+        )
 
     def handling(self, one: Masks, other: Masks) -> Floats:
         """For many pairs of sets: the seconds that the equalities which a join of the two decides

@@ -102,6 +102,10 @@ def _of_costs(known: Known) -> Iterator[Statistic]:
         seconds = getattr(costs, name)
         if isinstance(seconds, float) and seconds:
             yield Statistic(f"cost of {name}", Figure(seconds, costs.origin), "s")
+    if costs.join is None:
+        for alias, window in known.windows.items():
+            for name, figure in window.given:
+                yield Statistic(f"cost of {name} of {alias}", figure, "s")
     if known.query.view is not None and costs.join is None:
         yield from _guessed_costs(costs)
 

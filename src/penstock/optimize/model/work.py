@@ -137,7 +137,7 @@ def _branch_work(problem: Problem, branch: Branch) -> Iterator[Term]:
     left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
     for mine, other in ((left, right), (right, left)):
         arrival = arrival_seconds(problem, branch.method) + keep_seconds(problem, mine)
-        arrival += handling_seconds(problem, mine, other)
+        arrival += handling_seconds(problem, mine, other) + problem.sides.arrival(mine, other)
         yield from _arrivals(problem, mine, problem.fraction(mine) * arrival)
         key = None if branch.method == "nested" else problem.shared_key(mine, other)
         weight = candidate_seconds(problem, mine, other, key)
@@ -150,14 +150,14 @@ def settling_of(problem: Problem, plan: MultiwayJoin, *orders: ProbeOrder) -> Te
     if costs.join is not None:
         return ()
     tables = _tables_of(plan, problem)
-    each = costs.insert + costs.expire
+    settle = problem.sides.settle
+
+    def seconds(driver: str) -> float:
+        each = costs.insert + costs.expire + settle.get(problem.mask([driver]), 0.0)
+        return costs.move + costs.search + max(1, len(tables[driver])) * each
+
     return tuple(
-        Term(
-            costs.move + costs.search + max(1, len(tables[order.driver])) * each,
-            problem.places[order.driver],
-            frozenset(),
-        )
-        for order in orders
+        Term(seconds(order.driver), problem.places[order.driver], frozenset()) for order in orders
     )
 
 
@@ -173,7 +173,7 @@ def visits_of(problem: Problem, order: ProbeOrder) -> Iterator[Term]:
         visit = visit_seconds(problem, probe.method)
         if costs.join is None and others and (key is None or key != here):
             visit += costs.move
-        visit += handling_seconds(problem, bound, target)
+        visit += handling_seconds(problem, bound, target) + problem.sides.probe.get(target, 0.0)
         yield Term(problem.fraction(bound) * visit, driver, others)
         weight = candidate_seconds(problem, bound, target, key)
         if weight:

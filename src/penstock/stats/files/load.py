@@ -25,6 +25,7 @@ from penstock.stats.files.schema import (
     Table,
     TrainingFile,
     TrainingTable,
+    WindowCostsTable,
 )
 from penstock.stats.files.trained import training_by_alias, untrained_by_alias
 from penstock.stats.statistics import GivenCondition, Group, Statistics
@@ -49,6 +50,7 @@ _UNITS = {
     "selectivity": "the fraction that passes: 0.1 for one in ten",
     "cost": "seconds for one evaluation; of an equality, for each tuple that arrives at its join",
     "training": "penstock analyze writes this part: let it sample the sources again",
+    "streams.costs": "seconds for one tuple at the window of this input: insert, probe, expire",
     "costs": "seconds for one tuple; join alone, or insert, probe, expire, move, hash, compare",
 }
 
@@ -83,6 +85,7 @@ def from_data(
         training, trained = _apart(folder / name, file)
     given = _checked(StatsFile, data, file)
     tables = given.training if training is None else training
+    _refuse_both(given, file)
     finder = Finder(query, file)
     groups, handling, thetas = _joins(given.joins, finder)
     return Statistics(
@@ -98,6 +101,16 @@ def from_data(
         training=training_by_alias(tables, query, trained),
         untrained=untrained_by_alias(given.untrained, query, file),
     )
+
+
+def _refuse_both(given: StatsFile, file: str) -> None:
+    """Refuse costs of single windows beside one for all that a join does."""
+    name = next((name for name, table in given.streams.items() if table.costs), None)
+    if name is not None and given.costs is not None and given.costs.join is not None:
+        raise StatsError(
+            f"{file}: streams.{name}.costs is given beside costs.join, which stands for all of it",
+            hint="give insert, probe and expire under [costs] instead of join",
+        )
 
 
 def _apart(path: Path, file: str) -> tuple[dict[str, TrainingTable], str]:
@@ -198,8 +211,7 @@ def _misfit(file: str, kind: type[Table], error: Mapping[str, Any]) -> StatsErro
     where = f"{file}: {_dotted(error['loc'])}"
     match error["type"]:
         case "value_error":
-            hint = next((_UNITS[key] for key in reversed(error["loc"]) if key in _UNITS), None)
-            return StatsError(f"{where} {error['ctx']['error']}", hint=hint)
+            return StatsError(f"{where} {error['ctx']['error']}", hint=_unit(error["loc"]))
         case "extra_forbidden":
             return StatsError(f"{where} is not known", hint=_known_keys(kind, error["loc"]))
         case "literal_error":
@@ -210,8 +222,17 @@ def _misfit(file: str, kind: type[Table], error: Mapping[str, Any]) -> StatsErro
     return StatsError(f"{where} must be a table", hint=example)
 
 
+def _unit(path: tuple[str | int, ...]) -> str | None:
+    """What the figure at a place of the file is measured in."""
+    if path[0] == "streams" and "costs" in path[2:]:
+        return _UNITS["streams.costs"]
+    return next((_UNITS[str(key)] for key in reversed(path) if str(key) in _UNITS), None)
+
+
 def _known_keys(kind: type[Table], path: tuple[str, ...]) -> str | None:
     table = kind if len(path) == 1 else TABLES[path[0]]
+    if path[0] == "streams" and path[2:-1] == ("costs",):
+        table = WindowCostsTable
     return nearest(path[-1], table.model_fields, listed("keys", table.model_fields))
 
 

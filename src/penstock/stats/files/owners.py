@@ -9,7 +9,8 @@ from penstock.errors import StatsError
 from penstock.figure import Figure
 from penstock.query import Query
 from penstock.query.query import Input
-from penstock.stats.files.schema import StreamTable
+from penstock.stats.costs import WindowCosts
+from penstock.stats.files.schema import StreamTable, WindowCostsTable
 from penstock.stats.statistics import StreamFigures
 
 
@@ -60,7 +61,18 @@ def _read(item: Input, file: str, name: str, table: StreamTable) -> StreamFigure
         message = f"{where}.distinct: {name} has no column {strange}"
         raise StatsError(message, hint=nearest(strange, names, listed("columns", names)))
     distinct = {by_lower[column.lower()]: count for column, count in table.distinct.items()}
-    return StreamFigures(table.rate, table.cardinality, distinct, table.cells)
+    costs = _window_costs(item, where, table.costs)
+    return StreamFigures(table.rate, table.cardinality, distinct, table.cells, costs)
+
+
+def _window_costs(item: Input, where: str, table: WindowCostsTable | None) -> WindowCosts | None:
+    if table is None:
+        return None
+    changing = next((kind for kind in ("insert", "expire") if getattr(table, kind)), None)
+    if item.is_table and changing:
+        hint = "a table does not change while a query runs; give probe alone"
+        raise StatsError(f"{where}.costs.{changing} is of a table", hint=hint)
+    return WindowCosts(table.insert, table.probe, table.expire)
 
 
 def _merged(figures: Iterable[StreamFigures]) -> StreamFigures:
@@ -72,6 +84,7 @@ def _merged(figures: Iterable[StreamFigures]) -> StreamFigures:
             merged.cardinality or each.cardinality,
             {**each.distinct, **merged.distinct},
             merged.cells or each.cells,
+            merged.costs or each.costs,
         )
     return merged
 

@@ -97,6 +97,21 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class WindowCostsTable(Table):
+    """`costs` in `[streams.A]`: seconds at the window of one input."""
+
+    insert: AtLeast0 | None = None
+    probe: AtLeast0 | None = None
+    expire: AtLeast0 | None = None
+
+    @model_validator(mode="after")
+    def something(self) -> Self:
+        """Refuses a table that says nothing."""
+        if not self.model_fields_set:
+            raise ValueError("is empty")
+        return self
+
+
 class StreamTable(Table):
     """`[streams.A]`"""
 
@@ -104,6 +119,7 @@ class StreamTable(Table):
     cardinality: AtLeast0 | None = None
     distinct: dict[str, Count] = Field(default_factory=dict)
     cells: Count | None = None
+    costs: WindowCostsTable | None = None
 
 
 class ConditionTable(Table):

@@ -21,11 +21,15 @@ from penstock.bench.drift.streams.data import ensure_files
 from penstock.bench.drift.streams.scenario import Scenario
 from penstock.bench.drift.streams.truth import known_in
 from penstock.engine.reports.report import Report
+from penstock.optimize.estimate import estimate_of_kept
+from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
+from penstock.query import Query
 from penstock.stats.calibration import calibrated
+from penstock.stats.known import Known
 
 PROBES = (100.0, 5_000.0, 15_000.0)
 """Tuples/s of each stream in the runs that tell what load rates are: at the first of them it is
@@ -112,6 +116,17 @@ class Capacity:
         growth = load.growth(rate, mean)
         return float(results[0] / results[1] * (seconds[1] / seconds[0]) ** growth)
 
+    def runs(self, rate: float, boxes: Sequence[Kept], batches: int) -> list[Sequence[Report]]:
+        """The reports of so many batches with full windows, of a run for each of the boxes."""
+        return self._race(rate, [[kept] * (self._filled + batches) for kept in boxes])
+
+    def predicted(self, rate: float, kept: Kept) -> float:
+        """Results/s that the planner expects of boxes that keep so much of a rate."""
+        scenario = self.probe(rate, self.step, self.step)
+        known = self._known(scenario, scenario.query(Path("nowhere")))
+        plan = replace(self._plan(known), drops=DropBoxes(tuple(kept.items())))
+        return estimate_of_kept(Problem(known.query, known), plan).output_rate
+
     @property
     def _filled(self) -> int:
         """Batches after which windows are full."""
@@ -119,17 +134,22 @@ class Capacity:
 
     def _spent(self, rate: float) -> float:
         """Seconds for a second of event time."""
-        (reports,) = self._race(rate, [[{}] * (self._filled + 2)])
+        (reports,) = self.runs(rate, [{}], 2)
         return median(report.seconds for report in reports) / self.step
+
+    def _known(self, scenario: Scenario, query: Query) -> Known:
+        costs = calibrated(self.setting.engine)
+        return known_in(scenario, scenario.stretches[0].regime, query, costs)
+
+    def _plan(self, known: Known) -> Plan:
+        return decide(known, PlanOptions(engine=self.setting.engine)).plan
 
     def _race(self, rate: float, boxes: Sequence[Sequence[Kept]]) -> list[Sequence[Report]]:
         """The reports of runs with boxes by batch, from when windows are full."""
         scenario = self.probe(rate, len(boxes[0]) * self.step, self.step)
-        engine = self.setting.engine
         with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
             query = scenario.query(ensure_files(scenario, Path(scratch)))
-            known = known_in(scenario, scenario.stretches[0].regime, query, calibrated(engine))
-            plan = decide(known, PlanOptions(engine=engine)).plan
+            plan = self._plan(self._known(scenario, query))
             runs = self.setting.race([Entry(_schedule(plan, each)) for each in boxes])
         return [run.reports[self._filled :] for run in runs]
 

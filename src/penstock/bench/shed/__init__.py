@@ -1,0 +1,1 @@
+"""`penstock bench shed`: a join at several times what the machine can do, shed to what it can."""
