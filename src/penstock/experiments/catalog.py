@@ -9,6 +9,13 @@ from penstock.errors import UsageError
 from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
 from penstock.experiments.multi_join import laziness, orders, scaling
+from penstock.experiments.query_mesh import (
+    on_spark,
+    output_rate,
+    over_time,
+    starts,
+    training_size,
+)
 from penstock.experiments.rate_based import five_way, selections, three_way
 from penstock.experiments.sliding_windows import example_1, gain, heuristic_error, need
 
@@ -20,6 +27,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     need.EXPERIMENT,
     gain.EXPERIMENT,
     heuristic_error.EXPERIMENT,
+    output_rate.EXPERIMENT,
+    over_time.EXPERIMENT,
+    training_size.EXPERIMENT,
+    starts.EXPERIMENT,
+    on_spark.EXPERIMENT,
     orders.TABLE_5,
     orders.TABLE_6,
     orders.TABLE_7,

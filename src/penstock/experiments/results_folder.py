@@ -40,7 +40,7 @@ class ResultsFolder:
     def save(self, report: Report) -> None:
         """Save one report, and bring the summary and the page up to date."""
         name = report.experiment.name
-        if isinstance(report.outcome, Findings):
+        if isinstance(report.outcome, Findings) and report.outcome.charts:
             save_figure(report.outcome.charts, name, self.path)
             write_text(self.path / f"{name}.csv", csv_of(report.outcome.data))
         else:

@@ -49,6 +49,8 @@ def _experiment(detail: Detail) -> Iterator[str]:
     yield f"{detail['name']}  {detail['figure']}: {detail['title']}"
     if "error" in detail:
         yield f"  crashed  {detail['error']}"
+    for note in detail.get("notes", ()):
+        yield f"  note     {note}"
     for claim in detail["claims"]:
         yield from _claim(claim)
     yield ""

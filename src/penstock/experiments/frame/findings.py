@@ -22,11 +22,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Findings:
-    """What an experiment found. Without a `table` of its own, its data is that of its charts."""
+    """What an experiment found. Without a `table` of its own, its data is that of its charts.
+
+    `notes` say what was left out, and why: data or an engine that is not there.
+    """
 
     charts: tuple[Chart, ...]
     claims: tuple[Claim, ...]
     table: Table | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def data(self) -> Table:

@@ -22,7 +22,7 @@ def experiment_section(detail: Detail, drawing: str | None) -> str:
         f'<article id="{name}">\n<p class=figure-of>{escape(detail["figure"])}{engine}</p>\n'
         f'<h3><a href="#{name}">{escape(detail["title"])}</a> {tally(detail)}</h3>\n'
         f"<p class=question>{escape(detail['question'])}</p>\n{picture}\n"
-        f"<p>{escape(detail['about'])}</p>\n{found}\n"
+        f"<p>{escape(detail['about'])}</p>\n{_notes(detail)}{found}\n"
         f"<p class=again><code>penstock lab run {name}</code></p>\n</article>"
     )
 
@@ -40,7 +40,13 @@ def _picture(detail: Detail, drawing: str) -> str:
     return f'<figure role=img aria-label="{label}" tabindex=0>\n{inline(drawing)}\n</figure>'
 
 
+def _notes(detail: Detail) -> str:
+    return "".join(f"<p class=note>{escape(note)}</p>\n" for note in detail.get("notes", ()))
+
+
 def _claims(detail: Detail) -> str:
+    if not detail["claims"]:
+        return ""
     rows = "\n".join(map(_row, detail["claims"]))
     return (
         "<table>\n<thead><tr><th>Claim</th><th>Paper</th><th>Ours</th><th>Verdict</th></tr>"

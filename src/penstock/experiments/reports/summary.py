@@ -47,6 +47,7 @@ class Detail(TypedDict):
     seconds: float
     on_spark: bool
     claims: list[ClaimDocument]
+    notes: NotRequired[list[str]]
     error: NotRequired[str]
     trace: NotRequired[str]
 
@@ -95,6 +96,8 @@ def detail_of(report: Report) -> Detail:
     }
     if not isinstance(report.outcome, Findings):
         detail["error"], detail["trace"] = report.outcome.error, report.outcome.trace
+    elif report.outcome.notes:
+        detail["notes"] = list(report.outcome.notes)
     return detail
 
 
