@@ -17,7 +17,7 @@ from penstock.experiments.frame.judging import checked
 from penstock.experiments.frame.paper import QM
 from penstock.experiments.setting.java import NO_JAVA, has_java
 
-_QUICK = BenchSize(rows=5_000, files=4, batch=4, repeat=2, sampling=2.0, mixtures=(SKEWED, UNIFORM))
+_QUICK = BenchSize(rows=5_000, files=4, batch=4, repeat=1, sampling=2.0, mixtures=(SKEWED, UNIFORM))
 _MORE, _SLIGHT = 1.1, 0.9
 """A batch takes Spark some tenths of a second, whatever the plan: less is asked than in Fig. 10."""
 

@@ -13,12 +13,14 @@ from penstock.experiments.frame.findings import Findings
 from penstock.experiments.frame.judging import checked
 from penstock.experiments.frame.paper import QM
 from penstock.experiments.query_mesh.charged import charged, charged_plan
-from penstock.experiments.query_mesh.ten_way import SINGLE, Contest, both, contest_of
+from penstock.experiments.query_mesh.ten_way import SINGLE, Contest, contest_of, poisson
 from penstock.experiments.query_mesh.trained import effort, mesh_by, train
 from penstock.plan.mesh_search import MeshSearch, Rounds, Strategy
 
 _STRATEGIES: Mapping[Strategy, str] = {"ii": "II-QM", "sa": "SA-QM"}
 _FEW, _MANY = (8, 25, 100), (8, 16, 25, 50, 75, 100)
+_STREAMS = (1_000, 20)
+"""Tuples/s of each stream, and for how many seconds."""
 _SEARCHED = 3
 """Streams whose searches are counted, of ten that are alike."""
 
@@ -28,7 +30,7 @@ Curves = dict[str, dict[int, float]]
 def _run(size: Size, progress: Progress) -> Findings:
     sizes = _FEW if size == "quick" else _MANY
     progress(0, len(sizes) + 1)
-    contest = contest_of(both("quick")[0], is_trained=False)
+    contest = contest_of(poisson(*_STREAMS), is_trained=False)
     single = charged(SINGLE, contest).rate
     work: Curves = {name: {} for name in _STRATEGIES.values()}
     rates: Curves = {name: {} for name in _STRATEGIES.values()}
