@@ -16,13 +16,14 @@ from penstock.experiments.query_mesh import (
     starts,
     training_size,
 )
-from penstock.experiments.rate_based import five_way, selections, three_way
+from penstock.experiments.rate_based import estimators, five_way, selections, three_way
 from penstock.experiments.sliding_windows import example_1, gain, heuristic_error, need
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     selections.EXPERIMENT,
     three_way.EXPERIMENT,
     five_way.EXPERIMENT,
+    estimators.EXPERIMENT,
     example_1.EXPERIMENT,
     need.EXPERIMENT,
     gain.EXPERIMENT,
