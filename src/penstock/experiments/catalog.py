@@ -16,7 +16,13 @@ from penstock.experiments.query_mesh import (
     starts,
     training_size,
 )
-from penstock.experiments.rate_based import estimators, five_way, selections, three_way
+from penstock.experiments.rate_based import (
+    estimators,
+    five_way,
+    goals_on_spark,
+    selections,
+    three_way,
+)
 from penstock.experiments.sliding_windows import example_1, gain, heuristic_error, need
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -24,6 +30,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     three_way.EXPERIMENT,
     five_way.EXPERIMENT,
     estimators.EXPERIMENT,
+    goals_on_spark.EXPERIMENT,
     example_1.EXPERIMENT,
     need.EXPERIMENT,
     gain.EXPERIMENT,
