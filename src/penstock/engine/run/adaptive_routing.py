@@ -44,11 +44,12 @@ class AdaptiveRouting:
         return routing_of(self.plan, self.layout)
 
     def routing(self, batch: int) -> Routing:
-        """The routes of one batch."""
-        if self.joins is not None and self.certain.routes:
+        """The routes of one batch; a plan that batches cannot follow is refused."""
+        certain = self.certain
+        if self.joins is not None:
             return self.joins.routing(batch)
         if not _is_uncertain(self.plan) or not isinstance(self.plan, MeshJoin):
-            return self.certain
+            return certain
         return routing_of(self.plan, self.layout, self.lottery.draws(self.plan, batch))
 
     def screeners(self, batch: int, routing: Routing) -> Mapping[str, Screener]:
