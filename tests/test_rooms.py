@@ -114,6 +114,7 @@ ORDER = {
         "local",
         "spark",
     ),
+    "penstock.engine.routes": ("*", "eddies"),
     "penstock.lab": (
         "kernels",
         "clock",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from math import exp
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +24,6 @@ from penstock.experiments.query_mesh.ten_way import (
     poisson,
 )
 from penstock.experiments.query_mesh.trained import effort, matches, mesh_by, train
-from penstock.experiments.setting.real_data import VARIABLE, missing, real_data
 from penstock.plan.mesh_search import MeshSearch, Rounds
 
 
@@ -104,17 +102,6 @@ def test_reports_of_a_road_are_parted_by_place() -> None:
     every = [time for each in found.values() for time in each["ts"].to_pylist()]
     assert len(set(every)) == len(rows)
     assert {time.minute for time in every} == {41, 42, 43}
-
-
-def test_real_streams_are_found_where_the_variable_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
-    assert real_data("road/speed.csv.gz") is None
-    assert "road/speed.csv.gz is not there" in missing("road/speed.csv.gz")
-    (tmp_path / "road").mkdir()
-    (tmp_path / "road" / "speed.csv.gz").write_bytes(b"")
-    assert real_data("road/speed.csv.gz") == tmp_path / "road" / "speed.csv.gz"
 
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(1.0, "holds"), (2.0, "fails")])
