@@ -115,6 +115,7 @@ ORDER = {
         "local",
         "spark",
     ),
+    "penstock.engine.routes": ("*", "eddies"),
     "penstock.lab": (
         "kernels",
         "clock",

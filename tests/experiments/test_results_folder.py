@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.cli.lab.text import summary_text
 from penstock.errors import SetupError, SinkError, UsageError
 from penstock.experiments.catalog import EXPERIMENTS, chosen
 from penstock.experiments.frame.experiment import Experiment
+from penstock.experiments.frame.findings import Findings
 from penstock.experiments.reports.report import run_experiment
+from penstock.experiments.reports.summary import summary_of
 from penstock.experiments.results_folder import ResultsFolder
 from support.experiments.stubs import FINDING, LAST, STUBS
 
@@ -78,6 +82,15 @@ def test_a_crash_is_reported_and_ends_nothing_else(tmp_path: Path) -> None:
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "no data &amp; &lt;no&gt; results" in page
     assert "&lt;Nothing&gt; holds" in page
+
+
+def test_what_was_left_out_is_told(tmp_path: Path) -> None:
+    without = replace(FINDING, run=lambda _size, _progress: Findings((), (), notes=("no <Java>",)))
+    summary = save(tmp_path, FINDING, without)
+    assert summary["details"][0]["notes"] == ["no <Java>"]
+    assert {path.name for path in tmp_path.iterdir()} == {"summary.json", "index.html"}
+    assert "no &lt;Java&gt;" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "  note     no <Java>" in summary_text(summary_of(summary["details"]))
 
 
 def test_later_runs_join_earlier_ones_in_the_order_of_the_catalog(tmp_path: Path) -> None:

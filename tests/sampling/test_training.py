@@ -12,6 +12,7 @@ import pytest
 import penstock as ps
 from penstock.cql import parse
 from penstock.errors import StatsError
+from penstock.plan.mesh_filters import with_waiting
 from penstock.query import Query
 from penstock.sampling.analyze import analyze
 from penstock.sampling.condense import MOST_TUPLES, attributes_in, condense
@@ -21,7 +22,7 @@ from penstock.stats.files.load import load, loads
 from penstock.stats.files.save import save
 from penstock.stats.guess import complete
 from penstock.stats.statistics import Statistics
-from penstock.stats.training import Training
+from penstock.stats.training import Training, operators_of
 
 
 @cache
@@ -175,6 +176,32 @@ def test_analyze_trains_every_stream_whose_tuples_have_a_choice() -> None:
 )
 def test_there_is_no_training_where_it_is_of_no_use(select: str) -> None:
     assert sampled(select).training == {}
+
+
+def test_a_filter_that_waits_is_trained_as_one_that_does_not() -> None:
+    """Operators and yields are the same, whichever filters stand late in the plan."""
+    script = synthetic("A", "k: zipf(1.2, 50), x: uniform(0.0, 1.0), c: choice(''u'', ''v'')", 1)
+    script += synthetic("B", "k: uniform(0, 50), x: uniform(0.0, 1.0)", 2)
+    query = parse(
+        script + "SELECT A.x FROM A [RANGE 4 SECONDS], B [RANGE 10 SECONDS] "
+        "WHERE A.k = B.k AND A.c = 'u' AND A.x < 0.5 AND B.x < 0.2"
+    )
+    early = analyze(query, rows=4_000).training
+    assert set(early) == {"A", "B"}
+    for late in (query.filters[:1], query.filters[1:], query.filters):
+        found = analyze(with_waiting(query, late), rows=4_000).training
+        assert set(found) == {"A", "B"}
+        for driver, training in found.items():
+            names = operators_of(with_waiting(query, late), driver)
+            assert training.operators == names
+            assert {len(row) for row in training.yields} == {len(names)}
+            assert mean_yields(training) == pytest.approx(mean_yields(early[driver]), rel=0.1)
+
+
+def mean_yields(training: Training) -> dict[str, float]:
+    """The mean yield of each operator."""
+    means = np.average(training.yields, axis=0, weights=training.weights)
+    return dict(zip(training.operators, means.tolist(), strict=True))
 
 
 def test_a_function_that_fails_on_the_sample_is_a_reason() -> None:

@@ -6,34 +6,67 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from penstock.errors import UsageError
+from penstock.experiments.aggregation_join import on_spark as aggregation_on_spark
+from penstock.experiments.aggregation_join import showcases, two_way
+from penstock.experiments.aggregation_join import three_way as aggregation_three_way
+from penstock.experiments.beyond import ablation, accuracy, overload, plan_diagram
 from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
-from penstock.experiments.multi_join import laziness, orders, scaling
-from penstock.experiments.rate_based import five_way, selections, three_way
+from penstock.experiments.multi_join import buckets, laziness, orders, scaling, sustained
+from penstock.experiments.multi_join import on_spark as orders_on_spark
+from penstock.experiments.query_mesh import on_spark as mesh_on_spark
+from penstock.experiments.query_mesh import output_rate, over_time, starts, training_size
+from penstock.experiments.rate_based import (
+    estimators,
+    five_way,
+    goals_on_spark,
+    selections,
+    three_way,
+)
 from penstock.experiments.sliding_windows import (
     example_1,
     exhaustive,
     gain,
     heuristic_error,
     need,
-    on_spark,
 )
+from penstock.experiments.sliding_windows import on_spark as shedding_on_spark
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     selections.EXPERIMENT,
     three_way.EXPERIMENT,
     five_way.EXPERIMENT,
+    estimators.EXPERIMENT,
+    goals_on_spark.EXPERIMENT,
     example_1.EXPERIMENT,
     need.EXPERIMENT,
     gain.EXPERIMENT,
     heuristic_error.EXPERIMENT,
     exhaustive.EXPERIMENT,
-    on_spark.EXPERIMENT,
+    shedding_on_spark.EXPERIMENT,
+    two_way.FIGURE_6,
+    two_way.FIGURE_7,
+    aggregation_three_way.FIGURE_8,
+    aggregation_three_way.FIGURE_9,
+    showcases.EXPERIMENT,
+    aggregation_on_spark.EXPERIMENT,
+    output_rate.EXPERIMENT,
+    over_time.EXPERIMENT,
+    training_size.EXPERIMENT,
+    starts.EXPERIMENT,
+    mesh_on_spark.EXPERIMENT,
     orders.TABLE_5,
     orders.TABLE_6,
     orders.TABLE_7,
+    sustained.EXPERIMENT,
     scaling.EXPERIMENT,
     laziness.EXPERIMENT,
+    buckets.EXPERIMENT,
+    orders_on_spark.EXPERIMENT,
+    ablation.EXPERIMENT,
+    overload.EXPERIMENT,
+    accuracy.EXPERIMENT,
+    plan_diagram.EXPERIMENT,
 )
 """By paper, in the order of its figures."""
 

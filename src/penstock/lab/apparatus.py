@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.lab.charges import Screening, prices_of, screens_of
-from penstock.lab.clock import SimulatedClock, Work
+from penstock.lab.clock import NOTHING, OwnCosts, SimulatedClock, Work
 from penstock.lab.kernels.inner_state import Inner, empty_inner
 from penstock.lab.kernels.nested import (
     KINDS,
@@ -33,6 +33,7 @@ from penstock.lab.layout.paths import TreeLowering
 from penstock.lab.layout.positions import Lifetimes, lifetimes_of
 from penstock.lab.mesh.join_eddy import JoinEddy, join_eddy_of, run_join_eddy
 from penstock.lab.mesh.mesh import Mesh, mesh_of, routes_of, run_mesh
+from penstock.lab.mesh.route_screens import settled_by_routes
 from penstock.lab.schedule import Mode, block_bounds, cleanings, ready_times
 from penstock.lab.shedding import kept_tuples
 from penstock.plan.mesh import Eddy, MeshJoin
@@ -128,7 +129,8 @@ def set_up(
     kept = {alias: np.flatnonzero(passes) for alias, passes in codes.passes.items()}
     columns = Columns(layout, inside)
     starts = np.cumsum([0, *(len(kept[alias]) for alias in plan.query.aliases)])[:-1]
-    parts = _Parts(columns, lives, codes, _bucket_counts(lives, buckets), starts)
+    own = NOTHING if clock is None else clock.own
+    parts = _Parts(columns, lives, codes, _bucket_counts(lives, buckets), starts, own)
     windows, machine = _build(plan, parts, len(times), traced)
     bounds = block_bounds(mode, times)
     return Apparatus(
@@ -199,6 +201,14 @@ def execute(
     return results
 
 
+def settled_on_the_way(apparatus: Apparatus, found: Int32s) -> dict[str, NDArray[np.bool_]]:
+    """By the text of a filter, the results for which the route of a mesh has decided it."""
+    plan, machine = apparatus.plan, apparatus.machine
+    if not isinstance(plan, MeshJoin) or not isinstance(machine, Mesh):
+        return {}
+    return settled_by_routes(plan, apparatus.windows, machine.loops, found)
+
+
 def blocks_of(apparatus: Apparatus, positions: Int64s) -> Int64s:
     """The block that each position is in."""
     return np.searchsorted(apparatus.schedule.blocks, positions, side="right") - 1
@@ -226,6 +236,9 @@ class _Parts:
 
     starts: Int64s
     """Where each input's rows start."""
+
+    own: OwnCosts
+    """What filters take by themselves."""
 
     def windows(self, hashed: Sequence[Table]) -> Windows:
         """Empty windows with these hash tables."""
@@ -259,7 +272,7 @@ def _build(plan: Plan, parts: _Parts, positions: int, traced: bool) -> tuple[Win
         case MeshJoin():
             lowering = routes_of(plan, columns)
             windows = parts.filled(lowering.tables)
-            return windows, mesh_of(plan, lowering, parts.able(), parts.starts)
+            return windows, mesh_of(plan, lowering, parts.able(), parts.starts, parts.own)
         case Eddy():
             windows = parts.filled(every_table(columns))
             return windows, join_eddy_of(plan, columns, parts.able(), parts.starts)

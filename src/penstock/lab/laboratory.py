@@ -21,7 +21,13 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.columns import column_name
 from penstock.engine.rows.layout import Layout
-from penstock.lab.apparatus import Apparatus, execute, no_counts, set_up
+from penstock.lab.apparatus import (
+    Apparatus,
+    execute,
+    no_counts,
+    set_up,
+    settled_on_the_way,
+)
 from penstock.lab.charges import Screening, screenings
 from penstock.lab.clock import NOTHING, Clock, OwnCosts, RealClock, SimulatedClock, Work
 from penstock.lab.schedule import Mode
@@ -124,7 +130,8 @@ def _results(
         for i, alias in enumerate(query.aliases)
     }
     combined = _combined(apparatus, members)
-    checks, kept = screenings(apparatus.outside, combined, column_name, own)
+    settled = settled_on_the_way(apparatus, found)
+    checks, kept = screenings(apparatus.outside, combined, column_name, own, settled)
     if len(kept) < len(found):
         combined = combined.take(pa.array(kept))
     columns = [evaluate(output.expression, combined, column_name) for output in query.outputs]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +11,14 @@ import pyarrow as pa
 from penstock.engine.rows.columns import plain_name
 from penstock.errors import PenstockError
 from penstock.optimize.model.problem import Problem
-from penstock.query import Query
+from penstock.plan.mesh_filters import waiting, with_waiting
+from penstock.query import Condition, Query
 from penstock.query.query import Input
 from penstock.sampling.condense import attributes_in, condense
 from penstock.sampling.estimate import Floats
 from penstock.sampling.sample import is_trained
 from penstock.sampling.together import ALL_TIME, Episodes
-from penstock.sampling.trial import evaluate_for
+from penstock.sampling.trial import evaluate_for, try_filters
 from penstock.sampling.yields import Windows, windows_of
 from penstock.stats.guess import complete
 from penstock.stats.statistics import Statistics
@@ -42,7 +44,10 @@ def train(
     `shares` are sampled tuples of the inputs, `passing` those that passed the filters, of the
     episodes; conditions are tried on as many tuples as should take so many seconds.
     """
-    query = statistics.query
+    # A filter that waits for the joins is an operator like any other, and what it removes is no
+    # more in the windows that others are sampled by than what the filters before them remove.
+    late, query = waiting(statistics.query), with_waiting(statistics.query, ())
+    statistics, passing = replace(statistics, query=query), _past(late, passing, seconds)
     untrained = dict(_obstacles(query, shares, passing))
     drivers = [i for i in query.inputs if is_trained(query, i) and i.alias not in untrained]
     if not drivers:
@@ -59,6 +64,17 @@ def train(
         except PenstockError as error:
             untrained[item.alias] = error.message.splitlines()[0]
     return trained, untrained
+
+
+def _past(late: Sequence[Condition], passing: Rows, seconds: float) -> Rows:
+    """The tuples that pass the filters that wait as well."""
+    own = {a: [c for c in late if c.streams == {a}] for a in passing}
+    return {
+        alias: try_filters(rows, own[alias], seconds / (len(late) + 1), lambda failure: None)[0]
+        if own[alias]
+        else rows
+        for alias, rows in passing.items()
+    }
 
 
 def _obstacles(query: Query, shares: Rows, passing: Rows) -> Iterator[tuple[str, str]]:

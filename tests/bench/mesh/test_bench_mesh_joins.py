@@ -26,7 +26,7 @@ def test_the_rivals_of_the_benchmark_join_the_same() -> None:
 
 def test_each_stream_of_the_skewed_data_has_a_rare_sector() -> None:
     data = skewed(rate=100, window=5, seconds=10)
-    frequent, rare = data.matches
+    rare, frequent, _ = data.matches
     for stream in range(len(STREAMS)):
         in_window = [share * data.rate * data.window / data.keys for share in data.shares(stream)]
         wanted = [rare if stream % 3 == sector else frequent for sector in range(3)]

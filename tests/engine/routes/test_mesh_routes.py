@@ -14,7 +14,6 @@ from penstock.engine.routes.rusters import Rusters
 from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
 from penstock.plan.mesh import (
-    Eddy,
     Goes,
     MeshJoin,
     MeshRoute,
@@ -35,7 +34,7 @@ from support.plans.screened import (
     uncertain,
     write_kinds,
 )
-from support.streams.cases import canonical, random_case, write_case
+from support.streams.cases import canonical
 
 # ── routes at work ────────────────────────────────────────────────────────────────────────────────
 
@@ -95,18 +94,6 @@ def test_meshes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         meshes = tuple(mesh if each.driver == mesh.driver else each for each in (a, b))
         assert message in refused(replace(plan, meshes=meshes), tmp_path)
     assert "the plan has meshes of a\n" in refused(replace(plan, meshes=(a,)), tmp_path)
-
-
-def test_an_eddy_of_many_inputs_is_refused(tmp_path: Path) -> None:
-    query = random_case(3).query
-    seed = 3
-    while len(query.inputs) < 3:
-        seed += 1
-        query = random_case(seed).query
-    query = write_case(random_case(seed), tmp_path / "in")
-    message = refused(Eddy(query), tmp_path)
-    assert "an eddy does not join" in message
-    assert "--engine local --eager" in message
 
 
 # ── classification windows and rusters ────────────────────────────────────────────────────────────

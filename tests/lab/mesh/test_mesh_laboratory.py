@@ -11,7 +11,7 @@ import pytest
 
 from penstock.errors import PlanError
 from penstock.lab.apparatus import execute, no_counts, set_up
-from penstock.lab.clock import ClockCosts, SimulatedClock
+from penstock.lab.clock import ClockCosts, OwnCosts, SimulatedClock
 from penstock.lab.laboratory import run
 from penstock.lab.mesh import join_eddy, mesh
 from penstock.lab.schedule import Eager, Lazy
@@ -27,7 +27,7 @@ from penstock.plan.mesh import (
     Split,
 )
 from penstock.plan.multiway import Probe
-from penstock.query import Query
+from penstock.query import Call, Column, Condition, DataType, Literal, Query
 from reference import answer
 from support.lab.laboratory import HASH, SECOND, common_case, plan_of, rows_of, tables_of
 from support.streams.cases import canonical, random_case
@@ -193,6 +193,60 @@ def test_a_server_for_each_join_is_for_trees() -> None:
     for plan in (mesh_of_two(case.query), Eddy(case.query)):
         with pytest.raises(PlanError, match="cannot have a server for each join"):
             run(plan, tables_of(case), Eager(), clock=clock)
+
+
+# ── filters between the probes ────────────────────────────────────────────────────────────────────
+
+
+def screened(query: Query, place: int) -> MeshJoin:
+    """Filters of A (k ≤ 1, then id ≥ 5) after so many of its probes; all other routes as FROM."""
+    low, late = (
+        Condition(Call(name, (Column("A", column, kind), Literal(limit, kind)), DataType.BOOLEAN))
+        for name, column, kind, limit in (
+            ("le", "k", DataType.INT, 1),
+            ("ge", "id", DataType.BIGINT, 5),
+        )
+    )
+    meshes = []
+    for driver in ALIASES:
+        operators: list[Operator] = [Probe(a, "hash") for a in ALIASES if a != driver]
+        if driver == "A":
+            operators[place:place] = [Screen(low), Screen(late)]
+        route = MeshRoute(tuple((operator,) for operator in operators))
+        meshes.append(DriverMesh(driver, Goes(0), (route,), (1.0,)))
+    return MeshJoin(replace(query, thetas=(low, late)), tuple(meshes))
+
+
+def test_a_filter_between_probes_spares_those_after_it() -> None:
+    case = common_case(tuples=400, seconds=120)
+    plans = [screened(case.query, place) for place in range(4)]
+    early = replace(plans[0].query, thetas=(), filters=plans[0].query.thetas)
+    wanted = canonical(answer(early, case.batches))
+    found = [run(plan, tables_of(case), Eager()) for plan in plans]
+    assert wanted
+    assert all(canonical(rows_of(outcome)) == wanted for outcome in found)
+    probes = [outcome.work.probes for outcome in found]
+    assert probes[0] < probes[1] < probes[2] < probes[3]
+
+
+def test_a_filter_in_a_route_is_charged_once_for_each_tuple_that_gets_there() -> None:
+    case = common_case(tuples=400, seconds=120)
+    tables, plan = tables_of(case), screened(case.query, 0)
+    first, second = map(str, plan.query.thetas)
+    clock = SimulatedClock(ClockCosts(), own=OwnCosts(conditions={first: 1.0, second: 100.0}))
+    outcome = run(plan, tables, Eager(), clock=clock)
+    keys = tables["A"].column("k").to_numpy()
+    on_the_way = len(keys) + 100.0 * np.count_nonzero(keys <= 1)
+    # Results of other streams' tuples bring a member of A that nobody has asked yet.
+    times = [tables[alias].column("#ts").to_numpy() for alias in ALIASES]
+    every = rows_of(run(replace(plan, query=case.query), tables, Eager()))
+    members = [row[0] for row in every if max(range(4), key=lambda i: int(times[i][row[i]])) != 0]
+    on_results = len(members) + 100.0 * np.count_nonzero(keys[members] <= 1)
+    assert outcome.own == pytest.approx(on_the_way + on_results)
+    assert outcome.busy == pytest.approx(outcome.own)
+    reached = [run(screened(case.query, n), tables, Eager(), clock=clock).own for n in range(4)]
+    assert reached == sorted(reached, reverse=True)
+    assert reached[3] < reached[0]
 
 
 # ── what an eddy learns ───────────────────────────────────────────────────────────────────────────

@@ -27,7 +27,6 @@ def kinds_for(query: Query) -> tuple[str, ...]:
     """The kinds of plans that batches can follow: explain says why of the others."""
     is_numbered = query.is_sequenced and len(query.inputs) > 1
     impossible = {"mesh"} if is_numbered else set()
-    impossible |= {"eddy"} if len(query.inputs) > 2 else set()
     return tuple(kind for kind in KINDS if kind not in impossible)
 
 

@@ -32,6 +32,7 @@ from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.sampling.analyze import analyze
 from penstock.stats.guess import complete
+from penstock.stats.known import Known
 
 Progress = Callable[[str], None]
 """Is told what is done next."""
@@ -122,12 +123,12 @@ def contest(data: JoinData, repeats: int, progress: Progress) -> Contest:
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
         data.write(Path(folder))
         query = data.query(Path(folder))
-        plans = _plans(query)
+        plans = plans_of(query)
         tuples = read_all(query, contents_of(plans["eddy"]))
     runs: dict[str, list[JoinRun]] = {rival: [] for rival in RIVALS}
     for turn in range(repeats + 1):
         progress(f"joining {data.name} streams, round {turn} of {repeats}")
-        for rival, run in _race(plans, tuples, Random(turn)).items():
+        for rival, run in race(plans, tuples, Random(turn)).items():
             runs[rival].append(run)
     _check(data, runs)
     mesh = plans["mesh"]
@@ -135,19 +136,24 @@ def contest(data: JoinData, repeats: int, progress: Progress) -> Contest:
     return Contest(data.tuples, {rival: tuple(own[1:]) for rival, own in runs.items()}, routes)
 
 
-def _plans(query: Query) -> dict[str, Plan]:
-    known = complete(query, analyze(query, seconds=inf))
+def plans_of(query: Query) -> dict[str, Plan]:
+    """The plan of each rival, by all that the streams tell."""
+    return rivals_by(complete(query, analyze(query, seconds=inf)))
+
+
+def rivals_by(known: Known) -> dict[str, Plan]:
+    """The plan of each rival, by what is known."""
     return {
         "single": decide(
             known, PlanOptions(kinds=frozenset({"multiway"}), engine="laboratory")
         ).plan,
         "mesh": decide(known, PlanOptions(kinds=frozenset({"mesh"}), engine="laboratory")).plan,
-        "eddy": Eddy(query),
-        "eddy_batched": Eddy(query, batch=BATCH),
+        "eddy": Eddy(known.query),
+        "eddy_batched": Eddy(known.query, batch=BATCH),
     }
 
 
-def _race(
+def race(
     plans: Mapping[str, Plan], tuples: Mapping[str, pa.Table], random: Random
 ) -> dict[str, JoinRun]:
     """A run of each plan, turn by turn."""

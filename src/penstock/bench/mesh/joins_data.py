@@ -28,11 +28,12 @@ _SEED = 11
 
 @dataclass(frozen=True)
 class JoinData:
-    """`matches` are the tuples in a full window that a tuple finds: of a frequent sector and of a
-    rare one. `rate` is tuples/s of each stream, `seconds` and `window` are of event time."""
+    """`matches` are the tuples that a tuple finds in a full window: of the stream whose number is
+    its sector's, of the next stream, and of the one after; further streams take turns. `rate` is
+    tuples/s of each stream, `seconds` and `window` are of event time."""
 
     name: str
-    matches: tuple[float, float]
+    matches: tuple[float, float, float]
     rate: int
     window: int
     seconds: int
@@ -44,15 +45,13 @@ class JoinData:
 
     def shares(self, stream: int) -> tuple[float, ...]:
         """The part of a stream's tuples that each sector has."""
-        frequent, rare = self.matches
-        found = [rare if stream % SECTORS == sector else frequent for sector in range(SECTORS)]
+        found = [self.matches[(stream - sector) % SECTORS] for sector in range(SECTORS)]
         return tuple(each / sum(found) for each in found)
 
     @property
     def keys(self) -> int:
         """Keys of each sector, so that a window of all its tuples has the wanted matches."""
-        frequent, rare = self.matches
-        return round(self.rate * self.window / (frequent * (SECTORS - 1) + rare))
+        return round(self.rate * self.window / sum(self.matches))
 
     def write(self, folder: Path) -> None:
         """A file of each stream."""
@@ -91,9 +90,9 @@ class JoinData:
 
 def skewed(rate: int, window: int, seconds: int) -> JoinData:
     """Each sector is rare in three or four of the windows."""
-    return JoinData("skewed", (2.5, 0.35), rate, window, seconds)
+    return JoinData("skewed", (0.35, 2.5, 2.5), rate, window, seconds)
 
 
 def uniform(rate: int, window: int, seconds: int) -> JoinData:
     """All sectors are as frequent in all windows; there are about as many results."""
-    return JoinData("uniform", (1.25, 1.25), rate, window, seconds)
+    return JoinData("uniform", (1.25, 1.25, 1.25), rate, window, seconds)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from penstock.engine.routes.laboratory_hint import laboratory_hint
 from penstock.engine.routes.mesh_routes import Draws, mesh_routing
 from penstock.engine.routes.multiway_routes import Routing, multiway_routing
 from penstock.engine.routes.tree_routes import tree_routing
@@ -36,17 +35,8 @@ def routing_of(plan: Plan, layout: Layout, draws: Draws | None = None) -> Routin
 
 
 def _eddy_routing(plan: Eddy, layout: Layout) -> Routing:
-    """Where filters are all there is to decide on: these are an eddy's when tuples are packed."""
-    if len(plan.query.inputs) > 2:
-        raise PlanError(
-            f"an eddy does not join {len(plan.query.inputs)} inputs in batches",
-            hint=laboratory_hint(
-                plan.query,
-                "it runs",
-                "--engine local --eager",
-                "leave --plan out, or force a multi-way join or a tree",
-            ),
-        )
+    """The routes of a batch in which an eddy decides nothing: filters are its own when tuples are
+    packed, and of more than two inputs a batch has the routes that it has learned."""
     if plan.early:
         raise PlanError(
             f"the eddy aggregates {', '.join(plan.early)} early",

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from penstock.engine.routes.eddy_filters import EddyFilters
+from penstock.engine.routes.eddies.eddy_filters import EddyFilters
+from penstock.engine.routes.eddies.eddy_joins import DriverEddy, EddyJoins
 from penstock.engine.routes.multiway_routes import Routing
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.routes.ruster_lottery import RusterLottery
@@ -30,9 +31,12 @@ class AdaptiveRouting:
     layout: Layout
     lottery: RusterLottery = field(default_factory=RusterLottery)
     eddies: tuple[EddyFilters, ...] = field(init=False)
+    joins: EddyJoins | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.eddies = _eddies(self.plan) if isinstance(self.plan, Eddy) else ()
+        plan = self.plan
+        self.joins = _joins(plan, self.layout) if isinstance(plan, Eddy) else None
+        self.eddies = _eddies(plan) if isinstance(plan, Eddy) and self.joins is None else ()
 
     @cached_property
     def certain(self) -> Routing:
@@ -40,14 +44,19 @@ class AdaptiveRouting:
         return routing_of(self.plan, self.layout)
 
     def routing(self, batch: int) -> Routing:
-        """The routes of one batch."""
+        """The routes of one batch; a plan that batches cannot follow is refused."""
+        certain = self.certain
+        if self.joins is not None:
+            return self.joins.routing(batch)
         if not _is_uncertain(self.plan) or not isinstance(self.plan, MeshJoin):
-            return self.certain
+            return certain
         return routing_of(self.plan, self.layout, self.lottery.draws(self.plan, batch))
 
     def screeners(self, batch: int, routing: Routing) -> Mapping[str, Screener]:
         """Who takes the new tuples of an input through its filters, by alias."""
         eddies: dict[str, Screener] = {each.driver: each.at(batch) for each in self.eddies}
+        if self.joins is not None:
+            return {each.driver: self.joins.screener(each, batch) for each in routing.rusters}
         return eddies | {rusters.driver: rusters.at(batch) for rusters in routing.rusters}
 
     def learn(self, facts: Sequence[Fact]) -> None:
@@ -55,12 +64,28 @@ class AdaptiveRouting:
         self.lottery.learn(facts)
         for eddy in self.eddies:
             eddy.learn(facts)
+        if self.joins is not None:
+            self.joins.learn(facts)
 
 
 def _is_uncertain(plan: Plan) -> bool:
     """Whether some routes of a mesh are."""
     meshes = plan.meshes if isinstance(plan, MeshJoin) else ()
     return not all(route.is_certain for mesh in meshes for route in mesh.routes)
+
+
+def _joins(plan: Eddy, layout: Layout) -> EddyJoins | None:
+    """The router of an eddy that has orders of probes to decide on."""
+    aliases = plan.query.aliases
+    if len(aliases) < 3:
+        return None
+    drivers = tuple(
+        DriverEddy(
+            item.alias, _attributes(item), tuple(alias for alias in aliases if alias != item.alias)
+        )
+        for item in plan.query.streams
+    )
+    return EddyJoins(plan, layout, drivers)
 
 
 def _eddies(plan: Eddy) -> tuple[EddyFilters, ...]:

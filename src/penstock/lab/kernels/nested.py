@@ -50,6 +50,20 @@ class Windows(NamedTuple):
     tables_of: Int64s
 
 
+class Screens(NamedTuple):
+    """The filters of driving tuples that stand between the loops of routes.
+
+    `slots[r, l]` are those after level l of route r, as one (−1: none). `passes[slot, row]` says
+    whether a driving row passes them all, `fees[slot, row]` how many seconds it takes to decide;
+    `asked[row]` is the deepest level at which that was done. Without rows there are no filters.
+    """
+
+    slots: Int32s
+    passes: NDArray[np.bool_]
+    fees: Floats
+    asked: Int32s
+
+
 class Loops(NamedTuple):
     """The nested loops of every route, outermost first, and the route that each new row takes.
 
@@ -57,7 +71,7 @@ class Loops(NamedTuple):
     of the key to look up, first check, end of checks). A check is (own column, operator, level,
     column there). `positions[r]` is the level of the loop over the driver's new tuples; if it is
     not the first, all those of a block take the route together. `passed[r, l]` counts the rows that
-    a level has let through.
+    a level has let through. Routes with `screens` begin with the driver.
     """
 
     routes: Int32s
@@ -65,6 +79,7 @@ class Loops(NamedTuple):
     levels: Int64s
     checks: Int64s
     passed: Int64s
+    screens: Screens
 
 
 class Schedule(NamedTuple):
@@ -103,6 +118,16 @@ class Counts(NamedTuple):
 
     bill: Floats
     """The same after each block; without rows it is not kept."""
+
+
+def no_screens() -> Screens:
+    """No filter between loops."""
+    return Screens(
+        np.empty((0, 0), np.int32),
+        np.empty((0, 0), np.bool_),
+        np.empty((0, 0)),
+        np.empty(0, np.int32),
+    )
 
 
 def run_blocks(
@@ -270,6 +295,7 @@ def _search(
     rows, levels, passed = windows.rows, loops.levels[route], loops.passed[route]
     position, deepest = loops.positions[route], levels.shape[0] - 1
     work, is_priced = counts.work, len(counts.prices.inputs) > 0
+    screens, is_screened = loops.screens, len(loops.screens.slots) > 0
     # By level: the next row to look at, where to stop, the row in hand, and the latest birth and
     # the earliest death among the rows in hand.
     coming, floor, held, born, dies = stack[0], stack[1], stack[2], stack[3], stack[4]
@@ -299,6 +325,10 @@ def _search(
             if death <= birth:
                 continue
         held[level] = row
+        if is_screened and not _screened(screens, route, held[0], level, counts):
+            # It is the driving tuple that fails: nothing can come of it.
+            level = -1
+            break
         passed[level] += 1
         if level < deepest:
             born[level], dies[level] = birth, death
@@ -321,6 +351,19 @@ def _search(
     work[COMPARES] += compares
     work[PROBES] += probes
     marks[_LEVEL] = level
+
+
+@inlined
+def _screened(screens: Screens, route: int, driver: int, level: int, counts: Counts) -> bool:
+    """Whether a driving row passes the filters after a level, if there are any; they are decided
+    once, when it first gets there."""
+    slot, passes = screens.slots[route, level], True
+    if slot >= 0:
+        if screens.asked[driver] < level:
+            screens.asked[driver] = level
+            counts.spent[0] += screens.fees[slot, driver]
+        passes = screens.passes[slot, driver]
+    return passes
 
 
 @inlined

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine.rows.layout import Layout
-from penstock.lab.kernels.nested import EQ, GE, GT, LE, LT, NE, Loops
+from penstock.lab.kernels.nested import EQ, GE, GT, LE, LT, NE, Loops, no_screens
 from penstock.lab.layout.columns import OPERATORS, Columns, Table
 from penstock.plan.multiway import ProbeOrder
 
@@ -54,6 +54,7 @@ class Lowering:
             levels=np.stack([levels for levels, _ in lowered]),
             checks=np.concatenate([checks for _, checks in lowered]),
             passed=np.zeros((len(self.orders), len(self.aliases)), np.int64),
+            screens=no_screens(),
         )
 
     @cached_property

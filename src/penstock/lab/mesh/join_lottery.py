@@ -64,5 +64,5 @@ def order_of(driver: str, route: MeshRoute) -> ProbeOrder:
 
 
 def _probes(stage: tuple[Operator, ...]) -> tuple[Probe, ...]:
-    # Filters are decided before the loops, those that wait after them: the results are the same.
+    # Filters are decided before the loops, those that wait between or after them.
     return tuple(operator for operator in stage if isinstance(operator, Probe))

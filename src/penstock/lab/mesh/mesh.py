@@ -11,12 +11,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.lab.clock import NOTHING, OwnCosts
 from penstock.lab.kernels.nested import Counts, Loops, Schedule, Windows, run_blocks
 from penstock.lab.kernels.routing import classify_next
 from penstock.lab.layout.columns import Columns
 from penstock.lab.layout.loops import Lowering
 from penstock.lab.mesh.forest import Forest, forest_of
 from penstock.lab.mesh.join_lottery import JoinLottery, lottery_of, order_of
+from penstock.lab.mesh.route_screens import screens_in
 from penstock.plan.mesh import MeshJoin
 
 Int32s = NDArray[np.int32]
@@ -67,11 +69,16 @@ def routes_of(plan: MeshJoin, columns: Columns) -> Lowering:
 
 
 def mesh_of(
-    plan: MeshJoin, lowering: Lowering, rows: Mapping[str, pa.Table], starts: Int64s
+    plan: MeshJoin,
+    lowering: Lowering,
+    rows: Mapping[str, pa.Table],
+    starts: Int64s,
+    own: OwnCosts = NOTHING,
 ) -> Mesh:
     """A mesh as the kernel takes it. `rows` are those that can join, `starts` the kernel's numbers
-    of each input's first."""
+    of each input's first, `own` what filters take by themselves."""
     loops = lowering.loops([len(table) for table in rows.values()])
+    loops = loops._replace(screens=screens_in(plan, rows, starts, own))
     routes = [(mesh.driver, route) for mesh in plan.meshes for route in mesh.routes]
     uncertain = [
         (number, driver, route)

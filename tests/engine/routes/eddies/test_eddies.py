@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from penstock.engine.routes import eddy_filters
-from penstock.engine.routes.eddy_filters import REFRESH, EddyFilters
-from penstock.engine.routes.eddy_profile import Buckets, EddyProfile, gain_ratios
+from penstock.engine.routes.eddies import eddy_filters
+from penstock.engine.routes.eddies.eddy_filters import REFRESH, EddyFilters
+from penstock.engine.routes.eddies.eddy_profile import Buckets, EddyProfile, gain_ratios
 from penstock.engine.wire.facts import decode, encode
 from penstock.plan.mesh import (
     Eddy,

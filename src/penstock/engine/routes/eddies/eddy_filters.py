@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import holds
-from penstock.engine.routes.eddy_profile import KEPT, EddyProfile, Table
+from penstock.engine.routes.eddies.eddy_profile import KEPT, EddyProfile, Table
 from penstock.engine.routes.screening import Bools, Screened, declared_seconds, filter_flow
 from penstock.engine.rows.columns import plain_name
 from penstock.engine.wire.facts import EddySample, Fact, OperatorFlow
