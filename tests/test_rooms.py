@@ -121,6 +121,7 @@ ORDER = {
         "layout",
         "charges",
         "shedding",
+        "views",
         "mesh",
         "apparatus",
         "servers",
