@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from penstock.errors import UsageError
+from penstock.experiments.aggregation_join import on_spark as aggregation_on_spark
+from penstock.experiments.aggregation_join import showcases, two_way
+from penstock.experiments.aggregation_join import three_way as aggregation_three_way
 from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
 from penstock.experiments.multi_join import laziness, orders, scaling
@@ -20,6 +23,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     need.EXPERIMENT,
     gain.EXPERIMENT,
     heuristic_error.EXPERIMENT,
+    two_way.FIGURE_6,
+    two_way.FIGURE_7,
+    aggregation_three_way.FIGURE_8,
+    aggregation_three_way.FIGURE_9,
+    showcases.EXPERIMENT,
+    aggregation_on_spark.EXPERIMENT,
     orders.TABLE_5,
     orders.TABLE_6,
     orders.TABLE_7,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.kernels.compiled import compiled, inlined
+from penstock.kernels.compiled import inlined, uncounted
 
 Int64s = NDArray[np.int64]
 
@@ -35,8 +35,9 @@ class Tuples(NamedTuple):
 class Items(NamedTuple):
     """The items of all streams: key, share in the number of the group, and what is in them now.
 
-    `held` tells how many tuples; `live` lists the items of a stream that have any, from its `start` on, `place` is where an
-    item stands in it. A chain begins at `heads[bucket]`; `before` and `after` link it.
+    `held` tells how many tuples are in an item. `live` lists the items of a stream that have any,
+    from its `start` on, and `place` is where an item stands in it. A chain begins at
+    `heads[bucket]`; `before` and `after` link it.
     """
 
     key: Int64s
@@ -57,7 +58,7 @@ class Items(NamedTuple):
 class Groups(NamedTuple):
     """The query's aggregation set by the number of the group, in chains as items are."""
 
-    stride: int
+    bucket: Int64s
     held: Int64s
     sums: Int64s
     present: Int64s
@@ -76,7 +77,7 @@ class Visits(NamedTuple):
     owner: Int64s
 
 
-@compiled
+@uncounted
 def run_events(
     tuples: Tuples,
     items: Items,
@@ -85,12 +86,11 @@ def run_events(
     events: Int64s,
     signs: Int64s,
     work: Int64s,
+    cursor: Int64s,
+    chosen: Int64s,
 ) -> None:
     """Add and remove tuples one by one (T&L Fig. 5). A sign of 2 adds without looking for partners:
-    rows of tables are there before everything."""
-    depth = visits.targets.shape[1]
-    cursor = np.zeros(depth + 1, np.int64)
-    chosen = np.zeros(depth + 1, np.int64)
+    rows of tables are there before everything. `cursor` and `chosen` have room for each visit."""
     for number in range(len(events)):
         one, sign = events[number], signs[number]
         _update(tuples, items, visits, one, 1 if sign > 0 else -1, work)
@@ -98,7 +98,7 @@ def run_events(
             _search(tuples, items, groups, visits, one, sign, work, cursor, chosen)
 
 
-@compiled
+@uncounted
 def _update(
     tuples: Tuples, items: Items, visits: Visits, one: int, sign: int, work: Int64s
 ) -> None:
@@ -162,7 +162,7 @@ def _unlink(heads: Int64s, before: Int64s, after: Int64s, bucket: int, item: int
         before[after[item]] = before[item]
 
 
-@compiled
+@uncounted
 def _search(
     tuples: Tuples,
     items: Items,
@@ -228,7 +228,7 @@ def _first(items: Items, visits: Visits, stream: int, level: int, key: int) -> i
     return place
 
 
-@compiled
+@uncounted
 def _tally(
     tuples: Tuples,
     items: Items,
@@ -258,19 +258,19 @@ def _tally(
         for level in range(depth):
             if visits.targets[stream, level] == visits.owner[lane]:
                 item = chosen[level]
-                others = sign * (results // items.held[item])
+                # Division takes long, and of a tuple of a window it changes nothing.
+                own = items.held[item]
+                others = sign * (results if own == 1 else results // own)
                 groups.sums[number, lane] += others * items.sums[item, lane]
                 groups.present[number, lane] += others * items.present[item, lane]
     if groups.held[number] == 0:
-        bucket = number // groups.stride % len(groups.heads)
-        _unlink(groups.heads, groups.before, groups.after, bucket, number)
+        _unlink(groups.heads, groups.before, groups.after, groups.bucket[number], number)
 
 
 @inlined
 def _find_group(groups: Groups, number: int, work: Int64s) -> None:
     """Go through the chain of a group until it is found, and add it if it is not there."""
-    bucket = number // groups.stride % len(groups.heads)
-    at = groups.heads[bucket]
+    at = groups.heads[groups.bucket[number]]
     while at >= 0:
         work[GROUPED] += 1
         if at == number:
@@ -278,4 +278,4 @@ def _find_group(groups: Groups, number: int, work: Int64s) -> None:
         at = groups.after[at]
     if at < 0:
         work[GROUPED] += 1
-        _link(groups.heads, groups.before, groups.after, bucket, number)
+        _link(groups.heads, groups.before, groups.after, groups.bucket[number], number)

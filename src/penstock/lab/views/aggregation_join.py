@@ -90,7 +90,8 @@ def run_view(
     start = 0 if counted_from is None else _first_event(able, times, counted_from)
     before, work = np.zeros(KINDS, np.int64), np.zeros(KINDS, np.int64)
     for part, counts in ((slice(0, start), before), (slice(start, None), work)):
-        run_events(made, items, groups, visits, events[part], signs[part], counts)
+        room = np.zeros((2, len(able)), np.int64)
+        run_events(made, items, groups, visits, events[part], signs[part], counts, *room)
     return AggregationOutcome(
         view_rows(joined.query, view, able, strides, groups),
         AggregationWork(*work.tolist()),

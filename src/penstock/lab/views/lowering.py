@@ -157,7 +157,7 @@ def strides_of(able: Mapping[str, Able]) -> tuple[dict[str, int], int]:
 def empty_groups(many: int, lanes: int, stride: int, buckets: int) -> Groups:
     """The query's aggregation set before anything has arrived."""
     return Groups(
-        stride=stride,
+        bucket=np.arange(many) // stride % buckets,
         held=np.zeros(many, np.int64),
         sums=np.zeros((many, lanes), np.int64),
         present=np.zeros((many, lanes), np.int64),
