@@ -123,6 +123,7 @@ ORDER = {
         "layout",
         "charges",
         "shedding",
+        "views",
         "mesh",
         "apparatus",
         "servers",

@@ -31,6 +31,17 @@ PARTLY = {
         "The heuristic’s average error stays within 0.2 % at 10 % of the resources and above",
     ),
     ("an-figure-8-9", "From 50 % down queries that do not gain no longer dilute the average"),
+    ("tl-figure-6", "Early plans are always better than LAP while the window is varied"),
+    ("tl-figure-6", "The model’s curves are those of what is counted"),
+    (
+        "tl-figure-8",
+        "With a larger window late plans take more in proportion, early ones hardly more",
+    ),
+    ("tl-figure-8", "The model’s curves are those of what is counted"),
+    (
+        "tl-figure-9",
+        "With a larger window late plans take more in proportion, early ones hardly more",
+    ),
     ("go-table-6", "The model’s costs are what nested loops compare when run"),
     ("go-figure-2", "The model’s costs are what the loops compare when run"),
     (

@@ -102,9 +102,10 @@ def _by_cardinality(problem: Problem, plan: Plan) -> float | None:
 
 
 def _sets(problem: Problem, plan: Plan, x: Sequence[float]) -> dict[str, float]:
-    """The rows that the inputs aggregated early are folded to."""
+    """The rows that the inputs aggregated early are folded to, those of ROWS windows and tables at
+    one time."""
     return {
-        flow.alias: flow.window * (fraction if flow.shrinks else 1.0)
+        flow.alias: flow.window * fraction if flow.shrinks else flow.occupied or flow.window
         for flow, fraction in zip(problem.inputs, x, strict=True)
         if flow.alias in plan.early
     }

@@ -76,7 +76,7 @@ def refuse_shedding(problem: Problem, chosen: Alternative) -> None:
         raise PlanError(
             f"no plan fits: {chosen.estimate.utilization:.3g} of "
             f"{capacity:g} is needed even when all that can be is shed",
-            hint="give it more capacity, or a longer rows_warmup",
+            hint=_larger(problem),
         )
 
 
@@ -107,3 +107,11 @@ def _is_connected(problem: Problem, one: str, other: str) -> bool:
         for link in links:
             reached |= link if link & reached else 0
     return bool(reached & target)
+
+
+def _larger(problem: Problem) -> str:
+    """What to give a query that no shedding is enough for; views over ROWS windows join whole
+    windows at each evaluation, whatever is shed."""
+    if problem.query.view is not None and problem.query.is_sequenced:
+        return "give it more capacity, a longer EVERY, or smaller ROWS windows"
+    return "give it more capacity, or a longer rows_warmup"

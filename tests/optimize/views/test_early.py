@@ -192,12 +192,12 @@ def test_blocks_and_landmarks_hold_one_set() -> None:
     ("window", "every"), [("ROWS 50", "EVERY 1 SECOND"), ("RANGE 10 SECONDS", "")]
 )
 def test_what_does_not_fold(window: str, every: str) -> None:
-    """Tuples of ROWS windows die one by one, and eager views see all tuples apart."""
+    """Tuples of ROWS windows fold where they are joined, and eager views see all tuples apart."""
     problem = problem_of(view(window=window, every=every), 10)
     before, after = problem.inputs[0], with_early(problem, ("A",)).inputs[0]
     assert after.rate == pytest.approx(before.rate, rel=1e-3)
     assert after.window == pytest.approx(before.window, rel=1e-3)
-    assert after.filter_cost > before.filter_cost
+    assert (after.filter_cost > before.filter_cost) == window.startswith("RANGE")
 
 
 def test_only_the_early_inputs_are_folded() -> None:
@@ -272,7 +272,7 @@ def test_only_joins_of_views_have_sets() -> None:
     plain = query_of(
         "SELECT A.g FROM A [NOW], B [NOW] WHERE A.k = B.k", dict.fromkeys("AB", COLUMNS)
     )
-    for query in (plain, view(m=1), view(m=6)):
+    for query in (plain, view(m=1)):
         assert early_sets(problem_of(query, 1000)) == (LATE,)
 
 

@@ -63,7 +63,7 @@ class Sequencer:
         facts, by_tag = sort_out(packets)
         yield from facts
         yield from by_tag.get(READ, ())
-        frontier = self._frontier(facts)
+        frontier, joins = self._frontier(facts), self._joins(facts)
         waiting = {item.alias: self._waiting(item, by_tag) for item in self._inputs}
         released = {a: _split(rows, frontier) for a, rows in waiting.items() if rows is not None}
         numbered = self._number({a: now for a, (now, _) in released.items()})
@@ -71,7 +71,14 @@ class Sequencer:
         for item in self._inputs:
             later = released[item.alias][1] if item.alias in released else None
             yield from self._store(Module.pending(item.alias), later)
-            yield from self._send(item, numbered.get(item.alias))
+            yield from self._send(item, numbered.get(item.alias), joins)
+
+    def _joins(self, facts: list[Packet]) -> bool:
+        """Whether the tuples of ROWS windows are joined: those of a view where a tick is due."""
+        due = self.batch.due
+        if due is None or not self.batch.is_snapshot:
+            return True
+        return not due.span(readings(unpack_facts_for_steps(facts))).is_empty
 
     @property
     def _inputs(self) -> tuple[Input, ...]:
@@ -116,17 +123,17 @@ class Sequencer:
             out[alias] = rows if rusters is None else rusters.released(rows, self.first_number)
         return out
 
-    def _send(self, item: Input, rows: pa.RecordBatch | None) -> Iterator[Packet]:
+    def _send(self, item: Input, rows: pa.RecordBatch | None, joins: bool) -> Iterator[Packet]:
         if isinstance(item.window, RowsWindow):
-            yield from self._send_rows(item, item.window, rows)
+            yield from self._send_rows(item, item.window, rows, joins)
         elif rows is not None and len(rows):
             ends = pa.array(np.full(len(rows), FOREVER))
             yield from self._addressed(item.alias, rows.append_column(END, ends))
 
     def _send_rows(
-        self, item: Input, window: RowsWindow, rows: pa.RecordBatch | None
+        self, item: Input, window: RowsWindow, rows: pa.RecordBatch | None, joins: bool
     ) -> Iterator[Packet]:
-        """The window's old tuples with their ends so far, and the new ones."""
+        """The window's old tuples with their ends so far, and the new ones, if anything `joins`."""
         old = ring_of(self.batch, item.alias)
         batches = old + ([] if rows is None else [with_routes(rows, False)])
         if not batches:
@@ -137,6 +144,8 @@ class Sequencer:
         ends = ends_of(sequence, groups, count, window.count, FOREVER)
         alive = everything.filter(pa.array(ends == FOREVER))
         yield from self._store(Module.ring(item.alias), alive)
+        if not joins:
+            return
         everything = everything.append_column(END, pa.array(ends))
         if self.batch.is_snapshot:
             everything = everything.append_column(UNTIL, pa.array(_deaths(everything, ends)))

@@ -93,13 +93,15 @@ def _folded(problem: Problem, item: Input, flow: Flow, kept: float) -> Flow:
     cells = cells_of(problem.known, item.alias).value
     passing = flow.rate / flow.raw_rate if flow.raw_rate else 0.0
     left = _left(cells, kept * _coming(problem.query, item, flow))
+    # Tuples of ROWS windows are folded where they are joined (`rows_view`), not as they come.
+    folds = 0.0 if isinstance(item.window, RowsWindow) else passing * (1.0 + left)
     return replace(
         flow,
         rate=flow.rate * left,
         window=flow.window * _left(cells, kept * _leaving(problem.query, item, flow)),
         cells=cells,
         occupied=flow.window * _left(cells, kept * flow.window),
-        filter_cost=flow.filter_cost + passing * (1.0 + left) * fold_seconds(problem.known.costs),
+        filter_cost=flow.filter_cost + folds * fold_seconds(problem.known.costs),
     )
 
 

@@ -14,7 +14,7 @@ from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import of_segments, recompute_load
-from penstock.optimize.views.early import LATE, early_sets
+from penstock.optimize.views.early import LATE, MOST_INPUTS, early_sets
 from penstock.plan.default_plan import default_plan
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query import TimeWindow
@@ -27,9 +27,11 @@ RECOMPUTED = "recomputed"
 def recompute_plans(problem: Problem, off: frozenset[str]) -> Iterator[Proposal]:
     """Of every set that keeps little the plan that recomputes the view.
 
-    Rows of ROWS windows have no segments, and where only one stream comes nothing is kept.
+    Rows of ROWS windows have no segments, and where only one stream comes nothing is kept. The few
+    sets that are weighed of many inputs were found by what views take that are kept.
     """
-    if problem.query.is_sequenced or len(problem.query.streams) < 2:
+    is_large = problem.size > MOST_INPUTS
+    if problem.query.is_sequenced or len(problem.query.streams) < 2 or is_large:
         return
     folding = _folding(problem)
     for early in early_sets(problem):
