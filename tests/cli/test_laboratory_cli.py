@@ -69,6 +69,20 @@ def test_a_simulated_clock_charges_inner_rows_too(run: Invoked) -> None:
     assert busy == pytest.approx(inserts / 1_000, abs=0.001)
 
 
+def test_bucket_counts_are_obeyed_and_swept(run: Invoked) -> None:
+    few = run("--eager", "--shed", *("--buckets", "A=2", "--buckets", "B=3", "--buckets", "C=4"))
+    swept = run("--eager", "--shed", "--sweep", "buckets", "--buckets", "A=2", "--buckets", "B=3")
+    assert (few.exit_code, swept.exit_code) == (0, 0), (few.output, swept.output)
+
+    def count(done: Result, kind: str) -> int:
+        found = re.search(rf"([\d,]+) {kind}", done.stderr)
+        assert found is not None, done.stderr
+        return int(found.group(1).replace(",", ""))
+
+    assert count(few, "compares") > count(run("--eager", "--shed"), "compares")
+    assert count(swept, "sweeps") > count(few, "sweeps")
+
+
 def test_a_filter_that_takes_time_is_charged(tmp_path: Path) -> None:
     """300 tuples of half a millisecond each, of which nobody waits for one."""
     (tmp_path / "one.cql").write_text(

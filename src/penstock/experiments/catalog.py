@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from penstock.errors import UsageError
 from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
-from penstock.experiments.multi_join import laziness, orders, scaling
+from penstock.experiments.multi_join import buckets, laziness, orders, scaling, sustained
 from penstock.experiments.rate_based import five_way, selections, three_way
 from penstock.experiments.sliding_windows import example_1, gain, heuristic_error, need
 
@@ -23,8 +23,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     orders.TABLE_5,
     orders.TABLE_6,
     orders.TABLE_7,
+    sustained.EXPERIMENT,
     scaling.EXPERIMENT,
     laziness.EXPERIMENT,
+    buckets.EXPERIMENT,
 )
 """By paper, in the order of its figures."""
 
