@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
+from penstock.errors import PlanError
 
 STREAM = """
 CREATE STREAM {name} (k BIGINT, j BIGINT, t TIMESTAMP)
@@ -81,6 +82,27 @@ def test_bucket_counts_are_obeyed_and_swept(run: Invoked) -> None:
 
     assert count(few, "compares") > count(run("--eager", "--shed"), "compares")
     assert count(swept, "sweeps") > count(few, "sweeps")
+
+
+def test_little_memory_is_obeyed_and_too_little_refused(tmp_path: Path) -> None:
+    """Windows of 100 tuples with one key, two in B's: 8,000 bytes."""
+    (tmp_path / "query.cql").write_text(SCRIPT)
+    costs = "[costs]\ninsert = 1e-8\nprobe = 1e-8\ncompare = 6e-9\nhash = 3e-9\n"
+
+    def penstock(memory: int) -> Result:
+        (tmp_path / "stats.toml").write_text(
+            f"memory = {memory}\n" + STATS.split("[costs]", maxsplit=1)[0] + costs
+        )
+        stats = ("--stats", str(tmp_path / "stats.toml"))
+        common = ("--engine", "local", "--sink", "noop", "--eager")
+        return CliRunner().invoke(app, ["run", str(tmp_path / "query.cql"), *common, *stats])
+
+    enough, little, none = (penstock(memory) for memory in (1_000_000, 8_000, 7_999))
+    assert (enough.exit_code, little.exit_code) == (0, 0), (enough.output, little.output)
+    assert ", 0 probes" in little.stderr
+    assert ", 0 probes" not in enough.stderr
+    assert isinstance(none.exception, PlanError)
+    assert "a memory of 7.999 kB does not hold the windows, which take 8 kB" in str(none.exception)
 
 
 def test_a_filter_that_takes_time_is_charged(tmp_path: Path) -> None:

@@ -25,6 +25,11 @@ def search_notes(plans: Plans, context: Context) -> Iterator[str]:
         yield "of so many inputs only the trees of little work were weighed for the goal"
     if options.estimator == "cardinality":
         yield from _by_rates(plans, context)
+    if problem.known.memory is not None and options.engine != "laboratory":
+        yield (
+            "memory decides about indexes in the laboratory only: this engine searches sorted "
+            "chunks, which need none, and keeps its state in files"
+        )
 
 
 def _by_rates(plans: Plans, context: Context) -> Iterator[str]:

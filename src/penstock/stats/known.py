@@ -69,3 +69,6 @@ class Known:
     handling: Mapping[Group, Figure] = field(default_factory=dict)
     """Seconds that each arrival takes, beyond `costs`, at the join where the inputs of an equality
     come together (V&N: handling cost), as far as they are given."""
+
+    memory: float | None = None
+    """Bytes for windows, indexes and inner results; None if there is no limit."""

@@ -83,18 +83,18 @@ def _driver_comparisons(problem: Problem, driver: str, loops: Sequence[str], tau
 
 
 def by_bucket_size(problem: Problem, buckets: Mapping[str, int]) -> Orders:
-    """Reference: descending selectivity for hashed windows, by the size of a bucket (G&O §5.3).
+    """Descending selectivity for hashed windows, by the size of a bucket (G&O §5.3).
 
-    No plan is proposed by it.
+    It is for limited memory, where buckets are few.
     """
     sizes = [flow.window / buckets.get(flow.alias, 1) for flow in problem.inputs]
     return _orders(problem, "hash", sizes)
 
 
 def hashed_innermost(problem: Problem, hashed: Collection[str]) -> Orders:
-    """Reference: windows that are not hashed first, then those that are (G&O §5.4: hybrid).
+    """Windows that are not hashed first, then those that are (G&O §5.4: hybrid).
 
-    No plan is proposed by it.
+    It is for limited memory, where not all can be hashed.
     """
     aliases = problem.query.aliases
     return tuple(

@@ -13,6 +13,7 @@ from penstock.plan.explain.joins import JoinFigures
 from penstock.plan.explain.mesh import as_data, search_data
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.representative import representative
 from penstock.plan.text.parse import render_plan
@@ -63,8 +64,16 @@ def _chosen(figures: Figures) -> dict[str, Any]:
         "early_aggregation": list(chosen.plan.early),
         **_sets(figures),
         **_estimate(chosen),
-        "physical": asdict(figures.decision.physical),
+        "physical": _physical(figures.decision.physical),
     }
+
+
+def _physical(physical: Physical) -> dict[str, Any]:
+    """The physical choices; those of memory only where it is limited."""
+    choices = asdict(physical)
+    if physical.memory is None:
+        del choices["memory"]
+    return choices
 
 
 def _orders(plan: Plan) -> dict[str, list[str]]:
