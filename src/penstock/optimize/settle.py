@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from penstock.optimize.estimate import estimate, with_drops
-from penstock.optimize.joins.ordering import lazier
+from penstock.optimize.joins.lazy_orders import lazier, lazily
 from penstock.optimize.joins.physical import physical_choices, with_methods
 from penstock.optimize.memory.limit import Fitted, fitted
 from penstock.optimize.mesh.plans import fallback_notes
@@ -17,11 +17,12 @@ from penstock.optimize.model.statistics_used import guesses, inputs_of, statisti
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.preference import Context, Plans, Reason
 from penstock.optimize.refusals import refuse_shedding
-from penstock.optimize.remarks import search_notes
+from penstock.optimize.remarks import lazy_notes, search_notes
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.explain.quantity import bytes_text
 from penstock.plan.mesh import MeshJoin
 from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
 from penstock.query.goal import Steady
 
@@ -34,7 +35,6 @@ def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decisio
     is_shed = options.sheds and exact.estimate.needed > known.capacity.value
     chosen = _with_drop_boxes(problem, options, exact, is_shed)
     others = context.ranking.sorted(_others(plans, fit))
-    physical = physical_choices(problem, chosen.plan, chosen.estimate, options.engine)
     return Decision(
         goal=options.goal,
         capacity=known.capacity.value,
@@ -44,12 +44,27 @@ def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decisio
         statistics=statistics_used(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
-        physical=physical if fit is None else fit.obeyed(physical),
+        physical=_physical(chosen, fit, context),
         is_forced=options.plan is not None,
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
-        notes=(*known.notes, *_mesh_notes(plans[0], others), *search_notes(plans, context)),
+        notes=(
+            *known.notes,
+            *_mesh_notes(plans[0], others),
+            *search_notes(plans, context),
+            *lazy_notes(chosen.plan, context),
+        ),
     )
+
+
+def _physical(chosen: Alternative, fit: Fitted | None, context: Context) -> Physical:
+    """The physical choices, with the memory and the τ that the plan is for."""
+    problem, options, plan = context.problem, context.options, chosen.plan
+    choices = physical_choices(problem, plan, chosen.estimate, options.engine)
+    choices = choices if fit is None else fit.obeyed(choices)
+    if isinstance(plan, MultiwayJoin) and options.engine == "laboratory" and options.interval:
+        choices = replace(choices, lazy=lazily(problem, plan, options.interval))
+    return choices
 
 
 def _as_it_runs(best: Alternative, context: Context) -> Alternative:

@@ -17,14 +17,25 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Lazily:
+    """Joins every `tau` seconds, their work as a part of what joining each tuple as it comes takes,
+    and the streams whose new tuples are not the outermost loop (`behind`)."""
+
+    tau: float
+    work: float
+    behind: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Physical:
     """Buckets of each hashed input's table, seconds between two cleanings of the windows, and the
     shortest interval (τ, seconds) of re-execution that keeps up: 0 is eager, None is none.
 
-    `memory` is there where memory is limited.
+    `memory` is there where memory is limited, `lazy` where the plan is for joins every so often.
     """
 
     buckets: Mapping[str, int]
     expiration: float
     interval: float | None
     memory: Memory | None = None
+    lazy: Lazily | None = None

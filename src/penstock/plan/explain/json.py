@@ -69,11 +69,10 @@ def _chosen(figures: Figures) -> dict[str, Any]:
 
 
 def _physical(physical: Physical) -> dict[str, Any]:
-    """The physical choices; those of memory only where it is limited."""
+    """The physical choices; of memory and joins every so often only where there are such."""
     choices = asdict(physical)
-    if physical.memory is None:
-        del choices["memory"]
-    return choices
+    rare = ("memory", "lazy")
+    return {name: choice for name, choice in choices.items() if name not in rare or choice}
 
 
 def _orders(plan: Plan) -> dict[str, list[str]]:
