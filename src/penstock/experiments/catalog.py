@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from penstock.errors import UsageError
 from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
-from penstock.experiments.multi_join import buckets, laziness, orders, scaling, sustained
+from penstock.experiments.multi_join import buckets, laziness, on_spark, orders, scaling, sustained
 from penstock.experiments.rate_based import five_way, selections, three_way
 from penstock.experiments.sliding_windows import example_1, gain, heuristic_error, need
 
@@ -27,6 +27,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     scaling.EXPERIMENT,
     laziness.EXPERIMENT,
     buckets.EXPERIMENT,
+    on_spark.EXPERIMENT,
 )
 """By paper, in the order of its figures."""
 
