@@ -84,6 +84,7 @@ ORDER = {
         "joins",
         "estimate",
         "views",
+        "memory",
         "mesh",
         "goals",
         "propose",

@@ -373,6 +373,9 @@ def test_rubbish_for_the_planner(
         ("--every", RUBBISH),
         ("--expire", RUBBISH),
         ("--cost", RUBBISH),
+        ("--buckets", RUBBISH),
+        ("--buckets", "a=0"),
+        ("--sweep", RUBBISH),
         ("--conf", RUBBISH),
         ("--conf", "=x"),
         ("--engine", RUBBISH),
@@ -381,7 +384,7 @@ def test_rubbish_for_the_planner(
 def test_rubbish_for_a_run(option: str, value: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "query.cql"
     path.write_text(text)
-    more = ["--eager"] if option in ("--expire", "--cost") else []
+    more = ["--eager"] if option in ("--expire", "--cost", "--buckets") else []
     done = CliRunner().invoke(app, ["run", str(path), "--engine", "local", *more, option, value])
     assert isinstance(done.exception, PenstockError | SystemExit), done.exception
     shown = done.stderr if isinstance(done.exception, SystemExit) else str(done.exception)

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
+from penstock.errors import PlanError
 
 STREAM = """
 CREATE STREAM {name} (k BIGINT, j BIGINT, t TIMESTAMP)
@@ -67,6 +68,41 @@ def test_a_simulated_clock_charges_inner_rows_too(run: Invoked) -> None:
     tuples, inserts, busy = (float(number.replace(",", "")) for number in counts.groups())
     assert inserts > tuples
     assert busy == pytest.approx(inserts / 1_000, abs=0.001)
+
+
+def test_bucket_counts_are_obeyed_and_swept(run: Invoked) -> None:
+    few = run("--eager", "--shed", *("--buckets", "A=2", "--buckets", "B=3", "--buckets", "C=4"))
+    swept = run("--eager", "--shed", "--sweep", "buckets", "--buckets", "A=2", "--buckets", "B=3")
+    assert (few.exit_code, swept.exit_code) == (0, 0), (few.output, swept.output)
+
+    def count(done: Result, kind: str) -> int:
+        found = re.search(rf"([\d,]+) {kind}", done.stderr)
+        assert found is not None, done.stderr
+        return int(found.group(1).replace(",", ""))
+
+    assert count(few, "compares") > count(run("--eager", "--shed"), "compares")
+    assert count(swept, "sweeps") > count(few, "sweeps")
+
+
+def test_little_memory_is_obeyed_and_too_little_refused(tmp_path: Path) -> None:
+    """Windows of 100 tuples with one key, two in B's: 8,000 bytes."""
+    (tmp_path / "query.cql").write_text(SCRIPT)
+    costs = "[costs]\ninsert = 1e-8\nprobe = 1e-8\ncompare = 6e-9\nhash = 3e-9\n"
+
+    def penstock(memory: int) -> Result:
+        (tmp_path / "stats.toml").write_text(
+            f"memory = {memory}\n" + STATS.split("[costs]", maxsplit=1)[0] + costs
+        )
+        stats = ("--stats", str(tmp_path / "stats.toml"))
+        common = ("--engine", "local", "--sink", "noop", "--eager")
+        return CliRunner().invoke(app, ["run", str(tmp_path / "query.cql"), *common, *stats])
+
+    enough, little, none = (penstock(memory) for memory in (1_000_000, 8_000, 7_999))
+    assert (enough.exit_code, little.exit_code) == (0, 0), (enough.output, little.output)
+    assert ", 0 probes" in little.stderr
+    assert ", 0 probes" not in enough.stderr
+    assert isinstance(none.exception, PlanError)
+    assert "a memory of 7.999 kB does not hold the windows, which take 8 kB" in str(none.exception)
 
 
 def test_a_filter_that_takes_time_is_charged(tmp_path: Path) -> None:

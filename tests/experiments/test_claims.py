@@ -21,6 +21,9 @@ FAILS = {
         "For long intervals lazy is the worst, and naive nearly as good as general "
         "(a fast fourth stream, counted)",
     ),
+    ("go-table-8", "Longer intervals sustain less (hash)"),
+    ("go-figure-4", "The more buckets, the longer the best τ (counted)"),
+    ("go-figure-4", "Too large a table hurts: with 1 to slow, 8 buckets a window are the best"),
 }
 PARTLY = {
     ("vn-table-6", "When all results are there, by rates"),
@@ -47,6 +50,13 @@ PARTLY = {
     (
         "go-figure-3",
         "General lazy loops are never worse than the others (a fast fourth stream, counted)",
+    ),
+    ("go-table-8", "By how much hash tables of five buckets sustain more than nested loops"),
+    ("go-figure-4", "Where the best τ lies (counted)"),
+    ("go-figure-4", "More buckets for the fast stream sustain more than equal tables (5 to slow)"),
+    (
+        "go-figure-4",
+        "10 to slow sustains less than 5 to slow, and more once there are more buckets",
     ),
 }
 

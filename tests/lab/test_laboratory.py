@@ -44,7 +44,8 @@ def test_every_plan_and_mode_gives_the_results_of_the_reference(seed: int) -> No
     expiration = rng.choice((0, 0, 2 * SECOND, 60 * SECOND))
     buckets = {alias: rng.choice((1, 2, 5)) for alias in case.query.aliases if rng.random() < 0.3}
     plan = random_plan(rng, case.query)
-    outcome = run(plan, tables_of(case), mode, expiration, buckets=buckets)
+    by_bucket = rng.random() < 0.5
+    outcome = run(plan, tables_of(case), mode, expiration, buckets=buckets, by_bucket=by_bucket)
     assert canonical(rows_of(outcome)) == canonical(answer(case.query, case.batches))
     assert outcome.work.results == len(outcome.results)
     assert (np.diff(outcome.produced_at) >= 0).all()
@@ -131,6 +132,29 @@ def test_lazy_expiration_keeps_dead_tuples_longer_and_looks_at_them() -> None:
     assert lazy.work.compares > eager.work.compares
     assert lazy.work.sweeps < eager.work.sweeps
     assert sum(lazy.peaks.values()) > sum(eager.peaks.values())
+
+
+def test_a_sweep_looks_at_the_buckets_of_hashed_windows_and_once_at_others() -> None:
+    case, counts = common_case(), {"A": 3, "B": 5, "C": 7, "D": 11}
+    plain, hashed, hybrid = (
+        run_algorithm(name, case, buckets=counts, by_bucket=by_bucket)
+        for name, by_bucket in (("eager hash", False), ("eager hash", True), ("hybrid", True))
+    )
+    assert plain.work.sweeps == 4 * plain.work.tuples
+    assert hashed.work.sweeps == (3 + 5 + 7 + 11) * hashed.work.tuples
+    assert hybrid.work.sweeps == (1 + 1 + 7 + 11) * hybrid.work.tuples
+    assert hashed.work.compares == plain.work.compares
+
+
+def test_rarer_cleaning_looks_at_fewer_buckets_and_more_tuples() -> None:
+    case, counts = common_case(), dict.fromkeys(GLOBAL, 8)
+    often, rarely = (
+        run_algorithm("eager hash", case, expiration=each, buckets=counts, by_bucket=True)
+        for each in (0, 20 * SECOND)
+    )
+    assert canonical(rows_of(often)) == canonical(rows_of(rarely))
+    assert rarely.work.sweeps < often.work.sweeps
+    assert rarely.work.compares > often.work.compares
 
 
 def test_rows_windows_hold_their_count() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.durations import positive_duration
 from penstock.cli.plan_options import (
     ALL_KINDS,
     Capacity,
@@ -28,6 +30,9 @@ from penstock.cli.plan_options import (
 from penstock.engines import EngineName
 from penstock.errors import SinkError
 from penstock.plan.explain import Format
+
+if TYPE_CHECKING:
+    from penstock.api import ContinuousQuery
 
 
 def explain(
@@ -51,6 +56,9 @@ def explain(
     engine: Annotated[
         EngineName, typer.Option(help="Whose measured costs to reckon with.")
     ] = "spark",
+    every: Annotated[
+        str | None, typer.Option(help="Plan for joins every so often, e.g. 5s (laboratory).")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Write to this file instead of stdout.")
     ] = None,
@@ -62,11 +70,21 @@ def explain(
         estimator=estimator,
         mesh=mesh,
     )
-    text = planned_query(file, wanted, engine).explain(format, alternatives)
+    query = planned_query(file, wanted, engine)
+    if every is not None:
+        query = _joined_every(query, every)
+    text = query.explain(format, alternatives)
     if output is None:
         sys.stdout.write(text)
     else:
         _write(output, text)
+
+
+def _joined_every(query: ContinuousQuery, every: str) -> ContinuousQuery:
+    if query.options.engine != "laboratory":
+        raise typer.BadParameter("only --engine laboratory joins so", param_hint="--every")
+    interval = positive_duration(every, "--every")
+    return replace(query, options=replace(query.options, interval=interval.seconds))
 
 
 def _write(path: Path, text: str) -> None:

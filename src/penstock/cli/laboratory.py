@@ -32,6 +32,8 @@ class Laboratory:
     expire: str | None
     costs: list[str] | None
     servers: Servers | None = None
+    buckets: tuple[str, ...] = ()
+    by_bucket: bool = False
 
 
 def run_in_laboratory(
@@ -58,10 +60,23 @@ def run_in_laboratory(
         mode,
         expiration=expiration.micros,
         clock=clock,
-        buckets=physical.buckets,
+        buckets={**physical.buckets, **_buckets(laboratory.buckets, query)},
+        by_bucket=laboratory.by_bucket,
         overwrite=overwrite,
     )
     _report(outcome, is_simulated=isinstance(clock, SimulatedClock))
+
+
+def _buckets(texts: tuple[str, ...], query: ContinuousQuery) -> dict[str, int]:
+    """The bucket counts that were given, `A=16`, by alias."""
+    given = {}
+    for text in texts:
+        alias, _, count = text.partition("=")
+        if alias not in query.query.aliases or not count.isdecimal() or int(count) < 1:
+            hint = f"ALIAS=COUNT with one of {', '.join(query.query.aliases)}, from 1 on"
+            raise typer.BadParameter(f"{text!r} is not {hint}", param_hint="--buckets")
+        given[alias] = int(count)
+    return given
 
 
 def _clock(texts: list[str] | None, servers: Servers | None, known: Known) -> Clock:

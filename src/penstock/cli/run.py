@@ -85,6 +85,14 @@ def run(
     expire: Annotated[
         str | None, typer.Option(help="Laboratory: clean windows this often; default: planned.")
     ] = None,
+    buckets: Annotated[
+        list[str] | None,
+        typer.Option(help="Laboratory: buckets of a window, A=16; may be repeated."),
+    ] = None,
+    sweep: Annotated[
+        Literal["windows", "buckets"],
+        typer.Option(help="Laboratory: what cleaning looks at: each window, or each bucket."),
+    ] = "windows",
     cost: Annotated[
         list[str] | None,
         typer.Option(
@@ -102,7 +110,9 @@ def run(
         sink, checkpoint, trigger, available_now, drain, overwrite, partitions, replan, delay
     )
     session = Session(master, dict(map(setting, conf or [])))
-    laboratory = Laboratory(None if eager else every, expire, cost, servers)
+    laboratory = Laboratory(
+        None if eager else every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets"
+    )
     wanted = Planning(
         *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
         servers=servers or "shared",

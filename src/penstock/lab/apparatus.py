@@ -113,11 +113,13 @@ def set_up(
     buckets: Mapping[str, int],
     traced: bool = False,
     clock: SimulatedClock | None = None,
+    by_bucket: bool = False,
 ) -> Apparatus:
     """Shed and order the tuples, find their lifetimes, and lay out windows and loops or paths.
 
     Where it is `traced`, a tree keeps what every inner row was made of. What predicates take by
-    themselves is charged to the `clock`, if there is one.
+    themselves is charged to the `clock`, if there is one. Windows are cleaned `by_bucket`, or each
+    at once.
     """
     if traced:
         _refuse_tracing(plan)
@@ -130,7 +132,8 @@ def set_up(
     columns = Columns(layout, inside)
     starts = np.cumsum([0, *(len(kept[alias]) for alias in plan.query.aliases)])[:-1]
     own = NOTHING if clock is None else clock.own
-    parts = _Parts(columns, lives, codes, _bucket_counts(lives, buckets), starts, own)
+    counts = _bucket_counts(lives, buckets)
+    parts = _Parts(columns, lives, codes, counts, starts, own, by_bucket)
     windows, machine = _build(plan, parts, len(times), traced)
     bounds = block_bounds(mode, times)
     return Apparatus(
@@ -240,9 +243,12 @@ class _Parts:
     own: OwnCosts
     """What filters take by themselves."""
 
+    by_bucket: bool
+    """Whether cleaning looks at every bucket."""
+
     def windows(self, hashed: Sequence[Table]) -> Windows:
         """Empty windows with these hash tables."""
-        return self.columns.windows(hashed, self.lives, self.codes, self.sizes)
+        return self.columns.windows(hashed, self.lives, self.codes, self.sizes, self.by_bucket)
 
     def filled(self, hashed: Sequence[Table]) -> Windows:
         """Windows with these hash tables, and the rows of tables in them."""

@@ -20,9 +20,10 @@ class Work:
     """How much was done of each kind, in the order in which the kernel counts.
 
     `tuples` arrived; of these, those that can join at all were inserted, and so were the inner rows
-    of a tree. A sweep is one look at one window for rows to expire, a probe is one bucket looked
-    up, a compare is one row looked at in a loop. Everything that comes to a join of a tree is
-    inserted there once: the costs of moving it and of hashing it go with inserts and probes.
+    of a tree. A sweep is one look at one window for rows to expire, or at one of its buckets where
+    windows are cleaned by bucket; a probe is one bucket looked up, a compare is one row looked at
+    in a loop. Everything that comes to a join of a tree is inserted there once: the costs of moving
+    it and of hashing it go with inserts and probes.
     """
 
     tuples: int

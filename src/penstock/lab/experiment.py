@@ -53,6 +53,7 @@ def run_experiment(
     expiration: int = 0,
     clock: Clock,
     buckets: Mapping[str, int] | None = None,
+    by_bucket: bool = False,
     overwrite: bool = False,
 ) -> Outcome:
     """Run a plan over all there is, eagerly or lazily, and write its results.
@@ -63,7 +64,8 @@ def run_experiment(
     _refuse_view(plan.query)
     mark = new_mark()
     prepare(sink, mark, is_new=True, overwrite=overwrite)
-    outcome = run(plan, read_all(plan.query, contents_of(plan)), mode, expiration, clock, buckets)
+    tuples = read_all(plan.query, contents_of(plan))
+    outcome = run(plan, tuples, mode, expiration, clock, buckets, by_bucket)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         staging = staging_of(sink, Store(Place.of(folder)), mark)
         writer = PartWriter(staging, plan.query)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from penstock.optimize.estimate import estimate, with_drops
-from penstock.optimize.joins.ordering import lazier
+from penstock.optimize.joins.lazy_orders import lazier, lazily
 from penstock.optimize.joins.physical import physical_choices, with_methods
+from penstock.optimize.memory.limit import Fitted, fitted
 from penstock.optimize.mesh.plans import fallback_notes
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.flow import DEFAULT_HORIZON
@@ -16,35 +17,54 @@ from penstock.optimize.model.statistics_used import guesses, inputs_of, statisti
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.preference import Context, Plans, Reason
 from penstock.optimize.refusals import refuse_shedding
-from penstock.optimize.remarks import search_notes
+from penstock.optimize.remarks import lazy_notes, search_notes
 from penstock.plan.decision import Alternative, Decision
+from penstock.plan.explain.quantity import bytes_text
 from penstock.plan.mesh import MeshJoin
 from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
+from penstock.query.goal import Steady
 
 
 def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decision:
     """The decision for the first of the plans, for the given reasons."""
     problem, options, known = context.problem, context.options, context.problem.known
-    exact = _as_it_runs(plans[0], context)
+    fit = fitted(problem, options, _by_preference(plans, context))
+    exact = _as_it_runs(plans[0], context) if fit is None else _as_it_fits(fit, plans, context)
     is_shed = options.sheds and exact.estimate.needed > known.capacity.value
     chosen = _with_drop_boxes(problem, options, exact, is_shed)
-    others = context.ranking.sorted(plans[1:])
+    others = context.ranking.sorted(_others(plans, fit))
     return Decision(
         goal=options.goal,
         capacity=known.capacity.value,
         chosen=chosen,
         others=tuple(others),
-        reason="; ".join(why(exact) for why in reasons) + _budget_text(problem.effort),
+        reason=_reason(reasons, exact, fit, options) + _budget_text(problem.effort),
         statistics=statistics_used(known),
         inputs=inputs_of(problem),
         horizon=DEFAULT_HORIZON if known.horizon is None else known.horizon,
-        physical=physical_choices(problem, chosen.plan, chosen.estimate, options.engine),
+        physical=_physical(chosen, fit, context),
         is_forced=options.plan is not None,
         is_shed=is_shed,
         rests_on_guesses=bool(guesses(known)),
-        notes=(*known.notes, *_mesh_notes(plans[0], others), *search_notes(plans, context)),
+        notes=(
+            *known.notes,
+            *_mesh_notes(plans[0], others),
+            *search_notes(plans, context),
+            *lazy_notes(chosen.plan, context),
+        ),
     )
+
+
+def _physical(chosen: Alternative, fit: Fitted | None, context: Context) -> Physical:
+    """The physical choices, with the memory and the τ that the plan is for."""
+    problem, options, plan = context.problem, context.options, chosen.plan
+    choices = physical_choices(problem, plan, chosen.estimate, options.engine)
+    choices = choices if fit is None else fit.obeyed(choices)
+    if isinstance(plan, MultiwayJoin) and options.engine == "laboratory" and options.interval:
+        choices = replace(choices, lazy=lazily(problem, plan, options.interval))
+    return choices
 
 
 def _as_it_runs(best: Alternative, context: Context) -> Alternative:
@@ -60,6 +80,37 @@ def _as_it_runs(best: Alternative, context: Context) -> Alternative:
     if plan is best.plan and best.estimate.output_rate > found.output_rate:
         found = best.estimate
     return Alternative(plan, found, best.found_by)
+
+
+def _as_it_fits(fit: Fitted, plans: Plans, context: Context) -> Alternative:
+    """The plan that fits into the memory, with its estimate."""
+    problem, options, plan = context.problem, context.options, fit.plan
+    if isinstance(plan, MultiwayJoin) and options.interval is not None and options.plan is None:
+        plan = lazier(problem, plan, options.interval)
+    found = estimate(problem, plan, options.goal, sheds=options.sheds)
+    by = next(each.found_by for each in plans if each.plan is fit.indexed.source)
+    return Alternative(plan, fit.charged(found), (fit.indexed.rule,) if fit.indexed.rule else by)
+
+
+def _by_preference(plans: Plans, context: Context) -> list[Plan]:
+    return [each.plan for each in (plans[0], *context.ranking.sorted(plans[1:]))]
+
+
+def _others(plans: Plans, fit: Fitted | None) -> Plans:
+    """The plans but the one that was chosen, in the order of its visits or another."""
+    if fit is None:
+        return plans[1:]
+    return [each for each in plans if each.plan is not fit.indexed.source]
+
+
+def _reason(
+    reasons: Sequence[Reason], exact: Alternative, fit: Fitted | None, options: PlanOptions
+) -> str:
+    if fit is None:
+        return "; ".join(why(exact) for why in reasons)
+    what = "least work" if isinstance(options.goal, Steady) else f"best for {options.goal}"
+    limit = bytes_text(fit.memory.limit)
+    return f"{what} of the plans that fit into a memory of {limit}, with their indexes"
 
 
 def _for_laboratory(problem: Problem, plan: Plan, interval: float | None) -> Plan:

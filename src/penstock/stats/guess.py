@@ -54,6 +54,7 @@ def complete(
         capacity=given.capacity or Figure(1.0, "guessed", rule="one core"),
         rows_warmup=DEFAULT_WARMUP if given.rows_warmup is None else given.rows_warmup,
         horizon=given.horizon,
+        memory=given.memory,
         distinct={alias: figures.distinct for alias, figures in given.streams.items()},
         training=given.training,
         untrained=given.untrained,

@@ -72,3 +72,6 @@ class Known:
 
     windows: Mapping[str, WindowCosts] = field(default_factory=dict)
     """Costs of single inputs' windows, by alias, as far as they are given instead of `costs`."""
+
+    memory: float | None = None
+    """Bytes for windows, indexes and inner results; None if there is no limit."""

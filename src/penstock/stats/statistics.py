@@ -52,7 +52,7 @@ class Statistics:
 
     `groups` are how selective equal keys are, `handling` the seconds that an arrival takes at the
     join that decides them. `untrained` says why streams have no training, `notes` are remarks for
-    who reads the figures.
+    who reads the figures. `memory` is bytes.
     """
 
     query: Query
@@ -67,6 +67,7 @@ class Statistics:
     untrained: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
     handling: Mapping[Group, Figure] = field(default_factory=dict)
+    memory: float | None = None
 
     def stream(self, alias: str) -> StreamFigures:
         """The figures that are given for one input."""

@@ -81,6 +81,16 @@ def test_settings_are_read(given: Statistics) -> None:
     assert given.costs == Costs("declared", join=0.0005)
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4096", 4096.0), ("'64 kB'", 64e3), ("'1.5MiB'", 1.5 * 2**20), ("'2 KiB'", 2048.0)],
+)
+def test_memory_is_bytes_or_has_a_unit_and_is_written_again(text: str, size: float) -> None:
+    read = loads(f"memory = {text}\n", asked())
+    assert read.memory == size
+    assert loads(dump(read), asked()).memory == size
+
+
 def test_streams_are_found_by_alias_or_by_stream_in_any_case(given: Statistics) -> None:
     assert given.streams["A"].rate == declared(10.0)
     assert given.streams["A"].distinct == {"a": declared(500.0)}

@@ -50,6 +50,7 @@ def given_of(known: Known) -> Statistics:
         capacity=_given(known.capacity),
         rows_warmup=known.rows_warmup,
         horizon=known.horizon,
+        memory=known.memory,
         training=known.training,
         untrained=known.untrained,
     )

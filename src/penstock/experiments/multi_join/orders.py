@@ -19,12 +19,12 @@ from penstock.papers.multi_join import multiway_cost
 Costs = Mapping[str, float]
 """Comparisons/s by the digits of an order: 1234 is S1 S2 S3 S4."""
 
-_TABLE_5 = setting_of([(10, 100, 500), (1, 100, 50), (1, 200, 40), (3, 100, 5)])
+TABLE_5_STREAMS = setting_of([(10, 100, 500), (1, 100, 50), (1, 200, 40), (3, 100, 5)])
 _TABLE_6 = setting_of([(100, 100, 200), (1, 100, 200), (1, 100, 20), (3, 100, 2)])
 _TABLE_7 = setting_of([(11, 100, 200), (10, 100, 100), (1, 100, 65), (1, 100, 20)])
 
 _GIVEN: dict[int, tuple[Setting, Costs]] = {
-    5: (_TABLE_5, {"1234": 16_000, "2134": 19_600}),
+    5: (TABLE_5_STREAMS, {"1234": 16_000, "2134": 19_600}),
     6: (_TABLE_6, {"2134": 80_400, "2314": 123_150, "2341": 248_450, "1234": 120_000}),
     7: (
         _TABLE_7,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,10 +13,11 @@ import pyarrow.compute as pc
 from penstock.duration import MICROS
 from penstock.engine.rows.columns import TS
 from penstock.experiments.setting.streams import Stream, tuples_of
+from penstock.lab.clock import Work
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager, Lazy, Mode
 from penstock.papers.multi_join import Match, Windows, common_attribute, time_window
-from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
+from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder
 from penstock.query import (
     Column,
     DataType,
@@ -31,6 +33,8 @@ from penstock.query import (
 Loops = Mapping[str, Sequence[str]]
 """The loops for the new tuples of each stream, from the outermost to the innermost."""
 
+NOT_HASHED: Mapping[str, int] = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -44,7 +48,14 @@ class Setting:
 
     @property
     def windows(self) -> Windows:
-        return {name: time_window(rate, time) for name, (rate, time, _) in self.streams.items()}
+        return self.hashed(NOT_HASHED)
+
+    def hashed(self, buckets: Mapping[str, int]) -> Windows:
+        """The windows with hash tables of so many buckets."""
+        return {
+            name: time_window(rate, time, buckets.get(name, 1))
+            for name, (rate, time, _) in self.streams.items()
+        }
 
     @property
     def match(self) -> Match:
@@ -75,17 +86,33 @@ def in_place(order: Sequence[str]) -> Loops:
 
 
 def counted(setting: Setting, loops: Loops, seconds: float, tau: float = 0.0) -> float:
-    """Comparisons/s in the laboratory over so many seconds, once all windows are full.
+    """Comparisons/s of nested loops in the laboratory; see `worked`."""
+    return worked(setting, loops, seconds, tau).compares / seconds
 
-    They are nested loops; with τ, tuples are joined and expired so often.
+
+def worked(
+    setting: Setting,
+    loops: Loops,
+    seconds: float,
+    tau: float = 0.0,
+    buckets: Mapping[str, int] = NOT_HASHED,
+) -> Work:
+    """The work of the laboratory in so many seconds, once all windows are full.
+
+    With τ, tuples are joined and expired so often. Windows with more than one bucket are hashed,
+    and cleaned bucket by bucket, the others are looked through.
     """
     start = setting.longest + tau
     tuples = _tuples(setting, start + seconds)
     mode: Mode = Lazy(round(tau * MICROS)) if tau else Eager()
-    plan, early = _plan(setting, loops), pc.field(TS) < round(start * MICROS)
-    whole = run(plan, tuples, mode).work.compares
-    before = run(plan, {name: t.filter(early) for name, t in tuples.items()}, mode).work.compares
-    return (whole - before) / seconds
+    plan, early = _plan(setting, loops, buckets), pc.field(TS) < round(start * MICROS)
+
+    def work(of: Mapping[str, pa.Table]) -> Work:
+        return run(plan, of, mode, buckets=buckets, by_bucket=True).work
+
+    before = astuple(work({name: t.filter(early) for name, t in tuples.items()}))
+    whole = astuple(work(tuples))
+    return Work(*(late - soon for late, soon in zip(whole, before, strict=True)))
 
 
 def _tuples(setting: Setting, seconds: float) -> dict[str, pa.Table]:
@@ -93,10 +120,13 @@ def _tuples(setting: Setting, seconds: float) -> dict[str, pa.Table]:
     return tuples_of(streams, seconds, seed=1)
 
 
-def _plan(setting: Setting, loops: Loops) -> MultiwayJoin:
+def _plan(setting: Setting, loops: Loops, buckets: Mapping[str, int]) -> MultiwayJoin:
+    methods: dict[str, Method] = {
+        name: "hash" if buckets.get(name, 1) > 1 else "nested" for name in setting.names
+    }
     orders = []
     for driver, order in loops.items():
-        probes = tuple(Probe(name, "nested") for name in order if name != driver)
+        probes = tuple(Probe(name, methods[name]) for name in order if name != driver)
         orders.append(ProbeOrder(driver, probes, tuple(order).index(driver)))
     return MultiwayJoin(_query(setting), tuple(orders))
 

@@ -39,7 +39,9 @@ class Windows(NamedTuple):
 
     The window of input s is the stretch from head[s] to before tail[s]. A hash table t of
     `tables` has (offset, stride, bucket count, key column, link column): `buckets` holds the newest
-    row of each bucket and the link column the one before it. `tables_of` lists each input's.
+    row of each bucket and the link column the one before it. `tables_of` lists each input's. Where
+    cleaning goes `by_bucket`, it looks at every bucket of a hashed window, as lists need it that
+    start with their oldest tuple; otherwise the chains end by themselves at the head.
     """
 
     rows: Int64s
@@ -48,6 +50,7 @@ class Windows(NamedTuple):
     buckets: Int32s
     tables: Int64s
     tables_of: Int64s
+    by_bucket: bool
 
 
 class Screens(NamedTuple):
@@ -246,7 +249,23 @@ def expire(windows: Windows, position: int, work: Int64s) -> None:
             row += 1
         work[EXPIRED] += row - windows.head[s]
         windows.head[s] = row
-    work[SWEEPS] += len(windows.head)
+        looked = _sweep_buckets(windows, s) if windows.by_bucket else 0
+        work[SWEEPS] += max(looked, 1)
+
+
+@inlined
+def _sweep_buckets(windows: Windows, stream: int) -> int:
+    """How many buckets an input's hash tables have; those without a living row are emptied."""
+    looked = 0
+    for i in range(windows.tables_of.shape[1]):
+        t = windows.tables_of[stream, i]
+        if t >= 0:
+            for place_in_table in range(windows.tables[t, 2]):
+                bucket = windows.tables[t, 0] + place_in_table * windows.tables[t, 1]
+                if windows.buckets[bucket] < windows.head[stream]:
+                    windows.buckets[bucket] = -1
+            looked += windows.tables[t, 2]
+    return looked
 
 
 @inlined

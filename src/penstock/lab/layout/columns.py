@@ -48,6 +48,7 @@ class Columns:
         lives: Mapping[str, Lifetimes],
         codes: Joinable,
         buckets: Mapping[str, int],
+        by_bucket: bool = False,
     ) -> Windows:
         """The windows and hash tables before anything has arrived."""
         starts = np.cumsum([0, *codes.counts])
@@ -63,6 +64,7 @@ class Columns:
             buckets=np.full(room, -1, np.int32),
             tables=np.array(placed, np.int64).reshape(-1, 5),
             tables_of=self._tables_of(tables),
+            by_bucket=by_bucket,
         )
 
     def _width(self) -> int:

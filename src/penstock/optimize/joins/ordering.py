@@ -7,7 +7,6 @@ They need far fewer evaluations than a search; `probe_search` is exact.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from penstock.optimize.joins.sequence import descending, match, moved_up
 from penstock.optimize.model.load import load_of
@@ -50,27 +49,6 @@ def general_lazy(problem: Problem, tau: float, method: Method = "nested") -> Ord
     return tuple(_own_lazy(problem, driver, tau, method) for driver in _drivers(problem))
 
 
-def lazier(problem: Problem, plan: MultiwayJoin, tau: float) -> MultiwayJoin:
-    """The plan for joins every τ seconds: general lazy where that takes fewer comparisons.
-
-    Only plans of nested loops have a choice: what is hashed is found from the new tuples.
-    """
-    if any(probe.method != "nested" for order in plan.orders for probe in order.probes):
-        return plan
-    other = replace(plan, orders=general_lazy(problem, tau))
-    return min(plan, other, key=lambda each: _comparisons(problem, each, tau))
-
-
-def _comparisons(problem: Problem, plan: MultiwayJoin, tau: float) -> float:
-    return sum(
-        _driver_comparisons(problem, order.driver, _loops(order), tau) for order in plan.orders
-    )
-
-
-def _loops(order: ProbeOrder) -> list[str]:
-    return [*order.targets[: order.position], order.driver, *order.targets[order.position :]]
-
-
 def _driver_comparisons(problem: Problem, driver: str, loops: Sequence[str], tau: float) -> float:
     """Comparisons/s of one driver's loops every τ seconds (G&O: H)."""
     aliases = problem.query.aliases
@@ -83,18 +61,18 @@ def _driver_comparisons(problem: Problem, driver: str, loops: Sequence[str], tau
 
 
 def by_bucket_size(problem: Problem, buckets: Mapping[str, int]) -> Orders:
-    """Reference: descending selectivity for hashed windows, by the size of a bucket (G&O §5.3).
+    """Descending selectivity for hashed windows, by the size of a bucket (G&O §5.3).
 
-    No plan is proposed by it.
+    It is for limited memory, where buckets are few.
     """
     sizes = [flow.window / buckets.get(flow.alias, 1) for flow in problem.inputs]
     return _orders(problem, "hash", sizes)
 
 
 def hashed_innermost(problem: Problem, hashed: Collection[str]) -> Orders:
-    """Reference: windows that are not hashed first, then those that are (G&O §5.4: hybrid).
+    """Windows that are not hashed first, then those that are (G&O §5.4: hybrid).
 
-    No plan is proposed by it.
+    It is for limited memory, where not all can be hashed.
     """
     aliases = problem.query.aliases
     return tuple(

@@ -50,7 +50,7 @@ def physical_choices(problem: Problem, plan: Plan, found: Estimate, engine: Engi
     interval = _interval(problem, plan, found)
     if engine != "laboratory":
         return Physical({}, 0.0, interval)
-    return Physical(_buckets(problem, plan), _expiration(problem, plan), interval)
+    return Physical(buckets_of(problem, plan), _expiration(problem, plan), interval)
 
 
 def _with_methods(problem: Problem, node: Node) -> Node:
@@ -114,11 +114,11 @@ def _visits(problem: Problem, order: ProbeOrder) -> Iterator[tuple[int, int, int
         bound, here = bound | target, None if probe.method == "nested" else key
 
 
-def _buckets(problem: Problem, plan: Plan) -> dict[str, int]:
+def buckets_of(problem: Problem, plan: Plan) -> dict[str, int]:
     """About a bucket for each tuple of the window: a larger window gets more (G&O §4)."""
     hashed = {
         problem.query.aliases[i]
-        for _, target, key, _ in _searches(problem, plan)
+        for _, target, key, _ in searches(problem, plan)
         if key is not None
         for i in problem.members(target)
     }
@@ -138,14 +138,15 @@ def _expiration(problem: Problem, plan: Plan) -> float:
     """
     costs = problem.known.costs
     dead = 0.0
-    for bound, target, key, rate in _searches(problem, plan):
+    for bound, target, key, rate in searches(problem, plan):
         share = 1.0 if key is None else float(gain(problem.key_fraction(key), bound, target))
         dead += rate * share * costs.compare * float(problem.rates[target]) / 2
     sweep = problem.size * costs.expire
     return sqrt(sweep / dead) if dead and sweep else 0.0
 
 
-def _searches(problem: Problem, plan: Plan) -> Iterator[Search]:
+def searches(problem: Problem, plan: Plan) -> Iterator[Search]:
+    """All searches of a plan."""
     match plan:
         case TreeJoin(root=root):
             yield from _both_ways(problem, root)

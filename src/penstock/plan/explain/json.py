@@ -13,6 +13,7 @@ from penstock.plan.explain.joins import JoinFigures
 from penstock.plan.explain.mesh import as_data, search_data
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
+from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.representative import representative
 from penstock.plan.text.parse import render_plan
@@ -63,8 +64,15 @@ def _chosen(figures: Figures) -> dict[str, Any]:
         "early_aggregation": list(chosen.plan.early),
         **_sets(figures),
         **_estimate(chosen),
-        "physical": asdict(figures.decision.physical),
+        "physical": _physical(figures.decision.physical),
     }
+
+
+def _physical(physical: Physical) -> dict[str, Any]:
+    """The physical choices; of memory and joins every so often only where there are such."""
+    choices = asdict(physical)
+    rare = ("memory", "lazy")
+    return {name: choice for name, choice in choices.items() if name not in rare or choice}
 
 
 def _orders(plan: Plan) -> dict[str, list[str]]:

@@ -75,3 +75,12 @@ def kept(found: Estimate) -> dict[str, float]:
 def shortened(text: str, width: int) -> str:
     """The text, cut with `…` where it is wider."""
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def bytes_text(value: float) -> str:
+    """`3.2 kB`, to four digits."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 999.95:
+            return f"{value:.4g} {unit}"
+        value /= 1000
+    return f"{value:.4g} TB"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.plan.decision import Decision
-from penstock.plan.explain.quantity import kept_text, number, percent, roughly, seconds
-from penstock.plan.physical import Physical
+from penstock.plan.explain.quantity import bytes_text, kept_text, number, percent, roughly, seconds
+from penstock.plan.physical import Lazily, Memory, Physical
 from penstock.query.goal import First, Goal, Steady
 
 
@@ -43,6 +43,10 @@ def physical_text(physical: Physical) -> str:
     """The choices that the plan leaves open: `buckets A 64, B 16; windows cleaned every 2 s`."""
     buckets = ", ".join(f"{alias} {number(count)}" for alias, count in physical.buckets.items())
     parts = [f"buckets {buckets}"] if buckets else []
+    if physical.memory is not None:
+        parts.append(_memory_text(physical.memory))
+    if physical.lazy is not None:
+        parts.append(_lazy_text(physical.lazy))
     if physical.expiration:
         parts.append(f"windows cleaned every {seconds(physical.expiration)}")
     if physical.interval is None:
@@ -50,6 +54,21 @@ def physical_text(physical: Physical) -> str:
     elif physical.interval:
         parts.append(f"batches of {seconds(physical.interval)} or longer")
     return "; ".join(parts)
+
+
+def _lazy_text(lazy: Lazily) -> str:
+    """`joined every τ = 5 s with 83 % of the eager work, new tuples of D not first`."""
+    behind = f", new tuples of {', '.join(lazy.behind)} not first" if lazy.behind else ""
+    return (
+        f"joined every τ = {seconds(lazy.tau)} with {percent(lazy.work)} of the eager work{behind}"
+    )
+
+
+def _memory_text(memory: Memory) -> str:
+    """`C, D looked through; memory 3.2 kB of 4 kB`."""
+    used = f"memory {bytes_text(memory.used)} of {bytes_text(memory.limit)}"
+    looked = f"{', '.join(memory.scanned)} looked through; " if memory.scanned else ""
+    return looked + used
 
 
 def _shed(decision: Decision) -> str:

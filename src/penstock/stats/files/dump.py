@@ -53,6 +53,8 @@ def _settings(statistics: Statistics, training: str | None) -> Iterator[str]:
         yield f"rows_warmup = {statistics.rows_warmup!r}  # seconds\n"
     if statistics.horizon is not None:
         yield f"horizon = {statistics.horizon!r}  # seconds\n"
+    if statistics.memory is not None:
+        yield f"memory = {statistics.memory!r}  # bytes\n"
     if training is not None:
         yield f"training = {_quoted(training)}  # tuples to choose routes by, in a file beside it\n"
 

@@ -43,6 +43,7 @@ _UNITS = {
     "capacity": "CPU-seconds per second; 1.0 is one core",
     "rows_warmup": "seconds; inf for none",
     "horizon": "seconds, or a text such as '1 hour'",
+    "memory": "bytes for windows, indexes and inner results, or a text such as '64 MB'",
     "rate": "tuples per second; leave a stream that never sends out of the query",
     "cardinality": "all tuples of a finite stream; leave it out where a stream has no end",
     "distinct": "how many different values a column has",
@@ -98,6 +99,7 @@ def from_data(
         capacity=given.capacity,
         rows_warmup=given.rows_warmup,
         horizon=given.horizon,
+        memory=given.memory,
         training=training_by_alias(tables, query, trained),
         untrained=untrained_by_alias(given.untrained, query, file),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, Self
 
@@ -18,6 +19,7 @@ _ORIGINS = ("declared", "sampled", "measured")
 _FIGURE = ("value", "origin", "error")
 # Weights are written with six digits each.
 _WHOLE = 1e-3
+_BYTES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
 def _number(is_right: Callable[[float], bool], demand: str) -> Check:
@@ -82,6 +84,15 @@ def _horizon(given: Any) -> float:
     except ValueError as error:
         raise ValueError(f"is wrong: {error.args[0]}") from None
     return _positive(seconds)
+
+
+def _memory(given: Any) -> float:
+    if not isinstance(given, str):
+        return _positive(given)
+    found = re.fullmatch(r"([\d.]+)\s*([kMG]i?|Ki)?B", given.strip())
+    if found is None:
+        raise ValueError(f"is {given!r}, but must be bytes, or a text such as '64 MB' or '16 KiB'")
+    return _positive(float(found.group(1)) * _BYTES[found.group(2) or ""])
 
 
 Positive = Annotated[Figure, _figure(_positive)]
@@ -203,6 +214,7 @@ class StatsFile(Table):
     capacity: Positive | None = None
     rows_warmup: Annotated[float, BeforeValidator(_warmup)] | None = None
     horizon: Annotated[float, BeforeValidator(_horizon)] | None = None
+    memory: Annotated[float, BeforeValidator(_memory)] | None = None
     streams: dict[str, StreamTable] = Field(default_factory=dict)
     joins: dict[str, ConditionTable] = Field(default_factory=dict)
     filters: dict[str, ConditionTable] = Field(default_factory=dict)
