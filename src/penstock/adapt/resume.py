@@ -65,6 +65,7 @@ def _stream(given: StreamFigures, measured: StreamFigures) -> StreamFigures:
         _better(given.cardinality, measured.cardinality),
         dict(given.distinct) | distinct,
         given.cells,
+        _better(given.variation, measured.variation),
     )
 
 

@@ -59,6 +59,7 @@ def complete(
         untrained=given.untrained,
         handling=given.handling,
         cells={alias: each.cells for alias, each in given.streams.items() if each.cells},
+        variations={a: each.variation for a, each in given.streams.items() if each.variation},
     )
 
 
@@ -77,6 +78,7 @@ def _shared(query: Query, statistics: Statistics) -> Statistics:
             distinct,
             # The inputs of one stream are grouped by different columns.
             figures[0].cells,
+            next((f.variation for f in figures if f.variation), None),
         )
     return replace(statistics, streams=streams)
 

@@ -66,6 +66,8 @@ def _stream(alias: str, figures: StreamFigures) -> str:
     lines += [f"distinct.{_key(c)} = {_figure(f)}" for c, f in figures.distinct.items()]
     if figures.cells is not None:
         lines.append(f"cells = {_figure(figures.cells)}  # rows of an aggregation set")
+    if figures.variation is not None:
+        lines.append(f"variation = {_figure(figures.variation)}  # of the tuples of a second")
     return "\n".join(lines) + "\n"
 
 

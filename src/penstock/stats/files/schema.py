@@ -104,6 +104,7 @@ class StreamTable(Table):
     cardinality: AtLeast0 | None = None
     distinct: dict[str, Count] = Field(default_factory=dict)
     cells: Count | None = None
+    variation: AtLeast0 | None = None
 
 
 class ConditionTable(Table):
