@@ -39,6 +39,7 @@ horizon = "1 hour"
 
 [streams.a]
 rate = 10
+variation = 0.3
 distinct = {A = 500}
 
 [streams.B]
@@ -83,6 +84,7 @@ def test_settings_are_read(given: Statistics) -> None:
 
 def test_streams_are_found_by_alias_or_by_stream_in_any_case(given: Statistics) -> None:
     assert given.streams["A"].rate == declared(10.0)
+    assert given.streams["A"].variation == declared(0.3)
     assert given.streams["A"].distinct == {"a": declared(500.0)}
     assert given.streams["B"].rate == Figure(70.5, "sampled", 0.2)
     assert given.streams["B2"].rate == Figure(70.5, "sampled", 0.2)
