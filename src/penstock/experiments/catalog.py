@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from penstock.errors import UsageError
+from penstock.experiments.beyond import ablation, accuracy, overload, plan_diagram
 from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
 from penstock.experiments.multi_join import laziness, orders, scaling
@@ -25,6 +26,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     orders.TABLE_7,
     scaling.EXPERIMENT,
     laziness.EXPERIMENT,
+    ablation.EXPERIMENT,
+    overload.EXPERIMENT,
+    accuracy.EXPERIMENT,
+    plan_diagram.EXPERIMENT,
 )
 """By paper, in the order of its figures."""
 

@@ -21,7 +21,7 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.text.parse import render_plan
-from penstock.plan.text.shape import kind_of, shape_of
+from penstock.plan.text.shape import kind_of
 from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
@@ -74,11 +74,10 @@ class Diagram:
 
 
 def kind_text(plan: Plan) -> str:
-    """What is told apart on the map: tree or multi-way, early inputs, kept or recomputed."""
-    early = f", early {' '.join(sorted(plan.early))}" if plan.early else ""
-    again = ", recomputed" if recomputed_by(plan) else ""
-    shape = f" {shape_of(plan)}" if kind_of(plan) == "tree" else ""
-    return f"{kind_of(plan)}{shape}{early}{again}"
+    """What is told apart on the map: tree or multi-way, folded early or not, kept or recomputed."""
+    if recomputed_by(plan):
+        return f"{kind_of(plan)}, recomputed in each batch"
+    return f"{kind_of(plan)}, folded early" if plan.early else kind_of(plan)
 
 
 def diagram(steps: int, progress: Progress) -> Diagram:
