@@ -82,6 +82,7 @@ ORDER = {
         "filters",
         "shedding",
         "joins",
+        "delay",
         "estimate",
         "views",
         "memory",

@@ -333,7 +333,13 @@ class ContinuousQuery:
         shedder = shedder_for(query.query, options, wanted)
         trainer = trainer_for(query.query, options, wanted)
         supervisor = supervisor_for(
-            query.plan, query.known, wanted, mode, shedder=shedder, trainer=trainer
+            query.plan,
+            query.known,
+            wanted,
+            mode,
+            shedder=shedder,
+            trainer=trainer,
+            trigger=None if options.available_now else options.trigger.seconds,
         )
         return query, replace(options, supervisor=supervisor, pin=pin)
 

@@ -27,13 +27,13 @@ COUNTED = STREAMS + (
 REPORT = Report(0, 0.0, {}, {}, {}, 0, 0, None, 0)
 
 
-def predictions(script: str, *kept: tuple[str, float]) -> Predictions:
+def predictions(script: str, *kept: tuple[str, float], trigger: float | None = None) -> Predictions:
     """Of a hundred tuples/s of each stream."""
     query = parse(script)
     known = complete(query)
     rates = {alias: Figure(100.0, "measured") for alias in query.aliases}
     plan = replace(forced_plan(query, "a: b; b: a"), drops=DropBoxes(kept))
-    return Predictions(plan, replace(known, rates=rates))
+    return Predictions(plan, replace(known, rates=rates), trigger)
 
 
 def test_drop_boxes_shrink_all_that_is_expected() -> None:
@@ -56,3 +56,17 @@ def test_drop_boxes_shrink_the_window_and_what_is_found_there() -> None:
 def test_of_a_view_the_changes_are_expected() -> None:
     joined, counted = predictions(JOINED).whole, predictions(COUNTED).whole
     assert 0.0 < counted.output_rate < joined.output_rate
+
+
+def test_the_delay_of_the_oldest_data_is_expected() -> None:
+    found = predictions(JOINED, trigger=2.0).whole
+    assert found.delay == pytest.approx(2.0 * (1.0 + found.utilization))
+    assert predictions(JOINED).whole.delay is None
+
+
+def test_drop_boxes_make_the_delay_shorter() -> None:
+    whole = predictions(JOINED, trigger=1.0).whole.delay
+    half = predictions(JOINED, ("a", 0.5), trigger=1.0).whole.delay
+    assert whole is not None
+    assert half is not None
+    assert half < whole

@@ -202,6 +202,21 @@ def test_figures_are_those_of_the_streams(tmp_path: Path) -> None:
     assert abs(figures["a.k = b.k = c.k"].value * 200**2 - 1) < 0.2
 
 
+def test_it_is_measured_how_much_rates_vary(tmp_path: Path) -> None:
+    noise = np.random.default_rng(3).normal(1.0, 0.25, 40)
+    uneven = Drifting(
+        "abc",
+        lambda batch, name: int(300 * noise[batch]) if name == "a" else 300,
+        steady({"a": 150, "b": 150, "c": 150}),
+        batches=40,
+    )
+    run = follow(planned(uneven, tmp_path / "data"), tmp_path / "on")
+    found = run.supervisor.knowledge.known().variations
+    assert found["a"].origin == "measured"
+    assert found["a"].value == pytest.approx(0.25, rel=0.4)
+    assert found["b"].value < 0.05
+
+
 def test_what_was_measured_is_there_for_the_next_run(tmp_path: Path) -> None:
     query = planned(CALM, tmp_path / "data")
     follow(query, tmp_path / "on")

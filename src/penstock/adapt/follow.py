@@ -84,6 +84,7 @@ def supervisor_for(
     planning: Planning = "background",
     shedder: Sheds | None = None,
     trainer: Trains | None = None,
+    trigger: float | None = None,
 ) -> StreamSupervisor:
     """Who follows the streams of a run.
 
@@ -101,4 +102,5 @@ def supervisor_for(
         planning=planning,
         shedder=shedder,
         trainer=trainer,
+        trigger=trigger,
     )

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.measured import Measured
-from penstock.adapt.figures.overlay import UNKNOWN, figure_in, given_of, overlaid
+from penstock.adapt.figures.overlay import UNKNOWN, figure_in, given_of, overlaid, with_variations
 from penstock.adapt.figures.subject import Cost, Equal, Subject, described
 from penstock.adapt.figures.tables import Tables, tables_of
 from penstock.adapt.figures.track import Reading
@@ -57,7 +57,8 @@ class Knowledge:
 
     def statistics(self) -> Statistics:
         """All that is given or measured."""
-        return overlaid(self._given, self.first, self.measured, self._settings)
+        found = overlaid(self._given, self.first, self.measured, self._settings)
+        return with_variations(found, self.figures.variations())
 
     def known(self, statistics: Statistics | None = None) -> Known:
         """All that is known now, what is missing guessed; seconds as the model has them."""

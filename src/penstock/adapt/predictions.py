@@ -11,6 +11,7 @@ from penstock.adapt.figures.sizes import kept_in
 from penstock.adapt.figures.steps import inner_names, steps_of
 from penstock.engine.reports.parts import InputReport, ModuleReport, OperatorReport, Prediction
 from penstock.engine.reports.report import Report
+from penstock.optimize.delay.expected import expected_delay
 from penstock.optimize.estimate import estimate_of_kept
 from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import with_early
@@ -21,10 +22,12 @@ from penstock.stats.known import Known
 
 @dataclass(frozen=True)
 class Predictions:
-    """A plan, and the figures by which it was chosen."""
+    """A plan, the figures by which it was chosen, and the seconds between its batches; None where
+    all there is gets read."""
 
     plan: Plan
     known: Known
+    trigger: float | None = None
 
     def told(self, report: Report, **more: Any) -> Report:
         """The report with what was expected beside everything that was measured, and with `more`
@@ -41,14 +44,24 @@ class Predictions:
     @cached_property
     def problem(self) -> Problem:
         """The problem behind the drop boxes, with what is aggregated early."""
-        kept = tuple(self._kept(flow) for flow in self._given.inputs)
-        return with_early(self._given.with_flows(kept), self.plan.early)
+        return with_early(self._behind_boxes, self.plan.early)
+
+    @cached_property
+    def _behind_boxes(self) -> Problem:
+        return self._given.with_flows(tuple(self._kept(flow) for flow in self._given.inputs))
 
     @cached_property
     def whole(self) -> Prediction:
         found = estimate_of_kept(self._given, self.plan)
         told = found.output_rate if found.changes is None else found.changes
-        return Prediction(found.utilization, told, found.state)
+        return Prediction(found.utilization, told, found.state, self._delay(found.utilization))
+
+    def _delay(self, utilization: float) -> float | None:
+        """Seconds until the results of the oldest data of a batch are shown."""
+        if not self.trigger:
+            return None
+        found = expected_delay(self._behind_boxes, self.plan, utilization, self.trigger)
+        return None if found is None else found.oldest
 
     @cached_property
     def _given(self) -> Problem:

@@ -66,6 +66,7 @@ def _stream(given: StreamFigures, measured: StreamFigures) -> StreamFigures:
         dict(given.distinct) | distinct,
         given.cells,
         given.costs,
+        _better(given.variation, measured.variation),
     )
 
 

@@ -27,6 +27,10 @@ class Settings:
     """Standard deviations, by these steps, that the latest batches must be away from all that
     counts: of steady noise, one batch in ten thousand is."""
 
+    variation_batches: int = 16
+    """Batches from which on it is told how much a rate varies: a standard deviation is then known
+    to about a fifth."""
+
     remembered_batches: int = 64
     """Batches that each figure keeps apart, so that a drift can leave only those after it; a change
     that came before them has been forgotten by the half-life anyway."""

@@ -48,6 +48,7 @@ class StreamSupervisor:
         planning: Planning = "background",
         shedder: Sheds | None = None,
         trainer: Trains | None = None,
+        trigger: float | None = None,
     ):
         self._shedder, self._trainer = shedder, trainer
         self._drops: DropBoxes | None = None
@@ -58,7 +59,8 @@ class StreamSupervisor:
         self._settings = settings
         self._watch = Watch(settings)
         self.running, self._identity = plan, identity(plan)
-        self._predictions = Predictions(plan, known)
+        self._trigger = trigger
+        self._predictions = Predictions(plan, known, trigger)
         self._wanted: Plan | None = None
         self._changes: list[Change] = []
         self._figures: tuple[FigureReport, ...] = ()
@@ -234,7 +236,7 @@ class StreamSupervisor:
         before, self.running, self._identity = self._identity, plan, identity(plan)
         if self._identity != before:
             self._watch.begin_conditions()
-        self._predictions = Predictions(plan, known)
+        self._predictions = Predictions(plan, known, self._trigger)
         return plan
 
     def _notice(self, plan: Plan) -> None:

@@ -19,12 +19,14 @@ from penstock.plan.plan import Plan
 
 @dataclass(frozen=True)
 class BatchRun:
-    """The seconds of all batches, how many there were, their rounds of work, and the results."""
+    """The seconds of all batches, how many there were, their rounds of work, the results, and the
+    CPU-seconds of all tasks."""
 
     seconds: float
     batches: int
     rounds: int
     results: int
+    cpu: float = 0.0
 
 
 RunPlan = Callable[[Plan], BatchRun]
@@ -68,4 +70,5 @@ def spark_runs() -> Iterator[RunPlan]:
 def _summed(plan: Plan, reports: list[Report], seconds: float) -> BatchRun:
     rounds = routing_of(plan, Layout(plan.query)).rounds
     results = reports[-1].total_results if reports else 0
-    return BatchRun(seconds, len(reports), rounds * len(reports), results)
+    cpu = sum(report.cpu for report in reports)
+    return BatchRun(seconds, len(reports), rounds * len(reports), results, cpu)

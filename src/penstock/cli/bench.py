@@ -272,12 +272,13 @@ def _decisions(wanted: BenchOptions) -> _Found:
         outcome = judge(size, wanted.seed, costs, progress)
     on_spark = None
     if wanted.spark:
-        from penstock.bench.decisions.spark import compare_on_spark
+        from penstock.bench.decisions.spark import FEW, QUERIES, compare_on_spark
 
         cases = list(feasible_cases(outcome))
         spark_costs = costs_of("spark")
         with bar("queries on Spark") as progress:
-            on_spark = compare_on_spark(cases, spark_costs, progress)
+            some = FEW if wanted.quick else QUERIES
+            on_spark = compare_on_spark(cases, spark_costs, progress, wanted.seed, some)
     made = document(outcome, wanted.seed, on_spark)
     return _Found(made, decisions_text(made))
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from penstock.optimize.estimate import estimate, with_drops
+from penstock.optimize.delay.expected import expected_delay
+from penstock.optimize.delay.remark import peak_notes
+from penstock.optimize.estimate import TRIGGER, estimate, with_drops
 from penstock.optimize.joins.lazy_orders import lazier, lazily
 from penstock.optimize.joins.physical import physical_choices, with_methods
 from penstock.optimize.memory.limit import Fitted, fitted
@@ -19,6 +21,7 @@ from penstock.optimize.preferences.preference import Context, Plans, Reason
 from penstock.optimize.refusals import refuse_shedding
 from penstock.optimize.remarks import lazy_notes, search_notes
 from penstock.plan.decision import Alternative, Decision
+from penstock.plan.delay import ExpectedDelay
 from penstock.plan.explain.quantity import bytes_text
 from penstock.plan.mesh import MeshJoin
 from penstock.plan.multiway import MultiwayJoin
@@ -35,6 +38,7 @@ def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decisio
     is_shed = options.sheds and exact.estimate.needed > known.capacity.value
     chosen = _with_drop_boxes(problem, options, exact, is_shed)
     others = context.ranking.sorted(_others(plans, fit))
+    delay = None if is_shed else _delay(chosen, context)
     return Decision(
         goal=options.goal,
         capacity=known.capacity.value,
@@ -53,7 +57,9 @@ def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decisio
             *_mesh_notes(plans[0], others),
             *search_notes(plans, context),
             *lazy_notes(chosen.plan, context),
+            *peak_notes(problem, chosen.plan, delay),
         ),
+        delay=delay,
     )
 
 
@@ -65,6 +71,13 @@ def _physical(chosen: Alternative, fit: Fitted | None, context: Context) -> Phys
     if isinstance(plan, MultiwayJoin) and options.engine == "laboratory" and options.interval:
         choices = replace(choices, lazy=lazily(problem, plan, options.interval))
     return choices
+
+
+def _delay(chosen: Alternative, context: Context) -> ExpectedDelay | None:
+    """The delay in batches as they start by default; the laboratory has its own, or none."""
+    options = context.options
+    trigger = (options.interval or 0.0) if options.engine == "laboratory" else TRIGGER
+    return expected_delay(context.problem, chosen.plan, chosen.estimate.utilization, trigger)
 
 
 def _as_it_runs(best: Alternative, context: Context) -> Alternative:

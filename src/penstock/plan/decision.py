@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from penstock.figure import Figure
+from penstock.plan.delay import ExpectedDelay
 from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
 from penstock.query.goal import Goal
@@ -154,6 +155,9 @@ class Decision:
 
     notes: tuple[str, ...] = ()
     """Remarks on the figures and the plan, for whoever reads explain."""
+
+    delay: ExpectedDelay | None = None
+    """The delay that is expected of results; None where it grows for ever, or shedding leads it."""
 
     @property
     def plan(self) -> Plan:

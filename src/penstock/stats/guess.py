@@ -61,6 +61,7 @@ def complete(
         handling=given.handling,
         cells={alias: each.cells for alias, each in given.streams.items() if each.cells},
         windows={alias: each.costs for alias, each in given.streams.items() if each.costs},
+        variations={a: each.variation for a, each in given.streams.items() if each.variation},
     )
 
 
@@ -80,6 +81,7 @@ def _shared(query: Query, statistics: Statistics) -> Statistics:
             # The inputs of one stream are grouped by different columns.
             figures[0].cells,
             figures[0].costs,
+            next((f.variation for f in figures if f.variation), None),
         )
     return replace(statistics, streams=streams)
 

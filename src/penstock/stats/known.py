@@ -63,6 +63,10 @@ class Known:
     cells: Mapping[str, Figure] = field(default_factory=dict)
     """Different rows of aggregation sets, by alias, as far as they are given."""
 
+    variations: Mapping[str, Figure] = field(default_factory=dict)
+    """The standard deviation of the tuples of a second, as a part of their mean, by alias, as far
+    as it is given."""
+
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Notes for who reads a plan that was made from these figures."""
 

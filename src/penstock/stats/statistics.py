@@ -16,10 +16,11 @@ from penstock.stats.training import Training
 
 @dataclass(frozen=True)
 class StreamFigures:
-    """Of one input: tuples/s, tuples in all, different values by column, and `cells`.
+    """Of one input: tuples/s, tuples in all, different values by column, `cells` and `variation`.
 
-    These are the different rows that an aggregation set of the input can have. `costs` are those
-    of its window, where they are not like others'.
+    Cells are the different rows that an aggregation set of the input can have. `costs` are those
+    of its window, where they are not like others'. The variation is the standard deviation of the
+    tuples of a second, as a part of their mean.
     """
 
     rate: Figure | None = None
@@ -27,6 +28,7 @@ class StreamFigures:
     distinct: Mapping[str, Figure] = field(default_factory=dict)
     cells: Figure | None = None
     costs: WindowCosts | None = None
+    variation: Figure | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import cos, isclose, pi
+from random import Random
 
 import numpy as np
 import pytest
@@ -115,3 +116,19 @@ def test_a_figure_that_is_behind_its_last_readings_says_by_how_much() -> None:
     assert stepped.lag == pytest.approx(40_000.0 / stepped.value - 1.0, rel=0.1)
     few = track_of(*[4.0] * 10, 6.0, 5.0)
     assert few.lag == 0.0
+
+
+def test_a_variation_is_that_of_the_tuples_of_a_second() -> None:
+    rng = Random(5)
+    track, by_second = Track(remembered=64), Track(remembered=64)
+    for _ in range(64):
+        seconds = [rng.gauss(200.0, 40.0) for _ in range(4)]
+        track.add(Reading(sum(seconds), 4.0, sum(seconds)), 0.9)
+        by_second.add(Reading(seconds[0], 1.0, seconds[0]), 0.9)
+    assert isclose(track.variation, 0.2, rel_tol=0.25)
+    assert isclose(by_second.variation, 0.2, rel_tol=0.25)
+
+
+def test_what_is_always_the_same_does_not_vary() -> None:
+    assert track_of(50.0, 50.0, 50.0).variation == 0.0
+    assert track_of(50.0).variation == 0.0

@@ -66,7 +66,7 @@ FULL = made(
         OperatorReport("a", 1, "b", "probe", 0, 0, 0.0, 0.0, 2.5),
     ),
     plan="b: a; a: b",
-    prediction=Prediction(0.31, 410.0, 17_112.0),
+    prediction=Prediction(0.31, 410.0, 17_112.0, 13.1),
     figures=(
         FigureReport("rate of a", 51.0, 2.2, "tuples/s", 50.0),
         FigureReport("b.auction = a.id", 0.002, 1e-5, "", 0.1),

@@ -81,7 +81,8 @@ def test_no_line_of_text_is_wider_than_a_page_but_for_plans(name: str) -> None:
 
 KEYS = [
     "version", "goal", "feasible", "chosen", "reason", "capacity", "shed", "forced",
-    "rests_on_guesses", "inputs", "view", "outputs", "figures", "notes", "alternatives",
+    "rests_on_guesses", "inputs", "view", "outputs", "figures", "delay", "notes",
+    "alternatives",
 ]  # fmt: skip
 CHOSEN = [
     "kind", "shape", "plan", "probe_orders", "methods", "joins", "early_aggregation", "keep",

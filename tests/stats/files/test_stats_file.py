@@ -39,6 +39,7 @@ horizon = "1 hour"
 
 [streams.a]
 rate = 10
+variation = 0.3
 distinct = {A = 500}
 
 [streams.B]
@@ -93,6 +94,7 @@ def test_memory_is_bytes_or_has_a_unit_and_is_written_again(text: str, size: flo
 
 def test_streams_are_found_by_alias_or_by_stream_in_any_case(given: Statistics) -> None:
     assert given.streams["A"].rate == declared(10.0)
+    assert given.streams["A"].variation == declared(0.3)
     assert given.streams["A"].distinct == {"a": declared(500.0)}
     assert given.streams["B"].rate == Figure(70.5, "sampled", 0.2)
     assert given.streams["B2"].rate == Figure(70.5, "sampled", 0.2)

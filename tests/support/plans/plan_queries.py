@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.duration import MICROS
-from penstock.optimize.estimate import estimate, with_drops
+from penstock.optimize.delay.expected import expected_delay
+from penstock.optimize.estimate import TRIGGER, estimate, with_drops
 from penstock.optimize.model.flow import DEFAULT_HORIZON
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.statistics_used import guesses, inputs_of, statistics_used
 from penstock.plan.decision import Alternative, Decision
 from penstock.plan.default_plan import default_plan
+from penstock.plan.delay import ExpectedDelay
 from penstock.plan.multiway import Probe, ProbeOrder
 from penstock.plan.physical import Physical
 from penstock.plan.plan import Plan
@@ -171,7 +173,12 @@ def decision(
         is_forced=is_forced,
         is_shed=sheds,
         rests_on_guesses=bool(guesses(known)),
+        delay=None if sheds else _delay(problem, chosen),
     )
+
+
+def _delay(problem: Problem, chosen: Alternative) -> ExpectedDelay | None:
+    return expected_delay(problem, chosen.plan, chosen.estimate.utilization, TRIGGER)
 
 
 def order(driver: str, *visits: str, position: int = 0) -> ProbeOrder:

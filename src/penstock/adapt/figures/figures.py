@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import prod
+from math import prod, sqrt
 from typing import Literal
 
 from penstock.adapt.figures.distinct import distinct_read
@@ -31,6 +31,7 @@ from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.duration import MICROS
 from penstock.engine.reports.report import Report
 from penstock.engine.wire.facts import Fact
+from penstock.figure import Figure
 from penstock.plan.plan import Plan
 from penstock.query import Query, TimeWindow
 from penstock.query.keys import key_classes
@@ -112,6 +113,16 @@ class Figures:
             for subject, track in self.tracks.items()
             if isinstance(subject, Rate) and track.below > 0.0
         }
+
+    def variations(self) -> dict[str, Figure]:
+        """How much each rate varies from second to second, by alias, where enough batches tell."""
+        found = {}
+        for subject, track in self.tracks.items():
+            count = len(track.recent)
+            if isinstance(subject, Rate) and count >= self.settings.variation_batches:
+                error = track.variation / sqrt(2.0 * (count - 1))
+                found[subject.alias] = Figure(track.variation, "measured", error)
+        return found
 
     def measured(self) -> dict[Subject, Measured]:
         """Every figure as it stands; of a group the best that is said of it."""

@@ -27,6 +27,7 @@ def given_of(known: Known) -> Statistics:
             known.distinct.get(alias, {}),
             known.cells.get(alias),
             known.windows.get(alias),
+            known.variations.get(alias),
         )
         for alias in query.aliases
     }
@@ -83,6 +84,14 @@ def overlaid(
                 values = {**stream.distinct, column: figure}
                 streams[alias] = replace(stream, distinct=values)
     return replace(given, streams=streams, groups=groups, conditions=conditions)
+
+
+def with_variations(given: Statistics, measured: Mapping[str, Figure]) -> Statistics:
+    """The statistics with how much rates were measured to vary."""
+    streams = dict(given.streams)
+    for alias, figure in measured.items():
+        streams[alias] = replace(streams.get(alias, StreamFigures()), variation=figure)
+    return replace(given, streams=streams)
 
 
 def figure_in(known: Known, subject: Subject) -> Figure:

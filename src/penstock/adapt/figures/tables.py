@@ -47,7 +47,8 @@ def _settings(statistics: Statistics) -> Tables:
 
 
 def _stream(figures: StreamFigures) -> Tables:
-    given = {"rate": figures.rate, "cardinality": figures.cardinality, "cells": figures.cells}
+    names = ("rate", "cardinality", "cells", "variation")
+    given: Mapping[str, Figure | None] = {name: getattr(figures, name) for name in names}
     tables: Tables = {name: _figure(figure) for name, figure in given.items() if figure}
     if figures.distinct:
         tables["distinct"] = {name: _figure(each) for name, each in figures.distinct.items()}

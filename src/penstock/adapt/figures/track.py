@@ -129,6 +129,18 @@ class Track:
         return self.above / self.below if self.below > 0.0 else 0.0
 
     @property
+    def variation(self) -> float:
+        """Of a rate: the standard deviation of the tuples of a second as a part of their mean, by
+        the readings that are kept, as if seconds were independent of each other."""
+        readings = [each for each, _ in self.recent if each.below > 0.0]
+        seconds = sum(each.below for each in readings)
+        mean = sum(each.above for each in readings) / seconds if seconds else 0.0
+        if len(readings) < 2 or mean <= 0.0:
+            return 0.0
+        squares = sum((each.above - mean * each.below) ** 2 / each.below for each in readings)
+        return sqrt(squares / (len(readings) - 1)) / mean
+
+    @property
     def relative_error(self) -> float:
         """The standard error as a part of the value, as if events came independently."""
         return hypot(sqrt(self.squares) / self.hits, self.doubt) if self.hits > 0.0 else inf

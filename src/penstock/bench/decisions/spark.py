@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import inf
 from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from penstock.bench.decisions.case import Case
+from penstock.bench.decisions.dominated import dominated
 from penstock.calibration.batch_runs import RunPlan, spark_runs
 from penstock.calibration.workload import Workload
 from penstock.figure import Figure
@@ -27,14 +29,16 @@ from penstock.stats.guess import complete
 
 Progress = Callable[[int, int], None]
 
-QUERIES = 10
+QUERIES, FEW = 10, 3
+"""Queries of each kind; and with `--quick`."""
 TUPLES = 2_000_000
 """Of every query: enough that its work is more than what starting batches takes."""
 _MOST_RESULTS = 20_000_000
 _FILLINGS = 4
 _SHORTEST, _BATCHES = 1.0, 4
 _TIMES = 2
-_LARGE = 2.0
+_LARGE, _DRAWS = 2.0, 3
+"""A gain that is large; and how many queries are drawn for each that is wanted with one."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +79,16 @@ class Contest:
     predicted: float
 
 
-def compare_on_spark(cases: Sequence[Case], costs: Costs, progress: Progress) -> SparkFigures:
-    """Ten of the queries with faster streams: each tuple still finds as many partners."""
+def compare_on_spark(
+    cases: Sequence[Case], costs: Costs, progress: Progress, seed: int = 1, queries: int = QUERIES
+) -> SparkFigures:
+    """So many of the queries with faster streams, each tuple of which still finds as many partners,
+    and as many more whose joins dominate."""
     contests = [contest_of(larger(case), costs) for case in cases]
-    some = _worth_running(contests)
-    same = [c for c in contests if c not in some][: QUERIES - len(some)]
+    some = _worth_running(contests, queries)
+    same = [c for c in contests if c not in some][: queries - len(some)]
     found = [Comparison(render_plan(c.chosen), 1.0, 1.0) for c in same]
+    some = [*some, *large_gains(seed, costs, queries)]
     if some:
         with spark_runs() as run:
             run(some[0].rival)
@@ -91,15 +99,21 @@ def compare_on_spark(cases: Sequence[Case], costs: Costs, progress: Progress) ->
     return {**figures(found), "not_run": len(same)}
 
 
-def _worth_running(contests: Sequence[Contest]) -> list[Contest]:
-    """Half of the ten are those with the largest predicted gain, half as they were drawn.
+def large_gains(seed: int, costs: Costs, queries: int) -> list[Contest]:
+    """Queries whose joins dominate, for which a large gain is predicted; as many as are found."""
+    drawn = (contest_of(each, costs) for each in islice(dominated(seed), _DRAWS * queries))
+    return list(islice((each for each in drawn if each.predicted >= _LARGE), queries))
+
+
+def _worth_running(contests: Sequence[Contest], queries: int) -> list[Contest]:
+    """Half of them are those with the largest predicted gain, half as they were drawn.
 
     Where the order of FROM itself was chosen there is nothing to run: that counts as equal.
     """
     others = [c for c in contests if render_plan(c.chosen) != render_plan(c.rival)]
-    large = sorted(others, key=lambda c: -c.predicted)[: QUERIES // 2]
+    large = sorted(others, key=lambda c: -c.predicted)[: queries // 2]
     rest = [c for c in others if c not in large]
-    return large + rest[: QUERIES - len(large)]
+    return large + rest[: queries - len(large)]
 
 
 def larger(case: Case) -> Workload:

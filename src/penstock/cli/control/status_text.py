@@ -88,7 +88,7 @@ def _batch(last: Report | None, now: float) -> Iterator[tuple[str, str]]:
         lag = f", lag {Duration(last.lag or 0).about}"
         yield "frontier", f"{moment(last.frontier)}{lag}"
     if last.delay is not None:
-        yield "delay", seconds(last.delay)
+        yield "delay", f"{seconds(last.delay)}{_expected_delay(last)}"
     if last.backlog:
         waits = {name: count for name, count in last.backlog.items() if count}
         yield "backlog", ", ".join(f"{n} {c:,} to read" for n, c in waits.items()) or "none"
@@ -111,6 +111,11 @@ def _state(last: Report) -> str:
     held = f", {_bytes(size)}" if last.modules else ""
     wanted = "" if last.prediction is None else f" (expected {number(last.prediction.state)})"
     return f"{last.state_tuples:,} tuples{held}{wanted}"
+
+
+def _expected_delay(last: Report) -> str:
+    found = None if last.prediction is None else last.prediction.delay
+    return "" if found is None else f" (expected {seconds(float(f'{found:.3g}'))})"
 
 
 def _bytes(size: int) -> str:

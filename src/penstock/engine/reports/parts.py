@@ -84,6 +84,10 @@ class Prediction:
     state: float
     """Tuples in all windows."""
 
+    delay: float | None = None
+    """Seconds of delay, as reports measure it; None where it would grow for ever, or where all
+    there is gets read."""
+
 
 @dataclass(frozen=True)
 class FigureReport:

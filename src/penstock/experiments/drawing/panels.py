@@ -61,8 +61,9 @@ def set_scale(axes: Axes, x: Axis | None, y: Axis) -> None:
 def _draw_lines(axes: Axes, chart: LineChart, palette: Palette) -> None:
     colours = _colours((series.name for series in chart.series), palette)
     for series in chart.series:
-        every = max(1, len(series.x) // _MOST_POINTS)
+        every = max(1, len(series.x) // _MOST_POINTS) if series.is_joined else 1
         style = _line_style(series.origin, colours[series.name], palette)
+        style |= {} if series.is_joined else {"linestyle": "none"}
         axes.plot(series.x, series.y, markevery=every, **style)
     for mark in chart.marks:
         width = max(mark.end - mark.start, 0.0)

@@ -26,12 +26,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """Points of a line. Series of one name have one colour, whatever their origin."""
+    """Points of a line, or (`is_joined` false) of no line. Series of one name have one colour,
+    whatever their origin."""
 
     name: str
     origin: Origin
     x: tuple[float, ...]
     y: tuple[float, ...]
+    is_joined: bool = True
 
 
 @dataclass(frozen=True)

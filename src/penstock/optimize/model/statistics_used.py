@@ -61,6 +61,8 @@ def _is_size_guessed(known: Known, item: Input) -> bool:
 def _statistics(known: Known) -> Iterator[Statistic]:
     for alias, figure in known.rates.items():
         yield Statistic(f"rate of {alias}", figure, "tuples/s")
+    for alias, figure in known.variations.items():
+        yield Statistic(f"variation of {alias}", figure, "of the rate")
     for alias, figure in known.cardinalities.items():
         yield Statistic(f"tuples of {alias}", figure, "tuples")
     for number, key in enumerate(key_classes(known.query)):

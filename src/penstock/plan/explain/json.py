@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any, assert_never
 
 from penstock.plan.decision import Alternative, Decision, Statistic
+from penstock.plan.delay import ExpectedDelay
 from penstock.plan.explain.figures import Figures, InputFigures
 from penstock.plan.explain.joins import JoinFigures
 from penstock.plan.explain.mesh import as_data, search_data
@@ -45,6 +46,7 @@ def as_json(figures: Figures) -> str:
         "view": None if figures.view is None else asdict(figures.view),
         "outputs": [name for name, _ in figures.outputs],
         "figures": [_statistic(each) for each in decision.statistics],
+        "delay": _delay(decision.delay),
         "notes": list(figures.notes),
         "alternatives": _alternatives(decision) if figures.alternatives else [],
     }
@@ -186,6 +188,11 @@ def _input(item: InputFigures) -> dict[str, Any]:
         "filters": list(item.filters),
         "state_tuples": item.state,
     }
+
+
+def _delay(found: ExpectedDelay | None) -> dict[str, Any] | None:
+    """Seconds, and seconds a second; null where it grows for ever or is led by shedding."""
+    return None if found is None else {"mean": found.mean, **asdict(found)}
 
 
 def _statistic(each: Statistic) -> dict[str, Any]:

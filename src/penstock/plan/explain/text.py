@@ -13,7 +13,7 @@ from penstock.plan.explain.mesh import meshes_of, route_rows, summary, tree_line
 from penstock.plan.explain.quantity import shortened, statistic_text
 from penstock.plan.explain.ranking import Column, ranking
 from penstock.plan.explain.rows import Row, early_text, out_text, recompute_text, rows_of
-from penstock.plan.explain.verdict import goal_text, physical_text, shortfall
+from penstock.plan.explain.verdict import delay_text, goal_text, physical_text, shortfall
 from penstock.query.goal import Steady
 
 WIDTH = 100
@@ -81,6 +81,8 @@ def _foot(figures: Figures) -> Iterator[str]:
     if not isinstance(decision.goal, Steady):
         yield from _line("goal", goal_text(decision.goal, figures.estimate.measure))
     yield from _line("why", decision.reason)
+    if delay := delay_text(decision):
+        yield from _line("delay", delay)
     if physical := physical_text(decision.physical):
         yield from _line("tuning", physical)
     for note in figures.notes:

@@ -71,6 +71,23 @@ def _memory_text(memory: Memory) -> str:
     return looked + used
 
 
+def delay_text(decision: Decision) -> str:
+    """`0.9 s expected of a result: it waits 0.5 s for its batch, which takes 0.4 s`."""
+    found = decision.delay
+    if found is None:
+        return ""
+    mean = roughly(_short(found.mean), decision.rests_on_guesses)
+    if not found.trigger:
+        return f"{mean} expected of a result: it waits {_short(found.waits)} for its turn"
+    apart = f"batches {_short(found.apart)} apart"
+    waits, works = _short(found.waits), _short(found.works)
+    return f"{mean} expected of a result: {waits} for its batch, {works} of work; {apart}"
+
+
+def _short(time: float) -> str:
+    return seconds(float(f"{time:.3g}"))
+
+
 def _shed(decision: Decision) -> str:
     found = decision.chosen.estimate
     share = percent(found.output_rate / found.full_rate) if found.full_rate else "all"

@@ -70,6 +70,8 @@ def _stream(alias: str, figures: StreamFigures) -> str:
         lines.append(f"cells = {_figure(figures.cells)}  # rows of an aggregation set")
     if figures.costs is not None:
         lines += [f"costs.{name} = {_figure(each)}" for name, each in figures.costs.given]
+    if figures.variation is not None:
+        lines.append(f"variation = {_figure(figures.variation)}  # of the tuples of a second")
     return "\n".join(lines) + "\n"
 
 

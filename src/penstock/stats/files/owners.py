@@ -51,9 +51,11 @@ def _names(item: Input, query: Query) -> list[str]:
 
 def _read(item: Input, file: str, name: str, table: StreamTable) -> StreamFigures:
     where = f"{file}: streams.{name}"
-    if item.is_table and table.rate is not None:
+    flowing = {"rate": table.rate, "variation": table.variation}
+    strange = next((name for name, figure in flowing.items() if figure is not None), None)
+    if item.is_table and strange is not None:
         hint = "a table does not flow; give its cardinality"
-        raise StatsError(f"{where}.rate is of a table", hint=hint)
+        raise StatsError(f"{where}.{strange} is of a table", hint=hint)
     by_lower = {field.name.lower(): field.name for field in item.source.fields}
     strange = next((column for column in table.distinct if column.lower() not in by_lower), None)
     if strange is not None:
@@ -62,7 +64,9 @@ def _read(item: Input, file: str, name: str, table: StreamTable) -> StreamFigure
         raise StatsError(message, hint=nearest(strange, names, listed("columns", names)))
     distinct = {by_lower[column.lower()]: count for column, count in table.distinct.items()}
     costs = _window_costs(item, where, table.costs)
-    return StreamFigures(table.rate, table.cardinality, distinct, table.cells, costs)
+    return StreamFigures(
+        table.rate, table.cardinality, distinct, table.cells, costs, table.variation
+    )
 
 
 def _window_costs(item: Input, where: str, table: WindowCostsTable | None) -> WindowCosts | None:
@@ -85,16 +89,18 @@ def _merged(figures: Iterable[StreamFigures]) -> StreamFigures:
             {**each.distinct, **merged.distinct},
             merged.cells or each.cells,
             merged.costs or each.costs,
+            merged.variation or each.variation,
         )
     return merged
 
 
 def _check_shared(query: Query, figures: Mapping[str, StreamFigures], file: str) -> None:
-    """Nothing, if the inputs of one stream agree on its rate and cardinality."""
+    """Nothing, if the inputs of one stream agree on what is of the stream."""
     seen: dict[tuple[str, str], tuple[str, Figure]] = {}
     for item in query.inputs:
         given = figures.get(item.alias, StreamFigures())
-        for what, figure in (("rate", given.rate), ("cardinality", given.cardinality)):
+        for what in ("rate", "cardinality", "variation"):
+            figure: Figure | None = getattr(given, what)
             if figure is None:
                 continue
             alias, first = seen.setdefault((item.source.name, what), (item.alias, figure))

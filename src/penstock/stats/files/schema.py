@@ -131,6 +131,7 @@ class StreamTable(Table):
     distinct: dict[str, Count] = Field(default_factory=dict)
     cells: Count | None = None
     costs: WindowCostsTable | None = None
+    variation: AtLeast0 | None = None
 
 
 class ConditionTable(Table):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.bench.drift.cases.burst import WINDOW, _probe
+from penstock.bench.drift.cases.burst import WINDOW, probe
 from penstock.bench.drift.cases.capacity import PROBES, Capacity, Kept, Load
 from penstock.bench.drift.cases.following import Setting
 from penstock.engine.reports.report import Report
@@ -56,7 +56,7 @@ def test_results_grow_as_pairs_do() -> None:
 
 def test_boxes_that_never_change_are_as_good_as_themselves(tmp_path: Path) -> None:
     setting = Setting(tmp_path, progress=lambda what: None)
-    machine = Capacity(_probe, WINDOW, 1.0, setting)
+    machine = Capacity(probe, WINDOW, 1.0, setting)
     own, best = machine._race(5_000.0, [[{"A": 0.5, "B": 0.5}] * 4] * 2)
     results = [sum(report.results for report in reports) for reports in (own, best)]
     assert results[0] == results[1]
@@ -78,7 +78,7 @@ def _made(rate: float, kept: Kept) -> Report:
 
 
 def test_results_are_compared_for_equal_work(tmp_path: Path) -> None:
-    machine = Made(_probe, WINDOW, 1.5, Setting(tmp_path, progress=lambda what: None))
+    machine = Made(probe, WINDOW, 1.5, Setting(tmp_path, progress=lambda what: None))
     rate = LOAD.rate(5.0)
     even = [{"A": 0.4, "B": 0.4}] * 3
     assert machine.kept_vs_best(LOAD, rate, even) == pytest.approx(1.0)

@@ -77,13 +77,14 @@ QUICK = Size(4.0, 20.0, 8.0)
 @dataclass(frozen=True)
 class Seen:
     """A batch as it was seen: seconds since the start when it was final, what it took, the delay,
-    the newest event time, and what was kept of the streams."""
+    the newest event time, what was kept of the streams, and its results."""
 
     at: float
     seconds: float
     delay: float
     newest: float
     kept: Kept
+    results: int = 0
 
 
 @dataclass(frozen=True)
@@ -152,14 +153,15 @@ def burst(size: Size, setting: Setting) -> Burst:
     pace = PACES[setting.engine]
     size = size.at(pace.delay)
     # Batches as long as they are when the delay is at its target.
-    capacity = Capacity(_probe, WINDOW, pace.delay / 2.0, setting)
+    capacity = Capacity(probe, WINDOW, pace.delay / 2.0, setting)
     load = capacity.load()
     calm, high = load.rate(CALM), load.rate(OVER)
     seconds = size.before + size.burst + size.after
     setting.progress(f"burst: {seconds:.0f} s by the clock, {calm:,.0f} and {high:,.0f} tuples/s")
     stretches = [(calm, size.before), (high, size.burst), (calm, size.after)]
-    scenario = replace(_scenario("burst", stretches), takes_all=True)
-    found = Burst(_play(scenario, setting), pace.delay, size.before, size.before + size.burst)
+    scenario = replace(join_of("burst", stretches), takes_all=True)
+    seen = play(scenario, setting, pace)
+    found = Burst(seen, pace.delay, size.before, size.before + size.burst)
     kept = found.kept_by(capacity.step)
     if not kept:
         return found
@@ -169,11 +171,13 @@ def burst(size: Size, setting: Setting) -> Burst:
     return replace(found, kept_vs_best=kept_vs_best * idle)
 
 
-def _probe(rate: float, seconds: float, step: float) -> Scenario:
-    return _scenario("burst-probe", [(rate, seconds)], step)
+def probe(rate: float, seconds: float, step: float) -> Scenario:
+    """The streams at one rate, to see what it takes."""
+    return join_of("burst-probe", [(rate, seconds)], step)
 
 
-def _scenario(name: str, stretches: Sequence[tuple[float, float]], step: float = STEP) -> Scenario:
+def join_of(name: str, stretches: Sequence[tuple[float, float]], step: float = STEP) -> Scenario:
+    """The streams at rates that each last for so many seconds."""
     return Scenario(
         name,
         {"A": WINDOW, "B": WINDOW},
@@ -192,21 +196,21 @@ def _regime(rate: float) -> Regime:
     }
 
 
-def _play(scenario: Scenario, setting: Setting) -> list[Seen]:
-    """A run in real time that may shed."""
-    reports, pace = list[Report](), PACES[setting.engine]
+def play(scenario: Scenario, setting: Setting, pace: Pace, *, sheds: bool = True) -> list[Seen]:
+    """A run in real time, which may shed or not; it ends with the batch under way."""
+    reports = list[Report]()
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
         files = hide(scenario, Path(scratch, "in"))
         query = scenario.query(Path(scratch, "in"))
         costs = calibrated(setting.engine)
         known = known_in(scenario, scenario.stretches[0].regime, query, costs)
-        planning = PlanOptions(sheds=True, engine=setting.engine)
+        planning = PlanOptions(sheds=sheds, engine=setting.engine)
         plan = decide(known, planning).plan
         options = RunOptions(
             parquet(f"{scratch}/results"),
             f"{scratch}/state",
             trigger=Duration.of_seconds(pace.trigger),
-            delay=Duration.of_seconds(pace.delay),
+            delay=Duration.of_seconds(pace.delay) if sheds else None,
             report=reports.append,
         )
         supervisor = follower(known, planning, "background")(plan, options)
@@ -220,4 +224,5 @@ def _play(scenario: Scenario, setting: Setting) -> list[Seen]:
 def _seen(report: Report, started: float) -> Seen:
     newest = min((time or 0) for time in report.newest.values()) / 1e6
     kept = {alias: each.keep for alias, each in report.inputs.items()}
-    return Seen(report.at - started, report.seconds, report.delay or 0.0, newest, kept)
+    delay = report.delay or 0.0
+    return Seen(report.at - started, report.seconds, delay, newest, kept, report.results)

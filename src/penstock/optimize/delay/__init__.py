@@ -1,0 +1,1 @@
+"""How long data waits for its results: a queueing model of batches."""
