@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ def test_the_figures_for_programs_and_people() -> None:
     assert "2.10" in text
     alone = shed_text(document([SHED], "local"))
     assert alone.endswith("keeps up, with 0.980 of the results predicted at least: enough\n")
+
+
+def test_a_capacity_that_was_found_on_a_busy_machine_is_told() -> None:
+    idle = replace(SHED, whole=0.6)
+    assert (SHED.is_as_meant, LATE.is_as_meant, idle.is_as_meant) == (True, True, False)
+    assert "loads are not what was meant" in shed_text(document([idle], "local"))
+    assert "what was meant" not in shed_text(document([SHED], "local"))
 
 
 def test_claims_are_judged_by_load() -> None:

@@ -30,6 +30,9 @@ BOUND = 2.0
 """Steps by which results may be late at the most: one for a batch as long as it may be, one for a
 hiccup of the machine's."""
 
+ABOUT = 1.5
+"""Times by which a load may be off what was meant."""
+
 
 @dataclass(frozen=True)
 class Size:
@@ -78,6 +81,12 @@ class Shed:
     def keeps_up(self) -> bool:
         """Whether the delay is bounded: less work comes than can be done, and no batch is late."""
         return self.load <= 1.0 and max(self.delays) <= BOUND * self.step
+
+    @property
+    def is_as_meant(self) -> bool:
+        """Whether the load without shedding, if it was run, is about the times that were meant:
+        otherwise the machine was busier, or idler, while its capacity was found."""
+        return self.whole is None or 1.0 / ABOUT <= self.whole / self.times <= ABOUT
 
     @property
     def kept_vs_predicted(self) -> float:

@@ -12,6 +12,11 @@ from penstock.table import table
 ENOUGH = 0.95
 """The part of the results predicted that there should be."""
 
+_DISTURBED = (
+    "loads are not what was meant (unshed): the machine was busier or idler while its capacity was "
+    "found, so this says little; run it again while nothing else runs"
+)
+
 
 class LoadFigures(TypedDict):
     """One load: what was kept, and what came of it."""
@@ -37,6 +42,7 @@ class ShedDocument(TypedDict):
     loads: list[LoadFigures]
     keeps_up: bool
     kept_vs_predicted: float
+    is_as_meant: bool
 
 
 def document(found: Sequence[Shed], engine: BatchEngine) -> ShedDocument:
@@ -47,6 +53,7 @@ def document(found: Sequence[Shed], engine: BatchEngine) -> ShedDocument:
         "loads": [_figures(each) for each in found],
         "keeps_up": all(each.keeps_up for each in found),
         "kept_vs_predicted": round(min(each.kept_vs_predicted for each in found), 4),
+        "is_as_meant": all(each.is_as_meant for each in found),
     }
 
 
@@ -91,6 +98,7 @@ def shed_text(made: ShedDocument) -> str:
             "",
             *table(heading, rows),
             "",
+            *([] if made["is_as_meant"] else [_DISTURBED]),
             f"the shed query {does}, with {kept:.3f} of the results predicted at least: {enough}",
         ]
     ) + "\n"  # fmt: skip

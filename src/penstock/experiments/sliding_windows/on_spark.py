@@ -67,6 +67,11 @@ def shed_claims(found: Sequence[Shed]) -> tuple[Claim, ...]:
             checks={
                 f"at {s.times:g} × the delay is {BOUND:g} batches at most": s.keeps_up
                 for s in found
+            }
+            | {
+                f"at {s.times:g} × it would not without them": s.whole > 1.0
+                for s in found
+                if s.whole is not None
             },
             reason="What else the machine did at the time: loads are measured just before",
             timed=True,
