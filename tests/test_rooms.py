@@ -77,6 +77,7 @@ ORDER = {
     "penstock.plan.explain": ("*", "pictures"),
     "penstock.optimize": (
         "options",
+        "algebra",
         "model",
         "curves",
         "filters",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.curves.arrivals import last_arrival
 from penstock.optimize.curves.curve import NOTHING, PlanCurve, curve_of
 from penstock.optimize.joins.cardinality import cardinality_cost
 from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.load_of_mesh import as_kept
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.model.view_changes import view_changes

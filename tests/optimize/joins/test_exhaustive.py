@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from penstock.figure import Figure
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.joins.enumerate import all_trees
 from penstock.optimize.joins.exhaustive import ExhaustiveSearch
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import output_of
 from penstock.optimize.options import PlanOptions

@@ -12,11 +12,11 @@ import pytest
 from penstock.experiments.sliding_windows.resources import SAME
 from penstock.experiments.sliding_windows.rows_join import drawn_joins, left_deep, shed_output
 from penstock.experiments.sliding_windows.table_2 import LEVELS, drawn
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 from penstock.optimize.joins.heuristic import heuristic_tree
 from penstock.optimize.joins.tree_search import TreeSearch
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.plan.tree import TreeJoin, is_left_deep, leaves
 from penstock.stats.costs import Costs

@@ -7,6 +7,7 @@ from itertools import permutations
 
 import pytest
 
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.joins.ordering import (
     augmented,
     by_bucket_size,
@@ -16,7 +17,6 @@ from penstock.optimize.joins.ordering import (
 )
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.papers.multi_join import common_attribute, driver_cost, multiway_cost, time_window
 from penstock.plan.multiway import MultiwayJoin, ProbeOrder

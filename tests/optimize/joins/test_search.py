@@ -8,13 +8,13 @@ from itertools import permutations
 import pytest
 
 from penstock.figure import Figure
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.joins.beam import promising_tree
 from penstock.optimize.joins.candidates import is_product
 from penstock.optimize.joins.enumerate import all_trees, left_deep_trees
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.joins.tree_search import TreeSearch
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.plan import Plan

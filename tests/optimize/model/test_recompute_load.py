@@ -9,11 +9,11 @@ from math import ceil
 import numpy as np
 import pytest
 
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.model.distinct import occupied
 from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import meetings
 from penstock.optimize.views.early import early_sets

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered, value
+from penstock.optimize.algebra.posynomial import Monomial, Posynomial, gathered, value
 from penstock.optimize.shedding.fractions import best_drops, selection_drop
 
 

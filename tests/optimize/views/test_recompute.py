@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.model.distinct import is_folding_guessed
 from penstock.optimize.model.folding import with_early
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import recompute_load
 from penstock.optimize.model.rounds import rounds_of

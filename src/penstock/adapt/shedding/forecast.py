@@ -10,8 +10,8 @@ from penstock.adapt.shedding.keep_curve import KeepCurve
 from penstock.adapt.shedding.window_fill import WindowFill
 from penstock.adapt.shedding.work_model import Job, WorkModel
 from penstock.engine.reports.report import Report
+from penstock.optimize.algebra.posynomial import Posynomial
 from penstock.optimize.model.flow import Flow
-from penstock.optimize.model.posynomial import Posynomial
 
 _STEPS = 30
 """Halvings of the part of the curve in which the wanted position lies."""

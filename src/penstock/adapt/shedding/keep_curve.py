@@ -11,10 +11,10 @@ import numpy as np
 
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.figure import Figure
+from penstock.optimize.algebra.posynomial import Posynomial, value
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import Posynomial, value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.keeping import best_fractions, by_alias

@@ -15,9 +15,9 @@ from penstock.experiments.setting.streams import Stream, tuples_of
 from penstock.lab.clock import ClockCosts, SimulatedClock
 from penstock.lab.laboratory import run
 from penstock.lab.schedule import Eager
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.joins.enumerate import joined
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.fractions import Kept, best_drops

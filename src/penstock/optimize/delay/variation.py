@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import sqrt
 
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.plan.plan import Plan
 from penstock.query.query import Input

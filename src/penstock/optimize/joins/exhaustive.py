@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from penstock.optimize.algebra.posynomial import Posynomial, value
 from penstock.optimize.joins.enumerate import all_trees
 from penstock.optimize.model.folding import with_sample_weights
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import Posynomial, value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.bound import output_bound

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product, takewhile
 
+from penstock.optimize.algebra.posynomial import Monomial, Posynomial, value
 from penstock.optimize.joins.enumerate import is_joinable, joined
-from penstock.optimize.model.posynomial import Monomial, Posynomial, value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import Term, as_posynomial, work_of
 from penstock.optimize.shedding.fractions import best_drops

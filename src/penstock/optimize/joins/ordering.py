@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.joins.sequence import descending, match, moved_up
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.papers.multi_join import Window, driver_cost
 from penstock.plan.multiway import Method, MultiwayJoin, Probe, ProbeOrder

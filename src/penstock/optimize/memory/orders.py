@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, permutations
 
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.joins.ordering import by_bucket_size, hashed_innermost
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import as_posynomial, visits_of
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from penstock.optimize.algebra.posynomial import Posynomial
 from penstock.optimize.model.load_of_mesh import mesh_load
-from penstock.optimize.model.posynomial import Posynomial
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import recompute_load
 from penstock.optimize.model.rows_view import rows_view_load

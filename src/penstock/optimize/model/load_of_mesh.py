@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from penstock.optimize.algebra.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.flow import flow_of
 from penstock.optimize.model.folding import with_early
-from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import (
     Terms,

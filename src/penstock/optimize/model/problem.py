@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.optimize.algebra.sets import Computed
+from penstock.optimize.algebra.sides import Sides
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.flow import Flow, flow_of
-from penstock.optimize.model.sets import Computed
-from penstock.optimize.model.sides import Sides
 from penstock.optimize.options import Estimator, Servers
 from penstock.query import Condition, Query
 from penstock.query.keys import KeyClass, key_classes

@@ -12,9 +12,9 @@ from dataclasses import replace
 from math import prod
 
 from penstock.duration import MICROS
+from penstock.optimize.algebra.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import BATCH, fold_seconds, tally_seconds, tick_seconds
-from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import Term, as_posynomial, handing_of, settling_of, visits_of
 from penstock.plan.multiway import MultiwayJoin

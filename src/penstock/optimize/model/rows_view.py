@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from penstock.optimize.algebra.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.distinct import occupied
 from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import BATCH, fold_seconds, tally_seconds, tick_seconds
-from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import (
     Term,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import assert_never
 
+from penstock.optimize.algebra.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.folding import changes, tally_seconds
-from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered
 from penstock.optimize.model.problem import Problem, gain
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder

@@ -8,7 +8,7 @@ from math import log
 
 import numpy as np
 
-from penstock.optimize.model.posynomial import Posynomial
+from penstock.optimize.algebra.posynomial import Posynomial
 from penstock.optimize.shedding.search import NOTHING, Array
 
 

@@ -8,8 +8,8 @@ from math import prod
 
 import numpy as np
 
+from penstock.optimize.algebra.posynomial import Monomial, Posynomial, gathered, value
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.model.posynomial import Monomial, Posynomial, gathered, value
 from penstock.optimize.shedding.search import Array, most_output
 
 # A load this much (relatively) over the capacity is rounding, not overload.

@@ -8,9 +8,9 @@ from math import exp, log
 
 import numpy as np
 
+from penstock.optimize.algebra.posynomial import Posynomial, value
 from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
-from penstock.optimize.model.posynomial import Posynomial, value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import output_of
 from penstock.optimize.shedding.fractions import best_drops

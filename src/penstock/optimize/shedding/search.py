@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.optimize.algebra.posynomial import Posynomial
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.model.posynomial import Posynomial
 
 Array = NDArray[np.float64]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from penstock.duration import MICROS
+from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.joins.candidates import Proposal
 from penstock.optimize.joins.probe_search import best_orders
 from penstock.optimize.model.distinct import cells_of
 from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import with_early
-from penstock.optimize.model.posynomial import value
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.recompute import of_segments, recompute_load
 from penstock.optimize.views.early import LATE, MOST_INPUTS, early_sets
