@@ -17,7 +17,7 @@ from penstock.experiments.query_mesh.rate_claims import PAPER, RateFigures, rate
 from penstock.experiments.query_mesh.ten_way import NAMES, SINGLE, Contest, both, contest_of
 from penstock.plan.mesh import MeshJoin
 
-_RATE = Axis("results for the same work or time", "single plan: 1", low=0.0)
+_RATE = Axis("output rate", "single plan: 1", low=0.0)
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,9 @@ EXPERIMENT = Experiment(
         "stream, so that every partition has a best order of its own. In the uniform data all are "
         "as frequent. Above, the simulated clock charges one unit for an insertion, a bucket or a "
         "row looked at, and a tenth for a test of the classifier or for an operator that an eddy’s "
-        "router considers: these figures are the same on every machine. Below, CPU-seconds of this "
-        "machine, in which a probe takes some nanoseconds while all windows lie in its caches."
+        "router considers. The tenth is an assumption; with it these figures are the same on every "
+        "machine. Below, CPU-seconds of this machine, which need none: there a "
+        "probe takes some nanoseconds while all windows lie in its caches."
     ),
     run=_run,
 )
