@@ -2,7 +2,7 @@
 
 A piece of work is an insertion, a bucket looked up or a row looked at: a unit each. A test of a
 classifier looks at one number that is at hand, and so does an eddy's router for each operator that
-it may turn to: a tenth of a unit, as our calibrations have it.
+it may turn to: a tenth of a unit. That is an assumption, which keeps the charges of the two alike.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def _run(size: Size, progress: Progress) -> Findings:
 
 
 def _chart(found: Sequence[GoalFigures]) -> BarChart:
-    axis = Axis("how many times as soon, or as many results", "steady plan: 1", low=0.0)
+    axis = Axis("times as soon, or as many", "steady plan: 1", low=0.0)
     bars = (
         Bars("the plan of the goal", "measured", tuple(each["measured"] for each in found)),
         Bars("the plan of the goal", "model", tuple(each["predicted"] for each in found)),

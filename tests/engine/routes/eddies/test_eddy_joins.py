@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +17,15 @@ from penstock.engine.routes.eddies.eddy_classes import CLASSES, Classes, classes
 from penstock.engine.routes.eddies.eddy_joins import AGAIN, DriverEddy
 from penstock.engine.rows.layout import Layout
 from penstock.engine.wire.facts import OperatorFlow
-from penstock.plan.mesh import Eddy, Goes, Split
+from penstock.plan.mesh import DriverMesh, Eddy, Goes, MeshJoin, MeshRoute, Split
+from penstock.plan.multiway import Probe
 from penstock.query import Query
 from reference import answer
-from support.engines.runs import Place, run_local
+from support.engines.runs import Place, run_local, run_spark
 from support.streams.cases import Case, canonical, random_case, write_case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def large_cases() -> list[Case]:
@@ -42,13 +48,13 @@ def test_every_eddy_gives_the_results_of_the_reference(number: int, tmp_path: Pa
 FILES, ROWS = 14, 300
 
 
-def two_kinds(folder: Path) -> Query:
+def two_kinds(folder: Path, files: int = FILES) -> Query:
     """Three streams on one key: tuples of A of kind 0 find many rows of B and few of C, those of
     kind 1 the other way round; the attribute `noise` tells nothing."""
     rng = np.random.default_rng(4)
     for name in "ABC":
         (folder / name).mkdir(parents=True)
-        for number in range(FILES):
+        for number in range(files):
             pq.write_table(_rows(name, number, rng), folder / name / f"{number:03}.parquet")
     streams = "".join(
         f"CREATE STREAM {name} (ts TIMESTAMP, noise DOUBLE, kind INT, k BIGINT) WITH (format = "
@@ -116,6 +122,56 @@ def second_probes(reports: list[Report]) -> int:
     late = [report for report in reports if report.read.get("A")][-4:]
     flows = [flow for report in late for flow in report.operators if flow.driver == "A"]
     return sum(flow.went_in for flow in flows) - sum(report.read["A"] for report in late)
+
+
+def lottery(query: Query) -> MeshJoin:
+    """A mesh of one route a stream, whose order is drawn."""
+    meshes = []
+    for driver in query.aliases:
+        stage = tuple(Probe(alias, "sorted") for alias in query.aliases if alias != driver)
+        meshes.append(DriverMesh(driver, Goes(0), (MeshRoute((stage,)),), (1.0,)))
+    return MeshJoin(query, tuple(meshes))
+
+
+def by_kind(query: Query) -> MeshJoin:
+    """The mesh that knows the kinds of A."""
+    plan = lottery(query)
+    routes = tuple(
+        MeshRoute(tuple((Probe(target, "sorted"),) for target in order)) for order in ("CB", "BC")
+    )
+    split = Split("kind", 0.0, frozenset(), Goes(0), Goes(1))
+    known = DriverMesh("A", split, routes, (0.5, 0.5))
+    return replace(plan, meshes=(known, *plan.meshes[1:]))
+
+
+def test_all_rivals_meet_on_one_engine(tmp_path: Path) -> None:
+    query = two_kinds(tmp_path / "in")
+    rivals = {
+        "single": None,
+        "lottery": lottery(query),
+        "mesh": by_kind(query),
+        "eddy": Eddy(query),
+        "batched": Eddy(query, 100),
+    }
+    found, probes = {}, {}
+    for name, plan in rivals.items():
+        place = Place(tmp_path / name)
+        probes[name] = second_probes(run_local(query, place, plan=plan))
+        found[name] = canonical(place.results(query))
+    assert all(rows == found["single"] for rows in found.values())
+    assert probes["mesh"] < 0.5 * probes["single"]
+    assert probes["eddy"] < 1.5 * probes["mesh"]
+
+
+@pytest.mark.spark
+def test_an_eddy_over_joins_on_spark_gives_the_same_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    query = two_kinds(tmp_path / "in", files=4)
+    plain, place = Place(tmp_path / "plain"), Place(tmp_path / "eddy")
+    run_local(query, plain)
+    run_spark(spark, query, place, plan=Eddy(query))
+    assert canonical(place.results(query)) == canonical(plain.results(query))
 
 
 # ── classes ───────────────────────────────────────────────────────────────────────────────────────
