@@ -150,3 +150,14 @@ def test_what_is_no_length_of_time_is_told_with_the_units(run: Invoked) -> None:
     done = run("--every", "1000")
     assert done.exit_code == 2
     assert "'1000' is not a length of time; the units are MICROSECONDS" in done.stderr
+
+
+def test_explain_plans_for_joins_every_so_often_in_the_laboratory_only(tmp_path: Path) -> None:
+    (tmp_path / "query.cql").write_text(SCRIPT)
+    common = ["explain", str(tmp_path / "query.cql"), "--kinds", "multiway", "--every", "2s"]
+    shown = CliRunner().invoke(app, [*common, "--engine", "laboratory"])
+    assert shown.exit_code == 0, shown.output
+    assert "joined every τ = 2 s" in " ".join(shown.stdout.split())
+    refused = CliRunner().invoke(app, [*common, "--engine", "local"])
+    assert refused.exit_code == 2
+    assert "--engine laboratory" in refused.stderr
