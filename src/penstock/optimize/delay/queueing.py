@@ -74,10 +74,16 @@ def _steps(service: Service, edges: Floats, places: Floats) -> Floats:
     Service times are normal."""
     service_means = service.start + service.load * places
     deviations = service.spread * np.sqrt(places)
-    below = _normal((edges[None, :] - service_means[:, None]) / deviations[:, None])
+    away = (edges[None, :] - service_means[:, None]) / deviations[:, None]
+    below = np.array([_below(each) for each in away.flat]).reshape(away.shape)
     chances: Floats = np.diff(below, axis=1, prepend=0.0)
     chances[:, -1] += 1.0 - below[:, -1]
     return chances
+
+
+def _below(z: float) -> float:
+    """The part of a normal distribution below z; not scipy's, which takes explain long to load."""
+    return (1.0 + erf(z / sqrt(2.0))) / 2.0
 
 
 def _stationary(chances: Floats) -> Floats:
@@ -106,7 +112,7 @@ def _next(service: Service, trigger: float, now: Interval) -> Interval:
     if deviation == 0.0:
         return Interval(trigger + max(0.0, over), 0.0)
     z = over / deviation
-    is_over, density = _normal_at(z), exp(-z * z / 2.0) / sqrt(2.0 * pi)
+    is_over, density = _below(z), exp(-z * z / 2.0) / sqrt(2.0 * pi)
     more = over * is_over + deviation * density
     squares = (over**2 + deviation**2) * is_over + over * deviation * density
     return Interval(trigger + more, max(0.0, squares - more**2))
@@ -134,12 +140,3 @@ def one_by_one(service: Service) -> tuple[float, float]:
         return inf, inf
     own = service.spread**2 / service.load if service.load else 0.0
     return service.spread**2 / (2.0 * (1.0 - service.load)), own
-
-
-def _normal_at(z: float) -> float:
-    """The chance that a normal variable is below so many deviations from its mean."""
-    return (1.0 + erf(z / sqrt(2.0))) / 2.0
-
-
-# Of a few thousand numbers; to load scipy for them would take explain half a second.
-_normal = np.vectorize(_normal_at, otypes=[np.float64])
