@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from penstock.bench.early.settings import plans_of
 from penstock.calibration.batch_runs import spark_runs
 from penstock.calibration.workload import MadeStream, Workload
-from penstock.engine.spark.java import find_java
 from penstock.experiments.frame.chart import Axis, BarChart, Bars
 from penstock.experiments.frame.claim import Claim
 from penstock.experiments.frame.experiment import Experiment, Progress, Size
 from penstock.experiments.frame.findings import Findings
 from penstock.experiments.frame.judging import checked
 from penstock.experiments.frame.paper import TL
+from penstock.experiments.setting.java import NO_JAVA, has_java
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.plan.plan import Plan
@@ -46,8 +46,8 @@ def _run(size: Size, progress: Progress) -> Findings:
     workload = workload_of(_SECONDS[size])
     plans = {name: plans_of(workload.query())[name] for name in _PLANS[size]}
     foreseen = speedups(predicted(workload, plans))
-    if find_java() is None:
-        return Findings((_chart("Not run on Spark: there is no Java here", foreseen, {}),), ())
+    if not has_java():
+        return Findings((_chart("What the model foresees", foreseen, {}),), (), (NO_JAVA,))
     runs = _measured(plans, _TURNS[size], progress)
     found = speedups({name: run.seconds for name, run in runs.items()})
     return Findings((_chart("On Spark", foreseen, found),), tuple(spark_claims(runs)))

@@ -13,13 +13,13 @@ from typing import Any
 from penstock.calibration.workload import MadeStream, Workload
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import noop
-from penstock.engine.spark.java import find_java
 from penstock.experiments.frame.chart import Axis, BarChart, Bars
 from penstock.experiments.frame.claim import Claim
 from penstock.experiments.frame.experiment import Experiment, Progress, Size
 from penstock.experiments.frame.findings import Findings
 from penstock.experiments.frame.judging import checked
 from penstock.experiments.frame.paper import GO
+from penstock.experiments.setting.java import NO_JAVA, has_java
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
@@ -75,8 +75,8 @@ def plans_of(of: Workload) -> tuple[Mapping[str, MultiwayJoin], Mapping[str, flo
 
 def _run(size: Size, progress: Progress) -> Findings:
     plans, works = plans_of(workload(size))
-    if find_java() is None:
-        return Findings((_chart("Not run on Spark: there is no Java here", works, {}),), ())
+    if not has_java():
+        return Findings((_chart("What the model foresees", works, {}),), (), (NO_JAVA,))
     turns = 1 if size == "quick" else 5
     runs: dict[str, list[Ran]] = {name: [] for name in plans}
     with _spark() as run:
