@@ -47,7 +47,7 @@ def _run(size: Size, progress: Progress) -> Findings:
     plans = {name: plans_of(workload.query())[name] for name in _PLANS[size]}
     foreseen = speedups(predicted(workload, plans))
     if not has_java():
-        return Findings((_chart("What the model foresees", foreseen, {}),), (), (NO_JAVA,))
+        return Findings((_chart("What the model foresees", foreseen, {}),), (), notes=(NO_JAVA,))
     runs = _measured(plans, _TURNS[size], progress)
     found = speedups({name: run.seconds for name, run in runs.items()})
     return Findings((_chart("On Spark", foreseen, found),), tuple(spark_claims(runs)))

@@ -76,7 +76,7 @@ def plans_of(of: Workload) -> tuple[Mapping[str, MultiwayJoin], Mapping[str, flo
 def _run(size: Size, progress: Progress) -> Findings:
     plans, works = plans_of(workload(size))
     if not has_java():
-        return Findings((_chart("What the model foresees", works, {}),), (), (NO_JAVA,))
+        return Findings((_chart("What the model foresees", works, {}),), (), notes=(NO_JAVA,))
     turns = 1 if size == "quick" else 5
     runs: dict[str, list[Ran]] = {name: [] for name in plans}
     with _spark() as run:
