@@ -19,6 +19,7 @@ from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
 from penstock.query import Query
@@ -142,8 +143,13 @@ def ablation(extent: Extent, run: RunPlan, where: str, progress: Progress) -> Ab
 
 
 def _identity(plan: Plan) -> str:
-    """What tells plans apart: their text, and the order of filters, which is not in it."""
-    return f"{render_plan(plan)} {[str(each) for each in plan.query.filters]}"
+    """What tells plans apart as they run: their text, of a recomputed view the order of the stream
+    that drives alone, and the order of filters, which is in no text."""
+    text = render_plan(plan)
+    if isinstance(plan, MultiwayJoin) and plan.recompute is not None:
+        orders = [(order.driver, order.targets) for order in plan.driving]
+        text = f"{orders} | early {plan.early}"
+    return f"{text} {[str(each) for each in plan.query.filters]}"
 
 
 def _spent(
