@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from penstock.calibration.batch_runs import RunPlan, run_in_process, spark_runs
 from penstock.cql import parse
-from penstock.engine.spark.java import find_java
 from penstock.experiments.frame.chart import Axis, BarChart, Bars
 from penstock.experiments.frame.claim import Claim
 from penstock.experiments.frame.experiment import Experiment, Progress, Size
 from penstock.experiments.frame.findings import Findings
 from penstock.experiments.frame.judging import checked
 from penstock.experiments.frame.paper import BEYOND
+from penstock.experiments.setting.java import has_java
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
@@ -168,7 +168,7 @@ def _spent(
 @contextmanager
 def _runs() -> Iterator[tuple[RunPlan, str]]:
     """A way to run plans on Spark; without Java, in this process."""
-    if find_java() is None:
+    if not has_java():
         yield run_in_process, "in one process, since there is no Java here"
         return
     with spark_runs() as run:

@@ -11,7 +11,6 @@ from penstock.bench.drift.cases.burst import WINDOW, Pace, Seen, join_of, play, 
 from penstock.bench.drift.cases.capacity import Capacity, Load
 from penstock.bench.drift.cases.following import Setting
 from penstock.bench.drift.streams.scenario import Scenario
-from penstock.engine.spark.java import find_java
 from penstock.experiments.beyond.native_load import native_seen
 from penstock.experiments.frame.chart import Axis, LineChart, Mark, Series
 from penstock.experiments.frame.claim import Claim
@@ -19,6 +18,7 @@ from penstock.experiments.frame.experiment import Experiment, Progress, Size
 from penstock.experiments.frame.findings import Findings
 from penstock.experiments.frame.judging import checked
 from penstock.experiments.frame.paper import BEYOND
+from penstock.experiments.setting.java import has_java
 from penstock.optimize.delay.expected import delay_of
 from penstock.optimize.delay.queueing import Service
 
@@ -93,7 +93,7 @@ def _run(size: Size, progress: Progress) -> Findings:
 
 def _native(load: Load, extent: Extent) -> dict[str, list[Point]]:
     """Spark's own join at the same rates; nothing where there is no Java."""
-    if not extent.native or find_java() is None:
+    if not extent.native or not has_java():
         return {}
     # What it does not get done in so many seconds more is not waited for.
     most = 4.0 * extent.seconds
