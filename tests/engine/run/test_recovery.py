@@ -16,7 +16,7 @@ from penstock.engine.places.place import Place
 from penstock.engine.sinks.sink import Sink, jsonl
 from penstock.engine.state.manifest import latest
 from penstock.engine.state.store import Store
-from support.engines.crashes import POINTS, Crash, Run, exit_code
+from support.engines.crashes import POINTS, Crash, Run, exit_code, survived
 from support.engines.soak import Siege, expected, results, script, write_input
 from support.waiting import wait_until
 
@@ -52,12 +52,8 @@ def test_a_crash_at_every_boundary_is_survived(
     query = "chain" if in_drain or kind == "parquet" else "common"
     sink = Sink.named(f"{kind}:{tmp_path / 'results'}")
     run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name)
-    codes = []
     # Each attempt comes further than the one before: they die in different batches.
-    for call in (0, 2, 9, 60):
-        codes.append(exit_code(replace(run, crash=Crash(point, call, in_drain))))
-        if codes[-1] == 0:
-            break
+    codes = survived(run, point, (0, 2, 9, 60), in_drain=in_drain)
     assert codes[-1] == 0
     assert set(codes[:-1]) == {-signal.SIGKILL}
     assert results(sink) == wanted[query]
@@ -87,11 +83,7 @@ def test_a_crash_between_trees_is_survived(
     folder, wanted = prepared
     sink = jsonl(tmp_path / "results")
     run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name, shapes=SHAPES)
-    codes = []
-    for call in (0, 1, 14, 400):
-        codes.append(exit_code(replace(run, crash=Crash(point, call))))
-        if codes[-1] == 0:
-            break
+    codes = survived(run, point, (0, 1, 14, 400))
     assert codes[-1] == 0
     assert len(codes) > 2
     assert set(codes[:-1]) == {-signal.SIGKILL}

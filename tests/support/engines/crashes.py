@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
@@ -95,6 +95,16 @@ def exit_code(run: Run, killed_after: float | None = None) -> int | None:
     process.kill()
     process.join()
     return process.exitcode
+
+
+def survived(run: Run, point: str, calls: Sequence[int], *, in_drain: bool = False) -> list[int]:
+    """How runs ended that died at ever later calls of a point, until one came to its end."""
+    codes = []
+    for call in calls:
+        codes.append(exit_code(replace(run, crash=Crash(point, call, in_drain))) or 0)
+        if codes[-1] == 0:
+            break
+    return codes
 
 
 def perform(run: Run) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import signal
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from penstock.engine.sinks.sink import jsonl
-from support.engines.crashes import TOPIC_POINTS, Crash, Run, exit_code
+from support.engines.crashes import TOPIC_POINTS, Run, survived
 from support.kafka.cluster import Cluster
 
 POINTS = [
@@ -65,11 +64,7 @@ def test_a_crash_while_topics_are_read_is_survived(
     cluster, wanted = filled
     out = tmp_path / "results.jsonl"
     run = Run(script(cluster), str(tmp_path / "checkpoint"), jsonl(out).name)
-    codes = []
-    for call in (0, 2, 5, 60):
-        codes.append(exit_code(replace(run, crash=Crash(point, call))))
-        if codes[-1] == 0:
-            break
+    codes = survived(run, point, (0, 2, 5, 60))
     assert codes[-1] == 0
     assert len(codes) > 2
     assert set(codes[:-1]) == {-signal.SIGKILL}
