@@ -54,7 +54,7 @@ def test_a_killed_run_goes_on_with_other_plans(
     run = Run(script(query, folder), str(tmp_path / "checkpoint"), sink.name)
     codes = []
     for number, call in enumerate((*calls, 10**9)):
-        deadly = replace(run, seed=f"{point} {number}", crash=Crash(point, call))
+        deadly = replace(run, seed=f"{query} {point} {number}", crash=Crash(point, call))
         codes.append(exit_code(deadly))
         if codes[-1] == 0:
             break

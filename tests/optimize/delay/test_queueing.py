@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, isfinite
 from random import Random
 
 import pytest
@@ -84,3 +84,17 @@ def test_tuples_one_by_one_wait_as_in_a_queue_of_random_arrivals() -> None:
     waits, works = one_by_one(Service(0.0, rate * takes, (rate * takes**2) ** 0.5))
     assert waits == pytest.approx(waited / 200_000, rel=0.05)
     assert works == pytest.approx(takes)
+
+
+@pytest.mark.parametrize("load", [1e-9, 0.3, 0.97, 0.999])
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 0.03, 3.0, 1e4])
+@pytest.mark.parametrize("start", [0.0, 1e-6, 80.0, 1e6])
+def test_whatever_batches_take_there_is_an_interval(
+    load: float, spread: float, start: float
+) -> None:
+    found = interval_of(Service(start, load, spread), 1.0)
+    assert found is not None
+    least = max(1.0, start / (1.0 - load))
+    # Cells are an eighth of a deviation wide or more.
+    assert found.mean >= 0.97 * least
+    assert isfinite(found.seen)

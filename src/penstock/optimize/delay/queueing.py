@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 # Of the rough reckoning, which bounds a grid.
 _STEPS, _NEAR = 1_000, 1e-6
-# Cells of the grid, and how many standard deviations it reaches above the mean.
+# Cells of the grid, and how many standard deviations it reaches from the mean.
 _CELLS, _REACH = 64, 12.0
 # A variance of intervals that is nothing beside their square: a deviation of 0.1 %.
 _CALM = 1e-6
@@ -54,15 +54,16 @@ class Interval:
 def interval_of(service: Service, trigger: float) -> Interval | None:
     """The interval in the long run; None where it grows for ever.
 
-    Intervals are a Markov chain: its stationary distribution is worked out on a grid, whose upper
-    end follows from a rougher reckoning.
+    Intervals are a Markov chain: its stationary distribution is worked out on a grid, whose ends
+    follow from a rougher reckoning.
     """
     if service.load >= 1.0:
         return None
     rough = _roughly(service, trigger)
     if rough.variance <= _CALM * rough.mean**2:
         return rough
-    edges = np.linspace(trigger, rough.mean + _REACH * sqrt(rough.variance), _CELLS + 1)
+    reach = _REACH * sqrt(rough.variance)
+    edges = np.linspace(max(trigger, rough.mean - reach), rough.mean + reach, _CELLS + 1)
     places = np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2.0])
     shares = _stationary(_steps(service, edges, places))
     mean = float(shares @ places)
@@ -70,8 +71,8 @@ def interval_of(service: Service, trigger: float) -> Interval | None:
 
 
 def _steps(service: Service, edges: Floats, places: Floats) -> Floats:
-    """The chances to come from each place to each: the trigger itself, then the cells above it.
-    Service times are normal."""
+    """The chances to come from each place to each: the lower end, below which mostly nothing but
+    the trigger is, then the cells above it. Service times are normal."""
     service_means = service.start + service.load * places
     deviations = service.spread * np.sqrt(places)
     away = (edges[None, :] - service_means[:, None]) / deviations[:, None]
