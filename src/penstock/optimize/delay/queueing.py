@@ -64,6 +64,9 @@ def interval_of(service: Service, trigger: float) -> Interval | None:
         return rough
     reach = _REACH * sqrt(rough.variance)
     edges = np.linspace(max(trigger, rough.mean - reach), rough.mean + reach, _CELLS + 1)
+    if service.spread * sqrt(rough.mean) < (edges[1] - edges[0]) / 2.0:
+        # One batch hardly leaves its cell, so that the grid tells nothing.
+        return rough
     places = np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2.0])
     shares = _stationary(_steps(service, edges, places))
     mean = float(shares @ places)
