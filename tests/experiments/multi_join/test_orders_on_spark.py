@@ -47,4 +47,6 @@ def test_without_java_only_the_model_is_shown(
     findings = EXPERIMENT.run("quick", lambda done, total: None)
     assert not findings.claims
     (chart,) = findings.charts
-    assert "no Java" in chart.title
+    assert "model" in chart.title
+    (note,) = findings.notes
+    assert "needs Java" in note
