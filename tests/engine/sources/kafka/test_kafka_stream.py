@@ -119,6 +119,24 @@ def test_what_a_record_tells_are_columns(cluster: Cluster, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("offsets", "message"),
+    [
+        ('{"0": 3}', r"a\[0\] has offsets from 0 to 2, not 3"),
+        ('{"7": 0}', r"there is no a\[7\]; the partitions are 0, 1, 2, 3"),
+    ],
+)
+def test_offsets_to_start_at_must_be_there(
+    offsets: str, message: str, cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.send("a", 0, tuple_of(1, 7, 1), tuple_of(2, 7, 2))
+    text = stream(cluster, "a", f", start = '{offsets}'") + "SELECT a.x FROM a [RANGE 1 MINUTE];"
+    with pytest.raises(SourceError, match=message):
+        results(ps.sql(text, engine="local"), tmp_path / "wrong")
+    begun = text.replace(offsets, '{"0": 1}')
+    assert results(ps.sql(begun, engine="local"), tmp_path / "right") == [(2,)]
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ("topic = 'a'", "has no servers"),

@@ -57,8 +57,7 @@ def start_of(source: Source, partitions: list[int]) -> Positions:
         case "latest":
             return ends_of(source, partitions)
     if start.startswith("{"):
-        given = {int(part): int(offset) for part, offset in json.loads(start).items()}
-        return {**begins_of(source, partitions), **given}
+        return _given(source, partitions, json.loads(start))
     moment = datetime.fromisoformat(start.strip())
     moment = moment.replace(tzinfo=moment.tzinfo or UTC)
     millis = int(moment.timestamp() * 1000)
@@ -66,6 +65,26 @@ def start_of(source: Source, partitions: list[int]) -> Positions:
     ends = ends_of(source, partitions)
     # Where nothing is as late as that, the first record to come is.
     return {part: offset if offset >= 0 else ends[part] for part, offset in found.items()}
+
+
+def _given(source: Source, partitions: list[int], start: Mapping[str, int]) -> Positions:
+    """The offsets that a user gives, and of other partitions the beginnings."""
+    begins, ends = begins_of(source, partitions), ends_of(source, partitions)
+    given = {int(part): int(offset) for part, offset in start.items()}
+    for part, offset in given.items():
+        here = f"{source.option('topic')}[{part}]"
+        if part not in begins:
+            reason = f"there is no {here}; the partitions are {', '.join(map(str, partitions))}"
+        elif not begins[part] <= offset <= ends[part]:
+            reason = f"{here} has offsets from {begins[part]:,} to {ends[part]:,}, not {offset:,}"
+        else:
+            continue
+        raise SourceError(
+            f"stream {source.name} cannot start there: {reason}",
+            place=source.places.get("start"),
+            hint="'earliest' begins with what is there, 'latest' with what comes",
+        )
+    return {**begins, **given}
 
 
 def _asked(source: Source, specs: Mapping[int, OffsetSpec]) -> dict[int, int]:
