@@ -21,6 +21,7 @@ from penstock.query.keys import key_classes
 from penstock.query.query import Input
 from penstock.query.window import RowsWindow, TimeWindow, Window
 from penstock.sampling.estimate import Int64s, estimate_distinct, estimate_rate
+from penstock.sampling.handling import handling_costs
 from penstock.sampling.key_selectivity import key_agreements
 from penstock.sampling.notes import notes_on
 from penstock.sampling.sample import Progress, Sample, take_samples
@@ -64,6 +65,7 @@ def analyze(
         },
         groups=dict(key_agreements(query, joining, found.episodes)),
         conditions=conditions | thetas,
+        handling=dict(handling_costs(query, joining, budget, failures.append)),
         notes=(*notes_on(query, samples, passing, rows), *failures),
     )
     training, untrained = train(

@@ -124,8 +124,8 @@ def run_shed(size: Size, setting: Setting) -> list[Shed]:
     """Find the capacity, then run every load."""
     setting.progress("how much this machine can do")
     capacity = Capacity(probe, WINDOW, size.step, setting)
-    # The first run loads and compiles code, which is no part of the load.
-    capacity.runs(PROBES[1], [{}], 1)
+    # The first batches load and compile code, on Spark for many of them: no part of the load.
+    capacity.runs(PROBES[-1], [{}], size.batches)
     load = capacity.load()
     return [
         _shed(capacity, load, times, size.batches, is_whole=number < size.whole)
