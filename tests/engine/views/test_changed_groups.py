@@ -138,9 +138,9 @@ def test_only_groups_that_change_are_joined(window: str, tmp_path: Path) -> None
     query = one_group_at_a_time(tmp_path / "in", window)
     reports = run_local(query, Place(tmp_path), drain=False)
     met = [sum(o.came_out for o in report.operators if o.kind == "probe") for report in reports]
-    # The frontier passes the tuples of a batch with the next one.
+    # The frontier passes the last tuple of a batch with the next one, so that two groups change.
     assert met[1] >= GROUPS_THERE
-    assert all(1 <= count <= 9 for count in met[2:BATCHES])
+    assert all(1 <= count <= 18 for count in met[2:BATCHES])
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from penstock.engine.state.store import Store, read_rows
 from penstock.engine.wire.exchange import hash_values
 from penstock.engine.wire.facts import ChangesTold
 from penstock.kernels.hashing import combine
+from penstock.kernels.membership import among
 from penstock.query.expression import Column, Expression
 from penstock.query.traces import GROUPS, Link, Trace
 
@@ -28,7 +29,7 @@ Windows = Mapping[str, pa.RecordBatch]
 
 @dataclass(frozen=True)
 class ChangedKeys:
-    """By key class, the hashes of the keys that groups may have which have changed, in order."""
+    """By key class, the hashes of the keys that groups may have which have changed."""
 
     trace: Trace
     hashes: Mapping[int, Int64s]
@@ -37,13 +38,13 @@ class ChangedKeys:
         """Whether tuples of an input may be in a group that has changed."""
         keys = [k for k in self.hashes if hash_name(k) in rows.schema.names]
         keys += [GROUPS] if alias == self.trace.pivot else []
-        found = [_among(key_hashes(self.trace, k, rows), self.hashes[k]) for k in keys]
+        found = [among(key_hashes(self.trace, k, rows), self.hashes[k]) for k in keys]
         return np.logical_and.reduce(found) if found else np.ones(len(rows), np.bool_)
 
     def of_groups(self, shown: pa.RecordBatch) -> Bools:
         """Whether groups may have changed, by their columns."""
         hashes = _hashes(self.trace.shown, shown, plain_name)
-        return _among(hashes, self.hashes[self.trace.root])
+        return among(hashes, self.hashes[self.trace.root])
 
     def told(self, root: Place) -> ChangesTold:
         """Them in a chunk that the other steps of the batch read."""
@@ -92,7 +93,7 @@ def _along(
     rows = windows.get(link.alias)
     if rows is None or not len(found[start]):
         return np.empty(0, np.int64)
-    mine = _among(key_hashes(trace, start, rows), found[start])
+    mine = among(key_hashes(trace, start, rows), found[start])
     return np.unique(key_hashes(trace, end, rows)[mine])
 
 
@@ -108,12 +109,3 @@ def _hashes(
     parts: tuple[Expression, ...], rows: pa.RecordBatch, name: Callable[[Column], str]
 ) -> Int64s:
     return combine([hash_values(one_array(evaluate(part, rows, name))) for part in parts])
-
-
-def _among(hashes: Int64s, wanted: Int64s) -> Bools:
-    """Which hashes are among others, which are in order."""
-    if not len(wanted):
-        return np.zeros(len(hashes), np.bool_)
-    places = np.minimum(np.searchsorted(wanted, hashes), len(wanted) - 1)
-    among: Bools = wanted[places] == hashes
-    return among

@@ -56,10 +56,10 @@ class Ring:
     @property
     def with_deaths(self) -> pa.RecordBatch:
         """The tuples that pass, each with the last time at which it is alive."""
-        times = self.rows.column(TS).to_numpy()
-        places = np.searchsorted(self.rows.column(SEQUENCE).to_numpy(), self.ends)
-        pushed = times[np.minimum(places, len(times) - 1)] - 1
-        deaths = np.where(self.ends == FOREVER, FOREVER, pushed)
+        times, pushed = self.rows.column(TS).to_numpy(), self.ends < FOREVER
+        places = np.searchsorted(self.rows.column(SEQUENCE).to_numpy(), self.ends[pushed])
+        deaths = np.full(len(times), FOREVER)
+        deaths[pushed] = times[places] - 1
         rows = self.rows.append_column(UNTIL, pa.array(deaths))
         return travelling(rows, self.passing)
 
@@ -73,4 +73,5 @@ def _groups(item: Input, rows: pa.RecordBatch) -> tuple[Int64s, int]:
 
 def travelling(rows: pa.RecordBatch, mask: Bools) -> pa.RecordBatch:
     """Numbered tuples as they go to their partitions."""
-    return rows.filter(pa.array(mask)).drop_columns([PASSES])
+    chosen = rows if mask.all() else rows.filter(pa.array(mask))
+    return chosen.drop_columns([PASSES])

@@ -6,6 +6,7 @@ tuples that came or went since the tick before; of other inputs what these lead 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp, inf
 
 from penstock.optimize.model.distinct import combinations, distinct_values, occupied
@@ -16,28 +17,55 @@ from penstock.query import TimeWindow
 from penstock.query.traces import GROUPS, Trace, trace_of
 
 
-def changed_parts(problem: Problem) -> tuple[float, ...]:
-    """Of each input the part of its window that is joined: all of it where nothing tells groups."""
+@dataclass(frozen=True)
+class ChangedPart:
+    """Of an input: the part of its keys that may have changed, the part of its window that has come
+    since the last evaluation or goes before this one, and how much of that leads to a group."""
+
+    keys: float = 1.0
+    own: float = 0.0
+    leads: float = 1.0
+
+    @property
+    def rows(self) -> float:
+        """The part of the window that is joined."""
+        return 1.0 - (1.0 - self.keys) * (1.0 - self.own * self.leads)
+
+
+def changed_parts(problem: Problem) -> tuple[ChangedPart, ...]:
+    """The parts of all inputs: everything where nothing tells the groups."""
     trace = trace_of(problem.query)
     if trace is None:
-        return (1.0,) * problem.size
+        return (ChangedPart(),) * problem.size
     # Folding leaves fewer rows of the same keys.
-    problem = Problem(problem.query, problem.known)
-    return _parts(problem, trace)
+    return _parts(Problem(problem.query, problem.known), trace)
 
 
-def _parts(problem: Problem, trace: Trace) -> tuple[float, ...]:
-    changed = _changed(problem, trace)
-    others = 1.0 - _of_everything(problem, trace)
-    by_class = {trace.root: changed[trace.root]}
+def _parts(problem: Problem, trace: Trace) -> tuple[ChangedPart, ...]:
+    by_class = {trace.root: ChangedPart(_changed(problem, trace)[trace.root])}
     for link in trace.links:
-        rows = by_class[link.inner] * _window(problem, link.alias)
-        by_class[link.outer] = _share(_keys(problem, trace, link.outer), rows)
+        window, keys = _window(problem, link.alias), _keys(problem, trace, link.outer)
+        inner = by_class[link.inner]
+        rows = ChangedPart(inner.keys, _own(problem, link.alias), inner.leads).rows * window
+        by_class[link.outer] = ChangedPart(
+            _share(keys, rows), leads=inner.leads * _share(keys, window)
+        )
+    others = 1.0 - _of_everything(problem, trace)
     found = []
     for alias in problem.query.aliases:
         mine = [by_class[key] for key in _classes(problem, trace, alias)]
-        found.append(1.0 - others * (1.0 - min(mine, default=1.0)))
+        keys = 1.0 - others * (1.0 - min((part.keys for part in mine), default=1.0))
+        leads = 1.0 - others * (1.0 - max((part.leads for part in mine), default=1.0))
+        found.append(ChangedPart(keys, _own(problem, alias), leads))
     return tuple(found)
+
+
+def _own(problem: Problem, alias: str) -> float:
+    """The part of a window's tuples that came since the last evaluation or go in the batch."""
+    flow = problem.inputs[problem.places[alias]]
+    if flow.is_table or not flow.window:
+        return 0.0
+    return min(1.0, flow.rate * max(BATCH, tick_seconds(problem.query)) / flow.window)
 
 
 def _changed(problem: Problem, trace: Trace) -> dict[int, float]:

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from penstock.optimize.algebra.posynomial import Monomial
-from penstock.optimize.model.changed_part import changed_parts
+from penstock.optimize.model.changed_part import ChangedPart, changed_parts
 from penstock.optimize.model.distinct import occupied
 from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import BATCH, tick_seconds
@@ -25,13 +25,13 @@ from penstock.query import RowsWindow
 
 @dataclass(frozen=True)
 class RowsMet:
-    """Of each input: rows in its window as they are joined, rows that come in a batch, and the part
-    of the former that a batch joins. Batches with a tick are `period` seconds apart."""
+    """Of each input: rows in its window as they are joined, rows that come in a batch, and what of
+    them may have changed. Batches with a tick are `period` seconds apart."""
 
     problem: Problem
     seen: tuple[float, ...]
     coming: tuple[float, ...]
-    parts: tuple[float, ...]
+    parts: tuple[ChangedPart, ...]
     period: float
 
     @classmethod
@@ -47,12 +47,24 @@ class RowsMet:
         was there, and of what comes with what was there."""
         members = self.problem.members(mask)
         shrinking = frozenset(i for i in members if self.problem.inputs[i].shrinks)
-        part = min(self.parts[i] for i in members)
+        part = self._part(members)
         yield Monomial(part * prod(self.seen[i] for i in members) / self.period, shrinking)
         for i in members:
-            if self.coming[i]:
+            coming = self.arriving(i) if len(members) == 1 else self.coming[i]
+            if coming:
                 others = prod(self.seen[j] for j in members if j != i)
-                yield Monomial(self.coming[i] * others / self.period, shrinking | {i})
+                yield Monomial(coming * others / self.period, shrinking | {i})
+
+    def _part(self, members: tuple[int, ...]) -> float:
+        """The part of the combinations of rows that were there that is joined."""
+        if len(members) == 1:
+            return self.parts[members[0]].rows
+        same = prod(1.0 - self.parts[i].own for i in members)
+        return 1.0 - (1.0 - min(self.parts[i].keys for i in members)) * same
+
+    def arriving(self, i: int) -> float:
+        """Rows of an input that come in a batch and lead to a group."""
+        return self.coming[i] * self.parts[i].leads
 
     def younger(self, driver: int) -> int:
         """The streams after a driver in FROM, of which its route finds nothing."""
@@ -64,17 +76,21 @@ class RowsMet:
         flow = self.problem.inputs[i]
         if not has_rows(self.problem, flow):
             return flow.rate
-        return (self.parts[i] * self.seen[i] + self.coming[i]) / self.period
+        return (self.parts[i].rows * self.seen[i] + self.arriving(i)) / self.period
 
     @cached_property
     def table(self) -> Floats:
         """By set of inputs: its combinations/s, if all is kept."""
-        was, comes, parts = np.ones(1), np.zeros(1), np.ones(1)
+        was, comes, keys, same = np.ones(1), np.zeros(1), np.ones(1), np.ones(1)
         for seen, coming, part in zip(self.seen, self.coming, self.parts, strict=True):
             comes = np.concatenate([comes, comes * seen + was * coming])
             was = np.concatenate([was, was * seen])
-            parts = np.concatenate([parts, np.minimum(parts, part)])
-        return (parts * was + comes) / self.period
+            keys = np.concatenate([keys, np.minimum(keys, part.keys)])
+            same = np.concatenate([same, same * (1.0 - part.own)])
+        met: Floats = ((1.0 - (1.0 - keys) * same) * was + comes) / self.period
+        for i, part in enumerate(self.parts):
+            met[1 << i] = (part.rows * self.seen[i] + self.arriving(i)) / self.period
+        return met
 
 
 def rows_met(problem: Problem) -> RowsMet | None:

@@ -89,9 +89,9 @@ def settling(met: RowsMet, plan: MultiwayJoin) -> Iterator[Monomial]:
         if not has_rows(problem, problem.inputs[term.driver]):
             yield from as_posynomial(problem, (term,))
             continue
-        was = met.parts[term.driver] * met.seen[term.driver]
+        was = met.parts[term.driver].rows * met.seen[term.driver]
         yield Monomial(term.weight * was / met.period, frozenset())
-        new = met.coming[term.driver] / met.period
+        new = met.arriving(term.driver) / met.period
         yield Monomial(term.weight * new, frozenset({term.driver}))
 
 
@@ -101,5 +101,5 @@ def _folding(met: RowsMet) -> Iterator[Monomial]:
     seconds = fold_seconds(problem.known.costs) / met.period
     for i, flow in enumerate(problem.inputs):
         if flow.occupied is not None and has_rows(problem, flow):
-            yield Monomial(met.parts[i] * flow.window * seconds, frozenset())
+            yield Monomial(met.parts[i].rows * flow.window * seconds, frozenset())
             yield Monomial(flow.rate * BATCH * seconds, frozenset({i}))
