@@ -205,7 +205,10 @@ def timed_events(
     A tuple has gone at the first time at which it is not alive any more.
     """
     tuples, signs, moments = _moments(able, len(times))
-    born = [one.rows.column(TS).to_numpy() for one in able.values()]
+    # Rows of tables are there before everything.
+    born = [
+        np.where(one.births < 0, -FOREVER, one.rows.column(TS).to_numpy()) for one in able.values()
+    ]
     gone = [
         _gone(query.input(alias), one, own, times)
         for (alias, one), own in zip(able.items(), born, strict=True)
