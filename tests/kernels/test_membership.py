@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from penstock.kernels.membership import among
+from penstock.kernels.hashing import among
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 100])

@@ -100,6 +100,6 @@ def test_ways_of_running_that_a_view_has_not_are_refused() -> None:
     each = SimulatedClock(ClockCosts(), servers="each")
     with pytest.raises(PlanError, match="one operator"):
         run_experiment(plan, noop(), Eager(), clock=each)
-    shed = replace(plan, drops=DropBoxes({"A": 0.5}))
+    shed = replace(plan, drops=DropBoxes((("A", 0.5),)))
     with pytest.raises(PlanError, match="drop boxes"):
         run_experiment(shed, noop(), Eager(), clock=RealClock())

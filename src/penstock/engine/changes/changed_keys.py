@@ -16,8 +16,7 @@ from penstock.engine.rows.columns import TS, column_name, hash_name, plain_name
 from penstock.engine.state.store import Store, read_rows
 from penstock.engine.wire.exchange import hash_values
 from penstock.engine.wire.facts import ChangesTold
-from penstock.kernels.hashing import combine
-from penstock.kernels.membership import among
+from penstock.kernels.hashing import among, combine
 from penstock.query.expression import Column, Expression
 from penstock.query.traces import GROUPS, Link, Trace
 

@@ -58,8 +58,8 @@ class Items(NamedTuple):
 class Groups(NamedTuple):
     """The query's aggregation set by the number of the group, in chains as items are.
 
-    `touched` lists the groups that join rows were added to or taken out of, each once, `count` of
-    them; they are those that are `marked`.
+    `touched` lists the groups that join rows were added to or taken out of, each once, `listed`
+    of them; they are those that are `marked`.
     """
 
     bucket: Int64s
@@ -71,7 +71,7 @@ class Groups(NamedTuple):
     after: Int64s
     marked: NDArray[np.bool_]
     touched: Int64s
-    count: Int64s
+    listed: Int64s
 
 
 class Visits(NamedTuple):
@@ -264,8 +264,8 @@ def _tally(
     _find_group(groups, number, work)
     if not groups.marked[number]:
         groups.marked[number] = True
-        groups.touched[groups.count[0]] = number
-        groups.count[0] += 1
+        groups.touched[groups.listed[0]] = number
+        groups.listed[0] += 1
     groups.held[number] += sign * results
     for lane in range(len(visits.owner)):
         if visits.owner[lane] == stream:

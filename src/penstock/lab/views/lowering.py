@@ -167,7 +167,7 @@ def empty_groups(many: int, lanes: int, stride: int, buckets: int) -> Groups:
         after=np.full(many, -1),
         marked=np.zeros(many, np.bool_),
         touched=np.zeros(many, np.int64),
-        count=np.zeros(1, np.int64),
+        listed=np.zeros(1, np.int64),
     )
 
 

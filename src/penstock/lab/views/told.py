@@ -110,9 +110,9 @@ class _Lines:
     def _taken(self) -> Int64s:
         """The groups that were touched, in order; from now on none is."""
         groups = self.laid.groups
-        touched = np.sort(groups.touched[: groups.count[0]])
+        touched = np.sort(groups.touched[: groups.listed[0]])
         groups.marked[touched] = False
-        groups.count[0] = 0
+        groups.listed[0] = 0
         return touched
 
     def changes(self) -> pa.Table:

@@ -108,8 +108,9 @@ class TreeSearch:
         """Pairs/s that joins of two sets find by time alone."""
         problem = self.problem
         if self._met is not None:
-            apart: Floats = problem.fractions[left] * problem.fractions[right]
-            return apart * self._met.table[left | right]
+            apart = problem.fractions[left] * problem.fractions[right]
+            pairs: Floats = apart * self._met.table[left | right]
+            return pairs
         found: Floats = (
             problem.rates[left] * problem.alive[right] + problem.rates[right] * problem.alive[left]
         )

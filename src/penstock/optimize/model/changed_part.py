@@ -47,9 +47,9 @@ def _parts(problem: Problem, trace: Trace) -> tuple[ChangedPart, ...]:
         window, keys = _window(problem, link.alias), _keys(problem, trace, link.outer)
         inner = by_class[link.inner]
         rows = ChangedPart(inner.keys, _own(problem, link.alias), inner.leads).rows * window
-        by_class[link.outer] = ChangedPart(
-            _share(keys, rows), leads=inner.leads * _share(keys, window)
-        )
+        coming = problem.inputs[problem.places[link.alias]].rate * BATCH
+        leads = inner.leads * _share(keys, window + coming)
+        by_class[link.outer] = ChangedPart(_share(keys, rows + coming), leads=leads)
     others = 1.0 - _of_everything(problem, trace)
     found = []
     for alias in problem.query.aliases:
