@@ -109,6 +109,7 @@ ORDER = {
         "sinks",
         "routes",
         "folding",
+        "changes",
         "join",
         "views",
         "reports",
@@ -132,6 +133,7 @@ ORDER = {
         "servers",
         "timing",
         "laboratory",
+        "view_experiment",
         "experiment",
     ),
     "penstock.adapt": (

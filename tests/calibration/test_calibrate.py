@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,15 @@ from typer.testing import CliRunner, Result
 from penstock.calibration import verdict
 from penstock.calibration.batch_runs import run_in_process
 from penstock.calibration.calibrate import QUICK, calibrate_laboratory
-from penstock.calibration.designed import batch_plans, batched, designed, plans_for, viewed
+from penstock.calibration.designed import (
+    batch_plans,
+    batched,
+    designed,
+    plans_for,
+    spark_plans,
+    viewed,
+    viewed_on_spark,
+)
 from penstock.calibration.fit import MeasuredRun, fit
 from penstock.calibration.meshes import classify_seconds, route_seconds
 from penstock.calibration.timing import timed
@@ -37,6 +46,7 @@ from penstock.optimize.mesh.plans import ruster_seconds
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import rounds_of
 from penstock.plan.default_plan import default_plan
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
 from penstock.stats.calibration import calibrated, keep
@@ -218,10 +228,41 @@ def test_a_cost_that_the_runs_do_not_show_is_small_and_not_nothing() -> None:
 
 def test_joining_on_spark_is_not_faster_than_all_cores() -> None:
     units = spark_units(BATCHED, cores=2)
-    fast = {kind: getattr(BATCHED, kind) / 10 for kind in units[0].parts}
+    fast = {kind: getattr(BATCHED, kind) / 10 for unit in units[:3] for kind in unit.parts}
     found = fit(made_up_runs(replace(BATCHED, **fast, batch=0.2)), units).costs
     assert found.probe == pytest.approx(BATCHED.probe / 2, rel=1e-6)
+    assert found.fold == pytest.approx(170e-9 / 2, rel=1e-6)
     assert list(faults_of("spark", found)) == []
+
+
+def runs_on_spark(costs: Costs) -> Iterator[MeasuredRun]:
+    """The runs of a calibration on Spark, as if they took what the costs say."""
+    for workload in (*batched(1_000, 4), *viewed_on_spark(1_000, 4)):
+        problem = problem_of(workload, costs)
+        for plan in spark_plans(problem):
+            rounds = 4 * rounds_of(problem, plan)
+            busy = workload.seconds * needed_by(problem, plan)
+            busy += 4 * costs.batch + rounds * costs.round
+            yield MeasuredRun(problem, plan, workload.seconds, busy, 4, rounds)
+
+
+def test_views_on_spark_tell_what_folding_and_tallying_take_there() -> None:
+    """There they take other parts of what they take in one process than joining does."""
+    joining = {kind: 0.6 * getattr(BATCHED, kind) for kind in ("insert", "expire", "probe")}
+    there = replace(BATCHED, **joining, compare=6e-9, keep=60e-9, fold=400e-9, tally=50e-9)
+    there = replace(there, arrive=300e-9, result=30e-9, move=300e-9, batch=1e-4, round=1e-4)
+    found = fit(list(runs_on_spark(there)), spark_units(BATCHED, cores=4), pull=0.0).costs
+    assert found.fold == pytest.approx(400e-9, rel=1e-3)
+    assert found.tally == pytest.approx(50e-9, rel=1e-3)
+    assert found.probe == pytest.approx(there.probe, rel=1e-3)
+
+
+def test_views_on_spark_are_late_folded_and_recomputed() -> None:
+    for workload in viewed_on_spark(1_000, 4):
+        late, folded, recomputed = spark_plans(problem_of(workload))
+        assert (late.early, folded.early) == ((), ("A", "B"))
+        assert isinstance(recomputed, MultiwayJoin)
+        assert recomputed.recompute == "A"
 
 
 @pytest.mark.parametrize(
@@ -340,7 +381,7 @@ def test_all_engines_are_measured_by_the_command_of_the_readme(user_file: Path) 
     assert {*said["engines"], *said["refused"]} == {"spark", "local", "laboratory"}
     assert done.returncode == (1 if said["refused"] else 0)
     assert ("implausible and not kept" in done.stderr) == bool(said["refused"])
-    assert "calibrating spark: 5 of 5" in done.stderr
+    assert "calibrating spark: 7 of 7" in done.stderr
     assert calibration_text(said)
     for engine in ENGINES:
         assert (calibrated(engine) is not None) == (engine in said["engines"])

@@ -161,3 +161,26 @@ def test_explain_plans_for_joins_every_so_often_in_the_laboratory_only(tmp_path:
     refused = CliRunner().invoke(app, [*common, "--engine", "local"])
     assert refused.exit_code == 2
     assert "--engine laboratory" in refused.stderr
+
+
+VIEW = """
+SELECT A.k, COUNT(*) AS n, SUM(B.j) AS total FROM A [RANGE 1 SECOND], B [ROWS 50]
+WHERE A.k = B.k GROUP BY A.k EVERY 500 MILLISECONDS"""
+
+
+@pytest.mark.parametrize("plan", [(), ("--plan", "A: B; B: A | early A B")], ids=["any", "early"])
+def test_a_view_is_told_as_in_batches(plan: tuple[str, ...], tmp_path: Path) -> None:
+    script = tmp_path / "view.cql"
+    script.write_text("".join(STREAM.format(name=name) for name in "AB") + VIEW)
+    found = []
+    for name, way in (("eager", ("--eager",)), ("batches", ("--available-now", "--drain"))):
+        out = tmp_path / f"{name}.jsonl"
+        kept = () if name == "eager" else ("--checkpoint", str(tmp_path / "ckpt"))
+        common = ("run", str(script), "--engine", "local", "--sink", f"jsonl:{out}")
+        done = CliRunner().invoke(app, [*common, *way, *plan, *kept])
+        assert done.exit_code == 0, done.output
+        if name == "eager":
+            assert re.search(r"[\d,]+ of rows to fold into, [\d,]+ of groups", done.stderr)
+        found.append(sorted(out.read_text().splitlines()))
+    assert found[0] == found[1]
+    assert len(found[0]) > 50

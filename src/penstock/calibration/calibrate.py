@@ -6,11 +6,20 @@ A session on Spark has few runs, because each takes seconds; the laboratory has 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from penstock.calibration.batch_runs import RunPlan, run_in_process, spark_runs
-from penstock.calibration.designed import batch_plans, batched, designed, plans_for, viewed
+from penstock.calibration.designed import (
+    batch_plans,
+    batched,
+    designed,
+    plans_for,
+    spark_plans,
+    viewed,
+    viewed_on_spark,
+)
 from penstock.calibration.fit import Fit, MeasuredRun, fit
 from penstock.calibration.meshes import classify_seconds, route_seconds
 from penstock.calibration.timing import least
@@ -19,9 +28,11 @@ from penstock.calibration.workload import Workload
 from penstock.lab.experiment import read_all
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.problem import Problem
+from penstock.plan.plan import Plan
 from penstock.stats.costs import Costs
 from penstock.stats.guess import complete
 
+Plans = Callable[[Problem], Iterable[Plan]]
 Progress = Callable[[int, int], None]
 """Is told how many workloads are done, and of how many."""
 
@@ -72,41 +83,53 @@ def calibrate_local(progress: Progress, how: Thoroughness = THOROUGH) -> Fit:
     size = (how.batched_tuples, how.batches)
     workloads = (*batched(*size), *viewed(*size))
     progress(0, len(workloads))
-    runs = _batch_runs(workloads, run_in_process, progress, how.trees, how.batched_times)
+    plans = partial(batch_plans, trees=how.trees)
+    runs = _batch_runs(workloads, run_in_process, progress, plans, how.batched_times)
     found = fit(tuple(runs), BATCHES)
     route, classify = route_seconds(how.batched_times), classify_seconds(how.batched_times)
     return replace(found, costs=replace(found.costs, route=route, classify=classify))
 
 
 def calibrate_spark(here: Costs, progress: Progress, how: Thoroughness = THOROUGH) -> Fit:
-    """The costs of joining in batches on Spark, in seconds of the whole session.
+    """The costs of joining and aggregating in batches on Spark, in seconds of the whole session.
 
-    The proportions of joining and aggregating are those of one process, `here`, so that no views
-    are run. So is what meshes take: tasks slice and classify what they have as one process does.
+    Views are run late, folded and recomputed. The proportions of what a join does are those of one
+    process, `here`. So is what meshes take: tasks slice and classify as one process does.
     """
-    workloads = tuple(batched(how.spark_tuples, how.batches))
+    size = (how.spark_tuples, how.batches)
+    workloads = (*batched(*size), *viewed_on_spark(*size))
     progress(0, len(workloads))
+    plans = partial(spark_plans, trees=how.trees)
     with spark_runs() as run:
-        runs = tuple(_batch_runs(workloads, run, progress, how.trees, how.spark_times))
+        runs = tuple(_batch_runs(workloads, run, progress, plans, how.spark_times))
     found = fit(runs, spark_units(here, len(os.sched_getaffinity(0))))
     costs = replace(found.costs, route=here.route, classify=here.classify)
     return replace(found, costs=costs)
 
 
 def _batch_runs(
-    workloads: Sequence[Workload], run: RunPlan, progress: Progress, trees: int, times: int
+    workloads: Sequence[Workload], run: RunPlan, progress: Progress, plans: Plans, times: int
 ) -> Iterator[MeasuredRun]:
     # The first runs wait for workers to start and for code to be compiled.
-    smallest = min(workloads, key=lambda workload: workload.tuples)
-    for plan in batch_plans(_exact(smallest), trees):
-        run(plan)
+    for warm in _smallest(workloads):
+        for plan in plans(_exact(warm)):
+            run(plan)
     for number, workload in enumerate(workloads, start=1):
         problem = _exact(workload)
-        for plan in batch_plans(problem, trees):
+        for plan in plans(problem):
             found = min((run(plan) for _ in range(times)), key=lambda r: r.seconds)
             spent = (workload.seconds, found.seconds)
             yield MeasuredRun(problem, plan, *spent, found.batches, found.rounds)
         progress(number, len(workloads))
+
+
+def _smallest(workloads: Sequence[Workload]) -> Iterator[Workload]:
+    """The smallest join and, if there are views, the smallest of them, at a tenth of its length."""
+    for is_view in (False, True):
+        mine = [each for each in workloads if (each.every is not None) == is_view]
+        if mine:
+            least = min(mine, key=lambda workload: workload.tuples)
+            yield least.lasting(least.seconds / 10) if is_view else least
 
 
 def _exact(workload: Workload) -> Problem:

@@ -76,6 +76,24 @@ def viewed(tuples: int, batches: int) -> Iterator[Workload]:
     yield from (replace(workload, batches=batches) for workload in made)
 
 
+def viewed_on_spark(tuples: int, batches: int) -> Iterator[Workload]:
+    """Two of the views, as each run takes seconds: hardly a match, and so many that they tell what
+    tallying takes, or, folded, what folding does."""
+    few, _, many = viewed(tuples, batches)
+    yield from (few, many)
+
+
+def spark_plans(problem: Problem, trees: int = 2) -> Iterator[Plan]:
+    """The plans of `batch_plans`; of a view the late one, the one that folds all that comes, and
+    the one that recomputes it of that in each batch."""
+    if problem.query.view is None:
+        yield from batch_plans(problem, trees)
+        return
+    late = default_plan(problem.query)
+    folded = replace(late, early=problem.query.aliases)
+    yield from (late, folded, replace(folded, recompute=problem.query.aliases[0]))
+
+
 def batch_plans(problem: Problem, trees: int = 2) -> Iterator[Plan]:
     """Up to two trees without products, and multi-way joins; of a view the late and early plans."""
     if problem.query.view is not None:

@@ -51,15 +51,19 @@ LABORATORY = (_window(15e-9), *_single(_LABORATORY))
 BATCHES = (_window(100e-9), *_single(_BATCHES))
 """The costs fitted for batches. Keys are hashed once, as tuples arrive."""
 
-_JOINING = ("insert", "expire", "probe", "compare", "keep", "fold", "tally")
+_JOINING = ("insert", "expire", "probe", "compare", "keep")
+_AGGREGATING = ("fold", "tally")
 
 
 def spark_units(here: Costs, cores: int) -> tuple[Unit, ...]:
-    """The costs fitted for Spark: joining as in one process, and what Spark adds to that.
+    """The costs fitted for Spark: joining as in one process, folding, tallying, and what Spark adds
+    to that.
 
-    A session has too few runs to tell searching, comparing, keeping and folding apart. They are
-    done by the same code as in one process, so that their proportions are taken from there; and all
-    cores together cannot do them faster than that many times.
+    A session has too few runs to tell searching, comparing and keeping apart. They are done by the
+    same code as in one process, so that their proportions are taken from there. Folding and
+    tallying are usually as in one process. All cores together cannot do any of it faster than that
+    many times.
     """
     joining = {kind: getattr(here, kind) for kind in _JOINING}
-    return (Unit(joining, 1.0, least=1 / cores), *_single(_SPARK))
+    aggregating = (Unit({k: getattr(here, k)}, 1.0, least=1 / cores) for k in _AGGREGATING)
+    return (Unit(joining, 1.0, least=1 / cores), *aggregating, *_single(_SPARK))

@@ -122,6 +122,14 @@ def _report(outcome: Outcome, *, is_simulated: bool) -> None:
     work = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
     how = "simulated" if is_simulated else "measured"
     print(work, file=sys.stderr)
+    if outcome.aggregation is not None:
+        done = outcome.aggregation
+        print(
+            f"of what was compared {done.compares:,} in search of partners, "
+            f"{done.fold_compares:,} of rows to fold into, {done.group_compares:,} of groups; "
+            f"{done.join_rows:,} join rows",
+            file=sys.stderr,
+        )
     print(
         f"busy {outcome.busy:.3f} s ({how}) for {outcome.elapsed:.3f} s of input and backlog; "
         f"utilization {outcome.utilization:.3g}",

@@ -30,10 +30,10 @@ from penstock.engine.sources.feed import Feed
 from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
-from penstock.errors import PlanError
 from penstock.lab.clock import Clock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Mode
+from penstock.lab.view_experiment import refuse_view, run_view_experiment
 from penstock.plan.mesh import Eddy, MeshJoin, attributes_of
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
@@ -61,11 +61,15 @@ def run_experiment(
     A tuple is late if an earlier one of its stream is later by more than the lateness. Nothing is
     kept for a later run.
     """
-    _refuse_view(plan.query)
+    if plan.query.view is not None:
+        refuse_view(plan, mode, clock)
     mark = new_mark()
     prepare(sink, mark, is_new=True, overwrite=overwrite)
     tuples = read_all(plan.query, contents_of(plan))
-    outcome = run(plan, tuples, mode, expiration, clock, buckets, by_bucket)
+    if plan.query.view is not None:
+        outcome = run_view_experiment(plan, tuples, clock)
+    else:
+        outcome = run(plan, tuples, mode, expiration, clock, buckets, by_bucket)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         staging = staging_of(sink, Store(Place.of(folder)), mark)
         writer = PartWriter(staging, plan.query)
@@ -77,15 +81,6 @@ def run_experiment(
         publish(sink, Manifest(batch=0, parts=parts))
         clean(staging)
     return outcome
-
-
-def _refuse_view(query: Query) -> None:
-    """Refuse a query that groups or aggregates: the laboratory runs joins only."""
-    if query.view is not None:
-        raise PlanError(
-            "queries with GROUP BY or aggregates do not run in the laboratory",
-            hint="run them in batches: leave out --eager and --every",
-        )
 
 
 def contents_of(plan: Plan) -> Mapping[str, Collection[str]]:

@@ -32,6 +32,7 @@ from penstock.lab.charges import Screening, screenings
 from penstock.lab.clock import NOTHING, Clock, OwnCosts, RealClock, SimulatedClock, Work
 from penstock.lab.schedule import Mode
 from penstock.lab.timing import timing_of
+from penstock.lab.views.aggregation_join import AggregationWork
 from penstock.plan.plan import Plan
 from penstock.plan.text.shape import render_shape
 from penstock.plan.tree import TreeJoin, branches
@@ -52,7 +53,8 @@ class Outcome:
     `peaks` are the most rows that each window held, and each inner join by its shape. `shed` are
     the tuples that the drop boxes kept out: they never arrived and were no work. `deciding` is the
     part of the busy seconds in which a mesh classified or an eddy learned, on a real clock; `own`
-    that which filters and predicates took by themselves, on a simulated one.
+    that which filters and predicates took by themselves, on a simulated one. `aggregation` is the
+    work of a view.
     """
 
     results: pa.Table
@@ -65,6 +67,7 @@ class Outcome:
     shed: Mapping[str, int]
     deciding: float
     own: float = 0.0
+    aggregation: AggregationWork | None = None
 
 
 _REAL = RealClock()

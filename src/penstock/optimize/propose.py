@@ -11,9 +11,12 @@ from penstock.optimize.joins.candidates import Proposal, multiway_plans, tree_pl
 from penstock.optimize.mesh.plans import mesh_plans, ruster_seconds
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.rows_met import rows_met
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.views.early import LATE, early_plans, early_sets
 from penstock.optimize.views.recompute import recompute_plans
+from penstock.optimize.views.rows_orders import MOST_INPUTS as FEW_ROWS_ORDERS
+from penstock.optimize.views.rows_orders import best_rows_orders
 from penstock.query.goal import Steady
 
 
@@ -36,7 +39,12 @@ class PlanRequest:
     @cached_property
     def multiway(self) -> tuple[Proposal, ...]:
         """The multi-way joins, which other kinds of plans are measured by and built on."""
-        return tuple(multiway_plans(self.problem, self.options.off, self.is_thorough))
+        found = tuple(multiway_plans(self.problem, self.options.off, self.is_thorough))
+        is_searched = "probe-order" not in self.options.off
+        is_few = 2 < self.problem.size <= FEW_ROWS_ORDERS
+        if rows_met(self.problem) is None or not (is_searched and is_few):
+            return found
+        return ((best_rows_orders(self.problem), "all probe orders"), *found)
 
     @property
     def is_least_work_best(self) -> bool:
@@ -56,6 +64,7 @@ def proposals(problem: Problem, options: PlanOptions) -> Iterator[Proposal]:
     The traditional estimator knows of join trees only, and in the laboratory only their joins have
     a server each.
     """
+    options = _as_run(problem, options)
     is_each = options.servers == "each" and options.engine == "laboratory"
     if problem.size > 1 and (options.estimator == "cardinality" or is_each):
         yield from join_trees(PlanRequest(problem, options))
@@ -63,6 +72,15 @@ def proposals(problem: Problem, options: PlanOptions) -> Iterator[Proposal]:
     request = PlanRequest(problem, options)
     for propose in PROPOSERS:
         yield from propose(request)
+
+
+def _as_run(problem: Problem, options: PlanOptions) -> PlanOptions:
+    """The options of a problem: views that the laboratory runs are kept multi-way joins."""
+    is_view = options.engine == "laboratory" and problem.query.view is not None
+    if not is_view or "multiway" not in options.kinds:
+        return options
+    off = options.off | {"recompute", "mesh"}
+    return replace(options, kinds=frozenset({"multiway"}), off=off)
 
 
 def joined(request: PlanRequest) -> Iterator[Proposal]:

@@ -83,7 +83,7 @@ def take_head(source: Source, columns: Collection[str], rows: int) -> pa.Table:
 def is_trained(query: Query, item: Input) -> bool:
     """Whether tuples of an input could take different routes: of one step there is one order.
 
-    Views over ROWS windows are joined whole in each batch, and have no routes.
+    Views over ROWS windows are joined anew in each batch, and have no routes.
     """
     has_routes = not (query.is_sequenced and query.view is not None)
     return not item.is_table and has_routes and len(operators_of(query, item.alias)) > 1

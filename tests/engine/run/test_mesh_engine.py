@@ -40,6 +40,7 @@ from support.engines.runs import (
     run_replanning,
     run_spark,
 )
+from support.engines.viewed_runs import told_and_expected
 from support.plans.meshes import random_mesh, timed
 from support.plans.screened import (
     ONE,
@@ -177,12 +178,8 @@ def test_meshes_leave_nothing_of_their_own_in_the_state(where: str, tmp_path: Pa
 @pytest.mark.parametrize("seed", range(600, 612))
 def test_views_over_a_mesh_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     rng = Random(f"mesh view {seed}")
-    case = timed(random_view(seed), rng)
-    query = write_case(case, tmp_path / "in")
-    place, drain = Place(tmp_path), rng.random() < 0.6
-    plan = random_mesh(query, rng)
-    run_local(query, place, plan=plan, drain=drain, partitions=rng.randint(1, 3))
-    assert told(place, query) == expected_view(case, query, drain)
+    found, wanted = told_and_expected(timed(random_view(seed), rng), tmp_path, rng, random_mesh)
+    assert found == wanted
 
 
 @pytest.mark.parametrize("seed", range(700, 704))

@@ -27,6 +27,7 @@ from support.engines.runs import (
     run_replanning,
     run_spark,
 )
+from support.engines.viewed_runs import told_and_expected
 from support.plans.meshes import counted, grouped, random_mesh, timed
 from support.plans.screened import TWO, Calls, by_kind, screened_query, uncertain, write_kinds
 from support.streams.cases import Case, canonical, random_case, random_view, write_case
@@ -120,12 +121,9 @@ def test_a_filter_that_waited_is_not_taken_for_decided(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", VIEWS)
 def test_views_over_rows_windows_take_the_main_routes(seed: int, tmp_path: Path) -> None:
     rng = Random(f"mesh rows view {seed}")
-    case = counted(random_view(seed), rng)
-    query = write_case(case, tmp_path / "in")
-    place, drain = Place(tmp_path), rng.random() < 0.6
-    plan = any_mesh(query, rng) if seed % 2 else early_mesh(query, rng)
-    run_local(query, place, plan=plan, drain=drain, partitions=rng.randint(1, 3))
-    assert told(place, query) == expected_view(case, query, drain)
+    plan_of = any_mesh if seed % 2 else early_mesh
+    found, wanted = told_and_expected(counted(random_view(seed), rng), tmp_path, rng, plan_of)
+    assert found == wanted
 
 
 # ── early aggregation ─────────────────────────────────────────────────────────────────────────────
@@ -134,12 +132,8 @@ def test_views_over_rows_windows_take_the_main_routes(seed: int, tmp_path: Path)
 @pytest.mark.parametrize("seed", range(1_300, 1_340))
 def test_meshes_may_aggregate_early(seed: int, tmp_path: Path) -> None:
     rng = Random(f"mesh early {seed}")
-    case = timed(random_view(seed), rng)
-    query = write_case(case, tmp_path / "in")
-    place, drain = Place(tmp_path), rng.random() < 0.6
-    plan = early_mesh(query, rng)
-    run_local(query, place, plan=plan, drain=drain, partitions=rng.randint(1, 3))
-    assert told(place, query) == expected_view(case, query, drain)
+    found, wanted = told_and_expected(timed(random_view(seed), rng), tmp_path, rng, early_mesh)
+    assert found == wanted
 
 
 @pytest.mark.parametrize("seed", range(1_400, 1_408))

@@ -32,6 +32,7 @@ from support.engines.runs import (
     run_spark,
     tree,
 )
+from support.engines.viewed_runs import told_and_expected
 from support.streams.cases import random_view, write_case
 from support.streams.views import expected, told
 
@@ -95,11 +96,8 @@ SEEDS = range(160)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_local_views_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     rng = Random(f"engine view {seed}")
-    case = random_view(seed)
-    query = write_case(case, tmp_path / "in")
-    place, drain = Place(tmp_path), rng.random() < 0.6
-    run_local(query, place, plan=any_plan(query, rng), drain=drain, partitions=rng.randint(1, 3))
-    assert told(place, query) == expected(case, query, drain)
+    found, wanted = told_and_expected(random_view(seed), tmp_path, rng, any_plan)
+    assert found == wanted
 
 
 def test_the_local_cases_cover_all_there_is() -> None:

@@ -17,6 +17,7 @@ from penstock.engine.state.modules import SHOWN, Module
 from penstock.engine.state.store import ChunkInfo, read_rows
 from penstock.engine.wire.chunks import keep_chunk, pass_chunk
 from penstock.engine.wire.facts import (
+    ChangesTold,
     Drain,
     EddySample,
     Fact,
@@ -79,6 +80,8 @@ FACTS: list[Fact] = [
     KeptChunk(Module.pending("a:b@0"), 0, CHUNK),
     PassingChunk(MODULE, CHUNK, True),
     RowEnds("A", CHUNK),
+    ChangesTold(CHUNK),
+    ChangesTold(None),
 ]
 
 

@@ -42,14 +42,16 @@ def predicted(workload: Workload, plan: Plan, costs: Costs | None = None) -> flo
     return needed_by(Problem(query, complete(query, workload.statistics(), costs)), plan)
 
 
-def counted(plan: Plan) -> tuple[float, float]:
+def counted(plan: Plan, filled: int = 4) -> tuple[float, float]:
     """Rows a second that came to probes, and that came out of them, once windows are full."""
     reports: list[Report] = []
     with tempfile.TemporaryDirectory() as folder:
         options = RunOptions(sink=noop(), checkpoint=f"{folder}/run", report=reports.append)
         open_run(plan, options).available_now()
-    probes = [o for report in reports[4:SECONDS] for o in report.operators if o.kind == "probe"]
-    seconds = SECONDS - 4
+    probes = [
+        o for report in reports[filled:SECONDS] for o in report.operators if o.kind == "probe"
+    ]
+    seconds = SECONDS - filled
     return sum(o.went_in for o in probes) / seconds, sum(o.came_out for o in probes) / seconds
 
 
@@ -86,6 +88,26 @@ def test_what_early_inputs_fold_to_is_near_what_is_counted() -> None:
     assert predicted(workload, plan, VISITS) == pytest.approx(visits, rel=0.5)
     assert predicted(workload, plan, MATCHES) == pytest.approx(matches, rel=0.5)
     assert matches < 0.5 * late
+
+
+def some_groups_change(every: float, streams: int) -> Workload:
+    """Windows of 1,500 tuples, full after eight seconds, of so many keys and groups that few of
+    them change in a batch."""
+    made = tuple(
+        MadeStream(name, 200, {"k": 3_000}, rows=1_500, groups=5_000) for name in "ABC"[:streams]
+    )
+    return Workload(made, float(SECONDS), batches=SECONDS, every=every)
+
+
+@pytest.mark.parametrize(("every", "streams"), [(1.0, 2), (4.0, 2), (1.0, 3)])
+def test_predicted_visits_are_those_of_what_has_changed(every: float, streams: int) -> None:
+    workload = some_groups_change(every, streams)
+    plan = default_plan(workload.query())
+    visits, matches = counted(plan, filled=10)
+    whole = 1_500 * streams / max(1.0, every)
+    assert visits < 0.75 * whole
+    assert predicted(workload, plan, VISITS) == pytest.approx(visits, rel=0.25)
+    assert predicted(workload, plan, MATCHES) == pytest.approx(matches, rel=0.25)
 
 
 def test_trees_join_whole_windows_too() -> None:

@@ -6,10 +6,12 @@ from dataclasses import replace
 from itertools import combinations
 from random import Random
 
+from penstock.duration import MICROS
 from penstock.experiments.setting.problems import problem_of as problem_of
 from penstock.experiments.setting.problems import query_of as query_of
 from penstock.figure import Figure
 from penstock.optimize.model.problem import Problem
+from penstock.query import Aggregate, Column, DataType, Output, RowsWindow, View
 from penstock.query.keys import key_classes
 from penstock.stats.costs import Costs, WindowCosts
 from penstock.stats.statistics import Group, extra_equalities
@@ -81,3 +83,24 @@ def random_costs(rng: Random) -> Costs:
         return Costs("declared", join=10 ** rng.uniform(-6, -4))
     kinds = ("insert", "probe", "expire", "move", "hash", "compare")
     return Costs("declared", **{kind: 10 ** rng.uniform(-7, -5) for kind in kinds})
+
+
+def random_rows_problem(seed: int, size: int) -> Problem:
+    """A view over a random join, of which at least one window counts rows."""
+    rng = Random(f"rows {seed}")
+    known = random_problem(seed, size).known
+    first, *others = known.query.inputs
+    rows = replace(first, window=RowsWindow(rng.choice((5, 40, 400))))
+    groups = rng.sample([Column(a, c, DataType.INT) for a in known.query.aliases for c in "kv"], 2)
+    named = {f"#g{n}": column for n, column in enumerate(groups)}
+    view = View(
+        tuple(Column("", name, column.type) for name, column in named.items()),
+        (Aggregate("#n", "count", None),),
+        (Output("n", Column("", "#n", DataType.BIGINT)),),
+        every=rng.choice((1, 30)) * MICROS,
+    )
+    outputs = tuple(Output(name, column) for name, column in named.items())
+    query = replace(known.query, inputs=(rows, *others), outputs=outputs, view=view)
+    values = {c: Figure(10 ** rng.uniform(0, 4), "declared") for c in "klv"}
+    distinct = dict.fromkeys(query.aliases, values)
+    return Problem(query, replace(known, query=query, distinct=distinct))

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.changes.changed_keys import ChangedKeys
 from penstock.engine.folding.fold import with_lanes
 from penstock.engine.folding.segments import segments
 from penstock.engine.join.batch import Batch
@@ -36,6 +37,9 @@ class PartitionState:
 
     span: TickSpan | None = None
     """The ticks of a view that the batch evaluates."""
+
+    changed: ChangedKeys | None = None
+    """The keys of a view over ROWS windows of which all is joined, if not everything is."""
 
     fresh: dict[str, list[Chunk]] = field(default_factory=dict)
     """Chunks of this batch."""
@@ -94,11 +98,21 @@ class PartitionState:
         return self.whole[name]
 
     def _whole(self, name: str, chunks: list[Chunk]) -> list[Chunk]:
-        """All that there is of an input; where rows stand for several, what is seen of them."""
+        """All that there is of an input; where rows stand for several, what is seen of them; and
+        where little has changed of a view, what is in that."""
+        if self.changed is not None:
+            rows = [self.only_changed(name, chunk.rows, self.changed) for chunk in chunks]
+            return [Chunk.of(each, self.key) for each in rows if len(each)]
         if not chunks or not self.is_segmented(name):
             return chunks
         rows = pa.concat_batches([chunk.rows for chunk in chunks])
         return [in_state_order(self.segmented(name, rows), self.key)]
+
+    def only_changed(self, name: str, rows: pa.RecordBatch, changed: ChangedKeys) -> pa.RecordBatch:
+        """The tuples that may be in a changed group; those of ROWS windows all are."""
+        if self.batch.is_rows(name):
+            return rows
+        return rows.filter(pa.array(changed.of_tuples(name, rows)))
 
     def is_segmented(self, name: str) -> bool:
         """Whether rows of an input are joined as segments."""

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.sequencer import ring_of, travelling
+from penstock.engine.join.sequencer import ring_of
 from penstock.engine.routes.address import address
 from penstock.engine.rows.columns import END, PASSES
 from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.rows.ring import travelling
 from penstock.engine.wire.exchange import spread
 from penstock.engine.wire.facts import Resend
 from penstock.engine.wire.packets import Packet, pack_fact

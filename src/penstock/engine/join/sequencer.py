@@ -7,30 +7,33 @@ ROWS windows are kept here too and sent along with every batch, because each bat
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from penstock.engine.changes.change_log import ChangeLog
+from penstock.engine.changes.changed_keys import ChangedKeys
+from penstock.engine.changes.tracking import Rows, Tracked, Tracking
 from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.row_ends import tell_row_ends
 from penstock.engine.routes.address import address
 from penstock.engine.routes.rusters import with_routes
-from penstock.engine.rows.columns import ARRIVAL, END, PASSES, ROUTE, SEQUENCE, TS, UNTIL
-from penstock.engine.rows.layout import partition_by
+from penstock.engine.rows.columns import ARRIVAL, END, ROUTE, SEQUENCE, TS
 from penstock.engine.rows.lifetimes import FOREVER
+from penstock.engine.rows.ring import Ring, travelling
 from penstock.engine.rows.sample_weights import with_samples
 from penstock.engine.state.frontier import frontier_after
 from penstock.engine.state.manifest import StreamState
-from penstock.engine.state.modules import Module
+from penstock.engine.state.modules import CHANGES, Module
 from penstock.engine.state.store import read_rows
+from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.wire.chunks import keep_chunk
 from penstock.engine.wire.exchange import placement, scatter
-from penstock.engine.wire.facts import Numbered, readings
+from penstock.engine.wire.facts import ChangesTold, Numbered, readings
 from penstock.engine.wire.packets import (
     Packet,
     pack_fact,
@@ -39,9 +42,9 @@ from penstock.engine.wire.packets import (
     unpack_rows,
 )
 from penstock.engine.wire.tags import READ, Tag
-from penstock.kernels.rows_lifetimes import ends_of
 from penstock.query import RowsWindow
 from penstock.query.query import Input
+from penstock.query.traces import trace_of
 
 
 @dataclass(frozen=True)
@@ -63,22 +66,23 @@ class Sequencer:
         facts, by_tag = sort_out(packets)
         yield from facts
         yield from by_tag.get(READ, ())
-        frontier, joins = self._frontier(facts), self._joins(facts)
+        frontier = self._frontier(facts)
         waiting = {item.alias: self._waiting(item, by_tag) for item in self._inputs}
         released = {a: _split(rows, frontier) for a, rows in waiting.items() if rows is not None}
         numbered = self._number({a: now for a, (now, _) in released.items()})
         yield pack_fact(0, Numbered(sum(len(rows) for rows in numbered.values())))
-        for item in self._inputs:
-            later = released[item.alias][1] if item.alias in released else None
-            yield from self._store(Module.pending(item.alias), later)
-            yield from self._send(item, numbered.get(item.alias), joins)
-
-    def _joins(self, facts: list[Packet]) -> bool:
-        """Whether the tuples of ROWS windows are joined: those of a view where a tick is due."""
-        due = self.batch.due
-        if due is None or not self.batch.is_snapshot:
-            return True
-        return not due.span(readings(unpack_facts_for_steps(facts))).is_empty
+        rings = self._rings(numbered)
+        for alias in self.batch.layout.query.aliases:
+            later = released[alias][1] if alias in released else None
+            yield from self._store(Module.pending(alias), later)
+            if alias in rings:
+                yield from self._store(Module.ring(alias), rings[alias].alive)
+        if self.batch.due is not None:
+            span = self.batch.due.span(readings(unpack_facts_for_steps(facts)))
+            yield from self._snapshot(numbered, rings, span)
+            return
+        for alias in self.batch.layout.query.aliases:
+            yield from self._send(alias, numbered.get(alias), rings.get(alias))
 
     @property
     def _inputs(self) -> tuple[Input, ...]:
@@ -123,42 +127,101 @@ class Sequencer:
             out[alias] = rows if rusters is None else rusters.released(rows, self.first_number)
         return out
 
-    def _send(self, item: Input, rows: pa.RecordBatch | None, joins: bool) -> Iterator[Packet]:
-        if isinstance(item.window, RowsWindow):
-            yield from self._send_rows(item, item.window, rows, joins)
+    def _rings(self, numbered: Mapping[str, pa.RecordBatch]) -> dict[str, Ring]:
+        """The ROWS windows that hold anything, with what is new in them."""
+        rings = {}
+        for item in self._inputs:
+            if isinstance(item.window, RowsWindow):
+                new = numbered.get(item.alias)
+                batches = ring_of(self.batch, item.alias)
+                batches += [] if new is None else [with_routes(new, False)]
+                if batches:
+                    rings[item.alias] = Ring.of(item, pa.concat_batches(batches))
+        return rings
+
+    def _send(self, alias: str, rows: pa.RecordBatch | None, ring: Ring | None) -> Iterator[Packet]:
+        """New tuples, and of a ROWS window the old ones with their ends so far."""
+        if ring is not None:
+            yield from self._send_ring(alias, rows, ring)
         elif rows is not None and len(rows):
             ends = pa.array(np.full(len(rows), FOREVER))
-            yield from self._addressed(item.alias, rows.append_column(END, ends))
+            yield from self._addressed(alias, rows.append_column(END, ends))
 
-    def _send_rows(
-        self, item: Input, window: RowsWindow, rows: pa.RecordBatch | None, joins: bool
-    ) -> Iterator[Packet]:
-        """The window's old tuples with their ends so far, and the new ones, if anything `joins`."""
-        old = ring_of(self.batch, item.alias)
-        batches = old + ([] if rows is None else [with_routes(rows, False)])
-        if not batches:
-            return
-        everything = pa.concat_batches(batches)
-        sequence = everything.column(SEQUENCE).to_numpy()
-        groups, count = _groups(item, everything)
-        ends = ends_of(sequence, groups, count, window.count, FOREVER)
-        alive = everything.filter(pa.array(ends == FOREVER))
-        yield from self._store(Module.ring(item.alias), alive)
-        if not joins:
-            return
-        everything = everything.append_column(END, pa.array(ends))
-        if self.batch.is_snapshot:
-            everything = everything.append_column(UNTIL, pa.array(_deaths(everything, ends)))
-            is_new = np.ones(len(sequence), np.bool_)
-        else:
-            yield from tell_row_ends(self.batch, item.alias, everything)
-            is_new = sequence >= self.first_number
-        passing = everything.column(PASSES).to_numpy(zero_copy_only=False)
-        yield from self._ring(item.alias, travelling(everything, passing & ~is_new))
+    def _send_ring(self, alias: str, rows: pa.RecordBatch | None, ring: Ring) -> Iterator[Packet]:
+        everything, passing = ring.with_ends, ring.passing
+        yield from tell_row_ends(self.batch, alias, everything)
+        is_new = everything.column(SEQUENCE).to_numpy() >= self.first_number
+        yield from self._ring(alias, travelling(everything, passing & ~is_new))
         new = everything.filter(pa.array(is_new))
         if rows is not None and ROUTE in rows.schema.names:
             new = new.append_column(ROUTE, rows.column(ROUTE))
-        yield from self._addressed(item.alias, travelling(new, passing[is_new]))
+        yield from self._addressed(alias, travelling(new, passing[is_new]))
+
+    # Views
+
+    def _snapshot(
+        self, numbered: Mapping[str, pa.RecordBatch], rings: Mapping[str, Ring], span: TickSpan
+    ) -> Iterator[Packet]:
+        """What a view is computed from: new tuples that are kept elsewhere, and where a tick is due
+        those of ROWS windows that may be in a group that has changed."""
+        windows = {alias: ring.with_deaths for alias, ring in rings.items()}
+        others = {alias: rows for alias, rows in numbered.items() if alias not in rings}
+        tracked = self._tracked(windows, others, span)
+        yield from self._store(CHANGES, None if tracked.log is None else tracked.log.rows)
+        for alias, rows in others.items():
+            yield from self._folded(alias, rows)
+        if span.is_empty:
+            return
+        yield from self._tell(tracked.changed)
+        changed = tracked.changed
+        for alias, rows in windows.items():
+            if changed is not None:
+                rows = rows.filter(pa.array(changed.of_tuples(alias, rows)))
+            yield from self._folded(alias, rows)
+
+    def _tracked(self, windows: Rows, released: Rows, span: TickSpan) -> Tracked:
+        layout, trace = self.batch.layout, trace_of(self.batch.layout.query)
+        assert layout.ticks is not None, "only a view is tracked"
+        log = self._log()
+        if trace is None or log is None:
+            return Tracked()
+        query, number, manner = layout.query, self.first_number, self._manner
+        return Tracking(query, trace, layout.ticks, windows, released, number, manner).tracked(
+            log, span
+        )
+
+    @property
+    def _manner(self) -> int:
+        """A number for what decides how groups are shown: whether as estimates, and of what."""
+        layout = self.batch.layout
+        return zlib.crc32(repr((layout.is_estimate, sorted(layout.sampled))).encode())
+
+    def _log(self) -> ChangeLog | None:
+        """The change log, if it has been kept from the first tuple on."""
+        rows = _rows_of(self.batch, CHANGES)
+        if rows:
+            return ChangeLog(rows[0])
+        return ChangeLog.begun(self._manner) if self.first_number == 0 else None
+
+    def _tell(self, changed: ChangedKeys | None) -> Iterator[Packet]:
+        """Tell all partitions that a tick is due, and what has changed."""
+        layout, partitions = self.batch.layout, self.batch.partitions
+        fact = ChangesTold(None) if changed is None else changed.told(self.batch.root)
+        homes = {space for spaces in layout.spaces.values() for space in spaces}
+        for space in sorted({layout.view_space, *homes, *self.batch.routing.spaces}):
+            base = space * partitions
+            yield from (pack_fact(base + p, fact) for p in range(partitions))
+
+    def _folded(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
+        """Tuples as a view takes them: by times alone, and folded if they are early."""
+        if not len(rows):
+            return
+        layout, numbers = self.batch.layout, (ARRIVAL, SEQUENCE)
+        rows = rows.select([name for name in rows.schema.names if name not in numbers])
+        rows = with_lanes(layout, alias, rows)
+        yield from self._addressed(alias, folded(layout, alias, rows, self.batch.open_tick))
+
+    # Sending
 
     def _ring(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
         layout, partitions = self.batch.layout, self.batch.partitions
@@ -169,10 +232,6 @@ class Sequencer:
 
     def _addressed(self, alias: str, rows: pa.RecordBatch) -> Iterator[Packet]:
         batch = self.batch
-        if batch.is_snapshot:
-            # A view goes by times alone.
-            rows = with_lanes(batch.layout, alias, rows.drop_columns([ARRIVAL, SEQUENCE, END]))
-            rows = folded(batch.layout, alias, rows, batch.open_tick)
         yield from address(batch.layout, batch.routing, batch.partitions, alias, rows)
 
     def _store(self, module: Module, rows: pa.RecordBatch | None) -> Iterator[Packet]:
@@ -193,33 +252,3 @@ def _split(rows: pa.RecordBatch, frontier: int) -> tuple[pa.RecordBatch, pa.Reco
     """Rows that the frontier has passed, and rows that wait: at the frontier, more may come."""
     passed = rows.column(TS).to_numpy() < frontier
     return rows.filter(pa.array(passed)), rows.filter(pa.array(~passed))
-
-
-def _deaths(rows: pa.RecordBatch, ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The last times at which tuples are alive, whose ends are the numbers of others here."""
-    times = rows.column(TS).to_numpy()
-    places = np.searchsorted(rows.column(SEQUENCE).to_numpy(), ends)
-    return np.where(ends == FOREVER, FOREVER, times[np.minimum(places, len(times) - 1)] - 1)
-
-
-def _groups(item: Input, rows: pa.RecordBatch) -> tuple[NDArray[np.int64], int]:
-    """The PARTITION BY group of each tuple; NULL is a group of its own."""
-    columns = [f"{item.alias}.{name}" for name in partition_by(item)]
-    if not columns or not len(rows):
-        return np.zeros(len(rows), np.int64), 1
-    codes = np.stack([_codes(rows.column(name)) for name in columns])
-    _, groups = np.unique(codes, axis=1, return_inverse=True)
-    return groups.reshape(-1).astype(np.int64), int(groups.max()) + 1
-
-
-def _codes(column: pa.Array) -> NDArray[np.int64]:
-    """Equal numbers for equal values; −0.0 is 0.0, and NaN and NULL are values of their own."""
-    values = pc.add(column, 0.0) if pa.types.is_floating(column.type) else column
-    encoded = pc.dictionary_encode(values, null_encoding="encode")
-    codes: NDArray[np.int64] = encoded.indices.to_numpy(zero_copy_only=False)
-    return codes.astype(np.int64)
-
-
-def travelling(rows: pa.RecordBatch, mask: NDArray[np.bool_]) -> pa.RecordBatch:
-    """Numbered tuples as they go to their partitions."""
-    return rows.filter(pa.array(mask)).drop_columns([PASSES])

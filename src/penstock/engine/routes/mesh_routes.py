@@ -31,7 +31,7 @@ def mesh_routing(plan: MeshJoin, layout: Layout, draws: Draws | None = None) -> 
     """The routes of every stream; those of drivers with draws are all told apart.
 
     Without draws the stages of uncertain routes are taken in the order in which they are written. A
-    view over ROWS windows is joined whole in each batch, and what is kept has no rusters: there all
+    view over ROWS windows is joined anew in each batch, and what is kept has no rusters: there all
     of a stream takes its main route.
     """
     check_fit(plan)

@@ -124,6 +124,12 @@ class Routing:
         ends = [route.first_round + len(route.legs) for route in self.routes]
         return max(ends + [inner.ready + 1 for inner in self.inners], default=1)
 
+    @property
+    def spaces(self) -> frozenset[int]:
+        """The spaces in which anything is probed or inner results are kept."""
+        probed = [leg.space for route in self.routes for leg in route.legs]
+        return frozenset(probed + [inner.space for inner in self.inners])
+
     def inner(self, name: str | None) -> Inner | None:
         """The inner join of that name; complete results and inputs have none."""
         return next((inner for inner in self.inners if inner.name == name), None)

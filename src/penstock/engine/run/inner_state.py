@@ -19,7 +19,7 @@ from penstock.engine.state.gaps import Gaps
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import INTERVALS, Module
 from penstock.engine.state.store import Store
-from penstock.engine.wire.facts import Fact, PassingChunk, RowEnds
+from penstock.engine.wire.facts import ChangesTold, Fact, PassingChunk, RowEnds
 from penstock.engine.wire.task_errors import raise_error
 from penstock.plan.plan import Plan
 from penstock.query import RowsWindow
@@ -156,4 +156,5 @@ def _home(layout: Layout, alias: str) -> Module:
 
 def passing_chunks(facts: Iterable[Fact]) -> list[str]:
     """The chunks that only the rounds of one batch have read."""
-    return list({f.chunk.name for f in facts if isinstance(f, PassingChunk | RowEnds)})
+    kinds = PassingChunk | RowEnds | ChangesTold
+    return list({f.chunk.name for f in facts if isinstance(f, kinds) and f.chunk is not None})

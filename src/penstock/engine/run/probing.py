@@ -109,6 +109,9 @@ class Probing:
             return map(Partial.from_rows, rows)
         if self.state.is_segmented(route.driver) and not route.starts_at_home:
             rows = (self.state.segmented(route.driver, each) for each in rows)
+        changed = self.state.changed
+        if changed is not None and not route.starts_at_home:
+            rows = (self.state.only_changed(route.driver, each, changed) for each in rows)
         item = self.batch.layout.query.input(route.driver)
         return (start(tuples, item) for tuples in rows)
 

@@ -14,7 +14,7 @@ class Module:
 
     Manifests have its text, which is therefore the same in all versions: `A@0` is what is kept of
     input A in space 0, `(A B)@1` of an inner join; `pending:A` and `ring:A` belong to the
-    sequencer, `calendar` and `shown` to a view.
+    sequencer, `changes` to it and to a view, `calendar` and `shown` to a view.
     """
 
     text: str
@@ -56,3 +56,6 @@ INTERVALS = Module("calendar")
 
 SHOWN = Module("shown")
 """The last results of each group of a view."""
+
+CHANGES = Module("changes")
+"""The keys of a view over ROWS windows that change at ticks to come."""

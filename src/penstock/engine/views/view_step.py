@@ -8,6 +8,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from penstock.engine.changes.changed_keys import ChangedKeys
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.join.batch import Batch
 from penstock.engine.rows.accumulators import lanes_of
@@ -21,9 +22,17 @@ from penstock.engine.state.tick_span import DueTicks, TickSpan
 from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
 from penstock.engine.views.replicated import certain_lanes, result_lanes
 from penstock.engine.wire.chunks import keep_chunk
-from penstock.engine.wire.facts import readings
-from penstock.engine.wire.packets import Packet, pack_fact, sort_out, unpack_facts, unpack_rows
+from penstock.engine.wire.facts import ChangesTold, readings
+from penstock.engine.wire.packets import (
+    Packet,
+    pack_fact,
+    sort_out,
+    unpack_facts,
+    unpack_facts_for_steps,
+    unpack_rows,
+)
 from penstock.engine.wire.tags import READ, TALLY
+from penstock.query.traces import trace_of
 from penstock.query.view import View
 
 
@@ -51,16 +60,29 @@ class ViewStep:
             table = pa.concat_batches([table, arrived.select(table.schema.names)])
         span = self.due.span(readings(unpack_facts(by_tag.get(READ, ()))))
         if not span.is_empty:
-            yield from self._evaluated(pid, table, span)
+            yield from self._evaluated(pid, table, span, self._changed(facts))
         elif arrived is None:
             return
         if not self.batch.is_snapshot:
             yield from self._kept(INTERVALS, pid, remaining(table, span.after))
 
-    def _evaluated(self, pid: int, table: pa.RecordBatch, span: TickSpan) -> Iterator[Packet]:
+    def _changed(self, facts: list[Packet]) -> ChangedKeys | None:
+        """The keys of groups that may have changed; None if all may have."""
+        told = [f for f in unpack_facts_for_steps(facts) if isinstance(f, ChangesTold)]
+        if not told:
+            return None
+        return ChangedKeys.read(trace_of(self.batch.layout.query), self.batch.root, told[0])
+
+    def _evaluated(
+        self, pid: int, table: pa.RecordBatch, span: TickSpan, changed: ChangedKeys | None
+    ) -> Iterator[Packet]:
         if not self.view.groups and pid % self.batch.partitions:
             return
         layout, shown = self.batch.layout, self._shown(pid)
+        stays = shown.slice(0, 0)
+        if changed is not None and len(shown):
+            may_change = changed.of_groups(shown)
+            shown, stays = shown.filter(pa.array(may_change)), shown.filter(pa.array(~may_change))
         has_ends = layout.is_estimate
         read = sources(layout.query, layout.sampled) if has_ends and layout.sampled else {}
         changes = Evaluation(self.view, table, shown, span, read, has_ends).changes()
@@ -69,7 +91,8 @@ class ViewStep:
         for part in writer.close():
             yield pack_fact(pid, part)
         if len(changes.results):
-            yield from self._kept(SHOWN, pid, changes.shown)
+            now = changes.shown.select(stays.schema.names)
+            yield from self._kept(SHOWN, pid, pa.concat_batches([stays, now]))
 
     # State
 

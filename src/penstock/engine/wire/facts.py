@@ -188,6 +188,14 @@ class RowEnds:
     chunk: ChunkInfo
 
 
+@dataclass(frozen=True)
+class ChangesTold:
+    """A tick of a view over ROWS windows is due, and whatever the keys in a chunk have may have
+    changed; without a chunk, everything may have."""
+
+    chunk: ChunkInfo | None
+
+
 Fact = (
     Reading
     | StagedPart
@@ -207,6 +215,7 @@ Fact = (
     | KeptChunk
     | PassingChunk
     | RowEnds
+    | ChangesTold
 )
 
 _TYPES: Mapping[str, type[Fact]] = {type_.__name__: type_ for type_ in get_args(Fact)}
@@ -275,4 +284,5 @@ _REVIVED: Mapping[type[Fact], Mapping[str, Callable[[Any], Any]]] = {
     KeptChunk: {"module": Module, "chunk": _chunk, "replaces": tuple},
     PassingChunk: {"module": Module, "chunk": _chunk},
     RowEnds: {"chunk": _chunk},
+    ChangesTold: {"chunk": _chunk},
 }

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from penstock.experiments.aggregation_join.setting import costs_of
-from penstock.experiments.aggregation_join.trends import trend_claims
+from penstock.experiments.aggregation_join.swept import sweep_findings
 from penstock.experiments.aggregation_join.two_way import FEW_POWERS, MATCHES, POWERS
-from penstock.experiments.aggregation_join.varied import Panels, Sweep, Sweeps, chart_of, run_sweeps
+from penstock.experiments.aggregation_join.varied import Panels, Sweep, Sweeps
 from penstock.experiments.frame.claim import Claim
-from penstock.experiments.frame.experiment import Experiment, Progress, Size
-from penstock.experiments.frame.findings import Findings
+from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.judging import checked
 from penstock.experiments.frame.paper import TL
 from penstock.papers.aggregation_join import Stream
@@ -28,26 +28,21 @@ SWEEPS: Sweeps = {
 }
 
 
-def _run(method: Method, size: Size, progress: Progress) -> Findings:
-    panels = run_sweeps(SWEEPS, method, size, progress)
-    claims = [*trend_claims(panels, method), _bigger(panels, method)]
-    charts = tuple(chart_of(varied, found, _SHOWN) for varied, found in panels.items())
-    return Findings(charts, tuple(claims))
-
-
-def _bigger(panels: Panels, method: Method) -> Claim:
+def _bigger(panels: Panels, method: Method) -> Iterator[Claim]:
     """The gain of the plan that aggregates all, beside that of two of the same streams."""
     three = panels["window"].counted
     gain = three["LAP"][300.0] / three["EAP111"][300.0]
     two = costs_of((_FIRST, _OTHER), method).counted
     with_two = two["LAP"] / two["EAP11"]
-    return checked(
+    yield checked(
         "Early aggregation gains more in a join of three than of two",
         paper="bigger",
         ours=f"{gain:.3g} × against {with_two:.3g} × of two such streams",
         checks={"more than of two": gain > with_two},
     )
 
+
+_run = partial(sweep_findings, SWEEPS, _bigger, _SHOWN)
 
 _ABOUT = (
     "As for two streams, with three of 200 tuples a second, windows of 300 tuples, 20 groups of "

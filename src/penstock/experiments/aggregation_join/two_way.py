@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from penstock.experiments.aggregation_join.setting import costs_of
-from penstock.experiments.aggregation_join.trends import trend_claims
-from penstock.experiments.aggregation_join.varied import Panels, Sweep, Sweeps, chart_of, run_sweeps
+from penstock.experiments.aggregation_join.swept import sweep_findings
+from penstock.experiments.aggregation_join.varied import Panels, Sweep, Sweeps
 from penstock.experiments.frame.claim import Claim
-from penstock.experiments.frame.experiment import Experiment, Progress, Size
-from penstock.experiments.frame.findings import Findings
+from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.judging import checked, figure_text
 from penstock.experiments.frame.paper import TL
 from penstock.papers.aggregation_join import Stream
@@ -30,20 +30,13 @@ SWEEPS: Sweeps = {
 }
 
 
-def _run(method: Method, size: Size, progress: Progress) -> Findings:
-    panels = run_sweeps(SWEEPS, method, size, progress)
-    claims = trend_claims(panels, method)
-    if method == "nested":
-        claims.append(_dearer(panels))
-    charts = tuple(chart_of(varied, found, tuple(found.model)) for varied, found in panels.items())
-    return Findings(charts, tuple(claims))
-
-
-def _dearer(panels: Panels) -> Claim:
+def _dearer(panels: Panels, method: Method) -> Iterator[Claim]:
     """Nested loops beside hash in the default setting, which the widest window is."""
+    if method != "nested":
+        return
     nested = {plan: curve[5000.0] for plan, curve in panels["window"].counted.items()}
     hashed = costs_of(_TWO, "hash").counted
-    return checked(
+    yield checked(
         "Nested loops take more than hash joins",
         paper="higher",
         ours=", ".join(
@@ -53,6 +46,8 @@ def _dearer(panels: Panels) -> Claim:
         checks={plan: nested[plan] > hashed[plan] for plan in nested},
     )
 
+
+_run = partial(sweep_findings, SWEEPS, _dearer, None)
 
 ABOUT = (
     "A sum over the second stream, by the groups of the first: 300 tuples a second each, windows "

@@ -56,7 +56,11 @@ class Items(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The query's aggregation set by the number of the group, in chains as items are."""
+    """The query's aggregation set by the number of the group, in chains as items are.
+
+    `touched` lists the groups that join rows were added to or taken out of, each once, `listed`
+    of them; they are those that are `marked`.
+    """
 
     bucket: Int64s
     held: Int64s
@@ -65,6 +69,9 @@ class Groups(NamedTuple):
     heads: Int64s
     before: Int64s
     after: Int64s
+    marked: NDArray[np.bool_]
+    touched: Int64s
+    listed: Int64s
 
 
 class Visits(NamedTuple):
@@ -106,14 +113,7 @@ def _update(
     stream, item = tuples.stream[one], tuples.item[one]
     work[INSERTS if sign > 0 else EXPIRED] += 1
     if visits.folds[stream]:
-        at = items.heads[items.bucket[item]]
-        while at >= 0:
-            work[FOLDS] += 1
-            if at == item:
-                break
-            at = items.after[at]
-        if at < 0:
-            work[FOLDS] += 1
+        _is_linked(items.heads, items.after, items.bucket[item], item, work, FOLDS)
     if items.held[item] == 0:
         _enter(items, stream, item)
     items.held[item] += sign
@@ -150,6 +150,19 @@ def _link(heads: Int64s, before: Int64s, after: Int64s, bucket: int, item: int) 
     after[item] = first
     if first >= 0:
         before[first] = item
+
+
+@inlined
+def _is_linked(
+    heads: Int64s, after: Int64s, bucket: int, wanted: int, work: Int64s, kind: int
+) -> bool:
+    """Whether something is in a chain; each look at a row counts, and one at the end of it."""
+    at = heads[bucket]
+    while at >= 0 and at != wanted:
+        work[kind] += 1
+        at = after[at]
+    work[kind] += 1
+    return bool(at >= 0)
 
 
 @inlined
@@ -249,6 +262,10 @@ def _tally(
         number += items.group[chosen[level]]
         results *= items.held[chosen[level]]
     _find_group(groups, number, work)
+    if not groups.marked[number]:
+        groups.marked[number] = True
+        groups.touched[groups.listed[0]] = number
+        groups.listed[0] += 1
     groups.held[number] += sign * results
     for lane in range(len(visits.owner)):
         if visits.owner[lane] == stream:
@@ -270,12 +287,6 @@ def _tally(
 @inlined
 def _find_group(groups: Groups, number: int, work: Int64s) -> None:
     """Go through the chain of a group until it is found, and add it if it is not there."""
-    at = groups.heads[groups.bucket[number]]
-    while at >= 0:
-        work[GROUPED] += 1
-        if at == number:
-            break
-        at = groups.after[at]
-    if at < 0:
-        work[GROUPED] += 1
+    bucket = groups.bucket[number]
+    if not _is_linked(groups.heads, groups.after, bucket, number, work, GROUPED):
         _link(groups.heads, groups.before, groups.after, groups.bucket[number], number)

@@ -21,6 +21,8 @@ def accepted(plan: Plan) -> tuple[MultiwayJoin, View]:
     if view is None or not isinstance(plan, MultiwayJoin) or plan.recompute is not None:
         raise PlanError("the laboratory aggregates multi-way joins of views that are kept")
     wrong = next(_obstacles(plan.query, view), None)
+    if wrong is None and plan.drops.kept:
+        wrong = "drop boxes"
     if wrong is not None:
         hint = "run the view in batches: leave out --eager and --every"
         raise PlanError(f"views do not run in the laboratory with {wrong}", hint=hint)

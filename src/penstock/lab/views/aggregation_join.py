@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.rows.columns import TS
-from penstock.lab.kernels.aggregation import KINDS, run_events
+from penstock.lab.kernels.aggregation import KINDS, Groups, Items, Tuples, Visits, run_events
 from penstock.lab.views.accepted import accepted
 from penstock.lab.views.lowering import (
     Able,
@@ -27,8 +27,9 @@ from penstock.lab.views.lowering import (
     visits_of,
 )
 from penstock.lab.views.view_rows import view_rows
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
-from penstock.query import Query
+from penstock.query import Query, View
 
 Int64s = NDArray[np.int64]
 BUCKETS = 1021
@@ -76,6 +77,41 @@ def run_view(
     key, up to so many `buckets`, and that of the query's groups one for each group of the first
     input that has any.
     """
+    laid = laid_out(plan, tuples, buckets)
+    times = event_times(laid.plan.query, tuples)
+    events, signs = events_of(laid.able, len(times))
+    start = 0 if counted_from is None else _first_event(laid.able, times, counted_from)
+    before, work = np.zeros(KINDS, np.int64), np.zeros(KINDS, np.int64)
+    for part, counts in ((slice(0, start), before), (slice(start, None), work)):
+        laid.run(events[part], signs[part], counts)
+    query = laid.plan.query
+    return AggregationOutcome(
+        view_rows(query, laid.view, laid.able, laid.strides, laid.groups),
+        AggregationWork(*work.tolist()),
+    )
+
+
+@dataclass(frozen=True)
+class LaidOut:
+    """A view with its tuples, windows and groups as the kernel takes them; it can be run once."""
+
+    plan: MultiwayJoin
+    view: View
+    able: Mapping[str, Able]
+    strides: Mapping[str, int]
+    made: Tuples
+    items: Items
+    groups: Groups
+    visits: Visits
+
+    def run(self, events: Int64s, signs: Int64s, counts: Int64s) -> None:
+        """Let some tuples come and go, and count the work."""
+        room = np.zeros((2, len(self.able)), np.int64)
+        run_events(self.made, self.items, self.groups, self.visits, events, signs, counts, *room)
+
+
+def laid_out(plan: Plan, tuples: Mapping[str, pa.Table], buckets: int = BUCKETS) -> LaidOut:
+    """The view of a plan before anything has come."""
     joined, view = accepted(plan)
     able = able_rows(joined, view, tuples)
     strides, many = strides_of(able)
@@ -84,18 +120,7 @@ def run_view(
     first = _first_grouped(able)
     in_first = min(buckets, max(1, len(able[first].representatives)))
     groups = empty_groups(many, made.values.shape[1], strides[first], in_first)
-    visits = visits_of(joined, view)
-    times = _times(joined.query, tuples)
-    events, signs = events_of(joined.query, able, len(times))
-    start = 0 if counted_from is None else _first_event(able, times, counted_from)
-    before, work = np.zeros(KINDS, np.int64), np.zeros(KINDS, np.int64)
-    for part, counts in ((slice(0, start), before), (slice(start, None), work)):
-        room = np.zeros((2, len(able)), np.int64)
-        run_events(made, items, groups, visits, events[part], signs[part], counts, *room)
-    return AggregationOutcome(
-        view_rows(joined.query, view, able, strides, groups),
-        AggregationWork(*work.tolist()),
-    )
+    return LaidOut(joined, view, able, strides, made, items, groups, visits_of(joined, view))
 
 
 def _first_grouped(able: Mapping[str, Able]) -> str:
@@ -104,7 +129,7 @@ def _first_grouped(able: Mapping[str, Able]) -> str:
     return next((alias for alias, one in able.items() if len(one.representatives) > 1), first)
 
 
-def _times(query: Query, tuples: Mapping[str, pa.Table]) -> Int64s:
+def event_times(query: Query, tuples: Mapping[str, pa.Table]) -> Int64s:
     """The event times at all positions."""
     return np.sort(np.concatenate([tuples[i.alias].column(TS).to_numpy() for i in query.streams]))
 

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.rows.codes import group_codes
-from penstock.engine.rows.columns import plain_name
+from penstock.engine.rows.columns import TS, plain_name
 from penstock.engine.rows.layout import Layout
+from penstock.engine.rows.lifetimes import FOREVER, alive_until
 from penstock.errors import PlanError
 from penstock.lab.kernels.aggregation import Groups, Items, Tuples, Visits
 from penstock.lab.layout.joinable import joinable
 from penstock.lab.layout.positions import Lifetimes, lifetimes_of
 from penstock.lab.views.accepted import expressions_of
 from penstock.plan.multiway import MultiwayJoin
-from penstock.query import Expression, Query, View
+from penstock.query import Expression, Input, Query, RowsWindow, View
 from penstock.query.expression import streams_of
 
 Int64s = NDArray[np.int64]
@@ -164,6 +165,9 @@ def empty_groups(many: int, lanes: int, stride: int, buckets: int) -> Groups:
         heads=np.full(buckets, -1),
         before=np.full(many, -1),
         after=np.full(many, -1),
+        marked=np.zeros(many, np.bool_),
+        touched=np.zeros(many, np.int64),
+        listed=np.zeros(1, np.int64),
     )
 
 
@@ -184,14 +188,53 @@ def visits_of(plan: MultiwayJoin, view: View) -> Visits:
     return Visits(targets, nested, folds, np.array(owners, np.int64))
 
 
-def events_of(query: Query, able: Mapping[str, Able], positions: int) -> tuple[Int64s, Int64s]:
+def events_of(able: Mapping[str, Able], positions: int) -> tuple[Int64s, Int64s]:
     """Tuples as they come (1, of tables 2) and go (−1), before position `positions` of all; at one
     position the old ones go first."""
+    tuples, signs, moments = _moments(able, positions)
+    order = np.argsort(moments, kind="stable")
+    order = order[moments[order] < 2 * positions]
+    return tuples[order], signs[order]
+
+
+def timed_events(
+    query: Query, able: Mapping[str, Able], times: Int64s
+) -> tuple[Int64s, Int64s, Int64s]:
+    """The same, with those that go after the last position, and the event time of each.
+
+    A tuple has gone at the first time at which it is not alive any more.
+    """
+    tuples, signs, moments = _moments(able, len(times))
+    # Rows of tables are there before everything.
+    born = [
+        np.where(one.births < 0, -FOREVER, one.rows.column(TS).to_numpy()) for one in able.values()
+    ]
+    gone = [
+        _gone(query.input(alias), one, own, times)
+        for (alias, one), own in zip(able.items(), born, strict=True)
+    ]
+    at = np.concatenate([*born, *gone])
+    order = np.lexsort((at, moments))
+    order = order[at[order] < FOREVER]
+    return tuples[order], signs[order], at[order]
+
+
+def _moments(able: Mapping[str, Able], positions: int) -> tuple[Int64s, Int64s, Int64s]:
+    """All tuples as they come and then as they go, with numbers for the order of that."""
     births = np.concatenate([one.births for one in able.values()])
     deaths = np.concatenate([one.deaths for one in able.values()])
     tuples = np.arange(len(births))
     moments = np.concatenate([2 * births + 1, 2 * np.minimum(deaths, positions)])
     signs = np.concatenate([np.where(births < 0, 2, 1), np.full(len(births), -1)])
-    order = np.argsort(moments, kind="stable")
-    order = order[moments[order] < 2 * positions]
-    return np.concatenate([tuples, tuples])[order], signs[order]
+    return np.concatenate([tuples, tuples]), signs, moments
+
+
+def _gone(item: Input, one: Able, born: Int64s, times: Int64s) -> Int64s:
+    """The first times at which tuples are dead: those of who pushes them out of a ROWS window."""
+    if not isinstance(item.window, RowsWindow):
+        until = alive_until(item.window, born)
+        return np.where(until >= FOREVER, FOREVER, until + 1)
+    if not len(times):
+        return np.full(len(born), FOREVER)
+    pushed = times[np.minimum(one.deaths, len(times) - 1)]
+    return np.where(one.deaths >= len(times), FOREVER, pushed)

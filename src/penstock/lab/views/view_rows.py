@@ -27,6 +27,18 @@ def view_rows(
     Without groups there is one row, even of nothing.
     """
     there = np.flatnonzero(groups.held) if view.groups else np.arange(1)
+    return shown_rows(query, view, able, strides, groups, there)[1]
+
+
+def shown_rows(
+    query: Query,
+    view: View,
+    able: Mapping[str, Able],
+    strides: Mapping[str, int],
+    groups: Groups,
+    there: Int64s,
+) -> tuple[Int64s, pa.Table]:
+    """Those of some groups that pass HAVING, and their outputs."""
     columns: Columns = {}
     for alias, one in able.items():
         columns |= _group_values(own_groups(query, view, alias), one, there // strides[alias])
@@ -34,9 +46,10 @@ def view_rows(
     named |= {column_name(a.column): _aggregate(view, a, groups, there) for a in view.aggregates}
     known = pa.table(named)
     if view.having is not None:
-        known = known.filter(holds(view.having, known, column_name))
+        held = holds(view.having, known, column_name)
+        known, there = known.filter(held), there[held.to_numpy(zero_copy_only=False)]
     outputs = {o.name: evaluate(o.expression, known, column_name) for o in view.outputs}
-    return pa.table(outputs)
+    return there, pa.table(outputs)
 
 
 def _group_values(wanted: Mapping[str, Expression], one: Able, shares: Int64s) -> Columns:

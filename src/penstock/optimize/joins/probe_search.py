@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from penstock.optimize.joins.beam import promising_orders
 from penstock.optimize.model.problem import Floats, Masks, Problem, gain
+from penstock.optimize.model.rows_met import RowsMet, rows_met
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 
 _NOWHERE = 0
@@ -22,8 +23,9 @@ def best_orders(problem: Problem) -> MultiwayJoin:
     """
     if problem.is_large:
         return promising_orders(problem)
+    met = rows_met(problem)
     orders = tuple(
-        _ProbeSearch(problem, i).best()
+        _ProbeSearch(problem, i, met).best()
         for i, flow in enumerate(problem.inputs)
         if not flow.is_table
     )
@@ -33,10 +35,13 @@ def best_orders(problem: Problem) -> MultiwayJoin:
 @dataclass(frozen=True)
 class _ProbeSearch:
     """One driver's search. A state is the set of inputs in hand and the key class by which the
-    last one was found, because tuples that stay with it need not move."""
+    last one was found, because tuples that stay with it need not move.
+
+    A view over ROWS windows has the rows `met` by its batches, all of which set out."""
 
     problem: Problem
     driver: int
+    met: RowsMet | None = None
 
     def best(self) -> ProbeOrder:
         work, came = self._table()
@@ -94,10 +99,8 @@ class _ProbeSearch:
     def _visit_work(self, bound: Masks, places: Masks, target: int, arrival: Masks) -> Floats:
         """Seconds of work a second of a visit, as `load_of` counts it."""
         problem, costs = self.problem, self.problem.known.costs
-        # The partial results whose last member is a new tuple of the driver.
-        others = problem.window_products[bound ^ (1 << self.driver)]
-        partials = problem.inputs[self.driver].rate * problem.fractions[bound] * others
-        meeting = partials * problem.alive[1 << target]
+        partials = self._partials(bound)
+        meeting = self._meeting(bound, target)
         handled = partials * problem.handling(bound, np.full(len(bound), 1 << target))
         if costs.join is not None:
             simple: Floats = partials * costs.join + self._theta_work(bound, target, meeting)
@@ -111,6 +114,30 @@ class _ProbeSearch:
         work += meeting * problem.key_gain(arrival - 1, bound, targets) * costs.compare
         work += handled
         return work + self._theta_work(bound, target, meeting)
+
+    def _partials(self, bound: Masks) -> Floats:
+        """Partial results/s whose last member is a new tuple of the driver."""
+        problem = self.problem
+        if self.met is None:
+            others = problem.window_products[bound ^ (1 << self.driver)]
+            found: Floats = problem.inputs[self.driver].rate * problem.fractions[bound] * others
+            return found
+        return np.where(self._finds(bound), problem.fractions[bound] * self.met.table[bound], 0.0)
+
+    def _meeting(self, bound: Masks, target: int) -> Floats:
+        """Combinations/s of these with tuples of a target."""
+        problem, both = self.problem, bound | 1 << target
+        if self.met is None:
+            found: Floats = self._partials(bound) * problem.alive[1 << target]
+            return found
+        apart = problem.fractions[bound] * problem.fractions[1 << target]
+        return np.where(self._finds(both), apart * self.met.table[both], 0.0)
+
+    def _finds(self, bound: Masks) -> NDArray[np.bool_]:
+        """Whether a route of a view over ROWS windows finds anything of sets of inputs."""
+        assert self.met is not None, "other routes find something of all"
+        finds: NDArray[np.bool_] = bound & self.met.younger(self.driver) == 0
+        return finds
 
     def _theta_work(self, bound: Masks, target: int, meeting: Floats) -> Floats:
         problem = self.problem

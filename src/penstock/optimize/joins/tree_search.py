@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from penstock.optimize.joins.beam import promising_tree
 from penstock.optimize.joins.enumerate import joined
 from penstock.optimize.model.problem import Floats, Masks, Problem, decides, gain
+from penstock.optimize.model.rows_met import RowsMet, rows_met
 from penstock.plan.tree import Leaf, Node
 
 Bools = NDArray[np.bool_]
@@ -75,23 +76,45 @@ class TreeSearch:
 
     def join_work(self, left: Masks, right: Masks) -> Floats:
         """Seconds of work a second of the joins of many pairs of sets, as `load_of` counts it."""
-        problem, costs = self.problem, self.problem.known.costs
-        arriving: Floats = problem.rates[left] + problem.rates[right]
-        meeting: Floats = (
-            problem.rates[left] * problem.alive[right] + problem.rates[right] * problem.alive[left]
-        )
+        problem, costs, rates = self.problem, self.problem.known.costs, self._rates
+        arriving: Floats = rates[left] + rates[right]
+        meeting = self._meeting(left, right)
         handled = arriving * problem.handling(left, right)
         for mine, other in ((left, right), (right, left)):
-            handled += problem.rates[mine] * problem.sides.arrivals(mine, other)
+            handled += rates[mine] * problem.sides.arrivals(mine, other)
         if costs.join is not None:
             return handled + arriving * costs.join + self._theta_work(left, right, meeting)
         work = arriving * (costs.move + costs.insert + costs.expire + costs.probe)
         for side in (left, right):
-            work += np.where(np.bitwise_count(side) > 1, problem.rates[side] * costs.keep, 0.0)
+            work += np.where(np.bitwise_count(side) > 1, rates[side] * costs.keep, 0.0)
         keys = problem.first_keys(left, right)
         work += np.where(keys >= 0, arriving * costs.hash, 0.0)
         work += meeting * problem.key_gain(keys, left, right) * costs.compare
         return handled + work + self._theta_work(left, right, meeting)
+
+    @cached_property
+    def _met(self) -> RowsMet | None:
+        return rows_met(self.problem)
+
+    @cached_property
+    def _rates(self) -> Floats:
+        """Rows/s of each set that arrive at the next join; of a view over ROWS windows, all that
+        its batches join arrive anew."""
+        problem = self.problem
+        rates: Floats = problem.rates if self._met is None else problem.fractions * self._met.table
+        return rates
+
+    def _meeting(self, left: Masks, right: Masks) -> Floats:
+        """Pairs/s that joins of two sets find by time alone."""
+        problem = self.problem
+        if self._met is not None:
+            apart = problem.fractions[left] * problem.fractions[right]
+            pairs: Floats = apart * self._met.table[left | right]
+            return pairs
+        found: Floats = (
+            problem.rates[left] * problem.alive[right] + problem.rates[right] * problem.alive[left]
+        )
+        return found
 
     def _theta_work(self, left: Masks, right: Masks, meeting: Floats) -> Floats:
         problem = self.problem

@@ -50,7 +50,7 @@ def mesh_plans(
 ) -> Iterator[Proposal]:
     """The best mesh beside the given multi-way joins, where tuples could take different routes.
 
-    A view over ROWS windows is joined whole, without rusters. Where nobody tried to train it, a
+    A view over ROWS windows is joined anew, without rusters. Where nobody tried to train it, a
     mesh is proposed only if no other kind of plan is wanted: then every stream has one route. A
     route takes `ruster` seconds a second, however few take it.
     """

@@ -193,13 +193,19 @@ def _tables_of(plan: MultiwayJoin, problem: Problem) -> dict[str, set[int | None
     """The key classes by which each input's window is searched."""
     found: dict[str, set[int | None]] = {alias: set() for alias in problem.query.aliases}
     for order in plan.orders:
-        bound, here = problem.mask([order.driver]), None
-        for probe in order.probes:
-            mask = problem.mask([probe.target])
-            here = None if probe.method == "nested" else probe_key(problem, bound, mask, here)
-            found[probe.target].add(here)
-            bound |= mask
+        for target, key in searched_by(problem, order):
+            found[target].add(key)
     return found
+
+
+def searched_by(problem: Problem, order: ProbeOrder) -> Iterator[tuple[str, int | None]]:
+    """The inputs that a route visits, each with the key class by which its window is searched."""
+    bound, here = problem.mask([order.driver]), None
+    for probe in order.probes:
+        mask = problem.mask([probe.target])
+        here = None if probe.method == "nested" else probe_key(problem, bound, mask, here)
+        yield probe.target, here
+        bound |= mask
 
 
 def arrival_seconds(problem: Problem, method: Method) -> float:

@@ -12,6 +12,7 @@ from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by, shown_query
 from penstock.query import Input, Query, TimeWindow
+from penstock.query.traces import trace_of
 from penstock.query.window import UNBOUNDED
 
 
@@ -23,7 +24,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         if kept(decision.chosen.estimate):
             yield "over ROWS windows shed results are no subset of the exact: older tuples stay in"
         if query.view is not None:
-            yield "a view over ROWS windows is recomputed from the whole windows at each evaluation"
+            yield _recomputing_note(query)
     yield from cross_notes(query)
     yield from sample_notes(decision.plan)
     yield from _view_notes(query)
@@ -42,6 +43,13 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
     yield from decision.notes
     if alternatives and not decision.others:
         yield "no alternatives: only one plan was weighed"
+
+
+def _recomputing_note(query: Query) -> str:
+    """What a view over ROWS windows is computed from."""
+    if trace_of(query) is None:
+        return "a view over ROWS windows is recomputed from the whole windows at each evaluation"
+    return "a view over ROWS windows joins at each evaluation what may have changed of its groups"
 
 
 def _mesh_notes(plan: MeshJoin) -> Iterator[str]:
