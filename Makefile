@@ -21,10 +21,10 @@ $(STAMP): pyproject.toml
 demo: setup ## run a three-way join of an auction site's streams on Spark, about half a minute
 	$(BIN)/penstock demo
 
-test: setup ## run all tests: those without Spark side by side, then those that share its session
+test: setup ## run all tests, two at a time: those without Spark, then those on it
 	@failed=; \
 	$(BIN)/python -m pytest -q -n 2 -m "not spark" || failed="$$failed those without Spark;"; \
-	$(BIN)/python -m pytest -q -m spark || failed="$$failed those on Spark;"; \
+	$(BIN)/python -m pytest -q -n 2 -m spark || failed="$$failed those on Spark;"; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed see above" >&2; exit 1; fi
 
 test-fast: setup ## run the tests that start no Spark

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from penstock.optimize.algebra.posynomial import value
-from penstock.optimize.curves.arrivals import last_arrival
-from penstock.optimize.curves.curve import NOTHING, PlanCurve, curve_of
+from penstock.optimize.curves.reach import long_enough, results_by
 from penstock.optimize.joins.cardinality import cardinality_cost
 from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
@@ -29,9 +28,6 @@ from penstock.query.goal import STEADY, By, First, Goal, Steady
 
 TRIGGER = 1.0
 """Seconds between batches for which plans are ranked: the default, for a plan knows no other."""
-
-# A first-N goal is looked for over at most this many seconds: a century.
-_PATIENCE = 3.2e9
 
 
 def needed_by(problem: Problem, plan: Plan) -> float:
@@ -144,20 +140,7 @@ def endless(problem: Problem) -> tuple[str, ...]:
 def _measure(problem: Problem, plan: Plan, goal: Goal) -> float | None:
     match goal:
         case By(seconds=seconds):
-            return curve_of(problem, plan, seconds).results(seconds)
+            return results_by(problem, plan, seconds)
         case First(results=results):
             return long_enough(problem, plan, results).time_of(results)
     return None
-
-
-def long_enough(problem: Problem, plan: Plan, results: int) -> PlanCurve:
-    """A curve up to the wanted results, or to the end of the streams."""
-    end = last_arrival(problem)
-    if end == 0.0:
-        return NOTHING
-    until = 1.0 if end is None else min(end, _PATIENCE)
-    while True:
-        curve = curve_of(problem, plan, until)
-        if end is not None or curve.counts[-1] >= results or until > _PATIENCE:
-            return curve
-        until *= 4.0

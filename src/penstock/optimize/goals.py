@@ -10,10 +10,8 @@ from penstock.optimize.curves.arrivals import last_arrival
 from penstock.optimize.curves.curve import results_curve
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
+from penstock.papers.curve import ROUNDING
 from penstock.query.goal import First
-
-_ROUNDING = 1e-9
-"""The relative error of a sum of results: all of a thousand are not one less."""
 
 
 def with_results(problem: Problem, options: PlanOptions) -> PlanOptions:
@@ -29,5 +27,5 @@ def with_results(problem: Problem, options: PlanOptions) -> PlanOptions:
             "results: first:1000",
         )
     total = results_curve(problem, end).total if end else 0.0
-    wanted = max(1, floor(goal.share * total * (1 + _ROUNDING)))
+    wanted = max(1, floor(goal.share * total * (1 + ROUNDING)))
     return replace(options, goal=First(wanted, goal.share))

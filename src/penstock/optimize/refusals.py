@@ -8,7 +8,8 @@ from math import prod
 
 from penstock.errors import PlanError
 from penstock.optimize.curves.arrivals import last_arrival
-from penstock.optimize.estimate import endless, long_enough
+from penstock.optimize.curves.reach import is_enough, long_enough
+from penstock.optimize.estimate import endless
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.ranking import OVER, Ranking
@@ -52,9 +53,10 @@ def refuse_unreachable(
     if not isinstance(options.goal, First):
         return
     goal, ranking = options.goal, Ranking(options.goal, problem.known.capacity.value)
-    most = long_enough(problem, ranking.best(plans).plan, goal.results).total
-    if most >= goal.results:
+    curve = long_enough(problem, ranking.best(plans).plan, goal.results)
+    if is_enough(curve, goal.results):
         return
+    most = curve.total
     span = "in a century" if last_arrival(problem) is None else "in all"
     raise PlanError(
         f"{goal}: there will be only about {most:,.0f} results {span}",

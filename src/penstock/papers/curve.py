@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """The relative error of counts: all results are reached though their sum was rounded."""
 
 
@@ -36,7 +36,7 @@ class Curve:
 
     def time_of(self, count: float) -> float | None:
         """When there are so many results; None if that is not by the end of the curve."""
-        if count > self.total * (1 + _ROUNDING):
+        if count > self.total * (1 + ROUNDING):
             return None
         count = min(count, self.total)
         after = int(np.searchsorted(self.counts, count))

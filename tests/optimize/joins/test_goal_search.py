@@ -15,12 +15,13 @@ import pytest
 from penstock.cql import parse
 from penstock.figure import Figure
 from penstock.optimize.curves.curve import curve_of, results_curve
+from penstock.optimize.curves.reach import ideal_time
 from penstock.optimize.curves.totals import totals_at_once, totals_by
 from penstock.optimize.estimate import estimate, needed_by
 from penstock.optimize.joins.cardinality import CardinalitySearch, cardinality_cost
 from penstock.optimize.joins.enumerate import all_trees
 from penstock.optimize.joins.goal_search import METRICS, GoalSearch, Metric
-from penstock.optimize.joins.rate_search import goal_trees, ideal_time
+from penstock.optimize.joins.rate_search import goal_trees
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import (
     arrival_seconds,

@@ -43,7 +43,7 @@ def curve_of(problem: Problem, plan: Plan, until: float, kept: Sequence[float] =
         if isinstance(plan, TreeJoin) and not kept:
             found = network_curve(problem, plan, until)
             return PlanCurve(found.times, found.counts, found.until)
-        problem = problem if isinstance(plan, MeshJoin) else _screened(problem)
+        problem = problem if isinstance(plan, MeshJoin) else screened(problem)
     inputs = arrivals_of(problem, kept)
     times = moments(inputs, until)
     work = np.zeros(len(times))
@@ -80,7 +80,7 @@ def _work(part: Part, kept: Sequence[float], times: Floats) -> Floats:
     return total
 
 
-def _screened(problem: Problem) -> Problem:
+def screened(problem: Problem) -> Problem:
     """The problem behind the servers of its filters, which let through what they can."""
     capacity = problem.known.capacity.value
     flows = []

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
-from penstock.optimize.curves.arrivals import last_arrival
+import numpy as np
+
+from penstock.figure import Figure
 from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import with_early
 from penstock.optimize.model.problem import Problem, gain
@@ -24,14 +27,27 @@ from penstock.query import TimeWindow
 
 
 def network_curve(problem: Problem, plan: TreeJoin, until: float) -> Curve:
-    """The results of a tree over time; of streams that end, up to the last result."""
+    """The results of a tree up to a time, which may be infinite where all streams end."""
     folded = with_early(problem, plan.early)
-    end = last_arrival(problem)
-    found = curve(network_of(folded, plan.root), until if end is None else inf, "each")
-    rows = float(folded.rates[folded.everything])
-    # Rows of the join stand for more results where inputs are folded.
-    results = float(problem.rates[problem.everything]) / rows if plan.early and rows else 1.0
-    return Curve(found.times, found.counts * results, found.until)
+    found = curve(network_of(folded, plan.root), until, "each")
+    return _unfolded(problem, folded, plan, found) if plan.early else found
+
+
+def _unfolded(problem: Problem, folded: Problem, plan: TreeJoin, found: Curve) -> Curve:
+    """The results that rows of the join stand for where inputs are folded: those of the tuples
+    that had come when, had nothing waited, there would have been as many rows."""
+    rows, results = (
+        curve(network_of(_at_once(each), plan.root), found.until, "each")
+        for each in (folded, problem)
+    )
+    came = np.interp(found.counts, rows.counts, rows.times)
+    counts = np.interp(came, results.times, results.counts)
+    return Curve(found.times, counts, found.until)
+
+
+def _at_once(problem: Problem) -> Problem:
+    """The problem with servers that take no time."""
+    return replace(problem, known=replace(problem.known, capacity=Figure(inf, "declared")))
 
 
 def network_of(problem: Problem, root: Node) -> Operator:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from penstock.optimize.curves.arrivals import last_arrival
 from penstock.optimize.curves.curve import results_curve
+from penstock.optimize.curves.reach import ideal_time
 from penstock.optimize.curves.totals import totals_by
 from penstock.optimize.joins.goal_search import GoalSearch, Metric
 from penstock.optimize.model.problem import Problem
@@ -22,9 +21,6 @@ NAMES: dict[Metric, str] = {
     "rate": "local rate maximization",
     "time": "local time minimization",
 }
-
-_PATIENCE = 3.2e9
-"""Seconds over which results are looked for: a century."""
 
 Asked = tuple[float, float, tuple[Metric, ...]]
 """A time, the share of the results by then that is wanted, and the metrics to search by."""
@@ -62,18 +58,3 @@ def _asked(problem: Problem, goal: Goal) -> Iterator[Asked]:
                 # V&N §4.2.2: of all that there will be, a share is wanted.
                 share = results / results_curve(problem, end).total
                 yield end, share, ("time",)
-
-
-def ideal_time(problem: Problem, results: float) -> float:
-    """When the last of so many results would be there if all work were done at once; zero if there
-    will never be so many."""
-    end = last_arrival(problem)
-    until = 1.0 if end is None else end
-    while until and until <= _PATIENCE:
-        found = results_curve(problem, until)
-        if found.total >= results:
-            return float(np.interp(results, found.counts, found.times))
-        if end is not None:
-            return end if found.total else 0.0
-        until *= 4.0
-    return 0.0

@@ -83,6 +83,11 @@ class Problem:
         return {}
 
     @cached_property
+    def reached(self) -> dict[float, float]:
+        """When numbers of results that were asked for would be there, were work done at once."""
+        return {}
+
+    @cached_property
     def inputs(self) -> tuple[Flow, ...]:
         return self.flows or tuple(flow_of(self.known, item) for item in self.query.inputs)
 

@@ -12,7 +12,8 @@ from penstock.query.goal import First, Goal, Steady
 _SAME = 9
 """Significant digits in which two plans must differ for one to be called better."""
 _ROUGHLY = 4
-"""The same of what they lose where all must shed."""
+"""The same of what they lose where all must shed, and of results over time, whose curves are
+straight between their points."""
 OVER = 1e-6
 """How far, relatively, a plan may be over the capacity and still be said to keep up."""
 
@@ -52,7 +53,8 @@ class Ranking:
             return (_rounded(lost, _ROUGHLY), least, work, _rounded(found.state))
         if found.measure is None:
             return (float("inf"), work)
-        return (_rounded(found.measure if isinstance(self.goal, First) else -found.measure), work)
+        measure = _rounded(found.measure, _ROUGHLY)
+        return (measure if isinstance(self.goal, First) else -measure, work)
 
     def keeps_up(self, alternative: Alternative) -> bool:
         """Whether a plan needs no more than there is, with its drop boxes."""
