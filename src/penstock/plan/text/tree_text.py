@@ -56,6 +56,7 @@ class _Reader:
         self.words = words
         self.first = words[0]
         self.seen: set[str] = set()
+        self.joins = 0
 
     def node(self) -> Node:
         word = self._next()
@@ -63,12 +64,20 @@ class _Reader:
             return self._leaf(word)
         if word.text != "(":
             refuse(f"a name or `(` belongs here, not {word.text}", word.place, _EXAMPLE)
+        self._count(word)
         left = self.node()
         right = self.node()
         end = self._next()
         if end.text != ")" or end.is_name:
             refuse("a join has two sides", end.place, _EXAMPLE)
         return Branch(left, right, self._method(end, left, right))
+
+    def _count(self, word: Word) -> None:
+        """Refuse more joins than the inputs can have, before they are read one in the other."""
+        self.joins += 1
+        if self.joins >= max(2, len(self.query.inputs)):
+            several = f"{len(self.query.inputs)} inputs have {len(self.query.inputs) - 1} joins"
+            refuse(f"{several}: this is one too many", word.place, _EXAMPLE)
 
     def _leaf(self, word: Word) -> Leaf:
         check_known(self.query, word)
