@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal
 
 from penstock.errors import EvaluationError
@@ -28,7 +29,7 @@ from penstock.query import (
 )
 from penstock.query.expression import Value
 from penstock.query.types import common_type
-from support.streams.expressions import BITS, compare, value_of
+from support.streams.expressions import BITS, cast, compare, to_decimal, value_of
 
 
 @dataclass(frozen=True)
@@ -147,11 +148,10 @@ def converted(expression: Expression, row: Columns, type_: DataType | None) -> V
     if value is None:
         return None
     if type_ in (DataType.FLOAT, DataType.DOUBLE):
-        assert isinstance(value, int | float | str)
+        assert isinstance(value, int | float | Decimal | str)
         return float(value)
-    if type_ is DataType.TIMESTAMP and not isinstance(value, datetime):
-        assert isinstance(value, date)
-        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if type_ is not None and type_.is_moment:
+        return cast(value, type_)
     return value
 
 
@@ -313,6 +313,10 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
     if not values:
         return None
     match aggregate.function:
+        case "avg" if isinstance(values[0], Decimal):
+            return in_digits(sum(map(Fraction, values), Fraction()) / len(values), aggregate.type)
+        case "sum" if isinstance(values[0], Decimal):
+            return in_digits(sum(map(Fraction, values), Fraction()), aggregate.type)
         case "sum":
             return total(values)
         case "avg":
@@ -322,6 +326,14 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
         if compare(value, best) == (1 if aggregate.function == "max" else -1):
             best = value
     return best
+
+
+def in_digits(value: Fraction, type_: DataType) -> Value:
+    """An exact number as a DECIMAL."""
+    exact = to_decimal(value, type_)
+    if exact is None:
+        raise EvaluationError(f"overflow of {type_}")
+    return exact
 
 
 def total(values: list[Any]) -> int | float:

@@ -23,6 +23,7 @@ from penstock.engine.sinks.sink import parquet
 from penstock.engine.sources.distributions import FORMS, check, draw, parse_values
 from penstock.errors import SqlError
 from penstock.query import DataType, Field, Input, Query, Source
+from penstock.query.types import PLAIN_TYPES
 from penstock.stats.guess import complete
 from reference import Row, answer, view_changes
 from support.paths import ROOT
@@ -140,7 +141,7 @@ def test_the_made_up_stream_of_the_page_can_be_drawn() -> None:
 
 
 def test_there_are_no_types_but_those_on_the_page() -> None:
-    assert set(TYPE_NAMES.values()) == set(DataType) - {DataType.NULL}
+    assert set(TYPE_NAMES.values()) == set(PLAIN_TYPES)
 
 
 def test_the_error_on_the_page_is_the_one_that_is_given() -> None:

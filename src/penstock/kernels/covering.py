@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.kernels.compiled import compiled
-from penstock.kernels.exact_sum import Floats, Pairs, add_pairs, add_row
+from penstock.kernels.exact_sum import (
+    WORDS,
+    Floats,
+    Pairs,
+    Words,
+    add_pairs,
+    add_row,
+    add_words,
+)
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -58,6 +66,26 @@ def sums_over(starts: Int64s, lengths: Int64s, points: int, high: Floats, low: F
     for n in range(2, 2 * points):
         highs[n], lows[n] = add_pairs(highs[n], lows[n], highs[n >> 1], lows[n >> 1])
     return highs[points:], lows[points:]
+
+
+@compiled
+def words_over(starts: Int64s, lengths: Int64s, points: int, words: Words) -> Words:
+    """The same for exact sums of DECIMALs."""
+    tree = np.zeros((2 * points, WORDS), np.uint64)
+    for i in range(len(starts)):
+        left, right = starts[i] + points, starts[i] + lengths[i] + points
+        while left < right:
+            if left & 1:
+                add_words(tree[left], words[i])
+                left += 1
+            if right & 1:
+                right -= 1
+                add_words(tree[right], words[i])
+            left >>= 1
+            right >>= 1
+    for node in range(2, 2 * points):
+        add_words(tree[node], tree[node >> 1])
+    return tree[points:]
 
 
 @compiled

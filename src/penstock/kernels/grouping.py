@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from penstock.kernels.compiled import compiled
 from penstock.kernels.exact_sum import Floats, add_row
+from penstock.kernels.hashing import LONG_DIGITS, words_of
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -25,15 +26,15 @@ def number_groups(columns: list[pa.Array], size: int) -> tuple[Int64s, Int64s]:
     firsts = np.zeros(min(size, 1), np.int64)
     for column in columns:
         ids, firsts = pair_ids(ids, identities(column))
-        if column.null_count and not pa.types.is_large_string(column.type):
+        if column.null_count and not _is_long(column.type):
             ids, firsts = pair_ids(ids, column.is_valid().to_numpy(False).astype(np.int64))
     return ids, firsts
 
 
 def identities(column: pa.Array) -> Int64s:
-    """A number for each value, equal for equal values; those of NULL are 0, of text its own."""
+    """A number for each value, equal for equal values; that of NULL is 0, or one of its own."""
     kind = column.type
-    if pa.types.is_large_string(kind) or pa.types.is_null(kind):
+    if _is_long(kind) or pa.types.is_null(kind):
         encoded = pc.dictionary_encode(column, null_encoding="encode")
         codes: Int64s = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         return codes
@@ -45,8 +46,12 @@ def order_keys(column: pa.Array) -> Int64s:
     kind = column.type
     if pa.types.is_null(kind):
         return np.zeros(len(column), np.int64)
-    if pa.types.is_large_string(kind):
-        return _text_ranks(column)
+    if _is_long(kind):
+        return _ranks(column)
+    if pa.types.is_decimal(kind):
+        known = column.is_valid().to_numpy(zero_copy_only=False)
+        unscaled: Int64s = np.where(known, words_of(column)[0].view(np.int64), 0)
+        return unscaled
     if pa.types.is_floating(kind):
         values = pc.fill_null(column, 0.0).to_numpy().astype(np.float64) + 0.0
         values[np.isnan(values)] = np.nan
@@ -63,7 +68,14 @@ def order_keys(column: pa.Array) -> Int64s:
     return keys
 
 
-def _text_ranks(column: pa.Array) -> Int64s:
+def _is_long(kind: pa.DataType) -> bool:
+    """Whether 64 bits do not hold the values: text, bytes, DECIMALs of many digits."""
+    if pa.types.is_decimal(kind):
+        return bool(kind.precision > LONG_DIGITS)
+    return bool(pa.types.is_large_string(kind) or pa.types.is_large_binary(kind))
+
+
+def _ranks(column: pa.Array) -> Int64s:
     encoded = pc.dictionary_encode(column)
     order = pc.array_sort_indices(encoded.dictionary).to_numpy()
     ranks = np.zeros(len(order) + 1, np.int64)

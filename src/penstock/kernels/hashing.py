@@ -11,6 +11,9 @@ from penstock.kernels.compiled import compiled, inlined
 
 Hashes = NDArray[np.int64]
 
+LONG_DIGITS = 18
+"""The digits of DECIMALs that 64 bits hold."""
+
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
@@ -20,10 +23,14 @@ def hash_column(column: pa.Array) -> Hashes:
     """A hash for each value of a column without nulls.
 
     Numbers, booleans and times are hashed by a bijection of their 64 bits, so that equal hashes
-    mean equal values; −0.0 and 0.0 are one value and so are all NaNs. Text may collide.
+    mean equal values; −0.0 and 0.0 are one value and so are all NaNs. Text and bytes may collide,
+    and so may DECIMALs of more than 18 digits.
     """
-    if pa.types.is_large_string(column.type):
+    if pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type):
         return _hash_text(column)
+    if pa.types.is_decimal(column.type):
+        low, high = words_of(column)
+        return mix(low) if column.type.precision <= LONG_DIGITS else combine([mix(low), mix(high)])
     return mix(_bits(column))
 
 
@@ -60,6 +67,13 @@ def _hash_text(column: pa.LargeStringArray) -> Hashes:
     bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     raw = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
     return hash_bytes(bounds, raw)
+
+
+def words_of(column: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The low and the high 64 bits of DECIMALs without their point."""
+    words = np.frombuffer(column.buffers()[1] or b"", np.uint64).reshape(-1, 2)
+    own = words[column.offset : column.offset + len(column)]
+    return own[:, 0].copy(), own[:, 1].copy()
 
 
 @inlined

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +35,10 @@ def _encoded(column: pa.Array) -> pa.Array:
         text = _quoted(column.cast(_TEXT))
     elif pa.types.is_timestamp(kind):
         text = _stamp(column)
+    elif pa.types.is_nested(kind):
+        text = pa.array([_nested_text(value, kind) for value in column.to_pylist()], _TEXT)
+    elif pa.types.is_large_binary(kind):
+        text = _in_quotes(pa.array(map(_base64, column.to_pylist()), _TEXT))
     elif pa.types.is_date(kind):
         text = _in_quotes(column.cast(_TEXT))
     elif pa.types.is_floating(kind):
@@ -42,12 +49,36 @@ def _encoded(column: pa.Array) -> pa.Array:
     return text.fill_null("null")
 
 
+def _nested_text(value: Any, kind: pa.DataType) -> str:
+    """A value with what is inside of it; a map is an object."""
+    if value is None:
+        return "null"
+    if pa.types.is_struct(kind):
+        return _object((field.name, _nested_text(value[field.name], field.type)) for field in kind)
+    if pa.types.is_map(kind):
+        return _object((str(key), _nested_text(each, kind.item_type)) for key, each in value)
+    if pa.types.is_list(kind):
+        return f"[{','.join(_nested_text(each, kind.value_type) for each in value)}]"
+    text: str = _encoded(pa.array([value], kind))[0].as_py()
+    return text
+
+
+def _object(members: Iterable[tuple[str, str]]) -> str:
+    quoted = (f"{json.dumps(name, ensure_ascii=False)}:{text}" for name, text in members)
+    return f"{{{','.join(quoted)}}}"
+
+
+def _base64(value: bytes | None) -> str | None:
+    return None if value is None else b64encode(value).decode()
+
+
 def _stamp(column: pa.Array) -> pa.Array:
-    """ISO 8601 in UTC, with microseconds."""
+    """ISO 8601 with microseconds, in UTC or without a zone."""
     text = column.cast(pa.timestamp("us")).cast(_TEXT)
     text = pc.replace_substring(text, " ", "T")
+    end = 'Z"' if column.type.tz else '"'
     return pc.binary_join_element_wise(
-        pa.scalar('"', _TEXT), text, pa.scalar('Z"', _TEXT), pa.scalar("", _TEXT)
+        pa.scalar('"', _TEXT), text, pa.scalar(end, _TEXT), pa.scalar("", _TEXT)
     )
 
 

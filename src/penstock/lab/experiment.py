@@ -89,7 +89,7 @@ def contents_of(plan: Plan) -> Mapping[str, Collection[str]]:
         case MeshJoin():
             return {mesh.driver: attributes_of(mesh) for mesh in plan.meshes}
         case Eddy():
-            return {i.alias: [f.name for f in i.source.fields] for i in plan.query.streams}
+            return {i.alias: i.source.telling for i in plan.query.streams}
         case MultiwayJoin() | TreeJoin():
             return {}
         case _:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from decimal import Decimal
 
 from penstock.duration import Duration
 from penstock.query.function import Function
+from penstock.query.source import Step
 from penstock.query.types import DataType
 
-Value = bool | int | float | str | date | datetime | None
+Value = bool | int | float | Decimal | str | bytes | date | datetime | None
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,13 @@ class Column:
     name: str
     type: DataType
 
+    path: tuple[Step, ...] = field(default=(), compare=False, repr=False)
+    """The way into the declared column that it is read from, if it is not one itself."""
+
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant. A TIMESTAMP is a timezone-aware datetime in UTC."""
+    """A constant. A TIMESTAMP is a timezone-aware datetime in UTC, a TIMESTAMP_NTZ a naive one."""
 
     value: Value
     type: DataType
@@ -63,11 +68,11 @@ Expression = Column | Literal | Call | Apply
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%"}
 
-# Integer arithmetic is done in BIGINT (overflow is an error), other arithmetic in DOUBLE; `/`
-# always gives a DOUBLE; division by zero, also `%`, gives NULL. AND, OR and NOT are three-valued;
-# a comparison with NULL is NULL; NaN equals NaN and is above every number. `in`: needle, then
-# literals. `like`: value, literal pattern. `substring`: text, start from 1, [length]. `round`:
-# number, [literal digits].
+# Integer arithmetic is done in BIGINT (overflow is an error), that of DECIMALs in the type of the
+# call, other arithmetic in DOUBLE; `/` of integers gives a DOUBLE; division by zero, also `%`, is
+# NULL. AND, OR and NOT are three-valued; a comparison with NULL is NULL; NaN equals NaN and is
+# above every number. `in`: needle, then literals. `like`: value, literal pattern. `substring`:
+# text, start from 1, [length]. `round`: number, [literal digits].
 FUNCTIONS = frozenset(
     {*COMPARISONS, *ARITHMETIC}
     | {"and", "or", "not", "is_null", "is_not_null", "negate", "cast", "case", "coalesce", "in"}
@@ -120,10 +125,14 @@ def render(expression: Expression) -> str:
             return str(value).upper()
         case Literal(value=int() | float() as value):
             return str(value)
+        case Literal(value=Decimal() as value):
+            return f"{value:f}"
         case Literal(value=str() as value):
             return "'" + value.replace("'", "''") + "'"
+        case Literal(value=bytes() as value):
+            return f"CAST('{value.decode(errors='replace')}' AS BINARY)"
         case Literal(value=value, type=type_):
-            return f"{type_} '{value}'"
+            return f"{type_} '{value!s}'"
         case Call():
             return _render_call(expression)
         case Apply(function=function, arguments=arguments):
@@ -139,7 +148,7 @@ def _render_call(call: Call) -> str:
     arguments = [render(argument) for argument in call.arguments]
     first, *others = map(_wrap, call.arguments, arguments)
     match call.function:
-        case "add" | "subtract" if call.type is DataType.TIMESTAMP:
+        case "add" | "subtract" if call.type.is_temporal:
             interval = Duration(int(arguments[1]))
             return f"{first} {_INFIX[call.function]} INTERVAL '{interval}'"
         case infix if infix in _INFIX:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
+from penstock.query.decimal_types import LONG_DIGITS
 from penstock.query.expression import Expression, render, streams_of
 from penstock.query.query import Equality, Query
 from penstock.query.types import DataType, common_type
@@ -37,7 +38,7 @@ class KeyClass:
     @property
     def is_exact(self) -> bool:
         """Whether 64 bits hold the whole key, so that equal hashes are equal keys."""
-        return len(self.types) == 1 and self.types[0] is not DataType.STRING
+        return len(self.types) == 1 and _fits_64_bits(self.types[0])
 
     def __str__(self) -> str:
         columns = zip(*(parts for _, parts in self.members), strict=True)
@@ -110,10 +111,21 @@ def _as_class(query: Query, group: list[Expression]) -> KeyClass:
     return KeyClass(members, (type_,))
 
 
+def _fits_64_bits(type_: DataType) -> bool:
+    if type_.is_decimal:
+        return type_.digits[0] <= LONG_DIGITS
+    return type_ not in (DataType.STRING, DataType.BINARY)
+
+
 def _wider(left: DataType, right: DataType) -> DataType:
+    """The type by which a key is hashed.
+
+    Any two that are equal have a common type, but for three DECIMALs there may be none: they are
+    hashed as DOUBLE, and compared again.
+    """
     wider = common_type(left, right)
-    assert wider is not None, "the parser has checked that equal things can be compared"
-    return wider
+    assert wider is not None or left.is_decimal, "what is equal can be compared"
+    return wider or DataType.DOUBLE
 
 
 def _join_parts(one: KeyClass, other: KeyClass) -> KeyClass:

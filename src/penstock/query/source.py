@@ -25,12 +25,24 @@ KEEP = "keep:"
 """`malformed = 'keep:PATH'` begins so."""
 
 
+StepKind = Literal["column", "member", "item", "get", "key"]
+Step = tuple[StepKind, str | int]
+"""A step on the way into a column: which column, which member of a STRUCT, which item of an ARRAY
+(`get` gives NULL where there is none), which key of a MAP."""
+
+
 @dataclass(frozen=True)
 class Field:
-    """A declared column."""
+    """A declared column, or a part of one that a query reads."""
 
     name: str
     type: DataType
+
+    path: tuple[Step, ...] = ()
+    """The way to it from a declared column, whose name is the first step, if it is not one itself.
+
+    Such columns (`meta.city`, `tags[1]`) are read with the others, so that nobody else knows.
+    """
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,17 @@ class Source:
 
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The columns that may tell tuples apart: those of numbers, text and times."""
+        return tuple(field.name for field in self.fields if field.type.is_telling)
+
+    @property
+    def timezone(self) -> str | None:
+        """The zone of times that do not say theirs; None is UTC."""
+        zone = self.option("timezone")
+        return None if zone is None else str(zone)
 
     def field(self, name: str) -> Field | None:
         """The declared column of that name (case as declared), if any."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from penstock.query.decimal_types import averaged, summed
 from penstock.query.expression import Column, Expression
-from penstock.query.types import DataType
+from penstock.query.types import DataType, decimal
 
 AggregateFunction = Literal["count", "sum", "avg", "min", "max"]
 
@@ -32,7 +33,8 @@ class Aggregate:
     """One value a group, over the rows of the join; a column of the view by its name.
 
     The argument is an output of the join; without one, COUNT counts rows. NULLs are left out. Of
-    nothing, COUNT is 0 and the others are NULL. SUM of BIGINT is exact, and overflow is an error.
+    nothing, COUNT is 0 and the others are NULL. SUM of BIGINT and
+    of DECIMAL is exact, and overflow is an error.
     """
 
     name: str
@@ -43,7 +45,13 @@ class Aggregate:
     def type(self) -> DataType:
         if self.function == "count" or self.argument is None:
             return DataType.BIGINT
-        return DataType.DOUBLE if self.function == "avg" else self.argument.type
+        of = self.argument.type
+        match self.function:
+            case "sum" if of.is_decimal:
+                return decimal(*summed(of.digits))
+            case "avg":
+                return decimal(*averaged(of.digits)) if of.is_decimal else DataType.DOUBLE
+        return of
 
     @property
     def is_estimable(self) -> bool:
@@ -75,6 +83,11 @@ class View:
     def arguments(self) -> tuple[str, ...]:
         """The outputs of the join that are aggregated, each once."""
         return tuple(dict.fromkeys(a.argument.name for a in self.aggregates if a.argument))
+
+    def type_of(self, argument: str) -> DataType:
+        """The type of an argument."""
+        found = (a.argument for a in self.aggregates if a.argument and a.argument.name == argument)
+        return next(found).type
 
     def functions_of(self, argument: str) -> frozenset[AggregateFunction]:
         """The aggregates that are asked of an argument."""

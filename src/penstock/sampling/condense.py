@@ -143,6 +143,8 @@ def _twice(value: Value) -> tuple[Value, Value]:
 
 def _plain(column: pa.Array) -> pa.Array | None:
     kind = column.type
+    if pa.types.is_large_binary(kind) or pa.types.is_nested(kind):
+        return None
     if pa.types.is_large_string(kind):
         return column if _different(column) <= FEW_TEXTS else None
     if pa.types.is_date32(kind):

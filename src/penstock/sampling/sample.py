@@ -95,7 +95,8 @@ def training_columns(query: Query, item: Input) -> tuple[str, ...]:
     read = predicate_columns(query, item.alias)
     chooses = is_trained(query, item)
     names = [field.name for field in item.source.fields]
-    return tuple(n for n in names if n in read or (chooses and n != item.source.timestamp))
+    telling = {name for name in item.source.telling if name != item.source.timestamp}
+    return tuple(n for n in names if n in read or (chooses and n in telling))
 
 
 def predicate_columns(query: Query, alias: str) -> frozenset[str]:
@@ -113,12 +114,14 @@ def _columns_read(query: Query, source: Source) -> tuple[str, ...]:
     """
     inputs = query.reading(source.name)
     if any(is_trained(query, item) for item in inputs):
-        return tuple(field.name for field in source.fields)
+        read = {name for item in inputs for name in predicate_columns(query, item.alias)}
+        wanted = read | {*source.telling, source.timestamp}
+        return tuple(field.name for field in source.fields if field.name in wanted)
     aliases = {item.alias for item in inputs}
     sets = [part for alias in aliases for part in set_columns(query, alias)]
     filters = [condition.expression for condition in query.filters]
-    read = [column for expression in (*sets, *filters) for column in columns_of(expression)]
-    names = {column.name for column in read if column.stream in aliases} | {source.timestamp}
+    columns = [column for expression in (*sets, *filters) for column in columns_of(expression)]
+    names = {column.name for column in columns if column.stream in aliases} | {source.timestamp}
     return tuple(field.name for field in requested(source, {n for n in names if n}))
 
 
@@ -249,6 +252,6 @@ def _with_times(source: Source, columns: Collection[str], arrivals: Arrivals) ->
 
 
 def _schema(source: Source, columns: Collection[str]) -> pa.Schema:
-    types = {field.name: arrow_type(field.type) for field in source.fields}
+    types = {f.name: arrow_type(f.type) for f in source.fields if f.name in columns}
     times = [] if source.is_table else [(TS, pa.int64())]
     return pa.schema([*((name, types[name]) for name in columns), *times])

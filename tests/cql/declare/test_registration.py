@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import penstock as ps
+from penstock.cql.expressions.types import TYPES_HINT
 from penstock.errors import FunctionError
 from support.streams.functions import (
     T,
@@ -57,7 +58,7 @@ def unresolved(x: "Nowhere") -> bool:  # type: ignore[name-defined]  # noqa: F82
 
 
 ANNOTATE = (
-    "hint: annotate it with bool, int, float, str, date or datetime, or give arguments= and "
+    "hint: annotate it with bool, int, float, str, bytes, date or datetime, or give arguments= and "
     "returns= by their SQL types"
 )
 COST = "hint: write it like cost='0.5 ms', or as seconds: cost=0.0005"
@@ -84,10 +85,13 @@ COST = "hint: write it like cost='0.5 ms', or as seconds: cost=0.0005"
         ),
         (
             untyped,
-            {"arguments": ["DECIMAL"], "returns": "INT"},
-            "function untyped: DECIMAL is not a type of the language\n"
-            "hint: the types are BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, STRING, "
-            "DATE, TIMESTAMP",
+            {"arguments": ["MONEY"], "returns": "INT"},
+            f"function untyped: MONEY is not a type of the language\nhint: {TYPES_HINT}",
+        ),
+        (
+            untyped,
+            {"arguments": ["ARRAY<INT>"], "returns": "INT"},
+            f"function untyped: ARRAY<INT> is not a type of the language\nhint: {TYPES_HINT}",
         ),
         (near.call, {"cost": "a lot"}, f"function near: 'a lot' is not a length of time\n{COST}"),
         (near.call, {"cost": -1}, f"function near cannot cost -1\n{COST}"),

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from penstock.cql import parse
 from penstock.errors import EvaluationError
+from penstock.plan.drops import DropBoxes
+from penstock.query import Query
 from support.engines.long_views import one_stream, table_of
 from support.engines.runs import (
     Place,
     run_local,
+    shown,
 )
 from support.streams.views import told
 
@@ -75,3 +82,47 @@ def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path: Path) -> 
     )
     with pytest.raises(EvaluationError, match="which BIGINT does not hold"):
         run_local(over, Place(tmp_path / "over"))
+
+
+def decimals(numbers: list[Decimal | None], folder: Path, select: str) -> Query:
+    """A query over a stream of DECIMALs, one a second."""
+    (folder / "in").mkdir(parents=True)
+    values = pa.array(numbers, pa.decimal128(38, 2))
+    table = pa.table({"ts": range(len(numbers)), "d": values})
+    pq.write_table(table, folder / "in" / "1.parquet")
+    options = f"format='parquet', path='{folder / 'in'}', timestamp='ts', unit='s'"
+    return parse(f"CREATE STREAM a (ts BIGINT, d DECIMAL(38, 2)) WITH ({options}); {select}")
+
+
+MOST = Decimal("9" * 36 + ".99")
+TOTAL = "SELECT {of} AS s FROM a [UNBOUNDED] EVERY 10 SECONDS"
+
+
+def test_sums_of_decimals_are_exact_whatever_comes_between(tmp_path: Path) -> None:
+    numbers = [MOST, MOST, None, MOST.copy_negate(), Decimal("-0.01")]
+    query = decimals(numbers, tmp_path, TOTAL.format(of="SUM(d)"))
+    run_local(query, Place(tmp_path))
+    *_, (_, _, total) = told(Place(tmp_path), query)
+    assert total == Decimal("9" * 36 + ".98")
+
+
+@pytest.mark.parametrize("of", ["SUM(d)", "AVG(d)"])
+def test_a_sum_or_mean_of_decimals_that_does_not_fit_is_an_error(of: str, tmp_path: Path) -> None:
+    query = decimals([MOST, MOST], tmp_path, TOTAL.format(of=of))
+    name, digits = of[:3], "38, 2" if of == "SUM(d)" else "38, 6"
+    with pytest.raises(EvaluationError) as caught:
+        run_local(query, Place(tmp_path))
+    assert f"{name} does not fit DECIMAL({digits})" in str(caught.value)
+    assert f"{name}(CAST(… AS DOUBLE))" in str(caught.value)
+
+
+def test_sums_of_decimals_are_estimated_where_tuples_are_shed(tmp_path: Path) -> None:
+    numbers: list[Decimal | None] = [Decimal(n % 7) / 4 for n in range(2_000)]
+    select = "SELECT COUNT(*) AS n, SUM(d) AS s, AVG(d) AS m FROM a [UNBOUNDED] EVERY 1 HOUR"
+    query = decimals(numbers, tmp_path, select)
+    *_, row = shown(query, tmp_path, DropBoxes((("a", 0.5),), 1))
+    exact = sum(float(number or 0) for number in numbers)
+    assert row["s_low"] < exact < row["s_high"]
+    assert float(row["s"]) == pytest.approx(exact, rel=0.1)
+    assert row["s"].as_tuple().exponent == -2
+    assert row["m"].as_tuple().exponent == -6

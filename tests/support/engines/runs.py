@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any, overload
@@ -164,7 +166,7 @@ def results_in(sink: Sink, query: Query) -> Rows:
     if sink.kind == "jsonl":
         types = [output.expression.type for output in query.outputs]
         with open(sink.place, encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
+            lines = [json.loads(line, parse_float=Decimal) for line in file]
         return [tuple(map(_from_json, (line[n] for n in names), types)) for line in lines]
     rows: Rows = []
     for path in sorted(Path(sink.place).glob("*.parquet")):
@@ -178,10 +180,18 @@ def _from_json(value: Any, type_: DataType) -> Value:
     match type_:
         case DataType.TIMESTAMP:
             return datetime.fromisoformat(value).astimezone(UTC)
+        case DataType.TIMESTAMP_NTZ:
+            return datetime.fromisoformat(value)
+        case DataType.BINARY:
+            return b64decode(value)
         case DataType.DATE:
             return date.fromisoformat(value)
         case DataType.FLOAT:
             return cast(float(value), type_)
+        case DataType.DOUBLE:
+            return float(value)
+    if type_.is_nested:
+        return json.loads(json.dumps(value, default=float))  # type: ignore[no-any-return]
     return value  # type: ignore[no-any-return]
 
 

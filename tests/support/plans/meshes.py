@@ -129,7 +129,7 @@ def random_fork(item: Input, routes: int, rng: Random, depth: int = 3) -> Fork:
     if depth == 0 or rng.random() < 0.15:
         return Goes(rng.randrange(routes))
     below = [random_fork(item, routes, rng, depth - 1) for _ in range(2)]
-    field = rng.choice(item.source.fields)
+    field = rng.choice([field for field in item.source.fields if field.type.is_telling])
     if field.type is DataType.STRING:
         texts = [f"{letter}{n}" for letter in "vVé" for n in range(3)]
         return Split(field.name, None, frozenset(rng.sample(texts, 4)), *below)

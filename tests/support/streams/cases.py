@@ -62,6 +62,8 @@ ARROW = {
     DataType.STRING: pa.string(),
     DataType.DATE: pa.date32(),
     DataType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
+    DataType.TIMESTAMP_NTZ: pa.timestamp("us"),
+    DataType.BINARY: pa.binary(),
 }
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -503,8 +505,13 @@ def _write(source: Source, batches: Sequence[Sequence[Row]], directory: Path) ->
 
 def as_table(source: Source, rows: Sequence[Row]) -> pa.Table:
     """Rows as an Arrow table of the source's columns."""
-    schema = pa.schema([(field.name, ARROW[field.type]) for field in source.fields])
+    schema = pa.schema([(field.name, arrow_of(field.type)) for field in source.fields])
     return pa.Table.from_pylist([dict(row.values) for row in rows], schema=schema)
+
+
+def arrow_of(type_: DataType) -> pa.DataType:
+    """The Arrow type in which a column is written."""
+    return pa.decimal128(*type_.digits) if type_.is_decimal else ARROW[type_]
 
 
 def canonical(rows: Iterable[Sequence[Value]]) -> Counter[tuple[t.Any, ...]]:

@@ -1,6 +1,7 @@
 """The meaning of expressions, one row at a time in plain Python: no Arrow, no cleverness.
 
-A value is None, bool, int, float, str, date, or (TIMESTAMP) a datetime in UTC.
+A value is None, bool, int, float, Decimal, str, bytes, date, or a datetime: in UTC of a TIMESTAMP,
+without a zone of a TIMESTAMP_NTZ. DECIMALs are computed with as fractions.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import struct
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
 from typing import Any
 
 from penstock.errors import EvaluationError
@@ -74,6 +76,11 @@ def _result(value: Any, expression: Call) -> Value:
         if not -bound <= value < bound:
             raise EvaluationError(f"overflow in {render(expression)}")
         return value
+    if expression.type.is_decimal:
+        exact = to_decimal(value, expression.type)
+        if exact is None:
+            raise EvaluationError(f"overflow in {render(expression)}")
+        return exact
     if expression.type is DataType.TIMESTAMP and isinstance(value, OverflowError):
         raise EvaluationError(f"overflow in {render(expression)}")
     return _fit(value, expression.type)
@@ -82,6 +89,8 @@ def _result(value: Any, expression: Call) -> Value:
 def _fit(value: Any, type_: DataType) -> Value:
     if type_.is_integer and isinstance(value, float):
         return cast(value, type_)
+    if type_.is_decimal:
+        return to_decimal(value, type_)
     if type_ is DataType.FLOAT:
         return _single(float(value))
     fitting: Value = float(value) if type_ is DataType.DOUBLE else value
@@ -141,15 +150,17 @@ def _is_in(needle: Any, items: list[Any]) -> bool | None:
 def _plain(function: str, values: list[Any]) -> Any:
     """A function that is NULL wherever an argument is."""
     first = values[0]
+    if isinstance(first, Decimal) and function in ("round", "floor", "ceil"):
+        return _rounded_decimal(function, Fraction(first), *values[1:])
     match function:
         case "add" | "subtract" | "multiply" | "divide" | "modulo":
             return _arithmetic(function, *values)
         case "not":
             return not first
         case "negate":
-            return -first
+            return first.copy_negate() if isinstance(first, Decimal) else -first
         case "abs":
-            return abs(first)
+            return first.copy_abs() if isinstance(first, Decimal) else abs(first)
         case "round":
             return _round(first, values[1] if len(values) > 1 else 0)
         case "floor" | "ceil":
@@ -181,6 +192,8 @@ def _plain(function: str, values: list[Any]) -> Any:
 def _arithmetic(function: str, left: Any, right: Any) -> Any:
     if isinstance(left, datetime) or isinstance(right, datetime):
         return _time_arithmetic(function, left, right)
+    if isinstance(left, Decimal):
+        left, right = Fraction(left), Fraction(right)
     match function:
         case "add":
             return left + right
@@ -190,9 +203,11 @@ def _arithmetic(function: str, left: Any, right: Any) -> Any:
             return left * right
     if right == 0:
         return None
+    if function == "divide" and isinstance(left, Fraction):
+        return left / right
     if function == "divide":
         return float(left) / float(right)
-    if isinstance(left, int) and isinstance(right, int):
+    if not isinstance(left, float):
         return abs(left) % abs(right) * (-1 if left < 0 else 1)
     return math.nan if math.isinf(left) else math.fmod(left, right)
 
@@ -216,6 +231,41 @@ def _round(value: int | float, digits: int) -> int | float:
     exact = Decimal(value) if isinstance(value, int) else Decimal(repr(value))
     rounded = exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, Context(prec=2000))
     return int(rounded) if isinstance(value, int) else float(rounded)
+
+
+def _rounded_decimal(function: str, value: Fraction, digits: int = 0) -> Fraction:
+    match function:
+        case "floor":
+            return Fraction(math.floor(value))
+        case "ceil":
+            return Fraction(math.ceil(value))
+    return _half_up(value, digits)
+
+
+def _half_up(value: Fraction, digits: int) -> Fraction:
+    """The nearest multiple of a power of ten, of two the one away from zero."""
+    step = Fraction(1, 10) ** digits
+    whole = math.floor(abs(value) / step + Fraction(1, 2)) * step
+    return whole if value >= 0 else -whole
+
+
+def to_decimal(value: Any, type_: DataType) -> Decimal | None:
+    """The value with the digits of a DECIMAL, None if there are not enough of them."""
+    precision, scale = type_.digits
+    if isinstance(value, str):
+        number = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+        if not re.fullmatch(rf" *[+-]?{number} *", value):
+            return None
+        value = Decimal(value.strip(" "))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        value = Decimal(repr(value))
+    whole = _half_up(Fraction(value), scale) * 10**scale
+    assert whole.denominator == 1
+    if abs(whole) >= 10**precision:
+        return None
+    return Decimal(whole.numerator).scaleb(-scale, Context(prec=60))
 
 
 def _like(text: str, pattern: str) -> bool:
@@ -242,6 +292,8 @@ def cast(value: Value, type_: DataType, source: DataType | None = None) -> Value
         return None
     if type_ is DataType.BOOLEAN:
         return _to_boolean(value)
+    if type_.is_decimal:
+        return to_decimal(value, type_)
     if type_.is_integer:
         return _to_integer(value, BITS[type_])
     if type_.is_numeric:
@@ -252,6 +304,11 @@ def cast(value: Value, type_: DataType, source: DataType | None = None) -> Value
             return _to_text(_shortest(value) if source is DataType.FLOAT else value)
         case DataType.TIMESTAMP:
             return _to_timestamp(value)
+        case DataType.TIMESTAMP_NTZ:
+            moment = _to_timestamp(value)
+            return None if moment is None else moment.replace(tzinfo=None)
+        case DataType.BINARY:
+            return value.encode() if isinstance(value, str) else value
         case DataType.DATE:
             return _to_date(value)
     return value
@@ -284,12 +341,19 @@ def _to_double(value: Any) -> float | None:
     return float(value)
 
 
-def _to_text(value: Any) -> str:
+def _to_text(value: Any) -> str | None:
     match value:
+        case bytes():
+            try:
+                return value.decode()
+            except UnicodeDecodeError:
+                return None
         case bool():
             return str(value).lower()
         case float():
             return json.dumps(value)
+        case Decimal():
+            return f"{value:f}"
         case datetime():
             text = value.strftime("%H:%M:%S.%f").rstrip("0").rstrip(".")
             return f"{value.date().isoformat()} {text}"
@@ -306,7 +370,7 @@ def _shortest(value: Any) -> float:
 
 def _to_timestamp(value: Any) -> datetime | None:
     if isinstance(value, datetime):
-        return value
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
     parts = re.fullmatch(

@@ -8,12 +8,18 @@ planted, so that most cases have results.
 from __future__ import annotations
 
 import math
+import os
 import struct
 import typing as t
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Context, Decimal
+from pathlib import Path
 from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from penstock.duration import LONGEST, MICROS
 from penstock.query import (
@@ -34,7 +40,9 @@ from penstock.query import (
     TimeWindow,
     Window,
 )
+from penstock.query.decimal_types import rounded
 from penstock.query.expression import Value
+from penstock.query.types import decimal, nested
 from penstock.query.view import AggregateFunction
 from penstock.query.window import NOW, tumble
 from reference import Row
@@ -51,13 +59,16 @@ from support.streams.cases import (
     planted,
     split_up,
 )
+from support.streams.expressions import to_decimal
 
 INTEGERS = (DataType.TINYINT, DataType.SMALLINT, DataType.INT, DataType.BIGINT)
+DECIMALS = (decimal(9, 2), decimal(18, 0), decimal(38, 10))
 FAMILIES = (
-    (*INTEGERS, DataType.FLOAT, DataType.DOUBLE),
+    (*INTEGERS, *DECIMALS, DataType.FLOAT, DataType.DOUBLE),
     (DataType.STRING,),
-    (DataType.DATE, DataType.TIMESTAMP),
+    (DataType.DATE, DataType.TIMESTAMP, DataType.TIMESTAMP_NTZ),
     (DataType.BOOLEAN,),
+    (DataType.BINARY,),
 )
 TYPES = tuple(type_ for family in FAMILIES for type_ in family)
 COLUMNS = ("k", "j", "g", "v")
@@ -230,10 +241,14 @@ def _made(rng: Random, inputs: list[Input]) -> Expression:
             given = Literal(plain_value(column.type), column.type)
             return Call("case", (null, given, column), column.type)
         case 4 if column.type.is_temporal:
-            both = (cast_to(column, DataType.TIMESTAMP), Literal(0, DataType.BIGINT))
-            return Call("add", both, DataType.TIMESTAMP)
+            moment = column.type if column.type.is_moment else DataType.TIMESTAMP
+            both = (cast_to(column, moment), Literal(0, DataType.BIGINT))
+            return Call("add", both, moment)
         case 5 if column.type.is_numeric:
-            return Call("cast", (column,), rng.choice((*INTEGERS, DataType.FLOAT)))
+            return Call("cast", (column,), rng.choice((*INTEGERS, *DECIMALS, DataType.FLOAT)))
+        case 6 if column.type.is_decimal:
+            made = decimal(*rounded(column.type.digits, 1))
+            return Call("round", (column, Literal(1, DataType.INT)), made)
         case 6 if column.type.is_numeric:
             return Call("round", (column, Literal(1, DataType.INT)), column.type)
     return compared(rng.choice(("eq", "lt", "ge")), *sides).expression
@@ -250,6 +265,12 @@ def plain_value(type_: DataType) -> Value:
             return date(1970, 1, 1)
         case DataType.TIMESTAMP:
             return datetime(1970, 1, 1, tzinfo=UTC)
+        case DataType.TIMESTAMP_NTZ:
+            return datetime(1970, 1, 1)
+        case DataType.BINARY:
+            return b"a"
+    if type_.is_decimal:
+        return Decimal(1)
     return 1 if type_.is_integer else 1.0
 
 
@@ -265,6 +286,10 @@ def _aggregate(rng: Random, inputs: Sequence[Input]) -> tuple[AggregateFunction,
             return "sum", cast_to(column, DataType.BIGINT)
         case 3 if column.type in (DataType.TINYINT, DataType.SMALLINT, DataType.INT):
             return "avg", cast_to(column, DataType.DOUBLE)
+        case 2 if column.type in DECIMALS[:2]:
+            return "sum", column
+        case 3 if column.type in DECIMALS[:2]:
+            return "avg", column
     if column.type is DataType.BOOLEAN:
         return "sum", cast_to(column_of(rng.choice(inputs), "id"), DataType.BIGINT)
     return rng.choice(extremes), column
@@ -361,23 +386,36 @@ def _fitted(
     match type_:
         case DataType.STRING:
             return text
+        case DataType.BINARY:
+            return b"\xff" if text == "A" else text.encode()
         case DataType.BOOLEAN:
             return number == number and number > 0
         case DataType.DATE:
             return day
-        case DataType.TIMESTAMP:
-            midnight = datetime.combine(day, time(), UTC)
+        case DataType.TIMESTAMP | DataType.TIMESTAMP_NTZ:
+            midnight = datetime.combine(day, time(), UTC if type_ is DataType.TIMESTAMP else None)
             odd = rng is not None and not is_midnight and rng.random() < 0.3
             return _beside(midnight) if odd else midnight
         case DataType.FLOAT:
             return _single(float(number))
         case DataType.DOUBLE:
             return float(number)
+    if type_.is_decimal:
+        return _in_digits(number, type_)
     bound = 1 << {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}[type_]
     if not math.isfinite(number):
         return 1
     whole = int(number)
     return whole if -bound <= whole < bound else (bound - 1 if whole > 0 else -bound)
+
+
+def _in_digits(number: float, type_: DataType) -> Decimal:
+    """The number as a DECIMAL, or the largest or least that there is."""
+    exact = to_decimal(number if number == number else 1, type_)
+    if exact is not None:
+        return exact
+    precision, scale = type_.digits
+    return Decimal(10**precision - 1).scaleb(-scale, Context(prec=60)).copy_sign(Decimal(number))
 
 
 def _beside(moment: datetime) -> datetime:
@@ -401,3 +439,29 @@ def emptied(rng: Random, case: Case) -> Case:
     inputs = tuple(replace(i, window=window) if i is item else i for i in case.query.inputs)
     filters = (*case.query.filters, nothing)
     return replace(case, query=replace(case.query, inputs=inputs, filters=filters))
+
+
+def boxed(query: Query) -> Query:
+    """The written query with its columns moved into a STRUCT of the files, and read from there."""
+    sources: dict[str, Source] = {}
+    for item in query.inputs:
+        if item.source.name not in sources:
+            sources[item.source.name] = _boxed(item.source)
+    inputs = tuple(replace(i, source=sources[i.source.name]) for i in query.inputs)
+    return replace(query, inputs=inputs)
+
+
+def _boxed(source: Source) -> Source:
+    inside = [field for field in source.fields if field.name in COLUMNS]
+    assert source.path is not None
+    for path in Path(source.path).glob("*.parquet"):
+        table = pq.read_table(path)
+        columns = [table.column(field.name).combine_chunks() for field in inside]
+        box = pa.StructArray.from_arrays(columns, [field.name for field in inside])
+        times = path.stat()
+        pq.write_table(table.select(["ts", "id"]).append_column("box", box), path)
+        os.utime(path, (times.st_atime, times.st_mtime))
+    box_type = nested("STRUCT", [(field.name, field.type) for field in inside])
+    moved = [replace(f, path=(("column", "box"), ("member", f.name))) for f in inside]
+    others = [field for field in source.fields if field not in inside]
+    return replace(source, fields=(*others, Field("box", box_type), *moved))

@@ -72,10 +72,13 @@ def _take_fields(cursor: Cursor) -> tuple[Field, ...]:
 
 
 def _take_type(cursor: Cursor) -> DataType:
-    name = cursor.take_name("a type", TYPES_HINT)
-    start, end = token_span(name)
-    if cursor.next and cursor.next.text == "(":
-        end = cursor.text.content.find(")", end) + 1 or end
+    start, end = token_span(cursor.take_name("a type", TYPES_HINT))
+    open_ = 0
+    while cursor.next and (open_ or cursor.next.text in ("(", "<")):
+        token = cursor.take()
+        open_ += sum(token.text.count(sign) for sign in "(<")
+        open_ -= sum(token.text.count(sign) for sign in ")>")
+        end = token_span(token)[1]
     return parse_type(cursor.text, (start, end))
 
 

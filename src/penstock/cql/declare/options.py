@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar, get_args
+from zoneinfo import ZoneInfo
 
 from penstock.cql.expressions.literals import parse_moment, whole_number
 from penstock.cql.reading.cursor import Cursor
@@ -198,6 +199,15 @@ def _delimiter(value: Value) -> str:
     return character
 
 
+def _timezone(value: Value) -> str:
+    name = _text(value)
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError("the name of a time zone") from None
+    return name
+
+
 def _moment(value: Value) -> str:
     try:
         parse_moment(_text(value))
@@ -251,6 +261,7 @@ OWN: tuple[Option[Value], ...] = (
     Option("header", _flag, "TRUE", _CSV, for_tables=True),
     Option("delimiter", _delimiter, "';'", _CSV, for_tables=True),
     Option("null", _any_text, "'NA'", _CSV, for_tables=True),
+    Option("timezone", _timezone, "'Europe/Vienna'", (*FILE_FORMATS, *_KAFKA), for_tables=True),
     Option("max_files", _at_least(1), "10", FILE_FORMATS),
     Option("arrivals", _one_of("constant", "poisson"), "'poisson'", _MADE),
     Option("shape", _text, "'burst(20 s, 10 s, 5)'", _MADE),

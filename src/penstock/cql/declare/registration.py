@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from sqlglot import exp
 
 from penstock.cql.expressions.functions import AGGREGATES, FOREIGN_AGGREGATES, SIGNATURES
-from penstock.cql.expressions.types import TYPE_NAMES, TYPES_HINT
+from penstock.cql.expressions.types import TYPES_HINT, type_named
 from penstock.cql.reading.dialect import parse_statement, tokenize
 from penstock.cql.reading.text import Text
 from penstock.duration import parse_seconds
@@ -25,12 +25,13 @@ _PYTHON_TYPES: Mapping[Any, DataType] = {
     int: DataType.BIGINT,
     float: DataType.DOUBLE,
     str: DataType.STRING,
+    bytes: DataType.BINARY,
     date: DataType.DATE,
     datetime: DataType.TIMESTAMP,
 }
 _ANNOTATE = (
-    "annotate it with bool, int, float, str, date or datetime, or give arguments= and returns= "
-    "by their SQL types"
+    "annotate it with bool, int, float, str, bytes, date or datetime, or give arguments= and "
+    "returns= by their SQL types"
 )
 _COST_HINT = "write it like cost='0.5 ms', or as seconds: cost=0.0005"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -146,10 +147,15 @@ def _named(name: str, types: Sequence[str]) -> tuple[DataType, ...]:
         message = f"function {name}: {types!r} is not a list of types"
         raise FunctionError(message, hint="write it like arguments=['INT', 'STRING']")
     for written in types:
-        if not isinstance(written, str) or written.upper() not in TYPE_NAMES:
+        if not isinstance(written, str) or not _is_taken(type_named(written)):
             message = f"function {name}: {written} is not a type of the language"
             raise FunctionError(message, hint=TYPES_HINT)
-    return tuple(TYPE_NAMES[written.upper()] for written in types)
+    return tuple(type_ for type_ in map(type_named, types) if type_ is not None)
+
+
+def _is_taken(type_: DataType | None) -> bool:
+    """Whether functions may take and give it: columns inside of others are read by their names."""
+    return type_ is not None and type_.is_held and not type_.is_nested
 
 
 def _seconds(name: str, cost: str | float) -> float:

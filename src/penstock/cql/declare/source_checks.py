@@ -72,6 +72,10 @@ def _timestamp(source: Source) -> Field:
     if field is None:
         hint = nearest(name, names, listed("columns", names))
         raise _at(source, "timestamp", f"{source.name} has no column {name}", hint)
+    if field.type is DataType.TIMESTAMP_NTZ:
+        message = f"the timestamp {field.name} has no zone, so that it is not known when it was"
+        hint = "declare it TIMESTAMP, and where its clock is: timezone = 'Europe/Vienna'"
+        raise _at(source, "timestamp", message, hint)
     if field.type not in (DataType.TIMESTAMP, DataType.BIGINT):
         message = f"the timestamp {field.name} is of type {field.type}"
         raise _at(source, "timestamp", message, "declare it TIMESTAMP, or BIGINT with a unit")

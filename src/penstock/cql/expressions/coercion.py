@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from penstock.cql.expressions.literals import convert, parse_temporal
+from penstock.cql.expressions.literals import convert, exact_number, parse_temporal
 from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.members import INSIDE
 from penstock.cql.reading.text import Span, Text
 from penstock.query.expression import Call, Expression, Literal
 from penstock.query.types import DataType, common_type
 
+NUMBERS = (DataType.BIGINT, DataType.DOUBLE)
 MOVED = "a time can be compared, and moved by an interval: ts + INTERVAL '5' SECONDS"
 
 
@@ -43,8 +45,12 @@ def cast(expression: Expression, type_: DataType) -> Expression:
 
 def castable(source: DataType, target: DataType) -> bool:
     """Whether CAST converts from one type to the other."""
+    if source.is_nested or target.is_nested:
+        return False
     if DataType.STRING in (source, target) or source in (target, DataType.NULL):
         return True
+    if DataType.BINARY in (source, target):
+        return False
     if source.is_temporal or target.is_temporal:
         return source.is_temporal and target.is_temporal
     return True
@@ -55,11 +61,41 @@ def align(text: Text, arguments: Sequence[Typed], verb: str = "combine") -> list
     temporal = next((argument.type for argument in arguments if argument.type.is_temporal), None)
     if temporal is not None:
         arguments = [as_time(text, argument, temporal) for argument in arguments]
+    arguments = beside_decimals(arguments, whole=verb == "compare")
     widest, *others = arguments
     for other in others:
         type_ = common(text, widest, other, verb)
         widest = Typed(cast(widest.expression, type_), widest.node)
     return [cast(argument.expression, widest.type) for argument in arguments]
+
+
+def beside_decimals(arguments: Sequence[Typed], *, whole: bool) -> Sequence[Typed]:
+    """The arguments; if one is a DECIMAL, constants with a point are too, as they are written.
+
+    So are whole ones if `whole`, with no more digits than they have.
+    """
+    if not any(argument.type.is_decimal for argument in arguments):
+        return arguments
+    if any(argument.type.is_floating and not _is_number(argument) for argument in arguments):
+        return arguments
+    return [_exact(argument, whole) for argument in arguments]
+
+
+def _is_number(argument: Typed) -> bool:
+    value = argument.expression.value if isinstance(argument.expression, Literal) else None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _exact(argument: Typed, whole: bool) -> Typed:
+    if not _is_number(argument) or (argument.type.is_integer and not whole):
+        return argument
+    node = argument.node
+    while isinstance(node, exp.Paren):
+        node = node.this
+    sign, number = ("-", node.this) if isinstance(node, exp.Neg) else ("", node)
+    is_written = isinstance(number, exp.Literal) and not number.is_string
+    exact = exact_number(sign + number.name) if is_written else None
+    return argument if exact is None else Typed(exact, argument.node)
 
 
 def common(text: Text, left: Typed, right: Typed, verb: str) -> DataType:
@@ -81,8 +117,15 @@ def demand(text: Text, argument: Typed, what: str, *types: DataType) -> Expressi
     message = f"{what} needs {needed}, but this is {argument.type}"
     hint = f"convert it: CAST(… AS {types[-1]})"
     if not castable(argument.type, types[-1]):
-        hint = MOVED
+        hint = INSIDE if argument.type.is_nested else MOVED
     raise text.error(argument.span, message, hint)
+
+
+def demand_number(text: Text, argument: Typed, what: str) -> Expression:
+    """The argument as a BIGINT, a DECIMAL or a DOUBLE; else an error that names `what`."""
+    if argument.type.is_decimal:
+        return argument.expression
+    return demand(text, argument, what, *NUMBERS)
 
 
 def as_time(text: Text, argument: Typed, type_: DataType) -> Typed:
@@ -96,6 +139,10 @@ def as_time(text: Text, argument: Typed, type_: DataType) -> Typed:
 
 def _conversion(text: Text, left: Typed, right: Typed) -> str:
     # A constant is the user's own, so that rather the column beside it is of the wrong type.
+    if left.type.is_nested or right.type.is_nested:
+        return INSIDE
+    if left.type.is_decimal and right.type.is_decimal:
+        return "38 digits do not hold those of both: take some off, CAST(… AS DECIMAL(19, 0))"
     changed, kept = (right, left) if isinstance(left.expression, Literal) else (left, right)
     if right.type is DataType.STRING and not isinstance(right.expression, Literal):
         changed, kept = right, left

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from penstock.cql.expressions.coercion import Typed, align, as_time, demand
+from penstock.cql.expressions.coercion import Typed, align, as_time, demand, demand_number
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Text
 from penstock.cql.refused import ONE_ROW, WINDOWS_IN_FROM
+from penstock.query.decimal_types import rounded
 from penstock.query.expression import Apply, Call, Expression, Literal
 from penstock.query.function import Function
-from penstock.query.types import DataType
+from penstock.query.types import DataType, decimal
 
 AGGREGATES = ("count", "sum", "avg", "min", "max")
 _INSTEAD = {
@@ -34,7 +35,6 @@ _INSTEAD = {
 }
 """Functions of other dialects, and how the same is said here."""
 FOREIGN_AGGREGATES = ("stddev", "variance", "median", "first", "last")
-NUMBERS = (DataType.BIGINT, DataType.DOUBLE)
 
 _Bind = Callable[[Text, str, Sequence[Typed]], Call]
 
@@ -113,8 +113,18 @@ def _substring(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
 
 
 def _number(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
-    (argument,) = _each(text, name, arguments, *NUMBERS)
+    (argument,) = (demand_number(text, each, name.upper()) for each in arguments)
     return Call(name, (argument,), argument.type)
+
+
+def _whole(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
+    return _with_digits(_number(text, name, arguments), 0)
+
+
+def _with_digits(call: Call, places: int) -> Call:
+    """ROUND, FLOOR or CEIL; of a DECIMAL with the digits that are left."""
+    type_ = call.type
+    return replace(call, type=decimal(*rounded(type_.digits, places))) if type_.is_decimal else call
 
 
 def _sqrt(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
@@ -122,12 +132,15 @@ def _sqrt(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
 
 
 def _round(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
-    rounded = _number(text, name, arguments[:1])
+    number = _number(text, name, arguments[:1])
     for digits in arguments[1:]:
         if not isinstance(digits.expression, Literal) or digits.type is not DataType.INT:
             message = "the digits of ROUND must be a constant whole number"
             raise text.error(digits.span, message, "write it like ROUND(x, 2)")
-    return Call(name, (*rounded.arguments, *(d.expression for d in arguments[1:])), rounded.type)
+    places = [digits.expression for digits in arguments[1:]]
+    whole = next((each.value for each in places if isinstance(each, Literal)), 0)
+    call = _with_digits(number, whole if isinstance(whole, int) else 0)
+    return replace(call, arguments=(*call.arguments, *places))
 
 
 def _aligned(text: Text, name: str, arguments: Sequence[Typed]) -> Call:
@@ -150,8 +163,8 @@ SIGNATURES: Mapping[str, Signature] = {
     "starts_with": Signature(2, 2, _strings(DataType.BOOLEAN), "STARTS_WITH(text, prefix)"),
     "substring": Signature(2, 3, _substring, "SUBSTRING(text, start [, length])"),
     "abs": Signature(1, 1, _number, "ABS(number)"),
-    "floor": Signature(1, 1, _number, "FLOOR(number)"),
-    "ceil": Signature(1, 1, _number, "CEIL(number)"),
+    "floor": Signature(1, 1, _whole, "FLOOR(number)"),
+    "ceil": Signature(1, 1, _whole, "CEIL(number)"),
     "round": Signature(1, 2, _round, "ROUND(number [, digits])"),
     "sqrt": Signature(1, 1, _sqrt, "SQRT(number)"),
     "coalesce": Signature(1, None, _aligned, "COALESCE(value, …)"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
 
 from penstock.cql.reading.text import Span, Text
+from penstock.query.decimal_types import MOST_DIGITS
 from penstock.query.expression import Literal
-from penstock.query.types import DataType
+from penstock.query.types import DataType, decimal
 
 _INT = range(-(2**31), 2**31)
 _BIGINT = range(-(2**63), 2**63)
@@ -38,9 +40,32 @@ def parse_number(text: Text, span: Span, written: str) -> Literal:
     return Literal(number, DataType.DOUBLE)
 
 
+def exact_number(written: str) -> Literal | None:
+    """A number without an exponent as the DECIMAL with just its digits; None if they are too many.
+
+    2.50 is a DECIMAL(3, 2), and 0.05 a DECIMAL(2, 2), as in Spark.
+    """
+    whole, _, fraction = written.lstrip("-").partition(".")
+    digits = len((whole + fraction).lstrip("0"))
+    if not (whole + fraction).isdecimal() or max(digits, len(fraction)) > MOST_DIGITS:
+        return None
+    return Literal(Decimal(written), decimal(max(digits, len(fraction), 1), len(fraction)))
+
+
+def parse_decimal(text: Text, span: Span, written: str) -> Literal:
+    """`DECIMAL '2.50'`, with the digits that it has."""
+    exact = exact_number(written.strip())
+    if exact is None:
+        hint = f"write it like DECIMAL '2.50', with up to {MOST_DIGITS} digits"
+        raise text.error(span, f"'{written}' is not a DECIMAL", hint)
+    return exact
+
+
 def parse_temporal(text: Text, span: Span, written: str, type_: DataType) -> Literal:
-    """A TIMESTAMP or DATE from its text; without a zone it is UTC."""
+    """A time or DATE from its text; a TIMESTAMP without a zone is UTC, TIMESTAMP_NTZ has none."""
     try:
+        if type_ is DataType.TIMESTAMP_NTZ:
+            return Literal(_wall_time(written), type_)
         if type_ is DataType.DATE:
             return Literal(date.fromisoformat(written.strip()), type_)
         return Literal(parse_moment(written), type_)
@@ -48,6 +73,13 @@ def parse_temporal(text: Text, span: Span, written: str, type_: DataType) -> Lit
         example = "2026-01-31" if type_ is DataType.DATE else "2026-01-31 23:59:59.5"
         message = f"'{written}' is not a {type_}"
         raise text.error(span, message, f"write it like '{example}'") from None
+
+
+def _wall_time(written: str) -> datetime:
+    time_ = datetime.fromisoformat(written.strip())
+    if time_.tzinfo is not None:
+        raise ValueError("a zone")
+    return time_
 
 
 def parse_moment(written: str) -> datetime:
@@ -59,8 +91,12 @@ def parse_moment(written: str) -> datetime:
 def convert(literal: Literal, type_: DataType) -> Literal:
     """The same constant in a wider type."""
     value = literal.value
-    if isinstance(value, int) and type_ in (DataType.FLOAT, DataType.DOUBLE):
+    if isinstance(value, int | Decimal) and type_.is_floating:
         value = float(value)
+    elif isinstance(value, int) and type_.is_decimal:
+        value = Decimal(value)
     elif literal.type is DataType.DATE and isinstance(value, date):
-        value = datetime.combine(value, time(), UTC)
+        value = datetime.combine(value, time(), UTC if type_ is DataType.TIMESTAMP else None)
+    elif isinstance(value, datetime) and type_.is_moment:
+        value = value.replace(tzinfo=UTC if type_ is DataType.TIMESTAMP else None)
     return Literal(value, type_)

@@ -7,14 +7,24 @@ from functools import reduce
 
 from sqlglot import exp
 
-from penstock.cql.expressions.coercion import MOVED, Typed, align, cast, castable, demand
-from penstock.cql.expressions.functions import NUMBERS
+from penstock.cql.expressions.coercion import (
+    MOVED,
+    Typed,
+    align,
+    beside_decimals,
+    cast,
+    castable,
+    demand,
+    demand_number,
+)
 from penstock.cql.expressions.literals import parse_number, parse_temporal
 from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.members import INSIDE
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import UNITS_HINT, Duration
+from penstock.query.decimal_types import computed
 from penstock.query.expression import ARITHMETIC, Call, Expression, Literal
-from penstock.query.types import DataType
+from penstock.query.types import DataType, decimal
 
 # So many conditions in a row are joined as they are written.
 _FEW = 32
@@ -31,14 +41,28 @@ def compare(text: Text, function: str, left: Typed, right: Typed) -> Call:
 
 
 def arithmetic(text: Text, function: str, left: Typed, right: Typed) -> Call:
-    """`left + right`, in BIGINT if both are integers, else in DOUBLE."""
+    """`left + right`: integers in BIGINT, DECIMALs with the digits they need, others in DOUBLE."""
     if left.type.is_temporal or right.type.is_temporal:
         raise _temporal_arithmetic(text, left, right)
     sign = ARITHMETIC[function]
-    types = [demand(text, side, sign, *NUMBERS).type for side in (left, right)]
+    left, right = beside_decimals([left, right], whole=True)
+    types = [demand_number(text, side, sign).type for side in (left, right)]
+    if any(type_.is_decimal for type_ in types) and DataType.DOUBLE not in types:
+        return _decimal_arithmetic(function, left, right)
     whole = function != "divide" and DataType.DOUBLE not in types
     type_ = DataType.BIGINT if whole else DataType.DOUBLE
     return Call(function, (cast(left.expression, type_), cast(right.expression, type_)), type_)
+
+
+def _decimal_arithmetic(function: str, left: Typed, right: Typed) -> Call:
+    """Both sides as DECIMALs; the NULL of no type is one of the other's."""
+    digits = [
+        (side if side.type is not DataType.NULL else other).type.digits
+        for side, other in ((left, right), (right, left))
+    ]
+    sides = zip((left, right), digits, strict=True)
+    arguments = tuple(cast(side.expression, decimal(*own)) for side, own in sides)
+    return Call(function, arguments, decimal(*computed(function, *digits)))
 
 
 def shift(text: Text, function: str, moment: Typed, interval: exp.Interval) -> Call:
@@ -47,8 +71,8 @@ def shift(text: Text, function: str, moment: Typed, interval: exp.Interval) -> C
     if not moment.type.is_temporal:
         message = f"an INTERVAL can be added to a time, but this is {moment.type}"
         raise text.error(moment.span, message, "write ts + INTERVAL '5' SECONDS")
-    moved = cast(moment.expression, DataType.TIMESTAMP)
-    return Call(function, (moved, micros), DataType.TIMESTAMP)
+    type_ = moment.type if moment.type.is_moment else DataType.TIMESTAMP
+    return Call(function, (cast(moment.expression, type_), micros), type_)
 
 
 def parse_interval(text: Text, node: exp.Interval) -> int:
@@ -71,7 +95,7 @@ def negate(text: Text, node: exp.Neg, argument: Typed) -> Expression:
     value = argument.expression.value if isinstance(argument.expression, Literal) else None
     if isinstance(value, int | float) and not isinstance(value, bool):
         return parse_number(text, node_span(node), str(-value))
-    number = demand(text, argument, "-", *NUMBERS)
+    number = demand_number(text, argument, "-")
     return Call("negate", (number,), number.type)
 
 
@@ -126,6 +150,10 @@ def convert_to(text: Text, span: Span, argument: Typed, type_: DataType) -> Expr
         return parse_temporal(text, argument.span, expression.value, type_)
     if not castable(argument.type, type_):
         hint = "declare the column TIMESTAMP, if it holds times" if type_.is_temporal else MOVED
+        if argument.type.is_nested or not type_.is_held:
+            hint = INSIDE
+        elif DataType.BINARY in (argument.type, type_):
+            hint = "only text becomes BINARY, and BINARY text"
         raise text.error(span, f"cannot convert {argument.type} to {type_}", hint)
     return Call("cast", (expression,), type_)
 

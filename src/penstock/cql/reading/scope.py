@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.members import member
 from penstock.cql.reading.nearest import listed, nearest
-from penstock.cql.reading.text import Text
+from penstock.cql.reading.text import Span, Text
 from penstock.query.expression import Column
 from penstock.query.function import Function
 from penstock.query.query import Input
+
+# Formats whose columns have nothing inside.
+_FLAT = ("csv", "rate", "synthetic")
 
 
 @dataclass(frozen=True)
@@ -30,19 +34,53 @@ class Scope:
     aggregates: Mapping[int, Column] = field(default_factory=dict)
 
     def column(self, node: exp.Column) -> Column:
-        """The column that `name` or `alias.name` stands for."""
-        if node.args.get("db"):
-            hint = "write it alias.column"
-            raise self.text.error(node_span(node), "this name has too many parts", hint)
-        inputs = (self.input(node.args["table"]),) if node.table else self.inputs
-        found = [column for column in _columns(inputs) if column.name.lower() == node.name.lower()]
+        """The column that `name` or `alias.name` stands for, or what is inside of one."""
+        first, *rest = node.parts
+        is_alias = any(item.alias.lower() == first.name.lower() for item in self.inputs)
+        is_known = is_alias or self._has_nested(first.name)
+        if len(rest) > 1 and not is_known:
+            raise self._too_long(node)
+        if rest and (is_alias or not is_known):
+            column = self._named(rest[0], (self.input(first),))
+            rest = rest[1:]
+        else:
+            column = self._named(first, self.inputs)
+        if rest and not column.type.is_nested:
+            raise self._too_long(node)
+        for part in rest:
+            column = member(self.text, column, part.name, node_span(part))
+        return self.held(column, node_span(node))
+
+    def held(self, column: Column, span: Span) -> Column:
+        """The column, if it is of a type that can be held."""
+        if not column.type.is_held:
+            message = f"{column.stream}.{column.name} is of type {column.type}, which is not read"
+            hint = "leave it out of the query, or write it as STRING where it comes from"
+            raise self.text.error(span, message, hint)
+        source = next(item.source for item in self.inputs if item.alias == column.stream)
+        if column.type.is_nested and source.format in _FLAT:
+            message = f"format {source.format} has no {column.type.kind}, as {column.name} is"
+            raise self.text.error(span, message, "declare it STRING, or use json or parquet")
+        return column
+
+    def _named(self, name: exp.Expr, inputs: tuple[Input, ...]) -> Column:
+        wanted = name.name.lower()
+        found = [column for column in _columns(inputs) if column.name.lower() == wanted]
         if len(found) > 1:
             choices = " or ".join(f"{column.stream}.{column.name}" for column in found)
-            message = f"{node.name} is a column of several inputs"
-            raise self.text.error(node_span(node), message, f"write {choices}")
+            message = f"{name.name} is a column of several inputs"
+            raise self.text.error(node_span(name), message, f"write {choices}")
         if not found:
-            raise self._unknown(node, inputs)
+            raise self._unknown(name, inputs)
         return found[0]
+
+    def _too_long(self, node: exp.Expr) -> Exception:
+        message = "this name has too many parts"
+        return self.text.error(node_span(node), message, "write it alias.column")
+
+    def _has_nested(self, name: str) -> bool:
+        columns = (column for column in _columns(self.inputs) if column.type.is_nested)
+        return any(column.name.lower() == name.lower() for column in columns)
 
     def aliased(self, node: exp.Column) -> exp.Expr | None:
         """The expression of a name in the SELECT list; a column of an input goes before."""
@@ -51,7 +89,7 @@ class Scope:
             return None
         return self.aliases.get(name)
 
-    def input(self, name: exp.Identifier) -> Input:
+    def input(self, name: exp.Expr) -> Input:
         """The input of that alias."""
         for item in self.inputs:
             if item.alias.lower() == name.name.lower():
@@ -65,14 +103,14 @@ class Scope:
         table = node.args.get("table")
         return tuple(_columns((self.input(table),) if table else self.inputs))
 
-    def _unknown(self, node: exp.Column, inputs: tuple[Input, ...]) -> Exception:
+    def _unknown(self, node: exp.Expr, inputs: tuple[Input, ...]) -> Exception:
         names = list(dict.fromkeys(column.name for column in _columns(inputs)))
         owner = inputs[0].alias if len(inputs) == 1 else "none of the inputs"
         verb = f"{owner} has no column" if len(inputs) == 1 else f"{owner} has a column"
         hint = nearest(node.name, names, listed("columns", names))
-        if self.text.at(node_span(node.this)).startswith('"') and not node.table:
+        if self.text.at(node_span(node)).startswith('"') and inputs == self.inputs:
             hint = f"text stands in single quotes: '{node.name}'"
-        return self.text.error(node_span(node.this), f"{verb} {node.name}", hint)
+        return self.text.error(node_span(node), f"{verb} {node.name}", hint)
 
 
 def _columns(inputs: tuple[Input, ...]) -> Iterator[Column]:

@@ -7,9 +7,10 @@ from typing import cast
 
 from sqlglot import exp
 
-from penstock.cql.expressions.coercion import Typed, demand
-from penstock.cql.expressions.functions import AGGREGATES, NUMBERS
+from penstock.cql.expressions.coercion import Typed, demand, demand_number
+from penstock.cql.expressions.functions import AGGREGATES
 from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.members import INSIDE
 from penstock.cql.reading.scope import Scope
 from penstock.cql.select.binding import typed
 from penstock.query.expression import Expression, Literal
@@ -72,9 +73,14 @@ def _accepted(scope: Scope, function: AggregateFunction, of: Typed) -> Expressio
             # A constant that is not NULL counts rows.
             return None if isinstance(of.expression, Literal) else of.expression
         case "sum":
-            return demand(scope.text, of, "SUM", *NUMBERS)
+            return demand_number(scope.text, of, "SUM")
+        case "avg" if of.type.is_decimal:
+            return of.expression
         case "avg":
             return demand(scope.text, of, "AVG", DataType.DOUBLE)
+    if of.type.is_nested:
+        message = f"{function.upper()} needs values in an order, but this is {of.type}"
+        raise scope.text.error(of.span, message, INSIDE)
     if of.type is DataType.BOOLEAN:
         message = f"{function.upper()} needs values in an order, but this is BOOLEAN"
         raise scope.text.error(of.span, message, "convert it: CAST(… AS INT)")

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from penstock.cql.expressions.coercion import Typed, cast
 from penstock.cql.expressions.functions import bind_apply, bind_function, check_function
-from penstock.cql.expressions.literals import parse_number
+from penstock.cql.expressions.literals import parse_decimal, parse_number
 from penstock.cql.expressions.operators import (
     arithmetic,
     case,
@@ -24,6 +24,7 @@ from penstock.cql.expressions.operators import (
 )
 from penstock.cql.expressions.types import parse_type
 from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.members import item, member, tolerant
 from penstock.cql.reading.scope import Scope
 from penstock.errors import SqlError
 from penstock.query.expression import Apply, Call, Column, Expression, Literal
@@ -74,6 +75,8 @@ def _bind(scope: Scope, node: exp.Expr) -> Expression:
             return bind(scope, node.this)
         case exp.Column() if not isinstance(node.this, exp.Star):
             return _named(scope, node)
+        case exp.Bracket() | exp.Dot():
+            return _inside(scope, node)
         case exp.Literal() | exp.Null() | exp.Boolean():
             return _constant(scope, node)
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
@@ -100,8 +103,7 @@ def _bind(scope: Scope, node: exp.Expr) -> Expression:
         case exp.Case():
             return _case(scope, node)
         case exp.Cast():
-            type_ = parse_type(scope.text, node_span(node.args["to"]))
-            return convert_to(scope.text, node_span(node), typed(scope, node.this), type_)
+            return _converted(scope, node)
         case exp.Anonymous():
             return _function(scope, node)
     raise _foreign(scope, node)
@@ -114,6 +116,42 @@ def _named(scope: Scope, node: exp.Column) -> Expression:
     return bind(replace(scope, aliases={}), aliased)
 
 
+def _inside(scope: Scope, node: exp.Bracket | exp.Dot) -> Column:
+    """`b.tags[1]`, `b.props['size']`, `b.people[0].name`."""
+    base = bind(scope, node.this)
+    if not isinstance(base, Column) or not base.stream:
+        hint = "write it b.tags[1], with a column before the bracket"
+        raise scope.text.error(node_span(node), "only columns have something inside", hint)
+    if isinstance(node, exp.Dot):
+        name = node.expression
+        return scope.held(member(scope.text, base, name.name, node_span(name)), node_span(node))
+    (index,) = node.expressions
+    return scope.held(
+        item(scope.text, base, _index(scope, index), node_span(node)), node_span(node)
+    )
+
+
+def _index(scope: Scope, node: exp.Expr) -> str | int:
+    if isinstance(node, exp.Literal) and (node.is_string or node.name.isdecimal()):
+        return node.name if node.is_string else int(node.name)
+    hint = "write it b.tags[0] or b.props['size']"
+    raise scope.text.error(node_span(node), "this must be a whole number or a text", hint)
+
+
+def _got(scope: Scope, node: exp.Anonymous) -> Column:
+    """`GET(b.tags, 1)`: NULL where the array has no such item."""
+    if len(node.expressions) != 2:
+        raise scope.text.error(node_span(node), "GET takes 2 arguments", "write GET(b.tags, 1)")
+    column, index = typed(scope, node.expressions[0]), node.expressions[1]
+    if not isinstance(column.expression, Column) or column.type.kind != "ARRAY":
+        message = f"GET needs a column of ARRAY, but this is {column.type}"
+        raise scope.text.error(column.span, message, "write GET(b.tags, 1)")
+    place = node_span(node)
+    return scope.held(
+        tolerant(item(scope.text, column.expression, _index(scope, index), place)), place
+    )
+
+
 def _constant(scope: Scope, node: exp.Expr) -> Literal:
     if isinstance(node, exp.Null):
         return Literal(None, DataType.NULL)
@@ -122,6 +160,16 @@ def _constant(scope: Scope, node: exp.Expr) -> Literal:
     if node.is_string:
         return Literal(node.name, DataType.STRING)
     return parse_number(scope.text, node_span(node), node.name)
+
+
+def _converted(scope: Scope, node: exp.Cast) -> Expression:
+    place = node_span(node.args["to"])
+    type_ = parse_type(scope.text, place)
+    argument = typed(scope, node.this)
+    if type_.is_decimal and place < argument.span:
+        # DECIMAL '2.50' has the digits that it is written with.
+        return parse_decimal(scope.text, argument.span, node.this.name)
+    return convert_to(scope.text, node_span(node), argument, type_)
 
 
 def _sides(scope: Scope, node: exp.Expr) -> tuple[Typed, Typed]:
@@ -186,6 +234,8 @@ def _function(scope: Scope, node: exp.Anonymous) -> Call | Apply | Column:
     if id(node) in scope.aggregates:
         return scope.aggregates[id(node)]
     own = scope.functions.get(node.name.lower())
+    if own is None and node.name.lower() == "get":
+        return _got(scope, node)
     if own is None:
         check_function(scope.text, node, scope.functions.values())
     arguments = [typed(scope, argument) for argument in node.expressions]

@@ -125,4 +125,8 @@ def _window(text: Text, source: Source, bracket: Bracket) -> Window:
         if name.lower() not in declared:
             hint = nearest(name, declared.values(), listed("columns", declared.values()))
             raise text.error(span, f"{source.name} has no column {name}", hint)
+        type_ = next(field.type for field in source.fields if field.name == declared[name.lower()])
+        if type_.is_nested or not type_.is_held:
+            message = f"a window cannot be partitioned by {name}, which is {type_}"
+            raise text.error(span, message, "choose a column of numbers, text or times")
     return replace(bracket.window, partition_by=tuple(declared[name.lower()] for name in names))

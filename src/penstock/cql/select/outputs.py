@@ -45,7 +45,8 @@ def _items(scope: Scope, node: exp.Expr) -> list[_Item]:
     if isinstance(star, exp.Star):
         if any(star.args.values()):
             raise scope.text.error(node_span(star), "a * cannot be changed", "list the columns")
-        return [_Item(node, column, column.name, True) for column in scope.star(node)]
+        columns = [scope.held(column, node_span(node)) for column in scope.star(node)]
+        return [_Item(node, column, column.name, True) for column in columns]
     inner = node.this if isinstance(node, exp.Alias) else node
     expression = bind(scope, inner)
     if expression.type is DataType.NULL:
@@ -64,7 +65,10 @@ def _other_name(scope: Scope, item: _Item) -> str:
 
 def _own_name(expression: Expression) -> str | None:
     """The name of a column; an aggregate, which is a column without a stream, has none."""
-    return expression.name if isinstance(expression, Column) and expression.stream else None
+    if not isinstance(expression, Column) or not expression.stream:
+        return None
+    kind, name = expression.path[-1] if expression.path else ("column", expression.name)
+    return str(name) if kind in ("column", "member", "key") else None
 
 
 def _name(item: _Item, position: int, shared: Counter[str]) -> str:

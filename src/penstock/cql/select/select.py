@@ -17,6 +17,7 @@ from penstock.cql.select.predicates import bind_predicates
 from penstock.cql.select.view import asks_for_view, bind_view
 from penstock.cql.select.windows import cut_windows
 from penstock.query.function import Function
+from penstock.query.members import with_members
 from penstock.query.query import Query
 from penstock.query.source import Source
 
@@ -39,12 +40,12 @@ def parse_select(
     predicates = bind_predicates(scope, tree)
     if asks_for_view(tree):
         joined, view = bind_view(scope, tree, every)
-        return Query(scope.inputs, joined, *predicates, view, text.content)
+        return with_members(Query(scope.inputs, joined, *predicates, view, text.content))
     if every is not None:
         hint = "leave it out; the results of a join come as they arise"
         raise text.error(every.span, "EVERY needs groups or aggregates", hint)
     outputs = bind_outputs(scope, tree.expressions)
-    return Query(scope.inputs, outputs, *predicates, text=text.content)
+    return with_members(Query(scope.inputs, outputs, *predicates, text=text.content))
 
 
 def _check_numbers(text: Text, tokens: Sequence[Token]) -> None:

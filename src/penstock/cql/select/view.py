@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
+from penstock.cql.reading.members import INSIDE
 from penstock.cql.reading.scope import Scope
 from penstock.cql.select.aggregates import bind_aggregate, find_aggregates, is_aggregate
 from penstock.cql.select.binding import bind, bind_condition
@@ -98,6 +99,8 @@ def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
         if not columns_of(group):
             hint = "write a column, an expression, or a name of the SELECT list"
             raise scope.text.error(node_span(node), "this group is always the same", hint)
+        if group.type.is_nested:
+            raise scope.text.error(node_span(node), f"{group.type} makes no groups", INSIDE)
         yield group
 
 
@@ -139,9 +142,10 @@ def _over_view(
 
 def _neither(scope: Scope, root: exp.Expr, loose: set[Column]) -> SqlError:
     for node in root.walk(bfs=False, prune=is_aggregate):
-        if isinstance(node, exp.Column) and scope.aliased(node) is None:
-            column = scope.column(node)
-            if column in loose:
+        is_name = isinstance(node, exp.Column) and scope.aliased(node) is None
+        if is_name or isinstance(node, exp.Bracket | exp.Dot):
+            column = bind(scope, node)
+            if isinstance(column, Column) and column in loose:
                 written = render(column)
                 is_truth = column.type is DataType.BOOLEAN
                 value = f"CAST({written} AS INT)" if is_truth else written

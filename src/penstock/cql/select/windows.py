@@ -39,7 +39,10 @@ def cut_windows(text: Text, tokens: Sequence[Token]) -> tuple[list[Token], list[
     index = 0
     while index < len(tokens):
         token = tokens[index]
-        if token.token_type is TokenType.L_BRACKET:
+        if token.token_type is TokenType.L_BRACKET and _is_index(tokens[index + 1 : index + 3]):
+            rest += tokens[index : index + 3]
+            index += 2
+        elif token.token_type is TokenType.L_BRACKET:
             close = _closing(text, tokens, index)
             brackets.append(_bracket(text, tokens[index : close + 1], rest))
             index = close
@@ -49,6 +52,12 @@ def cut_windows(text: Text, tokens: Sequence[Token]) -> tuple[list[Token], list[
             rest.append(token)
         index += 1
     return rest, brackets
+
+
+def _is_index(inside: Sequence[Token]) -> bool:
+    """Whether a bracket holds a number or a text alone, as in `b.tags[1]`."""
+    types = [token.token_type for token in inside]
+    return types in ([kind, TokenType.R_BRACKET] for kind in (TokenType.NUMBER, TokenType.STRING))
 
 
 def _closing(text: Text, tokens: Sequence[Token], start: int) -> int:

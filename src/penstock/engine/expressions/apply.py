@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.decimals import checked, half_up
 from penstock.errors import EvaluationError
 from penstock.query import DataType, Function
 
@@ -20,16 +22,20 @@ _PYTHON: Mapping[DataType, type | tuple[type, ...]] = {
     DataType.FLOAT: (float, int),
     DataType.DOUBLE: (float, int),
     DataType.STRING: str,
+    DataType.BINARY: bytes,
     DataType.DATE: date,
     DataType.TIMESTAMP: datetime,
+    DataType.TIMESTAMP_NTZ: datetime,
 }
 _ARROW: Mapping[DataType, Callable[[pa.DataType], bool]] = {
     DataType.BOOLEAN: pa.types.is_boolean,
     DataType.FLOAT: lambda kind: pa.types.is_floating(kind) or pa.types.is_integer(kind),
     DataType.DOUBLE: lambda kind: pa.types.is_floating(kind) or pa.types.is_integer(kind),
     DataType.STRING: lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind),
+    DataType.BINARY: lambda kind: pa.types.is_binary(kind) or pa.types.is_large_binary(kind),
     DataType.DATE: pa.types.is_date32,
     DataType.TIMESTAMP: pa.types.is_timestamp,
+    DataType.TIMESTAMP_NTZ: lambda kind: pa.types.is_timestamp(kind) and kind.tz is None,
 }
 
 # Characters of a value in a message: enough to find it by, and few enough to read.
@@ -72,6 +78,8 @@ def _as_declared(function: Function, arguments: tuple[Any, ...], value: Any) -> 
     if isinstance(value, np.generic):
         value = value.item()
     returns = function.returns
+    if returns.is_decimal and isinstance(value, int | Decimal) and not isinstance(value, bool):
+        value = half_up(Decimal(value), *returns.digits)
     if not _is_of(value, returns):
         raise _misfit(function, _shown(arguments), _shown((value,)))
     if returns in (DataType.FLOAT, DataType.DOUBLE):
@@ -86,11 +94,13 @@ def _is_of(value: Any, type_: DataType) -> bool:
     if isinstance(value, bool):
         return type_ is DataType.BOOLEAN
     if isinstance(value, datetime):
-        return type_ is DataType.TIMESTAMP
+        return type_ is DataType.TIMESTAMP or (
+            type_ is DataType.TIMESTAMP_NTZ and value.tzinfo is None
+        )
     if type_.is_integer:
         bound = 1 << (arrow_type(type_).bit_width - 1)
         return isinstance(value, int) and -bound <= value < bound
-    return isinstance(value, _PYTHON[type_])
+    return isinstance(value, Decimal if type_.is_decimal else _PYTHON[type_])
 
 
 def _at_once(function: Function, columns: Sequence[pa.Array]) -> pa.Array:
@@ -105,10 +115,12 @@ def _at_once(function: Function, columns: Sequence[pa.Array]) -> pa.Array:
         raise _misfit(function, size, f"{type(values).__name__}, not an Arrow array")
     if len(values) != len(columns[0]):
         raise _misfit(function, size, f"{len(values)} values")
-    if not _ARROW.get(function.returns, pa.types.is_integer)(values.type):
+    numbers = pa.types.is_decimal if function.returns.is_decimal else pa.types.is_integer
+    if not _ARROW.get(function.returns, numbers)(values.type):
         raise _misfit(function, size, str(values.type))
     try:
-        return values.cast(arrow_type(function.returns))
+        wanted = arrow_type(function.returns)
+        return checked(values, wanted) if pa.types.is_decimal(wanted) else values.cast(wanted)
     except pa.ArrowInvalid as error:
         raise _misfit(function, size, str(error)) from None
 

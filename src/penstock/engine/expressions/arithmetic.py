@@ -30,6 +30,9 @@ def calculate(function: str, *values: Any) -> Any:
     """The result of an operator; ArrowInvalid where an integer or a time overflows."""
     if any(pa.types.is_timestamp(each.type) for each in values):
         return _times(function, *values)
+    if pa.types.is_decimal(values[0].type):
+        # Those with two sides are in `decimals`; a sign does not need a digit.
+        return _CHECKED[function](*values)
     if any(pa.types.is_floating(each.type) for each in values) or function == "divide":
         values = tuple(each.cast(pa.float64(), safe=False) for each in values)
     else:

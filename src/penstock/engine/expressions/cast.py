@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.engine.expressions import decimal_cast
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.expressions.timestamps import timestamps_of
+from penstock.engine.expressions.decimal_cast import to_decimal
+from penstock.engine.expressions.timestamps import timestamps_of, wall_times_of
 from penstock.errors import EvaluationError
 from penstock.query import DataType
 
@@ -18,6 +20,7 @@ _NUMBER = (
     r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
     r"|[nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
 )
+_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _DATE = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _TRUE = pa.array(["true", "t", "yes", "y", "1"], pa.large_string())
 _FALSE = pa.array(["false", "f", "no", "n", "0"], pa.large_string())
@@ -27,7 +30,8 @@ def cast(values: pa.Array, source: DataType, target: DataType) -> pa.Array:
     """The values in the target type, in its Arrow type.
 
     Numbers as text have the fewest digits that read back, `NaN` and `Infinity`; timestamps are
-    `2024-01-31 08:00:00.5`, in UTC. A DOUBLE is cut towards zero to an integer.
+    `2024-01-31 08:00:00.5`, in UTC. A DOUBLE or DECIMAL is cut towards zero to an
+    integer.
     """
     if source is target:
         return values
@@ -37,11 +41,17 @@ def cast(values: pa.Array, source: DataType, target: DataType) -> pa.Array:
         return _to_text(values, source)
     if source is DataType.STRING and target is DataType.TIMESTAMP:
         return timestamps_of(values)
+    if source is DataType.STRING and target is DataType.BINARY:
+        return values.cast(pa.large_binary())
     if source is DataType.STRING:
         return _from_text(pc.utf8_trim(values, characters=" "), target)
     if source.is_temporal and target.is_temporal:
         return values.cast(arrow_type(target), safe=False)
     if not (source.is_temporal or target.is_temporal):
+        if source.is_decimal:
+            return _from_decimal(values, target)
+        if target.is_decimal:
+            return to_decimal(values, arrow_type(target))
         return _number(values, source, target)
     raise EvaluationError(
         f"a {source} cannot be cast to {target}", hint="cast it to STRING, or compare it as it is"
@@ -79,16 +89,31 @@ def _number(values: pa.Array, source: DataType, target: DataType) -> pa.Array:
     return values.cast(pa.float64(), safe=False).cast(arrow_type(target), safe=False)
 
 
+def _from_decimal(values: pa.Array, target: DataType) -> pa.Array:
+    wanted = arrow_type(target)
+    if target.is_decimal:
+        return to_decimal(values, wanted)
+    if target.is_integer:
+        return decimal_cast.to_integer(values, wanted)
+    if target is DataType.BOOLEAN:
+        return pc.not_equal(values, pa.scalar(0, values.type))
+    return decimal_cast.to_double(values).cast(wanted, safe=False)
+
+
 def _from_text(text: pa.Array, target: DataType) -> pa.Array:
     match target:
         case DataType.BOOLEAN:
             lower = pc.ascii_lower(text)
             known = pc.if_else(pc.is_in(lower, value_set=_FALSE), False, None)
             return pc.if_else(pc.is_in(lower, value_set=_TRUE), True, known)
+        case DataType.TIMESTAMP_NTZ:
+            return wall_times_of(text)
         case DataType.DATE:
             return timestamps_of(_matching(text, _DATE)).cast(pa.date32(), safe=False)
     if target.is_integer:
         return to_integer(_parsed(_matching(text, _INTEGER), pa.int64()), arrow_type(target))
+    if target.is_decimal:
+        return decimal_cast.from_text(_matching(text, _DECIMAL), arrow_type(target))
     return _parsed(_matching(text, _NUMBER), pa.float64()).cast(arrow_type(target), safe=False)
 
 
@@ -126,10 +151,31 @@ def _to_text(values: pa.Array, source: DataType) -> pa.Array:
             text = pa.array(numbers.astype(str), pa.large_string(), mask=_nulls(values))
             text = pc.replace_substring(text, "inf", "Infinity")
             return pc.replace_substring(text, "nan", "NaN")
-        case DataType.TIMESTAMP:
+        case DataType.BINARY:
+            return _utf8(values)
+        case DataType.TIMESTAMP | DataType.TIMESTAMP_NTZ:
             text = values.cast(pa.timestamp("us")).cast(pa.large_string())
             return pc.replace_substring_regex(text, r"\.?0+$", "")
+    if source.is_decimal:
+        return decimal_cast.to_text(values)
     return values.cast(pa.large_string())
+
+
+def _utf8(values: pa.Array) -> pa.Array:
+    """Bytes as text, NULL where they are none."""
+    try:
+        text = values.cast(pa.large_string())
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return pa.array([_decoded(each) for each in values.to_pylist()], pa.large_string())
+    return text
+
+
+def _decoded(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _nulls(values: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:

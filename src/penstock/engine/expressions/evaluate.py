@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.engine.expressions import text
+from penstock.engine.expressions import decimals, text
 from penstock.engine.expressions.apply import apply
 from penstock.engine.expressions.arithmetic import calculate, round_off
 from penstock.engine.expressions.arrow_types import arrow_type
@@ -146,13 +146,20 @@ def _apply(call: Call, values: list[Any]) -> Any:
             return cast(values[0], call.arguments[0].type, call.type)
         case "in":
             return is_in(values[0], _constants(call.arguments[1:], values[0].type))
+        case operator if operator in ARITHMETIC and call.type.is_decimal:
+            return decimals.calculate(operator, arrow_type(call.type), *values)
         case operator if operator in ARITHMETIC or operator in ("negate", "abs"):
             return calculate(operator, *values)
+        case "floor" | "ceil" if call.type.is_decimal:
+            return decimals.whole(call.function, values[0], arrow_type(call.type))
         case "floor" | "ceil":
             whole = pa.types.is_integer(values[0].type)
             return values[0] if whole else getattr(pc, call.function)(values[0])
         case "round":
-            return round_off(values[0], values[1].as_py() if len(values) > 1 else 0)
+            places = values[1].as_py() if len(values) > 1 else 0
+            if call.type.is_decimal:
+                return decimals.rounded(values[0], places, arrow_type(call.type))
+            return round_off(values[0], places)
         case "sqrt":
             return pc.sqrt(values[0].cast(pa.float64(), safe=False))
         case "greatest":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.engine.expressions.arrow_types import TIMESTAMP
+from penstock.engine.expressions.arrow_types import TIMESTAMP, WALL_TIME
 
 # The years 1 to 9999: what SQL and Python agree on, and far from where int64 wraps.
 EARLIEST = -62_135_596_800_000_000
@@ -24,12 +25,45 @@ _ZONED = re.compile(r"[ T].*[Z+-]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def timestamps_of(text: pa.Array) -> pa.Array:
-    """TIMESTAMPs, NULL where the text is not one; blanks around it do not matter."""
+def timestamps_of(text: pa.Array, zone: str | None = None) -> pa.Array:
+    """TIMESTAMPs, NULL where the text is not one; blanks around it do not matter.
+
+    Texts without a zone are of the given one, else UTC.
+    """
     try:
-        return _in_range(pc.cast(text, pa.timestamp("us", tz=_zone(text))))
+        times = pc.cast(text, pa.timestamp("us", tz=_zone(text)))
     except pa.ArrowInvalid:
-        return pa.array([_micros(each) for each in text.to_pylist()], pa.int64()).cast(TIMESTAMP)
+        clock = ZoneInfo(zone) if zone else None
+        micros = [_micros(each, clock) for each in text.to_pylist()]
+        return pa.array(micros, pa.int64()).cast(TIMESTAMP)
+    return _in_range(times if zone is None or times.type.tz else in_zone(times, zone))
+
+
+def wall_times_of(text: pa.Array) -> pa.Array:
+    """TIMESTAMP_NTZs, NULL where the text is not one, or has a zone."""
+    zoned = pc.match_substring_regex(text, _ZONED.pattern)
+    return timestamps_of(pc.if_else(zoned, None, text)).cast(WALL_TIME)
+
+
+def in_zone(times: pa.Array, zone: str) -> pa.Array:
+    """When it is what clocks show somewhere: twice an hour, the first time, as in Spark.
+
+    What a clock skips is counted on from before, so that 2:30 is 3:30 there.
+    """
+    times = times.cast(WALL_TIME, safe=False)
+    try:
+        return pc.assume_timezone(times, zone, ambiguous="earliest", nonexistent="raise")
+    except pa.ArrowInvalid:
+        clock = ZoneInfo(zone)
+        moments = [_moment(each, clock) for each in times.to_pylist()]
+        return pa.array(moments, TIMESTAMP)
+
+
+def _moment(wall: datetime | None, zone: ZoneInfo) -> datetime | None:
+    if wall is None:
+        return None
+    shift = wall.replace(tzinfo=zone).utcoffset()
+    return wall.replace(tzinfo=UTC) - (shift or timedelta())
 
 
 def _zone(text: pa.Array) -> str | None:
@@ -47,7 +81,7 @@ def are_in_range(micros: pa.Array) -> bool:
 def in_calendar(times: pa.Array) -> pa.Array:
     """DATEs or TIMESTAMPs, NULL where Arrow has years that SQL does not."""
     if not pa.types.is_date32(times.type):
-        return _in_range(times)
+        return _in_range(times).cast(times.type)
     days, first, last = times.cast(pa.int32()), EARLIEST // _MICROS_A_DAY, LATEST // _MICROS_A_DAY
     known = pc.and_(pc.greater_equal(days, first), pc.less_equal(days, last))
     return pc.if_else(known, times, pa.scalar(None, times.type))
@@ -62,11 +96,11 @@ def _in_range(moments: pa.Array) -> pa.Array:
     return micros.cast(TIMESTAMP)
 
 
-def _micros(text: str | None) -> int | None:
+def _micros(text: str | None, zone: ZoneInfo | None = None) -> int | None:
     parts = _ISO.fullmatch(text.strip(" ")) if text else None
     if parts is None:
         return None
-    *numbers, fraction, _, sign, hours, minutes = parts.groups()
+    *numbers, fraction, utc, sign, hours, minutes = parts.groups()
     if int(hours or 0) > 23:
         return None
     shift = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
@@ -74,6 +108,8 @@ def _micros(text: str | None) -> int | None:
         year, month, day, hour, minute, second = (int(number or 0) for number in numbers)
         micros = int((fraction or "0").ljust(6, "0")[:6])
         local = datetime(year, month, day, hour, minute, second, micros, tzinfo=UTC)
+        if zone is not None and not (utc or sign):
+            shift = local.replace(tzinfo=zone).utcoffset() or timedelta()
         moment = local + shift if sign == "-" else local - shift
     except (ValueError, OverflowError):
         return None

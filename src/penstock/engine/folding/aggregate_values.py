@@ -6,13 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.decimals import checked, mean
 from penstock.engine.rows.accumulators import as_rows, chosen, ranks
 from penstock.engine.rows.lanes import Lane, LaneKind, known_of, sum_of
 from penstock.errors import EvaluationError
-from penstock.kernels.covering import bits_over, counts_over, least_over, rows_over, sums_over
+from penstock.kernels.covering import (
+    bits_over,
+    counts_over,
+    least_over,
+    rows_over,
+    sums_over,
+    words_over,
+)
+from penstock.kernels.exact_sum import as_words, from_words
 from penstock.query.view import Aggregate
 
 Int64s = NDArray[np.int64]
@@ -37,6 +47,11 @@ class Cover:
     def sums(self, high: pa.Array, low: pa.Array) -> tuple[Floats, Floats]:
         """The exact sum over each point."""
         return sums_over(self.starts, self.lengths, self.points, high.to_numpy(), low.to_numpy())
+
+    def decimals(self, sums: pa.Array) -> pa.Array:
+        """The exact sum of DECIMALs over each point."""
+        words = words_over(self.starts, self.lengths, self.points, as_words(sums))
+        return from_words(words, sums.type.scale)
 
     def rows(self, lane: pa.Array) -> Floats:
         """The sum of lists over each point, one a row."""
@@ -65,11 +80,29 @@ def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s)
             values = rows.column(str(Lane(LaneKind(of.function), name)))
             return cover.extremes(values, is_max=of.function == "max")
     lane = sum_of(name)
+    if of.type.is_decimal:
+        return _of_decimals(of, cover.decimals(rows.column(str(lane))), known)
     high, low = cover.sums(rows.column(str(lane)), rows.column(str(lane.error)))
     if of.function == "avg":
         return pa.array(high / np.maximum(known, 1), mask=known == 0)
     sums = whole(high, low) if of.type.is_integer else high
     return pa.array(sums, mask=known == 0).cast(arrow_type(of.type))
+
+
+def _of_decimals(of: Aggregate, sums: pa.Array, known: Int64s) -> pa.Array:
+    """SUM or AVG of DECIMALs in its own type, NULL where no value is known."""
+    sums = pc.if_else(pa.array(known > 0), sums, pa.scalar(None, sums.type))
+    wanted = arrow_type(of.type)
+    try:
+        if of.function == "sum":
+            return checked(sums, wanted)
+        return mean(sums, known, wanted)
+    except pa.ArrowInvalid:
+        most = pc.max(pc.abs(sums)).as_py()
+        raise EvaluationError(
+            f"{of.function.upper()} does not fit {of.type}: the largest sum here is {most:,f}",
+            hint=f"convert what is added up: {of.function.upper()}(CAST(… AS DOUBLE))",
+        ) from None
 
 
 def whole(high: Floats, low: Floats) -> Int64s:

@@ -29,11 +29,12 @@ def _check_classifier(query: Query, mesh: DriverMesh) -> None:
     source = query.input(mesh.driver).source
     for split in splits(mesh.classifier):
         found = source.field(split.attribute)
-        if found is None:
+        if found is None or not found.type.is_telling:
+            has = "does not have" if found is None else f"has as {found.type}"
             raise PlanError(
                 f"the classifier of {mesh.driver} looks at {split.attribute}, which "
-                f"{source.name} does not have",
-                hint=f"its columns are {', '.join(each.name for each in source.fields)}",
+                f"{source.name} {has}",
+                hint=f"its columns are {', '.join(source.telling)}",
             )
         if (split.limit is None) != (found.type is DataType.STRING):
             kind = "a text" if split.limit is None else "a number"

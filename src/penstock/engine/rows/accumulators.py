@@ -10,7 +10,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.rows.lanes import Lane, LaneKind, is_lane
-from penstock.kernels.exact_sum import Pairs, as_pairs, sums_by
+from penstock.kernels.exact_sum import (
+    DIGITS,
+    Pairs,
+    as_pairs,
+    as_words,
+    from_words,
+    sums_by,
+    words_by,
+)
 from penstock.kernels.grouping import (
     bits_by,
     counts_by,
@@ -30,9 +38,24 @@ def lanes_of(view: View, argument: str) -> tuple[Lane, ...]:
     """The lanes that the aggregates of one argument need."""
     asked = view.functions_of(argument)
     kinds = [LaneKind.KNOWN]
-    kinds += [LaneKind.SUM, LaneKind.ERROR] if asked & {"sum", "avg"} else []
+    if asked & {"sum", "avg"}:
+        # Sums of DECIMALs leave nothing out.
+        is_exact = view.type_of(argument).is_decimal
+        kinds += [LaneKind.SUM] if is_exact else [LaneKind.SUM, LaneKind.ERROR]
     kinds += [kind for kind in (LaneKind.MIN, LaneKind.MAX) if kind in asked]
     return tuple(Lane(kind, argument) for kind in kinds)
+
+
+def lane_type(lane: Lane, value: pa.DataType) -> pa.DataType:
+    """The type of a lane of values."""
+    match lane.kind:
+        case LaneKind.KNOWN:
+            return pa.int64()
+        case LaneKind.SUM if pa.types.is_decimal(value):
+            return pa.decimal256(DIGITS, value.scale)
+        case LaneKind.SUM | LaneKind.ERROR:
+            return pa.float64()
+    return value
 
 
 def value_lanes(view: View, argument: str, values: pa.Array) -> Columns:
@@ -42,6 +65,8 @@ def value_lanes(view: View, argument: str, values: pa.Array) -> Columns:
         match lane.kind:
             case LaneKind.KNOWN:
                 lanes[str(lane)] = values.is_valid().cast(pa.int64())
+            case LaneKind.SUM if pa.types.is_decimal(values.type):
+                lanes[str(lane)] = from_words(as_words(values), values.type.scale)
             case LaneKind.SUM:
                 high, low = _pairs(values)
                 lanes |= {str(lane): pa.array(high), str(lane.error): pa.array(low)}
@@ -92,6 +117,9 @@ class Reduction(Protocol):
     def sums(self, high: pa.Array, low: pa.Array) -> tuple[Floats, Floats]:
         """The exact sums."""
 
+    def decimals(self, sums: pa.Array) -> pa.Array:
+        """The exact sums of DECIMALs."""
+
     def extremes(self, values: pa.Array, *, is_max: bool) -> pa.Array:
         """The least or largest values, NULL where there is none."""
 
@@ -117,6 +145,10 @@ class Groups:
         """The exact sum in each group."""
         return sums_by(self.ids, self.count, high.to_numpy(), low.to_numpy())
 
+    def decimals(self, sums: pa.Array) -> pa.Array:
+        """The exact sum of DECIMALs in each group."""
+        return from_words(words_by(self.ids, self.count, as_words(sums)), sums.type.scale)
+
     def extremes(self, values: pa.Array, *, is_max: bool) -> pa.Array:
         """The least or largest value in each group, NULL where there is none."""
         rows = least_by(self.ids, self.count, *ranks(values, is_max=is_max))
@@ -138,6 +170,8 @@ def reduced(rows: pa.RecordBatch, lane: Lane, by: Reduction) -> Columns:
     match lane.kind:
         case LaneKind.COUNT | LaneKind.KNOWN:
             return {name: pa.array(by.counts(values))}
+        case LaneKind.SUM if pa.types.is_decimal(values.type):
+            return {name: by.decimals(values)}
         case LaneKind.SUM:
             high, low = by.sums(values, rows.column(str(lane.error)))
             return {name: pa.array(high), str(lane.error): pa.array(low)}

@@ -19,7 +19,9 @@ def ordered_codes(columns: Sequence[pa.Array]) -> list[Int64s]:
 
     The columns have one type. Text is ordered by code point; NaN is one value, above all numbers.
     """
-    if not pa.types.is_large_string(columns[0].type):
+    kind = columns[0].type
+    tests = (pa.types.is_large_string, pa.types.is_large_binary, pa.types.is_decimal)
+    if not any(test(kind) for test in tests):
         return [_number_codes(column) for column in columns]
     encoded = pa.concat_arrays(columns).dictionary_encode()
     ranks = np.zeros(len(encoded.dictionary) + 1, np.int64)

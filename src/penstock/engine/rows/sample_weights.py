@@ -109,7 +109,11 @@ def summed(
 
 def exact_values(rows: pa.RecordBatch, quantity: Lane) -> Floats:
     """The values of a quantity in the exact lanes of rows."""
-    values: Floats = rows.column(str(quantity)).to_numpy().astype(np.float64, copy=False)
+    column = rows.column(str(quantity))
+    if pa.types.is_decimal(column.type):
+        exact: Floats = column.cast(pa.float64()).to_numpy()
+        return exact
+    values: Floats = column.to_numpy().astype(np.float64, copy=False)
     if quantity.kind is LaneKind.SUM:
         values = values + rows.column(str(quantity.error)).to_numpy()
     return values

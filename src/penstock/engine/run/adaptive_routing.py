@@ -16,7 +16,6 @@ from penstock.engine.rows.layout import Layout
 from penstock.engine.wire.facts import Fact
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
-from penstock.query import DataType
 from penstock.query.query import Input
 
 
@@ -101,6 +100,4 @@ def _eddies(plan: Eddy) -> tuple[EddyFilters, ...]:
 def _attributes(item: Input) -> tuple[str, ...]:
     """The columns that may tell tuples apart: all but the event time, which never comes again."""
     source = item.source
-    return tuple(
-        f.name for f in source.fields if f.name != source.timestamp and f.type is not DataType.NULL
-    )
+    return tuple(name for name in source.telling if name != source.timestamp)

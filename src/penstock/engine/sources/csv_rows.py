@@ -50,6 +50,7 @@ class _Layout:
     width: int
     delimiter: str
     null: str
+    zone: str | None
 
 
 def csv_rows(ask: Ask) -> Iterator[Parsed]:
@@ -83,7 +84,8 @@ def _layout(ask: Ask, piece: Piece) -> tuple[_Layout, Piece]:
     places = match_columns(ask, names)
     present = tuple(field for field in ask.fields if field.name in places)
     wanted = tuple(places[field.name] for field in present)
-    return _Layout(ask.fields, present, wanted, len(names), delimiter, null), piece
+    layout = _Layout(ask.fields, present, wanted, len(names), delimiter, null, source.timezone)
+    return layout, piece
 
 
 def _first(ask: Ask, data: bytes, delimiter: str) -> list[str]:
@@ -103,8 +105,8 @@ def _parse(layout: _Layout, piece: Piece) -> Parsed:
     except pa.ArrowInvalid:
         return _parse_text(layout, piece)
     for i, field in enumerate(layout.fields):
-        if field.type is DataType.TIMESTAMP:
-            columns[i] = converted(field, columns[i], faults)
+        if field.type.is_moment:
+            columns[i] = converted(field, columns[i], faults, layout.zone)
     return _parsed(layout, piece, columns, count, faults)
 
 
@@ -119,12 +121,17 @@ def _typed_columns(layout: _Layout, piece: Piece) -> tuple[list[pa.Array], int]:
     has_integers = any(field.type.is_integer for field in layout.fields)
     if has_integers and (b"0x" in piece.data or b"0X" in piece.data):
         raise pa.ArrowInvalid("Arrow would read 0x10 as 16")
-    return _columns(layout, piece, [_fast_type(field) for field in layout.fields])
+    columns, count = _columns(layout, piece, [_fast_type(field) for field in layout.fields])
+    for field, column in zip(layout.fields, columns, strict=True):
+        if field.type.is_decimal:
+            # Arrow counts the digits before it moves the point.
+            column.validate(full=True)
+    return columns, count
 
 
 def _fast_type(field: Field) -> pa.DataType:
     """Timestamps are read as text, because Arrow takes them with a zone or without, not both."""
-    return arrow_type(DataType.STRING if field.type is DataType.TIMESTAMP else field.type)
+    return arrow_type(DataType.STRING if field.type.is_moment else field.type)
 
 
 def _columns(
@@ -178,7 +185,7 @@ def _parse_text(layout: _Layout, piece: Piece) -> Parsed:
     is_skipped[kept] = False
     spread = pa.array(source_row, mask=is_skipped)
     columns = [
-        _converted(field, column.take(spread), faults)
+        _converted(field, column.take(spread), faults, layout.zone)
         for field, column in zip(layout.fields, raw, strict=True)
     ]
     shown = {row: reason.replace(_NO_TEXT, "\ufffd") for row, reason in faults.items()}
@@ -194,13 +201,13 @@ def _in_utf8(data: bytes) -> bytes:
     return data
 
 
-def _converted(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Array:
-    if field.type is not DataType.STRING:
-        return converted(field, pc.utf8_trim(text, characters=" \t"), faults)
+def _converted(field: Field, text: pa.Array, faults: dict[int, str], zone: str | None) -> pa.Array:
+    if field.type not in (DataType.STRING, DataType.BINARY):
+        return converted(field, pc.utf8_trim(text, characters=" \t"), faults, zone)
     is_bad = pc.match_substring(text, _NO_TEXT).fill_null(False)
     for row in np.flatnonzero(is_bad):
         faults.setdefault(int(row), misfit(field, text[row].as_py()))
-    return text
+    return text if field.type is DataType.STRING else text.cast(arrow_type(field.type))
 
 
 def _locate(layout: _Layout, piece: Piece, rows: Collection[int]) -> Mapping[int, Located]:

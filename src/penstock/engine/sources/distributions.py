@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -121,9 +122,11 @@ def _zipf(exponent: float, size: int) -> Values:
 def _as_type(numbers: Values, type_: DataType) -> pa.Array:
     """Numbers as values of a type: text like k17, odd as TRUE, days or seconds after 1970."""
     wanted = arrow_type(type_)
-    if _is_real(type_):
+    if type_.is_floating:
         return pa.array(numbers.astype(np.float64)).cast(wanted, safe=False)
     whole = np.rint(numbers).astype(np.int64) if numbers.dtype.kind == "f" else numbers
+    if type_.is_decimal:
+        return _decimals(numbers * 10.0 ** type_.digits[1], wanted)
     match type_:
         case DataType.STRING:
             text = pa.array(whole.astype(np.int64)).cast(pa.large_string())
@@ -132,23 +135,34 @@ def _as_type(numbers: Values, type_: DataType) -> pa.Array:
             return pa.array(whole % 2 == 1)
         case DataType.DATE:
             return pa.array(np.clip(whole, 0, 1_000_000), pa.int32()).cast(wanted)
-        case DataType.TIMESTAMP:
+        case DataType.BINARY:
+            return pa.array(whole.astype(np.int64)).cast(pa.large_string()).cast(wanted)
+        case DataType.TIMESTAMP | DataType.TIMESTAMP_NTZ:
             return pa.array(np.clip(whole, 0, 1 << 37) * _SECOND, pa.int64()).cast(wanted)
     limits = np.iinfo(wanted.to_pandas_dtype())
     return pa.array(np.clip(whole, limits.min, limits.max), wanted)
 
 
+def _decimals(unscaled: Values, wanted: pa.DataType) -> pa.Array:
+    """Numbers without their point as DECIMALs, as far as 18 digits hold them."""
+    most = 10 ** min(wanted.precision, 18) - 1
+    low = np.rint(np.clip(unscaled, -most, most)).astype(np.int64)
+    words = np.column_stack([low, low >> 63])
+    return pa.Array.from_buffers(wanted, len(low), [None, pa.py_buffer(words.tobytes())])
+
+
 def _constants(arguments: tuple[Constant, ...], field: Field) -> pa.Array:
     """The arguments of constant and choice as values of the column."""
-    is_text = field.type is DataType.STRING
+    is_text = field.type in (DataType.STRING, DataType.BINARY)
     for each in arguments:
         fits = isinstance(each, str) == is_text and (
             isinstance(each, bool) == (field.type is DataType.BOOLEAN)
         )
         if not fits or field.type.is_temporal:
             raise ValueError(f"{each!r} is not a value for {field.name}, which is {field.type}")
+    values: Any = [Decimal(str(each)) for each in arguments] if field.type.is_decimal else arguments
     try:
-        return pa.array(arguments, arrow_type(field.type))
+        return pa.array(values, arrow_type(field.type))
     except (pa.ArrowException, OverflowError, TypeError) as error:
         raise ValueError(f"{arguments} do not fit {field.name}, which is {field.type}") from error
 
@@ -171,7 +185,7 @@ def _constant(text: str) -> Constant:
 
 
 def _is_real(type_: DataType) -> bool:
-    return type_ in (DataType.FLOAT, DataType.DOUBLE)
+    return type_.is_floating or (type_.is_decimal and type_.digits[1] > 0)
 
 
 def _is_whole(number: float) -> bool:

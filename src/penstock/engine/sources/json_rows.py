@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -11,6 +13,7 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.json_values import MisfitError, is_simple, json_value
 from penstock.engine.sources.lines import Piece, lines_at, pieces_of
 from penstock.engine.sources.parsed import (
     Ask,
@@ -24,7 +27,6 @@ from penstock.engine.sources.parsed import (
 from penstock.query import DataType
 from penstock.query.source import Field
 
-_BITS = {DataType.TINYINT: 8, DataType.SMALLINT: 16, DataType.INT: 32, DataType.BIGINT: 64}
 _BLANK = (b"\n", b"\r\n")
 # How deep a column is looked for that is not where it should be.
 _DEEPEST = 16
@@ -37,22 +39,24 @@ def json_rows(ask: Ask) -> Iterator[Parsed]:
     the first piece of a file has only inside of other members is a fault of the file.
     """
     for number, piece in enumerate(pieces_of(ask.path, quoted=False)):
-        parsed = parse_lines(list(ask.fields), piece)
+        parsed = parse_lines(list(ask.fields), piece, ask.source.timezone)
         if number == 0:
             _refuse_nested(ask, piece, parsed.batch)
         yield parsed
 
 
-def parse_lines(fields: list[Field], piece: Piece) -> Parsed:
+def parse_lines(fields: list[Field], piece: Piece, zone: str | None = None) -> Parsed:
     """The rows of lines with an object each, in the declared types."""
     faults: dict[int, str] = {}
     try:
         columns = _fast(fields, piece.data)
     except pa.ArrowInvalid:
-        columns = _slow(fields, _rows(piece.data), faults)
+        columns = _slow(fields, _rows(piece.data), faults, zone)
     for i, field in enumerate(fields):
         if field.type.is_temporal:
-            columns[i] = converted(field, columns[i], faults)
+            columns[i] = converted(field, columns[i], faults, zone)
+        elif field.type is DataType.BINARY:
+            columns[i] = _from_base64(field, columns[i], faults)
     batch = pa.record_batch(columns, names=[field.name for field in fields])
     return Parsed(batch, faults, partial(_locate, piece))
 
@@ -97,10 +101,25 @@ def _paths(name: str, value: Any, path: str = "", depth: int = 0) -> Iterator[st
 
 
 def _read_type(field: Field) -> pa.DataType:
-    return arrow_type(DataType.STRING if field.type.is_temporal else field.type)
+    is_text = field.type.is_temporal or field.type is DataType.BINARY
+    return arrow_type(DataType.STRING if is_text else field.type)
+
+
+def _from_base64(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Array:
+    """Bytes, which JSON has as text."""
+    values: list[bytes | None] = []
+    for row, each in enumerate(text.to_pylist()):
+        try:
+            values.append(None if each is None else b64decode(each, validate=True))
+        except ValueError:
+            faults.setdefault(row, misfit(field, each))
+            values.append(None)
+    return pa.array(values, arrow_type(field.type))
 
 
 def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
+    if any(field.type.is_nested and not is_simple(field.type) for field in fields):
+        raise pa.ArrowInvalid("Arrow reads no maps from JSON, nor times as we do")
     schema = pa.schema([(field.name, _read_type(field)) for field in fields])
     table = pajson.read_json(
         pa.BufferReader(data),
@@ -120,47 +139,34 @@ def _rows(data: bytes) -> list[bytes]:
     return [line for line in data.split(b"\n") if line.strip()]
 
 
-def _slow(fields: list[Field], lines: list[bytes], faults: dict[int, str]) -> list[pa.Array]:
+def _slow(
+    fields: list[Field], lines: list[bytes], faults: dict[int, str], zone: str | None
+) -> list[pa.Array]:
     columns: list[list[Any]] = [[] for _ in fields]
+    is_exact = any("DECIMAL" in field.type for field in fields)
     for row, line in enumerate(lines):
-        members = _members(line)
+        members = _members(line, is_exact)
         if members is None:
             faults[row] = f"{shorten(line)} is not a JSON object"
         for field, column in zip(fields, columns, strict=True):
             value = (members or {}).get(field.name)
-            if value is not None and not _fits(field, value):
-                faults.setdefault(row, misfit(field, json.dumps(value)))
-                value = None
-            column.append(value)
+            try:
+                column.append(json_value(value, field.type, zone))
+            except MisfitError:
+                faults.setdefault(row, misfit(field, json.dumps(value, default=str)))
+                column.append(None)
     return [
         pa.array(column, _read_type(field)) for field, column in zip(fields, columns, strict=True)
     ]
 
 
-def _members(line: bytes) -> dict[str, Any] | None:
+def _members(line: bytes, is_exact: bool = False) -> dict[str, Any] | None:
+    """The members of an object; numbers with a point keep their digits if it `is_exact`."""
     try:
-        members = json.loads(line)
+        members = json.loads(line, parse_float=Decimal if is_exact else None)
     except (ValueError, RecursionError):
         return None
     return members if isinstance(members, dict) else None
-
-
-def _fits(field: Field, value: Any) -> bool:
-    match value:
-        case bool():
-            return field.type is DataType.BOOLEAN
-        case int() if field.type.is_integer:
-            bound = 1 << (_BITS[field.type] - 1)
-            return -bound <= value < bound
-        case int():
-            return field.type.is_numeric and abs(value) < 1 << 1023
-        case float():
-            return field.type in (DataType.FLOAT, DataType.DOUBLE)
-        case str():
-            is_text = field.type is DataType.STRING or field.type.is_temporal
-            # Half a surrogate pair can be escaped in JSON, but is no character.
-            return is_text and not any("\ud800" <= letter <= "\udfff" for letter in value)
-    return False
 
 
 def _locate(piece: Piece, rows: Collection[int]) -> Mapping[int, Located]:

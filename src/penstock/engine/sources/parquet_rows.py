@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.cast import to_integer
-from penstock.engine.expressions.timestamps import in_calendar
+from penstock.engine.expressions.decimal_cast import to_decimal
+from penstock.engine.expressions.timestamps import in_calendar, in_zone
 from penstock.engine.sources.lines import text_of
 from penstock.engine.sources.parsed import (
     SKIP_FILES,
@@ -38,9 +39,33 @@ def parquet_rows(ask: Ask) -> Iterator[Parsed]:
     with place.filesystem.open_input_file(place.path) as opened, pq.ParquetFile(opened) as file:
         actual = _actual(ask, file.schema_arrow)
         first = 0
-        for batch in file.iter_batches(BLOCK_ROWS, columns=list(actual.values())):
+        leaves = [leaf for f in ask.fields for leaf in _leaves(f, actual, file.schema_arrow)]
+        for batch in file.iter_batches(BLOCK_ROWS, columns=leaves):
             yield _parse(ask, batch, actual, first)
             first += len(batch)
+
+
+def _leaves(field: Field, actual: Mapping[str, str], schema: pa.Schema) -> list[str]:
+    """What to read for a column: of a STRUCT only the members that are wanted, if all are there."""
+    if field.name not in actual:
+        return []
+    name = actual[field.name]
+    paths = list(_paths(field.type, schema.field(name).type))
+    return [name] if None in paths else [f"{name}{path}" for path in paths]
+
+
+def _paths(type_: DataType, found: pa.DataType) -> Iterator[str | None]:
+    """The ways from a column to the members that are no STRUCTs; None if one is not there."""
+    if type_.kind != "STRUCT" or not pa.types.is_struct(found):
+        yield ""
+        return
+    for name, inner in type_.parts:
+        place = found.get_field_index(name)
+        if place < 0 or "." in name:
+            yield None
+        else:
+            ways = _paths(inner, found.field(place).type)
+            yield from (None if way is None else f".{name}{way}" for way in ways)
 
 
 def _actual(ask: Ask, schema: pa.Schema) -> dict[str, str]:
@@ -73,14 +98,17 @@ def _misfit(ask: Ask, field: Field, name: str, schema: pa.Schema) -> FileFault |
 def _parse(ask: Ask, batch: pa.RecordBatch, actual: Mapping[str, str], first: int) -> Parsed:
     faults: dict[int, str] = {}
     found = {
-        field.name: _fitted(field, batch.column(actual[field.name]), faults)
+        field.name: _fitted(field, batch.column(actual[field.name]), faults, ask.source.timezone)
         for field in ask.fields
         if field.name in actual
     }
     return Parsed(filled(ask.fields, found, len(batch)), faults, partial(_locate, batch, first))
 
 
-def _fitted(field: Field, column: pa.Array, faults: dict[int, str]) -> pa.Array:
+def _fitted(field: Field, column: pa.Array, faults: dict[int, str], zone: str | None) -> pa.Array:
+    is_wall = zone is not None and pa.types.is_timestamp(column.type) and column.type.tz is None
+    if zone is not None and is_wall and field.type is DataType.TIMESTAMP:
+        column = in_zone(column, zone)
     values = _cast(field.type, column)
     if field.type.is_temporal:
         values = in_calendar(values)
@@ -94,12 +122,23 @@ def _cast(type_: DataType, column: pa.Array) -> pa.Array:
     wanted = arrow_type(type_)
     if column.type == wanted:
         return column
+    if type_.is_decimal and not pa.types.is_null(column.type):
+        return _decimals(column, wanted)
     # Floats are rounded, and times cut to microseconds; integers and coarser times must fit.
     is_coarse = pa.types.is_timestamp(column.type) and column.type.unit in ("s", "ms")
     try:
-        return column.cast(wanted, safe=type_.is_integer or is_coarse)
+        return column.cast(wanted, safe=type_.is_integer or type_.is_nested or is_coarse)
     except pa.ArrowInvalid:
         return _narrowed(column, wanted)
+
+
+def _decimals(column: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """DECIMALs and integers as DECIMALs, NULL where there are too many digits before the point."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_uint64(column.type):
+        column = column.cast(pa.decimal128(20, 0))
+    return to_decimal(column, wanted)
 
 
 def _shown(value: pa.Scalar) -> Any:
@@ -138,6 +177,11 @@ def _is_readable(found: pa.DataType, type_: DataType) -> bool:
                 test(found)
                 for test in (kinds.is_string, kinds.is_large_string, kinds.is_string_view)
             )
+        case DataType.BINARY:
+            tests = (kinds.is_binary, kinds.is_large_binary, kinds.is_fixed_size_binary)
+            return any(test(found) for test in (*tests, kinds.is_binary_view))
+        case DataType.TIMESTAMP_NTZ:
+            return bool(kinds.is_date(found) or (kinds.is_timestamp(found) and found.tz is None))
         case DataType.BOOLEAN:
             return bool(kinds.is_boolean(found))
         case DataType.FLOAT | DataType.DOUBLE:
@@ -147,7 +191,27 @@ def _is_readable(found: pa.DataType, type_: DataType) -> bool:
             return bool(kinds.is_timestamp(found) or kinds.is_date(found))
         case DataType.DATE:
             return bool(kinds.is_date(found))
+    if type_.is_nested:
+        return _is_nested_readable(found, type_)
+    if type_.is_decimal and kinds.is_decimal(found):
+        return bool(found.scale <= type_.digits[1])
     return bool(kinds.is_integer(found))
+
+
+def _is_nested_readable(found: pa.DataType, type_: DataType) -> bool:
+    kinds, inner = pa.types, dict(type_.parts)
+    match type_.kind:
+        case "STRUCT":
+            there = {found.field(n).name: found.field(n).type for n in range(found.num_fields)}
+            return kinds.is_struct(found) and all(
+                _is_readable(there[name], part) for name, part in inner.items() if name in there
+            )
+        case "ARRAY":
+            is_list = kinds.is_list(found) or kinds.is_large_list(found)
+            return is_list and _is_readable(found.value_type, inner["element"])
+    return kinds.is_map(found) and (
+        _is_readable(found.key_type, inner["key"]) and _is_readable(found.item_type, inner["value"])
+    )
 
 
 def _locate(batch: pa.RecordBatch, first: int, rows: Collection[int]) -> Mapping[int, Located]:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.cast import cast
+from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.engine.places.place import Place
 from penstock.query import DataType
 from penstock.query.source import Field, Source
@@ -118,14 +119,24 @@ def misfit(field: Field, value: Any) -> str:
 
 def requested(source: Source, columns: Collection[str]) -> list[Field]:
     """The declared columns that were asked for, in the order of the declaration; one at least."""
-    return [field for field in source.fields if field.name in columns] or [source.fields[0]]
+    asked = [field for field in source.fields if field.name in columns]
+    plain = (field for field in source.fields if field.type.is_telling)
+    return asked or [next(plain, source.fields[0])]
 
 
-def converted(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Array:
-    """Text in the type of a column; rows that do not fit are added to the faults."""
+def converted(
+    field: Field, text: pa.Array, faults: dict[int, str], zone: str | None = None
+) -> pa.Array:
+    """Text in the type of a column; rows that do not fit are added to the faults.
+
+    Times that do not say their zone are of the given one, else UTC.
+    """
     if field.type is DataType.STRING:
         return text
-    values = cast(text, DataType.STRING, field.type)
+    if field.type is DataType.TIMESTAMP:
+        values = timestamps_of(text, zone)
+    else:
+        values = cast(text, DataType.STRING, field.type)
     if values.null_count > text.null_count:
         for row in np.flatnonzero(pc.and_(pc.is_valid(text), pc.is_null(values))):
             faults.setdefault(int(row), misfit(field, text[row].as_py()))

@@ -16,6 +16,7 @@ from penstock.engine.places.place import Place
 from penstock.engine.sources.csv_rows import csv_rows
 from penstock.engine.sources.json_rows import json_rows
 from penstock.engine.sources.kept_rows import kept_file, kept_rows
+from penstock.engine.sources.member_rows import asked_whole, with_members
 from penstock.engine.sources.parquet_rows import BLOCK_ROWS, parquet_rows
 from penstock.engine.sources.parsed import SKIP_FILES, Ask, FileFault, Located, Parsed
 from penstock.errors import SourceError
@@ -118,7 +119,8 @@ def _in_calendar(times: Micros, scale: int) -> np.ndarray[Any, np.dtype[np.bool_
 def _parsed(ask: Ask) -> Iterator[Parsed]:
     source, path = ask.source, ask.path
     try:
-        yield from _READERS[source.format](ask)
+        for parsed in _READERS[source.format](asked_whole(ask)):
+            yield with_members(ask.fields, parsed, ask.hints)
     except MemoryError:
         raise
     except FileNotFoundError as error:

@@ -13,11 +13,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.decimal_cast import to_decimal
 from penstock.engine.folding.aggregate_values import Cover, whole
 from penstock.engine.rows.accumulators import Columns
 from penstock.engine.rows.lanes import COUNT, Lane, known_of, marks_of, sum_of
 from penstock.engine.rows.sample_weights import Sources, results_quantities
 from penstock.engine.views.confidence import Ends, mean_ends, sum_ends
+from penstock.errors import EvaluationError
 from penstock.kernels.replicates import marked, totals
 from penstock.query.intervals import ENDS, end_name
 from penstock.query.view import Aggregate, View
@@ -82,6 +84,8 @@ def certain_ends(view: View, values: Columns) -> Columns:
 
 def _typed(of: Aggregate, values: Floats, is_null: Bools) -> pa.Array:
     """Estimates in the type of the aggregate, rounded if that is of whole numbers."""
+    if of.type.is_decimal:
+        return _of_decimals(of, pa.array(values, mask=is_null))
     if not of.type.is_integer:
         return pa.array(values, mask=is_null).cast(arrow_type(of.type))
     # Half of one is common where all weights are alike; plans that add in another order agree.
@@ -89,6 +93,16 @@ def _typed(of: Aggregate, values: Floats, is_null: Bools) -> pa.Array:
     rounded = np.where(np.abs(values) < _WHOLE, np.floor(values + 0.5 + slack), values)
     numbers = whole(rounded, np.zeros(len(values)))
     return pa.array(numbers, mask=is_null).cast(arrow_type(of.type))
+
+
+def _of_decimals(of: Aggregate, values: pa.Array) -> pa.Array:
+    decimals = to_decimal(values, arrow_type(of.type))
+    if decimals.null_count > values.null_count:
+        raise EvaluationError(
+            f"the estimate of {of.function.upper()} does not fit {of.type}",
+            hint=f"convert what is added up: {of.function.upper()}(CAST(… AS DOUBLE))",
+        )
+    return decimals
 
 
 def _ends(of: Aggregate, sums: Mapping[Lane, Floats], kept: Floats, tuples: Floats) -> Ends:

@@ -28,7 +28,7 @@ from penstock.engine.views.replicated import replicated
 from penstock.engine.wire.exchange import hash_values, scatter
 from penstock.engine.wire.packets import Packet
 from penstock.engine.wire.tags import TALLY
-from penstock.kernels.exact_sum import scaled
+from penstock.kernels.exact_sum import as_words, from_words, scaled, words_times
 from penstock.kernels.grouping import number_groups
 from penstock.kernels.hashing import combine, partition_of
 from penstock.query.view import View
@@ -135,7 +135,10 @@ def _multiplied(lanes: Columns, name: str, factors: Int64s) -> Columns:
     """The lanes of an argument, each row repeated."""
     count, high, low = str(known_of(name)), str(sum_of(name)), str(sum_of(name).error)
     more: Columns = {count: pa.array(lanes[count].to_numpy() * factors)}
-    if high in lanes:
+    if high in lanes and low not in lanes:
+        words = words_times(as_words(lanes[high]), factors)
+        more[high] = from_words(words, lanes[high].type.scale)
+    elif high in lanes:
         pair = scaled(lanes[high].to_numpy(), lanes[low].to_numpy(), factors)
         more |= {high: pa.array(pair[0]), low: pa.array(pair[1])}
     return lanes | more

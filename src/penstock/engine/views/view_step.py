@@ -11,9 +11,9 @@ import pyarrow as pa
 from penstock.engine.changes.changed_keys import ChangedKeys
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.join.batch import Batch
-from penstock.engine.rows.accumulators import lanes_of
+from penstock.engine.rows.accumulators import lane_type, lanes_of
 from penstock.engine.rows.columns import TS, UNTIL
-from penstock.engine.rows.lanes import COUNT, LaneKind
+from penstock.engine.rows.lanes import COUNT
 from penstock.engine.rows.sample_weights import appended, sources
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.state.modules import INTERVALS, SHOWN, Module
@@ -124,16 +124,11 @@ class ViewStep:
     @cached_property
     def _empty_table(self) -> pa.RecordBatch:
         outputs = {o.name: o.expression.type for o in self.batch.layout.query.outputs}
-        kinds = {
-            LaneKind.KNOWN: pa.int64(),
-            LaneKind.SUM: pa.float64(),
-            LaneKind.ERROR: pa.float64(),
-        }
         columns = {c.name: arrow_type(c.type) for c in self.view.groups}
         columns |= {TS: pa.int64(), UNTIL: pa.int64(), str(COUNT): pa.int64()}
         for name in self.view.arguments:
             for lane in lanes_of(self.view, name):
-                columns[str(lane)] = kinds.get(lane.kind, arrow_type(outputs[name]))
+                columns[str(lane)] = lane_type(lane, arrow_type(outputs[name]))
         return _empty(columns | result_lanes(self.view, self.batch.layout.sampled))
 
     @cached_property

@@ -68,4 +68,5 @@ def hash_values(column: pa.Array) -> Int64s:
 def _filler(kind: pa.DataType) -> pa.Scalar:
     if pa.types.is_boolean(kind):
         return pa.scalar(False)
-    return pa.scalar("" if pa.types.is_large_string(kind) else 0, kind)
+    is_text = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    return pa.scalar("" if is_text else 0, kind)

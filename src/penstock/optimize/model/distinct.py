@@ -111,12 +111,17 @@ def _is_by_default(known: Known, expression: Expression) -> bool:
     )
 
 
+def _is_measured(type_: DataType) -> bool:
+    has_fraction = type_.is_decimal and type_.digits[1] > 0
+    return type_ is DataType.TIMESTAMP or type_.is_floating or has_fraction
+
+
 def _guess(known: Known, expression: Expression) -> Figure:
     """A time or a measurement hardly ever comes twice; what is computed of it is some group."""
     if expression.type is DataType.BOOLEAN:
         return Figure(2.0, "guessed", rule="two values")
     is_column = isinstance(expression, Column)
-    if is_column and expression.type in (DataType.TIMESTAMP, DataType.FLOAT, DataType.DOUBLE):
+    if is_column and _is_measured(expression.type):
         return Figure(inf, "guessed", rule="hardly a value twice")
     read = prod(distinct_values(known, c).value for c in columns_of(expression) - {expression})
     if is_column or read == inf:

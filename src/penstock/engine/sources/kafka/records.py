@@ -16,11 +16,13 @@ from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.sources.json_rows import parse_lines
 from penstock.engine.sources.kafka.client import PATIENCE, consumer_of, explained
 from penstock.engine.sources.lines import Piece
+from penstock.engine.sources.member_rows import with_members
 from penstock.engine.sources.parsed import Located, Parsed, requested
 from penstock.engine.sources.read import Block, blocks_of
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.frontier import part_name
 from penstock.errors import SourceError
+from penstock.query.members import whole_columns
 from penstock.query.source import RECORD_COLUMNS, Field, Source
 
 if TYPE_CHECKING:
@@ -83,7 +85,8 @@ def read_records(source: Source, columns: Collection[str], piece: Slice) -> Iter
     offsets = np.array([record.offset() for record in records], np.int64)
     for first in range(0, len(records), _MOST):
         run = records[first : first + _MOST]
-        for block in blocks_of(source, where, _parsed(fields, run), 0):
+        parsed = with_members(fields, _parsed(whole_columns(source, fields), run, source.timezone))
+        for block in blocks_of(source, where, parsed, 0):
             rows = np.arange(len(block.batch)) + block.first_row
             places = rows if block.rows is None else block.rows.to_numpy()
             yield Records(block, offsets[first + places])
@@ -97,7 +100,7 @@ class Records:
     offsets: np.ndarray[Any, np.dtype[np.int64]]
 
 
-def _parsed(wanted: Sequence[Field], records: Sequence[Message]) -> Parsed:
+def _parsed(wanted: Sequence[Field], records: Sequence[Message], zone: str | None) -> Parsed:
     """The values of records in the declared types, with what the records themselves tell."""
     fields = [field for field in wanted if field.name not in RECORD_COLUMNS]
     # Line ends are blanks in JSON; one in a text is an escape.
@@ -105,7 +108,7 @@ def _parsed(wanted: Sequence[Field], records: Sequence[Message]) -> Parsed:
     empty = [row for row, value in enumerate(values) if not value.strip()]
     for row in empty:
         values[row] = b"{}"
-    inner = parse_lines(fields, Piece(b"\n".join(values), 1)) if fields else None
+    inner = parse_lines(fields, Piece(b"\n".join(values), 1), zone) if fields else None
     faults: Mapping[int, str] = {} if inner is None else inner.faults
     faults = {**faults, **dict.fromkeys(empty, "it has no value")} if fields else faults
     columns = {
