@@ -118,7 +118,7 @@ def _rows(item: Input) -> list[Row]:
 @pytest.mark.parametrize(
     "name",
     [
-        *OPTIONS,
+        *(option.name for option in OPTIONS.values()),
         *(f"'{format_}'" for format_ in FORMATS),
         *(f"{name.upper()}(" for name in (*SIGNATURES, *AGGREGATES)),
         *(f"{name}(" for name in DISTRIBUTIONS),

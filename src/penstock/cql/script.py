@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from penstock.cql.declare.declaration import parse_declaration
 from penstock.cql.declare.registration import by_name
 from penstock.cql.reading.cursor import is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
+from penstock.cql.reading.hiding import without_likely_secrets, without_secrets
 from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
+from penstock.errors import SqlError
 from penstock.query.function import Function
 from penstock.query.query import Query
 from penstock.query.source import Source
@@ -21,20 +24,32 @@ def parse(text: str, file: str = "query", functions: Iterable[Function] = ()) ->
 
     It may call the given functions by their names.
     """
-    script = Text(text, file)
     callable_ = by_name(functions)
+    statements = _statements(_tokens(text, file))
+    # Tokens have the secrets, and sources get them from there; the text that is kept has none.
+    script = Text(without_secrets(text, statements), file)
     try:
-        return _parse(script, callable_)
+        return _parse(script, statements, callable_)
     except RecursionError:
         pass
     # Only now, because the stack is still full where the exception is caught.
-    raise script.error(_deepest(tokenize(script)), "the query is nested too deeply", "split it up")
+    raise script.error(_deepest(statements), "the query is nested too deeply", "split it up")
 
 
-def _deepest(tokens: Sequence[Token]) -> Span:
+def _tokens(text: str, file: str) -> list[Token]:
+    try:
+        return tokenize(Text(text, file))
+    except SqlError as error:
+        place = error.place
+        if place is not None:
+            place = replace(place, text=without_likely_secrets(text))
+        raise SqlError(error.message, place=place, hint=error.hint) from None
+
+
+def _deepest(statements: Sequence[Sequence[Token]]) -> Span:
     """Where the most parentheses of the SELECT are open; if there are none, where it begins."""
-    queries = [each for each in _statements(tokens) if not is_word(each[0], "CREATE")]
-    select = queries[0] if queries else tokens
+    queries = [each for each in statements if not is_word(each[0], "CREATE")]
+    select = (queries or statements)[0]
     place, depth, most = token_span(select[0]), 0, 0
     for token in select:
         depth += is_word(token, "(") - is_word(token, ")")
@@ -43,8 +58,9 @@ def _deepest(tokens: Sequence[Token]) -> Span:
     return place
 
 
-def _parse(script: Text, functions: Mapping[str, Function]) -> Query:
-    statements = _statements(tokenize(script))
+def _parse(
+    script: Text, statements: Sequence[Sequence[Token]], functions: Mapping[str, Function]
+) -> Query:
     sources = _sources(script, [each for each in statements if is_word(each[0], "CREATE")])
     selects = [each for each in statements if not is_word(each[0], "CREATE")]
     for tokens in selects:

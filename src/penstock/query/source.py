@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from penstock.errors import Caret
+from penstock.query.secret import Secret
 from penstock.query.types import DataType
 
 Format = Literal["csv", "json", "parquet", "rate", "synthetic", "kafka"]
@@ -21,6 +22,8 @@ RECORD_COLUMNS = {
     "kafka_headers": DataType.STRING,
 }
 """Columns of a stream from Kafka that are not in the values of records, if they are declared."""
+SCHEMA_TEXT = "schema text"
+"""The option that holds what is in the file of the option `schema`."""
 KEEP = "keep:"
 """`malformed = 'keep:PATH'` begins so."""
 
@@ -88,6 +91,9 @@ class Source:
     options: tuple[tuple[str, str | int | float | bool], ...] = ()
     """Options of one format alone (header, delimiter, values, seed, …), by lower-case name."""
 
+    client: tuple[tuple[str, str | Secret], ...] = ()
+    """Settings that are passed on to Kafka's client, by its names for them."""
+
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""
 
@@ -114,6 +120,11 @@ class Source:
     def keeps_malformed_at(self) -> str | None:
         """The file that malformed rows are kept in, if they are."""
         return self.malformed.removeprefix(KEEP) if self.malformed.startswith(KEEP) else None
+
+    @property
+    def value_fields(self) -> tuple[Field, ...]:
+        """The columns that are in the values of records."""
+        return tuple(f for f in self.fields if f.name not in RECORD_COLUMNS and not f.path)
 
     def option(self, name: str) -> str | int | float | bool | None:
         """A format's own option, or None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from penstock.cql.declare.avro_file import with_schema
 from penstock.cql.declare.options import (
     COLUMNS,
     FORMAT,
@@ -107,9 +108,11 @@ def _source(
         malformed=given.get(MALFORMED, Source.malformed),
         columns=given.get(COLUMNS, Source.columns),
         options=tuple({**_OWN_DEFAULTS.get(format_, {}), **given.own()}.items()),
+        client=tuple(sorted(given.passed_on().items())),
         places={"name": text.place(token_span(name)), **places},
     )
     check_needs(source)
+    source = with_schema(source)
     return source if is_table else with_event_time(text, source, settings)
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar, get_args
 from zoneinfo import ZoneInfo
 
-from penstock.cql.expressions.literals import parse_moment, whole_number
+from penstock.cql.declare import kafka_settings, kafka_values
+from penstock.cql.declare.kafka_settings import PREFIX
+from penstock.cql.expressions.literals import whole_number
 from penstock.cql.reading.cursor import Cursor
-from penstock.cql.reading.dialect import TokenType, token_span
+from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import Duration
+from penstock.query.secret import Secret
 from penstock.query.source import FILE_FORMATS, KEEP, Columns, Format, Unit
 
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -31,6 +34,8 @@ class Setting:
     key: Span
     value: Value
     span: Span
+    name: str
+    """That of the option, which may be Spark's."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Option(Generic[Read]):
     """An option of the language. `read` gives its value; its ValueError says what it must be.
 
     `example` is a value as one would write it; `formats` are those that know the option; a table
-    knows it only if `for_tables`.
+    knows it only if `for_tables`. One that Spark calls so `means` an option of ours.
     """
 
     name: str
@@ -46,25 +51,53 @@ class Option(Generic[Read]):
     example: str
     formats: tuple[str, ...] = FORMATS
     for_tables: bool = False
+    means: str | None = None
 
 
 def take_settings(cursor: Cursor) -> dict[str, Setting]:
-    """The options of `WITH (key = value, …)`, by the keys in lower case."""
+    """The options of `WITH (key = value, …)`, by our names for them in lower case."""
     settings: dict[str, Setting] = {}
     cursor.expect("(", "write it WITH (format = 'csv', …)")
     more = True
     while more:
-        key = cursor.take_name("an option", f"the options are {', '.join(OPTIONS)}")
-        name, span = key.text.lower(), token_span(key)
-        if name not in OPTIONS:
-            hint = nearest(name, OPTIONS, f"the options are {', '.join(OPTIONS)}")
-            raise cursor.text.error(span, f"there is no option {name}", hint)
-        if name in settings:
-            raise cursor.text.error(span, f"{name} is given twice", "keep one of them")
-        cursor.expect("=", f"write it like {name} = {OPTIONS[name].example}")
-        settings[name] = _take_setting(cursor, span)
+        key = _take_key(cursor)
+        span, option = token_span(key), _option(cursor.text, key.text, token_span(key))
+        known = settings.get(option.means or option.name)
+        if known is not None:
+            is_same, other = known.name == option.name, known.name
+            says = "is given twice" if is_same else f"says what {other} says"
+            raise cursor.text.error(span, f"{option.name} {says}", "keep one of them")
+        cursor.expect("=", f"write it like {option.name} = {option.example}")
+        settings[option.means or option.name] = _take_setting(cursor, span, option.name)
         more = cursor.takes_another("options are separated by commas")
     return settings
+
+
+def _take_key(cursor: Cursor) -> Token:
+    """The name of an option, which may stand in quotes of any kind, and must if it has dots."""
+    key = cursor.take_type(TokenType.STRING)
+    if key is None:
+        key = cursor.take_name("an option", f"the options are {', '.join(_OURS)}")
+    if cursor.next and cursor.next.text == ".":
+        span = (token_span(key)[0], cursor.span[1])
+        says = "the name of an option that has dots stands in quotes"
+        raise cursor.text.error(span, says, f"write '{key.text}.…' = …")
+    return key
+
+
+def _option(text: Text, written: str, span: Span) -> Option[Value | Secret]:
+    """The option of that name, in any case, or an error."""
+    name = written.lower()
+    if name in OPTIONS:
+        return OPTIONS[name]
+    is_passed_on = name.startswith(PREFIX) and name != PREFIX
+    instead = kafka_settings.refused(name) if is_passed_on else UNHELD.get(name)
+    if instead is not None:
+        raise text.error(span, f"{written} is not for streams to set", instead)
+    if is_passed_on:
+        return Option(name, partial(kafka_settings.passed_on, name), "'text'", _KAFKA)
+    hint = nearest(name, _OURS, f"the options are {', '.join(_OURS)}")
+    raise text.error(span, f"there is no option {name}", hint)
 
 
 @dataclass(frozen=True)
@@ -76,8 +109,8 @@ class Settings:
 
     def check(self, format_: str, is_table: bool) -> None:
         """Refuse the first option that the format does not know, or that has no such value."""
-        for name, setting in self.written.items():
-            option = OPTIONS[name]
+        for setting in self.written.values():
+            name, option = setting.name, _option(self.text, setting.name, setting.key)
             if is_table and not option.for_tables:
                 hint = "leave it out; only streams have it"
                 raise self.text.error(setting.key, f"a table has no option {name}", hint)
@@ -88,7 +121,7 @@ class Settings:
 
     def get(self, option: Option[Read], default: Default) -> Read | Default:
         """The value of an option, converted and checked; the default if it is not given."""
-        setting = self.written.get(option.name)
+        setting = self.written.get(option.means or option.name)
         if setting is None:
             return default
         try:
@@ -100,16 +133,24 @@ class Settings:
             raise self.text.error(setting.span, f"{option.name} must be {needed}", hint) from None
 
     def own(self) -> dict[str, Value]:
-        """The values of the options that are a format's own."""
-        own = {option.name: option for option in OWN}
+        """The values of the options that are a format's own, by our names for them."""
+        own = {option.name: option for option in (*OWN, *SPARKS)}
         return {
-            name: own[name].read(setting.value)
+            name: own[setting.name].read(setting.value)
             for name, setting in self.written.items()
-            if name in own
+            if setting.name in own
+        }
+
+    def passed_on(self) -> dict[str, str | Secret]:
+        """The settings of Kafka's client, without the beginning of their names."""
+        return {
+            name.removeprefix(PREFIX): kafka_settings.passed_on(name, setting.value)
+            for name, setting in self.written.items()
+            if name.startswith(PREFIX)
         }
 
 
-def _take_setting(cursor: Cursor, key: Span) -> Setting:
+def _take_setting(cursor: Cursor, key: Span, name: str) -> Setting:
     start = cursor.span[0]
     sign = "-" if cursor.take_word("-") else ""
     if number := cursor.take_type(TokenType.NUMBER):
@@ -123,7 +164,7 @@ def _take_setting(cursor: Cursor, key: Span) -> Setting:
     else:
         hint = "a value is a number, TRUE, FALSE, or text in single quotes"
         raise cursor.expected("the option's value", hint)
-    return Setting(key, value, (start, cursor.taken_to))
+    return Setting(key, value, (start, cursor.taken_to), name)
 
 
 def _text(value: Value) -> str:
@@ -208,38 +249,6 @@ def _timezone(value: Value) -> str:
     return name
 
 
-def _moment(value: Value) -> str:
-    try:
-        parse_moment(_text(value))
-    except (ValueError, OverflowError):
-        raise ValueError("a time") from None
-    return str(value)
-
-
-def _start(value: Value) -> str:
-    text = _text(value)
-    if text.lower() in ("earliest", "latest"):
-        return text.lower()
-    if text.lstrip().startswith("{"):
-        return _offsets(text)
-    try:
-        return _moment(text)
-    except ValueError:
-        raise ValueError("a time; of Kafka also 'earliest', 'latest' or offsets") from None
-
-
-def _offsets(text: str) -> str:
-    """Offsets by partition: `{"0": 12, "1": 7}`."""
-    try:
-        given = json.loads(text)
-        sound = all(part.isdigit() and type(at) is int and at >= 0 for part, at in given.items())
-    except (ValueError, AttributeError):
-        sound = False
-    if not sound:
-        raise ValueError("offsets by partition as JSON", """write it start = '{"0": 12, "1": 7}'""")
-    return text
-
-
 _CSV = ("csv",)
 _MADE = ("synthetic",)
 _KAFKA = ("kafka",)
@@ -259,25 +268,56 @@ COLUMNS: Option[Columns] = Option(
 )
 OWN: tuple[Option[Value], ...] = (
     Option("header", _flag, "TRUE", _CSV, for_tables=True),
-    Option("delimiter", _delimiter, "';'", _CSV, for_tables=True),
-    Option("null", _any_text, "'NA'", _CSV, for_tables=True),
+    Option("delimiter", _delimiter, "';'", (*_CSV, *_KAFKA), for_tables=True),
+    Option("null", _any_text, "'NA'", (*_CSV, *_KAFKA), for_tables=True),
     Option("timezone", _timezone, "'Europe/Vienna'", (*FILE_FORMATS, *_KAFKA), for_tables=True),
     Option("max_files", _at_least(1), "10", FILE_FORMATS),
     Option("arrivals", _one_of("constant", "poisson"), "'poisson'", _MADE),
     Option("shape", _text, "'burst(20 s, 10 s, 5)'", _MADE),
     Option("rows", _at_least(1), "100000", _MADE),
     Option("duration", _duration(1), "'60 seconds'", _MADE),
-    Option("start", _start, "'2026-01-01 00:00:00'", (*_MADE, *_KAFKA)),
+    Option("start", kafka_values.start, "'2026-01-01 00:00:00'", (*_MADE, *_KAFKA)),
     Option("seed", _at_least(0), "1", _MADE),
     Option("max_time", _duration(1), "'5 seconds'", _MADE),
     Option("values", _text, "'k: uniform(0, 100)'", _MADE),
     Option("servers", _text, "'localhost:9092'", _KAFKA),
-    Option("topic", _text, "'bids'", _KAFKA),
+    Option("topic", kafka_values.topic, "'bids'", _KAFKA),
+    Option("value", _one_of("json", "csv", "avro"), "'json'", _KAFKA),
+    Option("schema", _text, "'bid.avsc'", _KAFKA),
+    Option("registry_header", _flag, "TRUE", _KAFKA),
     Option("max_rows", _at_least(1), "100000", _KAFKA),
     Option("isolation", _one_of("read_committed", "read_uncommitted"), "'read_committed'", _KAFKA),
     Option("data_loss", _one_of("fail", "skip"), "'skip'", _KAFKA),
 )
 """The options that a format alone understands: `Source.options`."""
+SPARKS: tuple[Option[Value], ...] = (
+    Option("subscribe", kafka_values.topic, "'bids'", _KAFKA, means="topic"),
+    Option("kafka.bootstrap.servers", _text, "'localhost:9092'", _KAFKA, means="servers"),
+    Option("startingOffsets", kafka_values.starting_offsets, "'earliest'", _KAFKA, means="start"),
+    Option(
+        "startingTimestamp",
+        kafka_values.starting_timestamp,
+        "'1767225600000'",
+        _KAFKA,
+        means="start",
+    ),
+    Option("maxOffsetsPerTrigger", kafka_values.max_offsets, "100000", _KAFKA, means="max_rows"),
+    Option("failOnDataLoss", kafka_values.fail_on_data_loss, "FALSE", _KAFKA, means="data_loss"),
+)
+"""Options by the names that Spark has for them."""
+UNHELD: Mapping[str, str] = {
+    "subscribepattern": "a stream reads one topic: topic = 'bids'",
+    "assign": "a stream reads all partitions of one topic: topic = 'bids'",
+    "startingoffsetsbytimestamp": "write start = '2026-01-01 00:00:00'",
+    "endingoffsets": "leave it out; --available-now reads up to where the topic ends",
+    "minpartitions": "leave it out; 50,000 records are one task's",
+    "maxrecordsperpartition": "leave it out; 50,000 records are one task's",
+    "minoffsetspertrigger": "leave it out; --trigger says how often there is a batch",
+    "maxtriggerdelay": "leave it out; --trigger says how often there is a batch",
+    "includeheaders": "declare a column kafka_headers STRING",
+    "groupidprefix": "no group is joined: positions are in the checkpoint",
+}
+"""Options that Spark has and we do not, and what to do instead."""
 _ALL: tuple[Option[Value], ...] = (
     FORMAT,
     PATH,
@@ -290,4 +330,5 @@ _ALL: tuple[Option[Value], ...] = (
     COLUMNS,
     *OWN,
 )
-OPTIONS: Mapping[str, Option[Value]] = {option.name: option for option in _ALL}
+_OURS = tuple(option.name for option in _ALL)
+OPTIONS: Mapping[str, Option[Value]] = {option.name.lower(): option for option in (*_ALL, *SPARKS)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from penstock.cql.declare.kafka_values import topics_in
 from penstock.cql.declare.options import Setting
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
@@ -13,6 +14,9 @@ from penstock.query.source import FILE_FORMATS, RECORD_COLUMNS, Field, Source
 from penstock.query.types import DataType
 
 RATE_FIELDS = (Field("timestamp", DataType.TIMESTAMP), Field("value", DataType.BIGINT))
+
+_OF_VALUES = {"delimiter": "csv", "null": "csv", "schema": "avro"}
+"""Options that one kind of values of records has."""
 
 
 def check_needs(source: Source) -> None:
@@ -26,7 +30,8 @@ def check_needs(source: Source) -> None:
         raise _at(source, "name", message, "leave the list of columns out")
     if source.format == "kafka":
         _check_topic(source)
-    if source.format == "synthetic" and source.option("start") in ("earliest", "latest"):
+    is_of_records = str(source.option("start")).startswith(("earliest", "latest", "{"))
+    if source.format == "synthetic" and is_of_records:
         message = f"a made-up stream cannot start at {source.option('start')}"
         raise _at(source, "start", message, "write start = '2026-01-01 00:00:00'")
     if source.format == "synthetic" and source.rate is None:
@@ -42,6 +47,16 @@ def _check_topic(source: Source) -> None:
         raise _lacks(source, "servers", "add servers = 'host:9092', the brokers to ask")
     if source.option("topic") is None:
         raise _lacks(source, "topic", f"add topic = '{source.name}'")
+    for option, value in _OF_VALUES.items():
+        if source.option(option) is not None and source.option("value") != value:
+            message = f"{option} belongs to value = '{value}'"
+            raise _at(source, option, message, f"add value = '{value}', or leave {option} out")
+    if source.option("value") == "avro" and source.option("schema") is None:
+        raise _lacks(source, "schema", f"add schema = '{source.name}.avsc', a file")
+    topics = topics_in(str(source.option("start")))
+    if topics is not None and topics != [source.option("topic")]:
+        message = f"these are offsets of {', '.join(topics)}, not of {source.option('topic')}"
+        raise _at(source, "start", message, "give those of the topic that the stream reads")
     for field in source.fields:
         wanted = RECORD_COLUMNS.get(field.name)
         if wanted is not None and field.type is not wanted:

@@ -38,7 +38,7 @@ _NO_BYTES = re.compile("[\udc80-\udcff]+")
 
 
 @dataclass(frozen=True)
-class _Layout:
+class CsvLayout:
     """How the lines of a file are cut into fields: `places` is where the wanted columns stand.
 
     Those of `asked` that are not among the `fields` are not in the file.
@@ -63,10 +63,10 @@ def csv_rows(ask: Ask) -> Iterator[Parsed]:
         if layout is None:
             layout, piece = _layout(ask, piece)
         if piece.data:
-            yield _parse(layout, piece)
+            yield parse_csv(layout, piece)
 
 
-def _layout(ask: Ask, piece: Piece) -> tuple[_Layout, Piece]:
+def _layout(ask: Ask, piece: Piece) -> tuple[CsvLayout, Piece]:
     """The layout of a file, and its first piece without the header."""
     source = ask.source
     delimiter, null = str(source.option("delimiter") or ","), str(source.option("null") or "")
@@ -84,7 +84,7 @@ def _layout(ask: Ask, piece: Piece) -> tuple[_Layout, Piece]:
     places = match_columns(ask, names)
     present = tuple(field for field in ask.fields if field.name in places)
     wanted = tuple(places[field.name] for field in present)
-    layout = _Layout(ask.fields, present, wanted, len(names), delimiter, null, source.timezone)
+    layout = CsvLayout(ask.fields, present, wanted, len(names), delimiter, null, source.timezone)
     return layout, piece
 
 
@@ -98,7 +98,11 @@ def _first(ask: Ask, data: bytes, delimiter: str) -> list[str]:
         raise FileFault(reason, f"is it of another format? {SKIP_FILES}", "format") from None
 
 
-def _parse(layout: _Layout, piece: Piece) -> Parsed:
+def parse_csv(layout: CsvLayout, piece: Piece) -> Parsed:
+    """The rows of lines that are cut as the layout says, in the declared types."""
+    if piece.data.endswith(layout.delimiter.encode()):
+        # Arrow takes an empty field at the very end for a quoted one, where one before it is.
+        piece = Piece(piece.data + b"\n", piece.first_line)
     faults: dict[int, str] = {}
     try:
         columns, count = _typed_columns(layout, piece)
@@ -111,13 +115,13 @@ def _parse(layout: _Layout, piece: Piece) -> Parsed:
 
 
 def _parsed(
-    layout: _Layout, piece: Piece, columns: list[pa.Array], count: int, faults: dict[int, str]
+    layout: CsvLayout, piece: Piece, columns: list[pa.Array], count: int, faults: dict[int, str]
 ) -> Parsed:
     found = dict(zip((field.name for field in layout.fields), columns, strict=True))
     return Parsed(filled(layout.asked, found, count), faults, partial(_locate, layout, piece))
 
 
-def _typed_columns(layout: _Layout, piece: Piece) -> tuple[list[pa.Array], int]:
+def _typed_columns(layout: CsvLayout, piece: Piece) -> tuple[list[pa.Array], int]:
     has_integers = any(field.type.is_integer for field in layout.fields)
     if has_integers and (b"0x" in piece.data or b"0X" in piece.data):
         raise pa.ArrowInvalid("Arrow would read 0x10 as 16")
@@ -135,7 +139,7 @@ def _fast_type(field: Field) -> pa.DataType:
 
 
 def _columns(
-    layout: _Layout, piece: Piece, types: list[pa.DataType], bad_row: Any = None
+    layout: CsvLayout, piece: Piece, types: list[pa.DataType], bad_row: Any = None
 ) -> tuple[list[pa.Array], int]:
     """The wanted columns of a piece in the given types, and how many rows they have.
 
@@ -164,7 +168,7 @@ def _columns(
     return [table.column(name).combine_chunks() for name in names], len(table)
 
 
-def _parse_text(layout: _Layout, piece: Piece) -> Parsed:
+def _parse_text(layout: CsvLayout, piece: Piece) -> Parsed:
     """The same from raw text, column by column, with every fault found."""
     faults: dict[int, str] = {}
 
@@ -210,6 +214,6 @@ def _converted(field: Field, text: pa.Array, faults: dict[int, str], zone: str |
     return text if field.type is DataType.STRING else text.cast(arrow_type(field.type))
 
 
-def _locate(layout: _Layout, piece: Piece, rows: Collection[int]) -> Mapping[int, Located]:
+def _locate(layout: CsvLayout, piece: Piece, rows: Collection[int]) -> Mapping[int, Located]:
     found = csv_rows_at(piece, rows, layout.delimiter)
     return {row: Located("line", line, text) for row, (line, text) in found.items()}

@@ -51,7 +51,7 @@ def read_slice(
             yield Arrivals(rows, event_micros(source, rows), numbers)
         return
     if source.format == "kafka":
-        yield from _of_topic(source, (*columns, *hints), piece)
+        yield from _of_topic(source, columns, piece, hints)
         return
     assert piece.path is not None
     for block in read_file(source, piece.path, columns, hints):
@@ -68,11 +68,13 @@ def read_slice(
         )
 
 
-def _of_topic(source: Source, columns: tuple[str, ...], piece: Slice) -> Iterator[Arrivals]:
+def _of_topic(
+    source: Source, columns: tuple[str, ...], piece: Slice, hints: tuple[str, ...]
+) -> Iterator[Arrivals]:
     # Only now: without Kafka its client need not be installed.
     from penstock.engine.sources.kafka.records import read_records
 
-    for records in read_records(source, columns, piece):
+    for records in read_records(source, columns, piece, hints):
         block = records.block
         yield Arrivals(
             block.batch,

@@ -29,6 +29,8 @@ class Slice:
     first: int = 0
     last: int = 0
     is_of_topic: bool = False
+    schema: str | None = None
+    """The Avro schema of its records, where only the checkpoint has it."""
 
     @classmethod
     def of(cls, packet: Packet) -> Slice:

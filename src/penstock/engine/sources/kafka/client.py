@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from penstock.errors import SourceError
+from penstock.errors import Caret, SourceError
+from penstock.query.secret import Secret, is_reference, is_secret_name, looked_up
 from penstock.query.source import Source
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 Value = str | int | float | bool
 PATIENCE = 30.0
 """Seconds within which a broker must answer."""
-PASSED_ON = "kafka."
-"""Options that begin so are the client's own."""
 _COMMON: Mapping[str, Value] = {
     "group.id": "penstock",
     "enable.auto.commit": False,
@@ -32,6 +31,8 @@ _COMMON: Mapping[str, Value] = {
     "log_level": 0,
 }
 """Positions are in the checkpoint, so no group is joined and nothing is committed."""
+
+_HINT = "nothing is lost: mend that, or once the brokers answer, run again on this checkpoint"
 
 
 def library() -> ModuleType:
@@ -48,20 +49,42 @@ def library() -> ModuleType:
 
 
 def settings_of(source: Source) -> dict[str, Value]:
-    """The settings of a source's clients: ours, under those that the user passes on."""
-    own = {
-        name.removeprefix(PASSED_ON): value
-        for name, value in source.options
-        if name.startswith(PASSED_ON)
-    }
+    """The settings of a source's clients: ours, and those that the user passes on."""
     isolation = str(source.option("isolation") or "read_committed")
     servers = str(source.option("servers"))
-    return {**_COMMON, "isolation.level": isolation, **own, "bootstrap.servers": servers}
+    own = {name: _value(source, name, value) for name, value in source.client}
+    return {**_COMMON, **own, "isolation.level": isolation, "bootstrap.servers": servers}
+
+
+def _value(source: Source, name: str, value: str | Secret) -> str:
+    """The value of a setting, which may have to be looked up here; an error if it is nowhere."""
+    place = source.places.get(f"kafka.{name}")
+    if isinstance(value, Secret):
+        if value.is_missing:
+            raise SourceError(
+                f"stream {source.name}: the value of kafka.{name} is missing",
+                place=place,
+                hint="a password is not kept with its query: run the query's own text, "
+                f"or write 'kafka.{name}' = 'env:NAME' there",
+            )
+        return value.reveal()
+    if not is_reference(value):
+        return value
+    try:
+        return looked_up(value)
+    except ValueError as error:
+        raise SourceError(
+            f"stream {source.name}: kafka.{name} is not here: {error}",
+            place=place,
+            hint="whoever reads the topic needs it: the driver, and every worker",
+        ) from None
 
 
 def consumer_of(source: Source) -> Consumer:
     """The consumer of this process for a source's brokers, which tasks use one after another."""
-    return _consumer(tuple(sorted(settings_of(source).items())), os.getpid())
+    settings = settings_of(source)
+    with explained(source, "make a client"):
+        return _consumer(tuple(sorted(settings.items())), os.getpid())
 
 
 @lru_cache(maxsize=8)
@@ -74,7 +97,8 @@ def admin_of(source: Source) -> AdminClient:
     """The client of this process that asks a source's brokers about topics."""
     ignored = {*_COMMON, "isolation.level"} - {"log_level"}
     asked = {name: value for name, value in settings_of(source).items() if name not in ignored}
-    return _admin(tuple(sorted(asked.items())), os.getpid())
+    with explained(source, "make a client"):
+        return _admin(tuple(sorted(asked.items())), os.getpid())
 
 
 @lru_cache(maxsize=8)
@@ -94,10 +118,24 @@ def explained(source: Source, what: str) -> Iterator[None]:
     try:
         yield
     except KafkaException as error:
-        servers = source.option("servers")
         reason = error.args[0].str() if error.args else str(error)
         raise SourceError(
-            f"cannot {what} of stream {source.name} at {servers}: {reason}",
-            place=source.places.get("servers"),
-            hint="nothing is lost: once the brokers answer, run again on this checkpoint",
+            f"cannot {what} of stream {source.name} at {source.option('servers')}: "
+            f"{_without_secrets(source, reason)}",
+            place=_blamed(source, reason),
+            hint=_HINT,
         ) from None
+
+
+def _blamed(source: Source, reason: str) -> Caret | None:
+    """The option that a reason tells of; where it names none, the servers."""
+    named = (f"kafka.{name}" for name, _ in source.client if name in reason)
+    return source.places.get(next(named, "servers"))
+
+
+def _without_secrets(source: Source, reason: str) -> str:
+    """A reason of the client, which may quote what it was given."""
+    for name, value in source.client:
+        if is_secret_name(name) and (said := _value(source, name, value)):
+            reason = reason.replace(said, "***")
+    return reason

@@ -32,6 +32,25 @@ def partitions_of(source: Source) -> list[int]:
     return sorted(known.partitions)
 
 
+def topic_id_of(source: Source) -> str | None:
+    """What tells a topic from another one of its name; None where the brokers do not say it."""
+    from confluent_kafka import KafkaException, TopicCollection
+
+    topic, admin = str(source.option("topic")), admin_of(source)
+    with explained(source, f"list topic {topic}"):
+        known = admin.list_topics(topic, timeout=PATIENCE)
+    if known.controller_id not in known.brokers:
+        # It would be asked until the time is up.
+        return None
+    try:
+        found = admin.describe_topics(TopicCollection([topic]), request_timeout=PATIENCE)
+        described = str(found[topic].result().topic_id)
+    except KafkaException:
+        # Whether brokers answer at all is told by what else they are asked.
+        return None
+    return described if described.strip("A=") else None
+
+
 def ends_of(source: Source, partitions: list[int]) -> Positions:
     """The offsets after the last records that may be read."""
     from confluent_kafka.admin import OffsetSpec
@@ -57,7 +76,10 @@ def start_of(source: Source, partitions: list[int]) -> Positions:
         case "latest":
             return ends_of(source, partitions)
     if start.startswith("{"):
-        return _given(source, partitions, json.loads(start))
+        given = json.loads(start)
+        # Spark's offsets are those of a topic by its name.
+        of_topic = given.get(str(source.option("topic")))
+        return _given(source, partitions, of_topic if isinstance(of_topic, dict) else given)
     moment = datetime.fromisoformat(start.strip())
     moment = moment.replace(tzinfo=moment.tzinfo or UTC)
     millis = int(moment.timestamp() * 1000)
@@ -70,7 +92,9 @@ def start_of(source: Source, partitions: list[int]) -> Positions:
 def _given(source: Source, partitions: list[int], start: Mapping[str, int]) -> Positions:
     """The offsets that a user gives, and of other partitions the beginnings."""
     begins, ends = begins_of(source, partitions), ends_of(source, partitions)
-    given = {int(part): int(offset) for part, offset in start.items()}
+    named = {-1: ends, -2: begins}
+    given = {int(part): offset for part, offset in start.items()}
+    given = {p: named[at].get(p, 0) if at in named else at for p, at in given.items()}
     for part, offset in given.items():
         here = f"{source.option('topic')}[{part}]"
         if part not in begins:

@@ -14,12 +14,14 @@ from penstock.engine.sources.kafka.offsets import (
     ends_of,
     partitions_of,
     start_of,
+    topic_id_of,
 )
+from penstock.engine.sources.kafka.schema_log import kept_schema
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.frontier import part_name
 from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError, SourceError
-from penstock.query.source import Source
+from penstock.query.source import SCHEMA_TEXT, Source
 
 SLICE_RECORDS = 50_000
 """Records that one task reads at the most, so that more tasks than partitions can work."""
@@ -30,11 +32,12 @@ _KEPT = 100
 @dataclass(frozen=True)
 class Entry:
     """What is read next of a topic: of each partition the offsets from `first` to before `end`, and
-    when that was found out, seconds since the epoch."""
+    when that was found out, seconds since the epoch. `topic` tells it from others of its name."""
 
     first: Positions
     end: Positions
     found: float
+    topic: str | None = None
 
     @property
     def records(self) -> int:
@@ -52,7 +55,8 @@ class Entry:
             {int(part): int(offset) for part, offset in data[name].items()}
             for name in ("first", "end")
         )
-        return cls(first, end, float(data["found"]))
+        topic = data.get("topic")
+        return cls(first, end, float(data["found"]), None if topic is None else str(topic))
 
 
 class TopicLog:
@@ -66,10 +70,13 @@ class TopicLog:
         self._store = store
         self._folder = folder
         self._limit: Positions | None = None
+        self._schema = kept_schema(source, store, folder)
         self._entries = dict(self._load())
         if not self._entries:
             start = start_of(source, partitions_of(source))
-            self._add(0, Entry(start, start, time.time()))
+            self._add(0, Entry(start, start, time.time(), topic_id_of(source)))
+        # Of another topic not even what was found before could be read.
+        self._known(topic_id_of(source))
 
     @property
     def last(self) -> int:
@@ -107,7 +114,12 @@ class TopicLog:
                 for first in range(entry.first[part], end, SLICE_RECORDS):
                     until = min(first + SLICE_RECORDS, end)
                     yield Slice(
-                        self.source.name, number=part, first=first, last=until, is_of_topic=True
+                        self.source.name,
+                        number=part,
+                        first=first,
+                        last=until,
+                        is_of_topic=True,
+                        schema=self._schema if self.source.option(SCHEMA_TEXT) is None else None,
                     )
 
     def _next(self) -> Entry:
@@ -120,12 +132,23 @@ class TopicLog:
 
     def _unlimited(self) -> Entry:
         """All that is there after the last entry."""
-        known = self._entries[self.last].end
+        topic = topic_id_of(self.source)
+        known = self._known(topic)
         partitions = partitions_of(self.source)
         begins, ends = begins_of(self.source, partitions), ends_of(self.source, partitions)
         self._refuse_lost(known, partitions)
         first = {p: self._first(p, known.get(p), begins[p], ends[p]) for p in partitions}
-        return Entry(first, {p: max(first[p], ends[p]) for p in partitions}, time.time())
+        end = {p: max(first[p], ends[p]) for p in partitions}
+        return Entry(first, end, time.time(), topic)
+
+    def _known(self, topic: str | None) -> Positions:
+        """How far the topic has been read; not at all if it is another one by now."""
+        last = self._entries[self.last]
+        if None in (topic, last.topic) or topic == last.topic:
+            return last.end
+        name = self.source.option("topic")
+        self._lose(f"topic {name} is not the one that was read before: it was made anew")
+        return {}
 
     def _first(self, part: int, known: int | None, begin: int, end: int) -> int:
         """Where a partition goes on; a new one begins at its beginning."""

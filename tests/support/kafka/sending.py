@@ -1,0 +1,54 @@
+"""Records with all that they may have, and transactions, for a cluster of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import Producer
+
+Headers = Sequence[tuple[str, bytes | None]]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A record to send; `millis` is its own time, and None the moment at which it is sent."""
+
+    value: bytes | None
+    part: int = 0
+    key: bytes | None = None
+    headers: Headers = ()
+    millis: int | None = None
+
+
+def send(servers: str, topic: str, records: Iterable[Sent], *, at_once: int = 10_000) -> None:
+    """Write records to a topic, so many in one message set at the most."""
+    settings = {"bootstrap.servers": servers, "log_level": 0, "batch.num.messages": at_once}
+    producer = Producer(settings)
+    _produce(producer, topic, records)
+    assert producer.flush(10) == 0
+
+
+def send_in_transaction(
+    servers: str, topic: str, records: Iterable[Sent], *, commits: bool
+) -> None:
+    """Write records in a transaction that is committed, or aborted."""
+    settings = {"bootstrap.servers": servers, "log_level": 0, "transactional.id": "tests"}
+    producer = Producer(settings)
+    producer.init_transactions(10)
+    producer.begin_transaction()
+    _produce(producer, topic, records)
+    assert producer.flush(10) == 0
+    if commits:
+        producer.commit_transaction(10)
+    else:
+        producer.abort_transaction(10)
+
+
+def _produce(producer: Producer, topic: str, records: Iterable[Sent]) -> None:
+    for sent in records:
+        given = {} if sent.millis is None else {"timestamp": sent.millis}
+        headers = list(sent.headers) or None
+        producer.produce(
+            topic, value=sent.value, key=sent.key, partition=sent.part, headers=headers, **given
+        )
