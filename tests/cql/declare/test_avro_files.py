@@ -52,7 +52,7 @@ def test_fields_that_are_not_declared_may_be_of_any_kind(tmp_path: Path) -> None
         (record(), "x INT", "has no field ts, which a declares"),
         (record(ts=TIME, X="int"), "x INT", "has no field x, which a declares"),
         (record(ts=TIME, x="string"), "x INT", "has x as string, which is not a INT"),
-        (record(ts=TIME, x="bytes"), "x STRING", "has x as bytes, which cannot be read"),
+        (record(ts=TIME, x="bytes"), "x STRING", "has x as bytes, which is not a STRING"),
         (record(ts=TIME, x=DECIMAL), "x DOUBLE", "has x as decimal, which cannot be read"),
         (record(ts=TIME, x=["int", "string"]), "x INT", "has x as union, which cannot be read"),
         (record(ts="string", x="int"), "x STRING", "has x as int, which is not a STRING"),
