@@ -118,6 +118,7 @@ ORDER = {
         "local",
         "spark",
     ),
+    "penstock.engine.sinks": ("kafka", "*"),
     "penstock.engine.routes": ("*", "eddies"),
     "penstock.lab": (
         "kernels",

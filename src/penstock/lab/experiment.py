@@ -24,6 +24,7 @@ from penstock.engine.sinks.publish import (
     print_results,
     publish,
     staging_of,
+    writer_to,
 )
 from penstock.engine.sinks.sink import PartWriter, Sink
 from penstock.engine.sources.feed import Feed
@@ -63,7 +64,7 @@ def run_experiment(
     """
     _refuse_view(plan.query)
     mark = new_mark()
-    prepare(sink, mark, is_new=True, overwrite=overwrite)
+    prepare(sink, mark, plan.query, is_new=True, overwrite=overwrite)
     tuples = read_all(plan.query, contents_of(plan))
     outcome = run(plan, tuples, mode, expiration, clock, buckets, by_bucket)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
@@ -74,7 +75,9 @@ def run_experiment(
         parts = as_parts(sink, mark, 0, list(writer.close()))
         if sink.kind == "console":
             print_results(staging, parts)
-        publish(sink, Manifest(batch=0, parts=parts))
+        writer = writer_to(sink, staging, mark)
+        positions = {} if writer is None else writer.positions()
+        publish(sink, Manifest(batch=0, parts=parts, sink_positions=positions), writer)
         clean(staging)
     return outcome
 
