@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import penstock as ps
+from penstock.engine.sinks.kafka import tail
 from penstock.engine.sinks.kafka.keyed import record_lines
 from penstock.errors import PenstockError, SinkError
 from support.kafka.cluster import Cluster, Record
@@ -171,11 +172,14 @@ def test_a_topic_that_is_not_there_is_named_and_not_made(cluster: Cluster, tmp_p
             run(JOIN, f"kafka:{cluster.servers}/nothing", tmp_path)
     query = ps.sql(streams(tmp_path) + JOIN)
     with pytest.raises(SinkError, match="there is no topic nothing"):
-        query.check(sink=f"kafka:{cluster.servers}/nothing", checkpoint=tmp_path / "checkpoint")
+        query.check(sink=f"kafka:{cluster.servers}/nothing", checkpoint=tmp_path / "spark")
 
 
-def test_brokers_that_are_not_there_are_named(tmp_path: Path) -> None:
+def test_brokers_that_are_not_there_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(tmp_path)
+    monkeypatch.setattr(tail, "PATIENCE", 0.5)
     with pytest.raises(SinkError, match=r"cannot list topic results at 127.0.0.1:1: ") as told:
         run(JOIN, "kafka:127.0.0.1:1/results", tmp_path)
     assert "nothing is lost" in (told.value.hint or "")

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 import penstock as ps
 from penstock.errors import SourceError
 from support.kafka.cluster import Cluster, only_real
+from support.kafka.real_broker import connector_jars
 from support.waiting import wait_until
 
 pytestmark = only_real
@@ -161,6 +162,7 @@ def test_a_topic_that_is_only_asked_for_is_not_made(cluster: Cluster, tmp_path: 
 
 
 @pytest.mark.spark
+@pytest.mark.skipif(not connector_jars(), reason="there is no connector of Spark for Kafka")
 def test_spark_reads_the_same_records(
     cluster: Cluster, producer: Producer, tmp_path: Path, spark: SparkSession
 ) -> None:

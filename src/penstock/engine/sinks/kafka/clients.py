@@ -107,7 +107,10 @@ def _hint(error: KafkaError) -> str:
                 f"with transactional ids that begin with {PREFIX}; then run again"
             )
         case "_FENCED" | "PRODUCER_FENCED" | "INVALID_PRODUCER_EPOCH":
-            return "another run has taken over: two must not share a checkpoint"
+            return (
+                "another run has taken over, and two must not share a checkpoint; "
+                "or it took longer than transaction.timeout.ms allows"
+            )
         case "MSG_SIZE_TOO_LARGE":
             return f"a result is larger than message.max.bytes allows; {AGAIN}"
         case "_INVALID_ARG":

@@ -46,7 +46,8 @@ class Group:
         if self._has_warned:
             return
         self._has_warned = True
-        reason = error.args[0].str() if error.args and hasattr(error.args[0], "str") else error
+        told = error.args[0].str() if error.args and hasattr(error.args[0], "str") else ""
+        reason = told or "the brokers do not answer"
         _LOG.warning(
             "%s: group %s is not told how far the topic was read: %s; results are right",
             self._source.name,
