@@ -58,7 +58,7 @@ def test_a_group_that_cannot_be_told_is_a_warning(
     for part in range(3):
         cluster.send("a", part, *({"ts": n, "x": n} for n in range(part + 1)))
     # No broker is as quick as that.
-    monkeypatch.setattr(group, "_WAIT", 0.001)
+    monkeypatch.setattr(group, "_WAIT", 0.0)
     with caplog.at_level(logging.WARNING):
         assert read_all(cluster, tmp_path, ", group = 'readers', max_rows = 2") == 6
     told = [record.getMessage() for record in caplog.records if "is not told" in record.message]

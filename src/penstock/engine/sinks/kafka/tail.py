@@ -142,4 +142,11 @@ def _asked(clients: Clients, specs: Mapping[int, OffsetSpec]) -> Positions:
             isolation_level=IsolationLevel.READ_UNCOMMITTED,
             request_timeout=PATIENCE,
         )
-        return {asked.partition: int(each.result().offset) for asked, each in found.items()}
+        offsets = {asked.partition: int(each.result().offset) for asked, each in found.items()}
+    # That is how a request ends whose time is up.
+    if any(offset < 0 for offset in offsets.values()):
+        raise SinkError(
+            f"cannot find offsets in topic {name} at {clients.topic.servers}: no answer came",
+            hint="nothing is lost: once the brokers answer, run again on this checkpoint",
+        )
+    return offsets

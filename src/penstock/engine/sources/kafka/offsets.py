@@ -99,4 +99,12 @@ def _asked(source: Source, specs: Mapping[int, OffsetSpec]) -> dict[int, int]:
             isolation_level=level,
             request_timeout=PATIENCE,
         )
-        return {asked.partition: int(each.result().offset) for asked, each in found.items()}
+        offsets = {asked.partition: int(each.result().offset) for asked, each in found.items()}
+    # That is how a request ends whose time is up; -1 is where there is no record of a time.
+    if any(offset < -1 for offset in offsets.values()):
+        raise SourceError(
+            f"cannot find offsets in topic {topic} of stream {source.name}: no answer came",
+            place=source.places.get("servers"),
+            hint="nothing is lost: once the brokers answer, run again on this checkpoint",
+        )
+    return offsets
