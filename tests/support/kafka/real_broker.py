@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,6 +64,7 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=1
 group.initial.rebalance.delay.ms=0
+log.retention.ms=-1
 log.initial.task.delay.ms=100
 log.retention.check.interval.ms=500
 log.cleaner.backoff.ms=200
@@ -111,7 +111,8 @@ def broker(jars: Path) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="penstock-kafka-") as folder:
         settings = Path(folder) / "server.properties"
         settings.write_text(_PROPERTIES.format(folder=folder, password=PASSWORD, **ports))
-        name = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # The id of a cluster is one of 16 bytes.
+        name = base64.urlsafe_b64encode(b"penstock's tests").decode().rstrip("=")
         java = ["java", "-Xms128m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*"]
         with (Path(folder) / "log").open("wb") as log:
             format_ = ["kafka.tools.StorageTool", "format", "-t", name, "-c", str(settings)]

@@ -90,7 +90,9 @@ def test_a_reader_gets_each_result_once_across_fifty_kills(
     try:
         while kills.total() < KILLS:
             point = rng.choice(points)
-            assert exit_code(replace(run, crash=Crash(point, rng.randrange(2)))) == -signal.SIGKILL
+            # The tail is read once a run.
+            crash = Crash(point, 0 if "tail" in point else rng.randrange(2))
+            assert exit_code(replace(run, crash=crash)) == -signal.SIGKILL
             kills[point] += 1
         assert exit_code(run) == 0
         wanted = expected(text)
@@ -252,7 +254,7 @@ def test_a_password_is_given_and_told_to_nobody(cluster: Cluster, tmp_path: Path
     [
         ("stranger", "results", "cannot write to topic results.*uthorization", "the rights to"),
         ("stranger", "hidden", "cannot list topic hidden.*uthorization", "the rights to"),
-        ("nobody", "results", "cannot list topic results at", "nothing is lost"),
+        ("nobody", "results", "cannot list topic results at.*uthentication failed", "password"),
     ],
 )
 def test_missing_rights_are_named(

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 import penstock as ps
 from penstock.cql.script import parse
+from penstock.engine.sources.kafka import offsets
 from penstock.errors import PenstockError, SourceError
 from penstock.sampling.analyze import analyze
 from support.kafka.cluster import Cluster
@@ -164,7 +165,10 @@ def test_a_sample_of_a_topic_tells_its_rate(cluster: Cluster) -> None:
     assert rate.value == pytest.approx(2.0, rel=0.1)
 
 
-def test_a_topic_that_is_not_there_is_named(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_topic_that_is_not_there_is_named(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offsets, "PATIENCE", 0.5)
     gone = stream(cluster, "a").replace(cluster.servers, "127.0.0.1:1")
     query = ps.sql(gone + "SELECT a.x FROM a [RANGE 1 MINUTE];", engine="local")
     with pytest.raises(SourceError, match=r"cannot list topic a of stream a at 127.0.0.1:1"):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.engine.sinks.kafka.topic import Topic
 from penstock.engine.sources.kafka.client import PATIENCE
@@ -31,9 +31,18 @@ class Clients:
     topic: Topic
 
     @cached_property
-    def _settings(self) -> Mapping[str, str | int]:
-        servers = {"bootstrap.servers": self.topic.servers}
-        return {"log_level": 0, **self.topic.settings(), **servers}
+    def _settings(self) -> Mapping[str, Any]:
+        own = {"bootstrap.servers": self.topic.servers, "error_cb": self._noted}
+        return {"log_level": 0, **self.topic.settings(), **own}
+
+    @cached_property
+    def refusals(self) -> list[KafkaError]:
+        """What brokers have refused clients for: their passwords, their certificates."""
+        return []
+
+    def _noted(self, error: KafkaError) -> None:
+        if error.name() in ("_AUTHENTICATION", "_SSL"):
+            self.refusals.append(error)
 
     @cached_property
     def admin(self) -> AdminClient:
@@ -113,6 +122,8 @@ def _hint(error: KafkaError) -> str:
             )
         case "MSG_SIZE_TOO_LARGE":
             return f"a result is larger than message.max.bytes allows; {AGAIN}"
+        case "_AUTHENTICATION" | "_SSL":
+            return f"look into the file of config: user, password, certificates; {AGAIN}"
         case "_INVALID_ARG":
             return "a setting is wrong: look into the file of config"
         case "_TRANSPORT" | "_TIMED_OUT" | "_ALL_BROKERS_DOWN" | "_RESOLVE":

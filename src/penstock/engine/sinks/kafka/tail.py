@@ -12,12 +12,14 @@ from penstock.errors import SinkError
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
-    from confluent_kafka.admin import OffsetSpec
+    from confluent_kafka.admin import OffsetSpec, TopicMetadata
 
 RUN, BATCH = "penstock-run", "penstock-batch"
 """Headers of each record: the mark of the checkpoint that it comes from, and the batch."""
 Positions = Mapping[int, int]
 """Offsets by partition."""
+_LOOK = 3.0
+"""Seconds after which is looked whether the brokers refuse us, or only are slow."""
 _MOST = 10_000
 _WAIT = 0.2
 """Records that are asked for at once, and the seconds in which they may come."""
@@ -34,8 +36,7 @@ def partitions_of(clients: Clients) -> list[int]:
     consumer = clients.consumer()
     try:
         with clients.explained("list"):
-            # A producer would make the topic by asking for it.
-            known = consumer.list_topics(topic.name, timeout=PATIENCE).topics[topic.name]
+            known = _listed(clients, consumer)
     finally:
         consumer.close()
     if known.error is not None and known.error.name() != "UNKNOWN_TOPIC_OR_PART":
@@ -46,6 +47,21 @@ def partitions_of(clients: Clients) -> list[int]:
             hint="is the name right? Make the topic, with as many partitions as it shall have",
         )
     return sorted(known.partitions)
+
+
+def _listed(clients: Clients, consumer: Consumer) -> TopicMetadata:
+    """What brokers tell of the topic; a client that they refuse is not asked again."""
+    from confluent_kafka import KafkaException
+
+    name, until = clients.topic.name, time.monotonic() + PATIENCE
+    while True:
+        try:
+            # A producer would make the topic by asking for it.
+            return consumer.list_topics(name, timeout=min(_LOOK, PATIENCE)).topics[name]
+        except KafkaException as error:
+            consumer.poll(0)  # It is then that a client tells what went wrong before.
+            if clients.refusals or time.monotonic() >= until:
+                raise KafkaException(next(iter(clients.refusals), error.args[0])) from None
 
 
 def ends_of(clients: Clients, partitions: list[int]) -> Positions:
