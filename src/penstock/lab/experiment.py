@@ -75,9 +75,9 @@ def run_experiment(
         parts = as_parts(sink, mark, 0, list(writer.close()))
         if sink.kind == "console":
             print_results(staging, parts)
-        writer = writer_to(sink, staging, mark)
-        positions = {} if writer is None else writer.positions()
-        publish(sink, Manifest(batch=0, parts=parts, sink_positions=positions), writer)
+        topic = writer_to(sink, staging, mark)
+        positions = {} if topic is None else topic.positions()
+        publish(sink, Manifest(batch=0, parts=parts, sink_positions=positions), topic)
         clean(staging)
     return outcome
 

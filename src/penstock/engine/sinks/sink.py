@@ -66,7 +66,7 @@ class Sink:
         """The sink of a name."""
         kind, _, path = name.partition(":")
         if kind == "kafka":
-            return cls(kind, topic=Topic.of(path))
+            return cls("kafka", topic=Topic.of(path))
         return cls(cast(Kind, kind), Place.of(path) if path else None)
 
     @property

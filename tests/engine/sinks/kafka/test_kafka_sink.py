@@ -16,6 +16,9 @@ import penstock as ps
 from penstock.engine.sinks.kafka import tail
 from penstock.engine.sinks.kafka.keyed import record_lines
 from penstock.errors import PenstockError, SinkError
+from penstock.lab.clock import RealClock
+from penstock.lab.experiment import run_experiment
+from penstock.lab.schedule import Eager
 from support.kafka.cluster import Cluster, Record
 
 JOIN = "SELECT a.x AS ax, b.x AS bx FROM a [RANGE 1 MINUTE], b [RANGE 1 MINUTE] WHERE a.k = b.k;"
@@ -55,7 +58,7 @@ def fill(folder: Path) -> None:
     write(folder, "b", 2, (30, 9, 30))
 
 
-def run(text: str, sink: object, folder: Path, **options: Any) -> None:
+def run(text: str, sink: ps.Sink | str, folder: Path, **options: Any) -> None:
     """Read all there is, into a sink."""
     query = ps.sql(streams(folder) + text, engine="local")
     started = query.local(
@@ -244,6 +247,15 @@ def test_wrong_settings_are_named_without_their_values(
     config.unlink()
     with pytest.raises(SinkError, match=r"client.properties: cannot be read: No such file"):
         run(JOIN, ps.kafka(cluster.servers, "results", config=config), tmp_path)
+
+
+def test_the_laboratory_writes_to_a_topic(cluster: Cluster, tmp_path: Path) -> None:
+    fill(tmp_path)
+    cluster.send("results", 0, {"somebody": "else"})
+    plan = ps.sql(streams(tmp_path) + JOIN, engine="local").plan
+    run_experiment(plan, ps.kafka(cluster.servers, "results"), Eager(), clock=RealClock())
+    found = [record.data for record in cluster.read("results")]
+    assert Counter(tuple(row.values()) for row in found if "ax" in row).total() == 4
 
 
 @pytest.mark.spark
