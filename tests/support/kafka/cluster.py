@@ -67,7 +67,12 @@ class Cluster:
         """Have an empty topic; only a real broker can have it configured."""
         if config:
             _make(self.servers, topic, config)
-        wait_until(lambda: len(self._known(topic)) == PARTITIONS)
+        wait_until(lambda: self._is_led(topic))
+
+    def _is_led(self, topic: str) -> bool:
+        """Whether all partitions have a leader, so that they can be asked."""
+        known = self._known(topic).values()
+        return len(known) == PARTITIONS and all(part.leader >= 0 for part in known)
 
     def _known(self, topic: str) -> Mapping[int, Any]:
         known: Mapping[int, Any] = self._producer.list_topics(topic, timeout=10).topics
