@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo test test-fast lint bench lab soak golden clean
+.PHONY: help setup demo test test-fast test-kafka lint bench lab soak golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -25,10 +25,15 @@ test: setup ## run all tests, two at a time: those without Spark, then those on 
 	@failed=; \
 	$(BIN)/python -m pytest -q -n 2 -m "not spark" || failed="$$failed those without Spark;"; \
 	$(BIN)/python -m pytest -q -n 2 -m spark || failed="$$failed those on Spark;"; \
+	command -v mvn > /dev/null || echo "note: there is no Maven (mvn), so make test-kafka has no broker to test with" >&2; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed see above" >&2; exit 1; fi
 
 test-fast: setup ## run the tests that start no Spark
 	$(BIN)/python -m pytest -q -n 2 -m "not spark and not slow"
+
+test-kafka: setup ## run the tests of Kafka with a real broker, which Maven (mvn) fetches
+	$(BIN)/python tests/support/kafka/real_broker.py \
+	  $(BIN)/python -m pytest -q tests/engine/sources/kafka tests/engine/sinks/kafka
 
 lint: setup ## check style and types
 	$(BIN)/ruff check .

@@ -37,12 +37,15 @@ def run(request: pytest.FixtureRequest) -> Runner:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A session on two cores, with a warehouse of its own."""
     from penstock.engine.spark.session import make_session
+    from support.kafka.real_broker import connector_jars
 
     warehouse = tmp_path_factory.mktemp("warehouse")
     settings = {
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(warehouse),
     }
+    if jars := connector_jars():
+        settings["spark.jars"] = ",".join(jars)
     session = make_session("local[2]", settings)
     yield session
     session.stop()

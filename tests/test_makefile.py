@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 HALVES = ["-m pytest -q -n 2 -m not spark", "-m pytest -q -m spark"]
+KAFKA = "tests/support/kafka/real_broker.py .venv/bin/python -m pytest -q"
+TOOLS = ("bash", "cat", "dirname", "env", "make", "sh")
 
 
 @pytest.fixture
@@ -35,8 +38,23 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def make_test(clone: Path, command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command.split(), cwd=clone, capture_output=True, text=True)
+def make_test(
+    clone: Path, command: str, tools: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command, with no other tools than those in a folder if that is given."""
+    env = None if tools is None else {**os.environ, "PATH": str(tools)}
+    return subprocess.run(command.split(), cwd=clone, capture_output=True, text=True, env=env)
+
+
+def tools_in(folder: Path, *more: str) -> Path:
+    """A folder with a few tools, and some that do nothing."""
+    folder.mkdir()
+    for name in TOOLS:
+        (folder / name).symlink_to(shutil.which(name) or name)
+    for name in more:
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -58,9 +76,24 @@ def test_both_halves_run_whichever_fails(fails: str, says: str | None, clone: Pa
 
 def test_ci_runs_the_tests_though_the_style_is_bad(clone: Path) -> None:
     (clone / "fails").write_text("check .")
-    done = make_test(clone, ".ci/run")
+    done = make_test(clone, ".ci/run", tools_in(clone / "tools"))
     assert done.returncode == 1
     assert (clone / "asked").read_text().splitlines()[-2:] == HALVES
+
+
+def test_ci_has_a_real_broker_of_kafka_where_there_is_maven(clone: Path) -> None:
+    done = make_test(clone, ".ci/run", tools_in(clone / "tools", "mvn"))
+    assert done.returncode == 0
+    *_, first, second, last = (clone / "asked").read_text().splitlines()
+    assert [first, second] == HALVES
+    assert last.startswith(KAFKA)
+    assert "no Maven" not in done.stderr
+
+
+def test_tests_say_in_a_line_that_there_is_no_maven(clone: Path) -> None:
+    done = make_test(clone, "make test", tools_in(clone / "tools"))
+    assert done.returncode == 0
+    assert len([line for line in done.stderr.splitlines() if "no Maven" in line]) == 1
 
 
 def test_every_test_with_golden_files_rewrites_them_when_asked() -> None:

@@ -119,6 +119,7 @@ ORDER = {
         "local",
         "spark",
     ),
+    "penstock.engine.sinks": ("kafka", "*"),
     "penstock.engine.routes": ("*", "eddies"),
     "penstock.lab": (
         "kernels",

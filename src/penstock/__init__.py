@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from penstock.engine.local import LocalRun
     from penstock.engine.reports.report import Report
     from penstock.engine.run.handle import Run
-    from penstock.engine.sinks.sink import Sink, console, foreach_batch, jsonl, noop, parquet
+    from penstock.engine.sinks.sink import Sink, console, foreach_batch, jsonl, kafka, noop, parquet
     from penstock.engine.spark.handle import SparkRun
     from penstock.errors import PenstockError
     from penstock.plan.decision import Decision
@@ -35,6 +35,7 @@ _ROOMS = {
     "foreach_batch": "engine.sinks.sink",
     "function": "cql.declare.registration",
     "jsonl": "engine.sinks.sink",
+    "kafka": "engine.sinks.sink",
     "noop": "engine.sinks.sink",
     "parquet": "engine.sinks.sink",
     "sql": "api",
@@ -56,6 +57,7 @@ __all__ = [
     "foreach_batch",
     "function",
     "jsonl",
+    "kafka",
     "noop",
     "parquet",
     "sql",

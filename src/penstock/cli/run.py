@@ -32,7 +32,10 @@ def run(
     file: Annotated[str, typer.Argument(help="The query; - for stdin.")],
     engine: Annotated[BatchEngine, typer.Option(help="Where to run.")] = "spark",
     sink: Annotated[
-        str, typer.Option(help="console, table (of a view), jsonl:PATH, parquet:DIR or noop.")
+        str,
+        typer.Option(
+            help="console, table (of a view), jsonl:PATH, parquet:DIR, kafka:SERVERS/TOPIC or noop."
+        ),
     ] = "console",
     checkpoint: Annotated[
         str | None, typer.Option(help="Folder or URI of the state; a later run goes on from it.")

@@ -213,6 +213,7 @@ class LocalRun(Handle):
             return False
         run = in_process([piece.packet(0) for piece in serving.slices])
         self.pipeline.process(number, run, offsets=serving.offsets)
+        self._feed.passed(serving.offsets)
         return True
 
 

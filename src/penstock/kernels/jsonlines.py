@@ -14,19 +14,35 @@ import pyarrow.compute as pc
 
 def json_lines(rows: pa.RecordBatch) -> pa.Buffer:
     """One JSON object a row, each ending in a newline. NaN and infinities become null."""
-    if not len(rows):
-        return pa.py_buffer(b"")
+    return as_lines(json_objects(rows))
+
+
+def json_objects(rows: pa.RecordBatch, *, is_key: bool = False) -> pa.LargeStringArray:
+    """One JSON object a row. NaN and infinities become null, but in a key, which must tell them
+    apart: there they are texts, and there is one zero only."""
     parts: list[pa.Array | pa.Scalar] = []
     for number, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
         opening = "{" if number == 0 else ","
         parts.append(pa.scalar(f"{opening}{json.dumps(name, ensure_ascii=False)}:", _TEXT))
-        parts.append(_encoded(column))
-    parts.append(pa.scalar("}\n", _TEXT))
-    lines = pc.binary_join_element_wise(*parts, pa.scalar("", _TEXT))
-    return _bytes_of(lines)
+        is_odd = is_key and pa.types.is_floating(column.type)
+        parts.append(_odd_float(column) if is_odd else _encoded(column))
+    return pc.binary_join_element_wise(*parts, pa.scalar("}", _TEXT), pa.scalar("", _TEXT))
+
+
+def as_lines(texts: pa.LargeStringArray) -> pa.Buffer:
+    """Texts, each ending in a newline."""
+    if not len(texts):
+        return pa.py_buffer(b"")
+    return _bytes_of(pc.binary_join_element_wise(texts, _LINE_END, pa.scalar("", _TEXT)))
 
 
 _TEXT = pa.large_string()
+_LINE_END = pa.scalar("\n", _TEXT)
+
+
+def _odd_float(column: pa.Array) -> pa.Array:
+    text = pc.add(column, pa.scalar(0.0, column.type)).cast(_TEXT)
+    return pc.if_else(pc.is_finite(column), text, _in_quotes(text)).fill_null("null")
 
 
 def _encoded(column: pa.Array) -> pa.Array:

@@ -24,6 +24,7 @@ from penstock.engine.sinks.publish import (
     print_results,
     publish,
     staging_of,
+    writer_to,
 )
 from penstock.engine.sinks.sink import PartWriter, Sink
 from penstock.engine.sources.feed import Feed
@@ -64,7 +65,7 @@ def run_experiment(
     if plan.query.view is not None:
         refuse_view(plan, mode, clock)
     mark = new_mark()
-    prepare(sink, mark, is_new=True, overwrite=overwrite)
+    prepare(sink, mark, plan.query, is_new=True, overwrite=overwrite)
     tuples = read_all(plan.query, contents_of(plan))
     if plan.query.view is not None:
         outcome = run_view_experiment(plan, tuples, clock)
@@ -78,7 +79,9 @@ def run_experiment(
         parts = as_parts(sink, mark, 0, list(writer.close()))
         if sink.kind == "console":
             print_results(staging, parts)
-        publish(sink, Manifest(batch=0, parts=parts))
+        topic = writer_to(sink, staging, mark)
+        positions = {} if topic is None else topic.positions()
+        publish(sink, Manifest(batch=0, parts=parts, sink_positions=positions), topic)
         clean(staging)
     return outcome
 

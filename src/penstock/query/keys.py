@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from penstock.query.decimal_types import LONG_DIGITS
 from penstock.query.expression import Expression, render, streams_of
+from penstock.query.families.decimal_types import LONG_DIGITS
 from penstock.query.query import Equality, Query
 from penstock.query.types import DataType, common_type
 

@@ -123,6 +123,17 @@ class Query:
         return tuple(c for c in self.filters if c.streams == {alias})
 
 
+def hidden_group(query: Query) -> str | None:
+    """A group of a view that is not among its outputs, as text; without it, results of different
+    groups cannot be told apart."""
+    if query.view is None:
+        return None
+    shown = {output.expression for output in query.view.outputs}
+    by_name = {output.name: output.expression for output in query.outputs}
+    hidden = (group.name for group in query.view.groups if group not in shown)
+    return next((render(by_name[name]) for name in hidden), None)
+
+
 def as_condition(equality: Equality) -> Condition:
     """The equality as a predicate, both sides in their common type."""
     type_ = common_type(equality.left.type, equality.right.type)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from penstock.query.decimal_types import averaged, summed
 from penstock.query.expression import Column, Expression
+from penstock.query.families.decimal_types import averaged, summed
 from penstock.query.types import DataType, decimal
 
 AggregateFunction = Literal["count", "sum", "avg", "min", "max"]

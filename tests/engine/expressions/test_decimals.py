@@ -30,8 +30,8 @@ from penstock.query import (
     Function,
     Literal,
 )
-from penstock.query.decimal_types import averaged, computed, rounded, summed
 from penstock.query.expression import Value
+from penstock.query.families.decimal_types import averaged, computed, rounded, summed
 from penstock.query.keys import key_classes
 from penstock.query.types import common_type, decimal
 from support.engines.runs import Place, run_local

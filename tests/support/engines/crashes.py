@@ -23,6 +23,7 @@ from penstock.engine.places.place import Place
 from penstock.engine.run import commit, pipeline
 from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
 from penstock.engine.sinks import publish, sink
+from penstock.engine.sinks.kafka.topic_writer import TopicWriter
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources import feed
 from penstock.engine.sources.kafka import records, topic_log
@@ -144,7 +145,7 @@ def _arm_later(crash: Crash) -> None:
 
 
 def _arm(crash: Crash) -> None:
-    wrap, owner, name = (POINTS | TOPIC_POINTS | TRAINING_POINTS)[crash.point]
+    wrap, owner, name = (POINTS | TOPIC_POINTS | SINK_POINTS | TRAINING_POINTS)[crash.point]
     calls = count()
     function = getattr(owner, name)
     deadly = wrap(function)
@@ -211,6 +212,18 @@ def _half_copied(function: Function) -> Function:
     return deadly
 
 
+def _sent(function: Function) -> Function:
+    """Have all records of a transaction at the brokers."""
+
+    def deadly(self: TopicWriter, *arguments: Any) -> NoReturn:
+        function(self, *arguments)
+        assert self._producer is not None
+        self._producer.flush(30)
+        _die()
+
+    return deadly
+
+
 Wrap = Callable[[Function], Function]
 
 POINTS: dict[str, tuple[Wrap, Any, str]] = {
@@ -244,6 +257,14 @@ TOPIC_POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "after records are read": (_after, records, "fetched"),
 }
 """Points of runs that read from Kafka."""
+SINK_POINTS: dict[str, tuple[Wrap, Any, str]] = {
+    "before the transaction": (_before, TopicWriter, "_transact"),
+    "after a record": (_after, TopicWriter, "_send"),
+    "before the transaction's end": (_sent, TopicWriter, "_send_all"),
+    "after the transaction's end": (_after, TopicWriter, "_commit"),
+    "after the tail is read": (_after, TopicWriter, "_is_found"),
+}
+"""Points of runs that write to Kafka."""
 TRAINING_POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "before training": (_before, reservoir.Reservoir, "training"),
     "after training": (_after, reservoir.Reservoir, "training"),

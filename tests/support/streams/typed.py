@@ -40,8 +40,8 @@ from penstock.query import (
     TimeWindow,
     Window,
 )
-from penstock.query.decimal_types import rounded
 from penstock.query.expression import Value
+from penstock.query.families.decimal_types import rounded
 from penstock.query.types import decimal, nested
 from penstock.query.view import AggregateFunction
 from penstock.query.window import NOW, tumble

@@ -17,8 +17,8 @@ from rich.text import Text
 from penstock.cli.show.progress import Progress
 from penstock.errors import SinkError
 from penstock.query import Query
-from penstock.query.expression import render
 from penstock.query.intervals import with_intervals
+from penstock.query.query import hidden_group
 from penstock.query.view import CHANGE, TIME
 
 MOST_ROWS = 40
@@ -34,15 +34,12 @@ def check_table(query: Query) -> None:
             "a table shows the groups of a view, and this query has none",
             hint="add GROUP BY or aggregates, or use --sink console",
         )
-    shown = {output.expression for output in query.view.outputs}
-    by_name = {output.name: output.expression for output in query.outputs}
-    for group in query.view.groups:
-        if group not in shown:
-            text = render(by_name[group.name])
-            raise SinkError(
-                f"the rows of a table are told apart by their groups, and {text} is not selected",
-                hint=f"add {text} to SELECT, or use --sink console",
-            )
+    text = hidden_group(query)
+    if text is not None:
+        raise SinkError(
+            f"the rows of a table are told apart by their groups, and {text} is not selected",
+            hint=f"add {text} to SELECT, or use --sink console",
+        )
 
 
 @contextmanager

@@ -287,6 +287,7 @@ OWN: tuple[Option[Value], ...] = (
     Option("registry_header", _flag, "TRUE", _KAFKA),
     Option("max_rows", _at_least(1), "100000", _KAFKA),
     Option("isolation", _one_of("read_committed", "read_uncommitted"), "'read_committed'", _KAFKA),
+    Option("group", _text, "'bid-readers'", _KAFKA),
     Option("data_loss", _one_of("fail", "skip"), "'skip'", _KAFKA),
 )
 """The options that a format alone understands: `Source.options`."""

@@ -12,8 +12,8 @@ from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Text
 from penstock.cql.refused import ONE_ROW, WINDOWS_IN_FROM
-from penstock.query.decimal_types import rounded
 from penstock.query.expression import Apply, Call, Expression, Literal
+from penstock.query.families.decimal_types import rounded
 from penstock.query.function import Function
 from penstock.query.types import DataType, decimal
 

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
 from penstock.cql.reading.text import Span, Text
-from penstock.query.decimal_types import MOST_DIGITS
 from penstock.query.expression import Literal
+from penstock.query.families.decimal_types import MOST_DIGITS
 from penstock.query.types import DataType, decimal
 
 _INT = range(-(2**31), 2**31)

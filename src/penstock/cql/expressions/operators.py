@@ -22,8 +22,8 @@ from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.members import INSIDE
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import UNITS_HINT, Duration
-from penstock.query.decimal_types import computed
 from penstock.query.expression import ARITHMETIC, Call, Expression, Literal
+from penstock.query.families.decimal_types import computed
 from penstock.query.types import DataType, decimal
 
 # So many conditions in a row are joined as they are written.

@@ -6,7 +6,7 @@ import re
 
 from penstock.cql.reading.text import Span, Text
 from penstock.query import nested_types
-from penstock.query.decimal_types import MOST_DIGITS
+from penstock.query.families.decimal_types import MOST_DIGITS
 from penstock.query.types import PLAIN_TYPES, UNHELD_TYPES, DataType, decimal, nested
 
 _SYNONYMS = {"INTEGER": "INT", "LONG": "BIGINT", "REAL": "FLOAT", "VARCHAR": "STRING"}

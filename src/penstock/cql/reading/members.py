@@ -7,7 +7,7 @@ from dataclasses import replace
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.query.expression import Column
-from penstock.query.nested_types import quoted
+from penstock.query.families.nested_types import quoted
 from penstock.query.source import Step
 from penstock.query.types import DataType
 

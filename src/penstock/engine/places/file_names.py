@@ -75,7 +75,7 @@ def staged_name(kind: str) -> str:
 
 def is_staged(name: str) -> bool:
     """Whether a file is one of those."""
-    return re.fullmatch(rf"{_UNIQUE}\.(?:parquet|jsonl)", name) is not None
+    return re.fullmatch(rf"{_UNIQUE}\.(?:parquet|jsonl|records)", name) is not None
 
 
 def part_name(batch: int, number: int, mark: str) -> str:

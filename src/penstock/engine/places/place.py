@@ -166,6 +166,11 @@ class Place:
     def is_file(self) -> bool:
         return bool(self.info().type == fs.FileType.File)
 
+    def has_any(self, paths: list[str]) -> bool:
+        """Whether one of some files is there, each as the file system of this place calls it."""
+        infos = self.filesystem.get_file_info(paths)
+        return any(info.type == fs.FileType.File for info in infos)
+
     def files(self, *, recursive: bool = False) -> Iterator[tuple[str, fs.FileInfo]]:
         """The files in a folder by their names below it; none if there is no such folder."""
         for name, info in self.entries(recursive=recursive):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from penstock.engine.measures.watch import Watch
 from penstock.engine.run.inner_state import passing_chunks
 from penstock.engine.run.silence import decision_name
+from penstock.engine.sinks.kafka.topic_writer import TopicWriter
 from penstock.engine.sinks.malformed_rows import clean_kept, prepare_keeping, publish_kept
 from penstock.engine.sinks.publish import (
     clean,
@@ -16,7 +17,9 @@ from penstock.engine.sinks.publish import (
     prepare,
     print_results,
     publish,
+    publish_once,
     staging_of,
+    writer_to,
 )
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.feed import serving_name
@@ -44,15 +47,27 @@ class Committer:
         """Where tasks write results, if anywhere."""
         return staging_of(self.sink, self.checkpoint.store, self.checkpoint.mark)
 
+    @cached_property
+    def _writer(self) -> TopicWriter | None:
+        return writer_to(self.sink, self.staging, self.checkpoint.mark)
+
+    def positions(self, made: Manifest) -> Mapping[int, int]:
+        """Where a topic ends before a batch with results is published."""
+        return self._writer.positions() if self._writer is not None and made.parts else {}
+
+    def close(self) -> None:
+        """Let go of the sink."""
+        if self._writer is not None:
+            self._writer.close()
+
     def recover(self, standing: Manifest, query: Query, *, overwrite: bool) -> Manifest:
         """After a crash: show what is final, remove what is not. The manifest to go on from."""
         store, mark = self.checkpoint.store, self.checkpoint.mark
         shown = Sink.named(standing.sink) if standing.sink else None
         is_new = shown != self.sink
         if shown is not None:
-            publish(shown, standing)
-            clean(staging_of(shown, store, mark))
-        prepare(self.sink, mark, is_new=is_new, overwrite=overwrite)
+            self._show_last(shown, standing)
+        prepare(self.sink, mark, query, is_new=is_new, overwrite=overwrite)
         if is_new:
             standing = replace(standing, sink_length=length_of(self.sink), parts=())
         publish_kept(store, standing.kept)
@@ -64,6 +79,16 @@ class Committer:
         clean(self.staging)
         clean_kept(store)
         return replace(standing, kept=kept)
+
+    def _show_last(self, shown: Sink, standing: Manifest) -> None:
+        """Show what is final in the sink that it was made for, and clear away the rest."""
+        if shown == self.sink:
+            # This one may know better how it is reached.
+            publish(self.sink, standing, self._writer)
+            clean(self.staging)
+        else:
+            store, mark = self.checkpoint.store, self.checkpoint.mark
+            publish_once(shown, standing, staging_of(shown, store, mark), mark)
 
     def commit(self, made: Manifest, watch: Watch) -> None:
         """Make a batch final, and show its results."""
@@ -79,7 +104,7 @@ class Committer:
 
     def show(self, made: Manifest) -> None:
         """Show the results of a final batch; again, if need be."""
-        publish(self.sink, made)
+        publish(self.sink, made, self._writer)
         publish_kept(self.checkpoint.store, made.kept)
 
     def sweep(self, made: Manifest, before: Iterable[ChunkInfo], facts: Sequence[Fact]) -> None:

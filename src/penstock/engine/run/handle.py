@@ -141,11 +141,10 @@ class Handle(Run):
 
 def head_of(query: Query, options: RunOptions, engine: BatchEngine) -> RunHead:
     """What a run says of itself at first."""
-    sink = options.sink
     return RunHead(
         query=query.text,
         engine=engine,
-        sink=sink.kind if sink.path is None else f"{sink.kind}:{sink.path}",
+        sink=str(options.sink),
         trigger=options.trigger.seconds,
         available_now=options.available_now,
         drain=options.drain,

@@ -149,6 +149,7 @@ class Pipeline:
                 self._supervisor.close()
             self.log.close(error)
         finally:
+            self._committer.close()
             self.checkpoint.close()
 
     def replan(self, given: Plan | Planned | str) -> None:
@@ -187,7 +188,8 @@ class Pipeline:
         raise_error(facts)
         self.adaptive.learn(facts)
         made = advanced(jobs, before, facts, silent, sink=self.sink, mark=self.checkpoint.mark)
-        made = replace(made, offsets=offsets or {})
+        positions = self._committer.positions(made)
+        made = replace(made, offsets=offsets or {}, sink_positions=positions)
         if drains:
             # Nothing comes any more that could meet what is kept.
             made = replace(made, modules={}, inner=(), gaps={}, is_closed=True)

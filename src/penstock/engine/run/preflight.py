@@ -7,7 +7,7 @@ from contextlib import closing
 from penstock.engine.places.place import Place
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.malformed_rows import publish_kept
-from penstock.engine.sinks.publish import check_sink, clean, is_unpublished, publish, staging_of
+from penstock.engine.sinks.publish import check_sink, is_unpublished, publish_once, staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import refuse_endless
 from penstock.engine.sources.files import absolute, list_files
@@ -33,7 +33,7 @@ def check_start(query: Query, options: RunOptions, engine: BatchEngine) -> None:
             found = manifests.latest(held.store)
             refuse_closed(held, found)
     is_new = found is None or not found.sink or Sink.named(found.sink) != options.sink
-    check_sink(options.sink, is_new=is_new, overwrite=options.overwrite)
+    check_sink(options.sink, query, is_new=is_new, overwrite=options.overwrite)
     sources = [absolute(source) for source in query.sources.values()]
     if options.available_now:
         refuse_endless(sources)
@@ -51,9 +51,9 @@ def refuse_closed(checkpoint: Checkpoint, found: Manifest | None) -> None:
     if found is None or not found.is_closed:
         return
     shown = Sink.named(found.sink)
-    if is_unpublished(shown, found):
-        publish(shown, found)
-        clean(staging_of(shown, checkpoint.store, checkpoint.mark))
+    staging = staging_of(shown, checkpoint.store, checkpoint.mark)
+    if is_unpublished(shown, found, staging):
+        publish_once(shown, found, staging, checkpoint.mark)
     publish_kept(checkpoint.store, found.kept)
     left = checkpoint.store.names("state")  # Only after a crash is there something.
     checkpoint.store.remove(left)

@@ -14,10 +14,12 @@ from penstock.engine.places.appending import append, is_in_the_way, make_way
 from penstock.engine.places.file_names import is_staged, part_name
 from penstock.engine.places.place import Place
 from penstock.engine.sinks import ledger
+from penstock.engine.sinks.kafka.topic_writer import TopicWriter, check_topic
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.state.manifest import Manifest, Part, StagedPart
 from penstock.engine.state.store import Store
 from penstock.errors import SinkError
+from penstock.query import Query
 
 _SHOWN = 3
 
@@ -30,6 +32,8 @@ def staging_of(sink: Sink, store: Store, mark: str) -> Staging | None:
         case "jsonl":
             file = sink.place
             return Staging("jsonl", file.parent / f".{file.name}.staging-{mark}")
+        case "kafka":
+            return Staging("records", store.root / "staging")
         case "console":
             return Staging("jsonl", store.root / "staging")
         case "foreach_batch":
@@ -38,9 +42,11 @@ def staging_of(sink: Sink, store: Store, mark: str) -> Staging | None:
             return None
 
 
-def check_sink(sink: Sink, *, is_new: bool, overwrite: bool) -> None:
+def check_sink(sink: Sink, query: Query, *, is_new: bool, overwrite: bool) -> None:
     """Refuse a sink whose results a new run would mix with its own; changes nothing."""
-    if not sink.is_exact:
+    if sink.topic is not None:
+        check_topic(sink.topic, query, overwrite=is_new and overwrite)
+    if sink.path is None:
         return
     place = sink.place
     if sink.kind == "jsonl" and not (place.is_local and place.names):
@@ -55,10 +61,10 @@ def check_sink(sink: Sink, *, is_new: bool, overwrite: bool) -> None:
                 raise _held(place)
 
 
-def prepare(sink: Sink, mark: str, *, is_new: bool, overwrite: bool) -> None:
-    """Make a sink ready for the first batch: empty, if it is new to the run."""
-    check_sink(sink, is_new=is_new, overwrite=overwrite)
-    if not sink.is_exact:
+def prepare(sink: Sink, mark: str, query: Query, *, is_new: bool, overwrite: bool) -> None:
+    """Make a sink ready for the first batch: files are empty, if they are new to the run."""
+    check_sink(sink, query, is_new=is_new, overwrite=overwrite)
+    if sink.path is None:
         return
     place = sink.place
     with _using(place):
@@ -115,27 +121,50 @@ def as_parts(sink: Sink, mark: str, batch: int, staged: list[StagedPart]) -> tup
     )
 
 
-def publish(sink: Sink, manifest: Manifest) -> None:
-    """Show the results of a final batch. Trying again after a crash changes nothing."""
+def publish(sink: Sink, manifest: Manifest, writer: TopicWriter | None = None) -> None:
+    """Show the results of a final batch. Trying again after a crash changes nothing.
+
+    Only a topic has a `writer`, which should be the same from batch to batch.
+    """
     try:
         match sink.kind:
             case "parquet":
                 _publish_files(sink.place, manifest)
             case "jsonl":
                 _append(sink, manifest)
+            case "kafka":
+                assert writer is not None, "a topic has a writer"
+                writer.publish(manifest)
     except OSError as error:
         raise SinkError(
-            f"cannot publish results to {sink.path}: {error.strerror or error}",
+            f"cannot publish results to {sink.topic or sink.path}: {error.strerror or error}",
             hint="nothing is lost: mend the sink, then run again on this checkpoint",
         ) from None
 
 
-def is_unpublished(sink: Sink, manifest: Manifest) -> bool:
+def publish_once(sink: Sink, manifest: Manifest, staging: Staging | None, mark: str) -> None:
+    """Show the results of a final batch that no other follows, and remove what was staged."""
+    writer = writer_to(sink, staging, mark)
+    try:
+        publish(sink, manifest, writer)
+    finally:
+        if writer is not None:
+            writer.close()
+    clean(staging)
+
+
+def writer_to(sink: Sink, staging: Staging | None, mark: str) -> TopicWriter | None:
+    """The writer of a sink that is a topic."""
+    if sink.topic is None or staging is None:
+        return None
+    return TopicWriter(sink.topic, staging.folder, mark)
+
+
+def is_unpublished(sink: Sink, manifest: Manifest, staging: Staging | None) -> bool:
     """Whether staged results of a final batch are still there, as after a crash."""
-    if not sink.is_exact:
+    if not sink.is_exact or staging is None:
         return False
-    infos = sink.place.filesystem.get_file_info([part.staged for part in manifest.parts])
-    return any(info.type == fs.FileType.File for info in infos)
+    return staging.folder.has_any([part.staged for part in manifest.parts])
 
 
 def length_of(sink: Sink) -> int:
@@ -183,5 +212,5 @@ def _append(sink: Sink, manifest: Manifest) -> None:
     total = manifest.sink_length + sum(part.size for part in manifest.parts)
     filesystem = sink.place.filesystem
     parts = (filesystem.open_input_stream(part.staged) for part in manifest.parts)
-    is_there = is_unpublished(sink, manifest)
+    is_there = sink.place.has_any([part.staged for part in manifest.parts])
     append(sink.place, manifest.sink_length, total, parts if is_there else None)

@@ -12,10 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from penstock.arguments import as_callback, as_path
+from penstock.arguments import as_callback, as_path, as_text
 from penstock.engine.expressions.arrow_types import TIMESTAMP, arrow_type
 from penstock.engine.places.file_names import staged_name
 from penstock.engine.places.place import Place, open_new
+from penstock.engine.sinks.kafka.keyed import record_lines
+from penstock.engine.sinks.kafka.topic import Topic
 from penstock.engine.state.manifest import StagedPart
 from penstock.errors import SinkError
 from penstock.kernels.jsonlines import json_lines
@@ -25,15 +27,16 @@ from penstock.query.view import CHANGE, TIME
 # Rows of results that are written at once; a parquet row group of them is worth its metadata.
 ROW_GROUP = 1 << 17
 
-Kind = Literal["parquet", "jsonl", "console", "foreach_batch", "noop"]
+Kind = Literal["parquet", "jsonl", "kafka", "console", "foreach_batch", "noop"]
 
 
 @dataclass(frozen=True)
 class Sink:
-    """A place for results; parquet and jsonl hold each result once, the others at least once."""
+    """A place for results; parquet, jsonl and kafka hold each once, the others at least once."""
 
     kind: Kind
     path: Place | None = None
+    topic: Topic | None = None
     function: Callable[[Any, int], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -50,17 +53,25 @@ class Sink:
     @property
     def name(self) -> str:
         """The sink as manifests and the command line write it."""
-        return f"{self.kind}:{'' if self.path is None else self.path.text}"
+        place = self.topic or self.path
+        return f"{self.kind}:{'' if place is None else place.text}"
+
+    def __str__(self) -> str:
+        """The sink for people to read, without passwords."""
+        place = self.topic or self.path
+        return self.kind if place is None else f"{self.kind}:{place}"
 
     @classmethod
     def named(cls, name: str) -> Sink:
         """The sink of a name."""
         kind, _, path = name.partition(":")
+        if kind == "kafka":
+            return cls("kafka", topic=Topic.of(path))
         return cls(cast(Kind, kind), Place.of(path) if path else None)
 
     @property
     def is_exact(self) -> bool:
-        return self.kind in ("parquet", "jsonl")
+        return self.kind in ("parquet", "jsonl", "kafka")
 
 
 def parquet(path: str | os.PathLike[str]) -> Sink:
@@ -71,6 +82,17 @@ def parquet(path: str | os.PathLike[str]) -> Sink:
 def jsonl(path: str | os.PathLike[str]) -> Sink:
     """One local file of JSON lines."""
     return Sink("jsonl", _place(path, "the file of a jsonl sink"))
+
+
+def kafka(servers: str, topic: str, *, config: str | os.PathLike[str] | None = None) -> Sink:
+    """A topic of Kafka, a transaction for each batch.
+
+    `config` is a file with settings of the clients, a line `name=value` for each.
+    """
+    brokers = as_text(servers, "servers", "is a text, such as 'localhost:9092'")
+    name = as_text(topic, "topic", "is the name of a topic")
+    file = None if config is None else as_path(config, "config")
+    return Sink("kafka", topic=Topic.made(brokers.strip(), name.strip(), file))
 
 
 def _place(path: object, name: str) -> Place:
@@ -97,7 +119,7 @@ def foreach_batch(function: Callable[[Any, int], None]) -> Sink:
 class Staging:
     """How and where tasks write results."""
 
-    format: Literal["parquet", "jsonl"]
+    format: Literal["parquet", "jsonl", "records"]
     folder: Place
 
 
@@ -106,6 +128,7 @@ class PartWriter:
 
     def __init__(self, staging: Staging | None, query: Query):
         self._staging = staging
+        self._query = query
         self._schema = result_schema(query)
         self._rows = 0
         self._held: list[pa.RecordBatch] = []
@@ -159,6 +182,8 @@ class PartWriter:
         assert self._stream is not None
         if self._parquet is not None:
             self._parquet.write_batch(results.cast(self._schema))
+        elif self._staging is not None and self._staging.format == "records":
+            self._stream.write(record_lines(results, self._query))
         else:
             self._stream.write(json_lines(results))
 

@@ -1,13 +1,15 @@
-"""Sinks as users write them: `parquet:DIR`, `jsonl:PATH`, `console`, `noop`, or a function."""
+"""Sinks as users write them: `parquet:DIR`, `jsonl:PATH`, `kafka:SERVERS/TOPIC`, `console`, `noop`,
+or a function."""
 
 from __future__ import annotations
 
 from typing import get_args
 
+from penstock.engine.sinks.kafka.topic import Topic
 from penstock.engine.sinks.sink import Kind, Sink, console, foreach_batch, jsonl, noop, parquet
 from penstock.errors import SinkError
 
-SINKS_HINT = "a sink is parquet:DIR, jsonl:PATH, console or noop"
+SINKS_HINT = "a sink is parquet:DIR, jsonl:PATH, kafka:SERVERS/TOPIC, console or noop"
 _PYTHON_HINT = f"{SINKS_HINT}, as a text or made by ps.parquet(…) and the like, or a function"
 
 
@@ -29,6 +31,8 @@ def _named(text: str) -> Sink:
             return parquet(path)
         case "jsonl", path if path:
             return jsonl(path)
+        case "kafka", address if address:
+            return Sink("kafka", topic=Topic.of(address))
         case "console", "":
             return console()
         case "noop", "":

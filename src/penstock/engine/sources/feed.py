@@ -185,6 +185,11 @@ class Feed:
             self._store.publish(name, json.dumps(end).encode())
         return Serving(tuple(self.slices(done, end)), end, self._oldest(done, end))
 
+    def passed(self, done: Offsets) -> None:
+        """Tell those who want to know that a batch which read up to `done` is final."""
+        for name, topic in self._topics.items():
+            topic.passed(done.get(name, 0))
+
     def everything(self) -> Offsets:
         """Where all that is there ends, once frozen."""
         files = {name: len(log.files) for name, log in self._logs.items()}

@@ -263,6 +263,7 @@ class SparkRun(Handle):
                 run = on_spark(frame, serving.slices, self._tasks)
                 with self._batch():
                     self.pipeline.process(number, run, offsets=serving.offsets)
+                self._feed.passed(serving.offsets)
         if self._ends and serving is None:
             self._end_soon()
 

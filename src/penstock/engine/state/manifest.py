@@ -111,6 +111,9 @@ class Manifest:
     sink_length: int = 0
     """The bytes of a jsonl sink before the results of this batch."""
 
+    sink_positions: Mapping[int, int] = field(default_factory=dict)
+    """Offsets in each partition of a Kafka sink before the results of this batch."""
+
     is_closed: bool = False
     """Whether the streams have been drained, so that no batch follows."""
 
@@ -235,6 +238,7 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     }
     facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled")}
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
+    facts["sink_positions"] = {int(p): n for p, n in facts.get("sink_positions", {}).items()}
     # 0.1 called it otherwise.
     facts["is_recomputed"] = facts.pop("is_anew", facts.get("is_recomputed", False))
     return Manifest(modules=modules, streams=streams, parts=parts, kept=kept, **facts)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from penstock.engine.sources.kafka.client import PATIENCE, admin_of, explained
+from penstock.engine.sources.kafka.client import PATIENCE, admin_of, consumer_of, explained
 from penstock.errors import SourceError
 from penstock.query.source import Source
 
@@ -22,7 +22,8 @@ def partitions_of(source: Source) -> list[int]:
     """The partitions of a source's topic."""
     topic = str(source.option("topic"))
     with explained(source, f"list topic {topic}"):
-        known = admin_of(source).list_topics(topic, timeout=PATIENCE).topics[topic]
+        # Brokers may make a topic that others than consumers ask for.
+        known = consumer_of(source).list_topics(topic, timeout=PATIENCE).topics[topic]
     if known.error is not None or not known.partitions:
         raise SourceError(
             f"stream {source.name}: there is no topic {topic} at {source.option('servers')}",
@@ -123,4 +124,12 @@ def _asked(source: Source, specs: Mapping[int, OffsetSpec]) -> dict[int, int]:
             isolation_level=level,
             request_timeout=PATIENCE,
         )
-        return {asked.partition: int(each.result().offset) for asked, each in found.items()}
+        offsets = {asked.partition: int(each.result().offset) for asked, each in found.items()}
+    # That is how a request ends whose time is up; -1 is where there is no record of a time.
+    if any(offset < -1 for offset in offsets.values()):
+        raise SourceError(
+            f"cannot find offsets in topic {topic} of stream {source.name}: no answer came",
+            place=source.places.get("servers"),
+            hint="nothing is lost: once the brokers answer, run again on this checkpoint",
+        )
+    return offsets

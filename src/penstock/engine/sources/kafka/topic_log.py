@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from penstock.engine.sources.kafka.group import Group
 from penstock.engine.sources.kafka.offsets import (
     Positions,
     begins_of,
@@ -71,6 +72,7 @@ class TopicLog:
         self._folder = folder
         self._limit: Positions | None = None
         self._schema = kept_schema(source, store, folder)
+        self._group = Group(source)
         self._entries = dict(self._load())
         if not self._entries:
             start = start_of(source, partitions_of(source))
@@ -99,6 +101,11 @@ class TopicLog:
     def found(self, number: int) -> float:
         """When the records of an entry were found, seconds since the epoch."""
         return self._entries[number].found
+
+    def passed(self, number: int) -> None:
+        """Tell the stream's group that all up to an entry has been read."""
+        if number in self._entries:
+            self._group.tell(self._entries[number].end)
 
     def unread(self, done: int) -> int:
         """The records that are there and not read."""
