@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import ClassVar
 
-from penstock.query import decimal_types, nested_types
+from penstock.query.families import decimal_types, nested_types
 
 
 class DataType(str):

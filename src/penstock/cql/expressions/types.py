@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from penstock.cql.reading.text import Span, Text
-from penstock.query import nested_types
+from penstock.query.families import nested_types
 from penstock.query.families.decimal_types import MOST_DIGITS
 from penstock.query.types import PLAIN_TYPES, UNHELD_TYPES, DataType, decimal, nested
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.query import decimal_types
+from penstock.query.families import decimal_types
 
 _MOST = 38
 _WIDEST = 76
