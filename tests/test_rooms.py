@@ -158,6 +158,7 @@ ORDER = {
         "drift",
         "goals",
         "shed",
+        "sources",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

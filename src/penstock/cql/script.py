@@ -8,23 +8,32 @@ from penstock.cql.declare.declaration import parse_declaration
 from penstock.cql.declare.registration import by_name
 from penstock.cql.reading.cursor import is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
+from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
+from penstock.errors import UsageError
+from penstock.query.frame import FrameShape
 from penstock.query.function import Function
 from penstock.query.query import Query
 from penstock.query.source import Source
 
 
-def parse(text: str, file: str = "query", functions: Iterable[Function] = ()) -> Query:
+def parse(
+    text: str,
+    file: str = "query",
+    functions: Iterable[Function] = (),
+    frames: Mapping[str, FrameShape] | None = None,
+) -> Query:
     """The query that a script asks; SqlError, with the place in the text, where it asks none.
 
-    It may call the given functions by their names.
+    It may call the given functions by their names; `frames` are the DataFrames of its streams and
+    tables.
     """
     script = Text(text, file)
     callable_ = by_name(functions)
     try:
-        return _parse(script, callable_)
+        return _parse(script, callable_, frames or {})
     except RecursionError:
         pass
     # Only now, because the stack is still full where the exception is caught.
@@ -43,9 +52,12 @@ def _deepest(tokens: Sequence[Token]) -> Span:
     return place
 
 
-def _parse(script: Text, functions: Mapping[str, Function]) -> Query:
+def _parse(
+    script: Text, functions: Mapping[str, Function], frames: Mapping[str, FrameShape]
+) -> Query:
     statements = _statements(tokenize(script))
-    sources = _sources(script, [each for each in statements if is_word(each[0], "CREATE")])
+    creates = [each for each in statements if is_word(each[0], "CREATE")]
+    sources = _sources(script, creates, frames)
     selects = [each for each in statements if not is_word(each[0], "CREATE")]
     for tokens in selects:
         refuse_clauses(script, tokens, functions)
@@ -72,16 +84,31 @@ def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
     return [statement for statement in statements if statement]
 
 
-def _sources(script: Text, statements: Sequence[Sequence[Token]]) -> dict[str, Source]:
+def _sources(
+    script: Text, statements: Sequence[Sequence[Token]], frames: Mapping[str, FrameShape]
+) -> dict[str, Source]:
     sources: dict[str, Source] = {}
+    shapes = {name.lower(): frame for name, frame in frames.items()}
     for tokens in statements:
-        source = parse_declaration(script, tokens)
+        source = parse_declaration(script, tokens, shapes)
         if source.name.lower() in sources:
             place = source.places["name"]
             message = f"{source.name} is declared twice"
             raise script.error((place.start, place.end), message, "rename one of them")
         sources[source.name.lower()] = source
+    for name in frames:
+        if name.lower() not in sources:
+            _refuse_frame(name, [source.name for source in sources.values()])
     return sources
+
+
+def _refuse_frame(name: str, declared: Sequence[str]) -> None:
+    """Refuse a DataFrame that no statement is about."""
+    otherwise = f"add CREATE STREAM {name} WITH (format = 'dataframe', timestamp = '…')"
+    hint = nearest(name, declared, otherwise)
+    raise UsageError(
+        f"a DataFrame was given for {name}, which the script does not declare", hint=hint
+    )
 
 
 def _check_is_select(script: Text, token: Token) -> None:

@@ -9,10 +9,12 @@ from typing import Literal
 from penstock.errors import Caret
 from penstock.query.types import DataType
 
-Format = Literal["csv", "json", "parquet", "rate", "synthetic", "kafka"]
+Format = Literal["csv", "json", "parquet", "rate", "synthetic", "kafka", "dataframe", "spark"]
 Unit = Literal["us", "ms", "s"]
 Columns = Literal["all", "fill"]
 FILE_FORMATS = ("csv", "json", "parquet")
+FRAME_FORMATS = ("rate", "dataframe", "spark")
+"""The formats whose rows come through Spark."""
 RECORD_COLUMNS = {
     "kafka_timestamp": DataType.TIMESTAMP,
     "kafka_key": DataType.STRING,
@@ -21,6 +23,7 @@ RECORD_COLUMNS = {
     "kafka_headers": DataType.STRING,
 }
 """Columns of a stream from Kafka that are not in the values of records, if they are declared."""
+CAST_IT = "cast it in the DataFrame, or leave it out of the query"
 KEEP = "keep:"
 """`malformed = 'keep:PATH'` begins so."""
 
@@ -76,12 +79,33 @@ class Source:
     options: tuple[tuple[str, str | int | float | bool], ...] = ()
     """Options of one format alone (header, delimiter, values, seed, …), by lower-case name."""
 
+    reader: str | None = None
+    """The format of Spark's own reader, where `format = 'spark:…'` names one."""
+
+    reader_options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """The options that this reader gets as they are written; some may be secrets."""
+
+    unheld: tuple[tuple[str, str], ...] = ()
+    """Columns of a DataFrame that no query can read, with their types as Spark writes them."""
+
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""
 
     def field(self, name: str) -> Field | None:
         """The declared column of that name (case as declared), if any."""
         return next((f for f in self.fields if f.name == name), None)
+
+    def unheld_fault(self, name: str) -> str | None:
+        """The fault of a column, in any case, that is there but cannot be read; None of others."""
+        for column, type_ in self.unheld:
+            if column.lower() == name.lower():
+                return f"column {column} of {self.name} is {type_}, which queries cannot read"
+        return None
+
+    @property
+    def is_of_spark(self) -> bool:
+        """Whether its rows come through Spark."""
+        return self.format in FRAME_FORMATS
 
     @property
     def drops_malformed(self) -> bool:

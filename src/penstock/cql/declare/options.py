@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar, get_args
 
 from penstock.cql.expressions.literals import parse_moment, whole_number
 from penstock.cql.reading.cursor import Cursor
-from penstock.cql.reading.dialect import TokenType, token_span
+from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import Duration
 from penstock.query.source import FILE_FORMATS, KEEP, Columns, Format, Unit
 
-FORMATS: tuple[str, ...] = get_args(Format)
+FORMATS: tuple[Format, ...] = get_args(Format)
+READER = "spark:"
+"""`format = 'spark:delta'` begins so."""
 Value = str | int | float | bool
 Read = TypeVar("Read", covariant=True)
 Choice = TypeVar("Choice", bound=str)
@@ -30,6 +32,8 @@ class Setting:
     key: Span
     value: Value
     span: Span
+    name: str = ""
+    """The option's name in its own case."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +55,37 @@ def take_settings(cursor: Cursor) -> dict[str, Setting]:
     """The options of `WITH (key = value, …)`, by the keys in lower case."""
     settings: dict[str, Setting] = {}
     cursor.expect("(", "write it WITH (format = 'csv', …)")
+    is_reader = _names_reader(cursor)
     more = True
     while more:
-        key = cursor.take_name("an option", f"the options are {', '.join(OPTIONS)}")
+        key = _take_key(cursor, is_reader)
         name, span = key.text.lower(), token_span(key)
-        if name not in OPTIONS:
+        if name not in OPTIONS and not is_reader:
             hint = nearest(name, OPTIONS, f"the options are {', '.join(OPTIONS)}")
             raise cursor.text.error(span, f"there is no option {name}", hint)
         if name in settings:
             raise cursor.text.error(span, f"{name} is given twice", "keep one of them")
-        cursor.expect("=", f"write it like {name} = {OPTIONS[name].example}")
-        settings[name] = _take_setting(cursor, span)
+        example = OPTIONS[name].example if name in OPTIONS else "'value'"
+        cursor.expect("=", f"write it like {name} = {example}")
+        settings[name] = replace(_take_setting(cursor, span), name=key.text)
         more = cursor.takes_another("options are separated by commas")
     return settings
+
+
+def _names_reader(cursor: Cursor) -> bool:
+    """Whether the options of a statement are for a reader of Spark's, which may have any."""
+    words = cursor.rest
+    return any(
+        key.text.lower() == "format" and value.text.lower().startswith(READER)
+        for key, sign, value in zip(words, words[1:], words[2:], strict=False)
+        if sign.text == "="
+    )
+
+
+def _take_key(cursor: Cursor, is_reader: bool) -> Token:
+    """The name of an option; those of Spark's readers may have dots, and then stand in quotes."""
+    quoted = cursor.take_type(TokenType.STRING) if is_reader else None
+    return quoted or cursor.take_name("an option", f"the options are {', '.join(OPTIONS)}")
 
 
 @dataclass(frozen=True)
@@ -107,6 +129,18 @@ class Settings:
             if name in own
         }
 
+    def ours(self, format_: str) -> Settings:
+        """The options that are the language's; all others are for the reader, if there is one."""
+        if format_ != "spark":
+            return self
+        known = {name for name, option in OPTIONS.items() if format_ in option.formats}
+        return Settings(self.text, {n: each for n, each in self.written.items() if n in known})
+
+    def without(self, ours: Settings) -> tuple[tuple[str, str], ...]:
+        """The other options as Spark's reader gets them."""
+        others = [each for name, each in self.written.items() if name not in ours.written]
+        return tuple((each.name, _as_spark_writes(each.value)) for each in others)
+
 
 def _take_setting(cursor: Cursor, key: Span) -> Setting:
     start = cursor.span[0]
@@ -145,6 +179,22 @@ def _one_of(*choices: Choice) -> Callable[[Value], Choice]:
         raise ValueError(f"{', '.join(quoted[:-1])} or {quoted[-1]}", hint)
 
     return read
+
+
+def _format(value: Value) -> Format:
+    text = str(value)
+    if text.lower().startswith(READER) and text[len(READER) :].strip():
+        return "spark"
+    try:
+        return _one_of(*(each for each in FORMATS if each != "spark"))(value)
+    except ValueError as error:
+        listed, hint = error.args
+        needed = f"{listed.replace(' or ', ', ')} or '{READER}…'"
+        raise ValueError(needed, hint or f"write '{READER}delta' for a reader of Spark's") from None
+
+
+def _as_spark_writes(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _malformed(value: Value) -> str:
@@ -233,8 +283,9 @@ def _offsets(text: str) -> str:
 _CSV = ("csv",)
 _MADE = ("synthetic",)
 _KAFKA = ("kafka",)
+_FRAMES = ("dataframe", "spark")
 
-FORMAT: Option[Format] = Option("format", _one_of(*get_args(Format)), "'csv'", for_tables=True)
+FORMAT: Option[Format] = Option("format", _format, "'csv'", for_tables=True)
 PATH = Option("path", _text, "'data/bids'", FILE_FORMATS, for_tables=True)
 TIMESTAMP = Option("timestamp", _text, "'ts'")
 UNIT: Option[Unit] = Option("unit", _one_of("us", "ms", "s"), "'ms'")
@@ -242,7 +293,7 @@ LATENESS = Option("lateness", _duration(0), "'5 seconds'")
 IDLE = Option("idle", _duration(1), "'30 seconds'")
 RATE = Option("rate", _rate, "1000")
 MALFORMED = Option(
-    "malformed", _malformed, "'keep:bad.jsonl'", (*FILE_FORMATS, *_KAFKA), for_tables=True
+    "malformed", _malformed, "'keep:bad.jsonl'", (*FILE_FORMATS, *_KAFKA, *_FRAMES), for_tables=True
 )
 COLUMNS: Option[Columns] = Option(
     "columns", _one_of("all", "fill"), "'fill'", FILE_FORMATS, for_tables=True

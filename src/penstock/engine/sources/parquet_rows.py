@@ -73,14 +73,15 @@ def _misfit(ask: Ask, field: Field, name: str, schema: pa.Schema) -> FileFault |
 def _parse(ask: Ask, batch: pa.RecordBatch, actual: Mapping[str, str], first: int) -> Parsed:
     faults: dict[int, str] = {}
     found = {
-        field.name: _fitted(field, batch.column(actual[field.name]), faults)
+        field.name: fitted(field, batch.column(actual[field.name]), faults)
         for field in ask.fields
         if field.name in actual
     }
-    return Parsed(filled(ask.fields, found, len(batch)), faults, partial(_locate, batch, first))
+    return Parsed(filled(ask.fields, found, len(batch)), faults, partial(locate, batch, first))
 
 
-def _fitted(field: Field, column: pa.Array, faults: dict[int, str]) -> pa.Array:
+def fitted(field: Field, column: pa.Array, faults: dict[int, str]) -> pa.Array:
+    """A column in the type of its field; rows that do not fit are added to the faults."""
     values = _cast(field.type, column)
     if field.type.is_temporal:
         values = in_calendar(values)
@@ -150,7 +151,7 @@ def _is_readable(found: pa.DataType, type_: DataType) -> bool:
     return bool(kinds.is_integer(found))
 
 
-def _locate(batch: pa.RecordBatch, first: int, rows: Collection[int]) -> Mapping[int, Located]:
+def locate(batch: pa.RecordBatch, first: int, rows: Collection[int]) -> Mapping[int, Located]:
     """Rows by their number, from 1, with the values of the columns that were read."""
     found = {}
     for row in rows:
