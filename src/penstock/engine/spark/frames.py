@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -14,6 +15,7 @@ from penstock.engine.places.place import Place
 from penstock.engine.sources.feed import refuse_missing_frames
 from penstock.engine.sources.spool import spool_rows
 from penstock.engine.spark.frame_shape import shape_of
+from penstock.engine.spark.jvm import reason_of
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact, to_batches
 from penstock.engine.wire.task_errors import errors_as_facts
 from penstock.errors import SourceError
@@ -50,12 +52,14 @@ def _opened(spark: SparkSession, source: Source) -> DataFrame:
     """The DataFrame of a reader of Spark's; its columns must be as they were declared."""
     is_told = (source.reader or "").lower() in _SCHEMALESS
     try:
-        frame = _load(spark, source, is_told)
-    except PySparkException as error:
         try:
+            frame = _load(spark, source, is_told)
+        except (PySparkException, Py4JError) as error:
+            if "schema" not in str(error).lower():
+                raise
             frame = _load(spark, source, not is_told)
-        except PySparkException:
-            raise _unopened(source, error) from None
+    except (PySparkException, Py4JError) as error:
+        raise _unopened(source, error) from None
     _check_columns(source, frame)
     return frame
 
@@ -72,9 +76,8 @@ def _load(spark: SparkSession, source: Source, is_told: bool) -> DataFrame:
 
 
 def _unopened(source: Source, error: Exception) -> SourceError:
-    reason = str(error).strip().split("\n", 1)[0]
     return SourceError(
-        f"Spark cannot open {source.name} as {source.reader}: {reason}",
+        f"Spark cannot open {source.name} as {source.reader}: {reason_of(error)}",
         place=source.places.get("format"),
         hint="its options are passed on as they are; a format of others comes with "
         "--conf spark.jars.packages=…, or with a session that has it",
