@@ -14,7 +14,7 @@ import pytest
 
 from penstock.api import ContinuousQuery
 from penstock.cql import parse
-from penstock.cql.declare.options import FORMATS, OPTIONS
+from penstock.cql.declare.options import FORMATS, OPTIONS, READER
 from penstock.cql.expressions.functions import AGGREGATES, SIGNATURES
 from penstock.cql.expressions.types import TYPE_NAMES
 from penstock.duration import UNITS
@@ -118,7 +118,8 @@ def _rows(item: Input) -> list[Row]:
     "name",
     [
         *OPTIONS,
-        *(f"'{format_}'" for format_ in FORMATS),
+        *(f"'{format_}'" for format_ in FORMATS if format_ != "spark"),
+        f"'{READER}",
         *(f"{name.upper()}(" for name in (*SIGNATURES, *AGGREGATES)),
         *(f"{name}(" for name in DISTRIBUTIONS),
         *TYPE_NAMES,

@@ -15,7 +15,7 @@ def counting() -> type[DataSource]:
     Its classes are made here, so that Spark's workers get them without this module.
     """
 
-    class Reader(DataSourceStreamReader):
+    class Reader(DataSourceStreamReader):  # type: ignore[misc]
         """Two partitions in each batch."""
 
         def __init__(self) -> None:
@@ -38,7 +38,7 @@ def counting() -> type[DataSource]:
             begin = datetime(2026, 1, 1)
             return iter([(begin + timedelta(seconds=n), n, [n]) for n in range(first, last)])
 
-    class Counting(DataSource):
+    class Counting(DataSource):  # type: ignore[misc]
         """Numbers with their times, and in a column of a type that queries cannot read."""
 
         @classmethod

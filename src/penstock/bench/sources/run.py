@@ -139,7 +139,7 @@ def document(outcome: Outcome) -> SourcesDocument:
             for route, runs in outcome.runs.items()
         },
         "kafka_vs_spark_native": round(steady["kafka"] / native, 2) if native else None,
-        "absent": dict(outcome.absent),
+        "absent": {str(route): reason for route, reason in outcome.absent.items()},
     }
 
 
