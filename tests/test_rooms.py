@@ -99,7 +99,7 @@ ORDER = {
         "settle",
         "planner",
     ),
-    "penstock.engine.sources": ("*", "kafka", "read_slice", "feed"),
+    "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",
         "rows",
@@ -162,6 +162,7 @@ ORDER = {
         "drift",
         "goals",
         "shed",
+        "sources",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 from html import escape
@@ -41,6 +41,7 @@ from penstock.plan.mesh_search import DEFAULT_SEARCH, MeshSearch
 from penstock.plan.plan import Plan
 from penstock.plan.text.mesh_search_text import parse_mesh_search
 from penstock.query import Function, Query
+from penstock.query.frame import FrameShape
 from penstock.stats.calibration import calibration_of
 from penstock.stats.files.load import load
 from penstock.stats.guess import complete
@@ -75,6 +76,7 @@ def sql(
     file: str | None = None,
     servers: Servers = "shared",
     estimator: Estimator = "rates",
+    streams: Mapping[str, Any] | None = None,
 ) -> ContinuousQuery:
     """The query of a script, planned by what `stats` (a TOML file) says of its streams.
 
@@ -89,17 +91,28 @@ def sql(
     `spark`, `local` or `laboratory`; `file` is how messages call the script. For the goals `first`
     and `by` results wait for one `shared` server or, with `servers="each"`, for one of each
     operator. `estimator="cardinality"` compares join trees as optimizers do that know no rates.
-    Needs no Java.
+    `streams` are the DataFrames of streams and tables with `format = 'dataframe'`, by name.
+    Needs no Java but for these.
     """
     script, name = _script(text, file)
-    query = parse(script, file=name, functions=_functions(functions))
+    frames = {} if streams is None else _frames(streams)
+    shapes = {each: shape for each, (_, shape) in frames.items()}
+    query = parse(script, file=name, functions=_functions(functions), frames=shapes)
     options = plan_options(
         *(goal, plan, kinds, off, shed, engine, exact_of_kept),
         servers=servers,
         estimator=estimator,
         mesh=mesh,
     )
-    return ContinuousQuery(query, know(query, stats, capacity, engine), options)
+    given = {each: frame for each, (frame, _) in frames.items()}
+    return ContinuousQuery(query, know(query, stats, capacity, engine), options, given)
+
+
+def _frames(streams: object) -> dict[str, tuple[Any, FrameShape]]:
+    """DataFrames by the names of their streams, each with its columns."""
+    from penstock.engine.spark.frame_shape import frames_given, shape_of
+
+    return {name: (frame, shape_of(name, frame)) for name, frame in frames_given(streams).items()}
 
 
 def _script(text: object, file: object) -> tuple[str, str]:
@@ -189,6 +202,8 @@ class ContinuousQuery:
     query: Query
     known: Known
     options: PlanOptions = DEFAULT_OPTIONS
+    frames: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The DataFrames of its streams and tables, by the names that they were given by."""
 
     @cached_property
     def decision(self) -> Decision:
@@ -265,7 +280,7 @@ class ContinuousQuery:
         )
         refuse_infeasible(self.decision)
         query, options = self.followed(options, replan)
-        return start(query.plan, spark, options)
+        return start(query.plan, spark, options, frames=self.frames)
 
     def local(
         self,
@@ -366,7 +381,7 @@ class ContinuousQuery:
         )
         engine = as_engine(engine, BATCH_ENGINES)
         refuse_infeasible(self.decision)
-        check_start(self.query, options, engine)
+        check_start(self.query, options, engine, self.frames)
 
 
 def temporary_checkpoint() -> AbstractContextManager[str]:

@@ -14,13 +14,13 @@ import pytest
 
 from penstock.api import ContinuousQuery
 from penstock.cql import parse
-from penstock.cql.declare.options import FORMATS, OPTIONS
+from penstock.cql.declare.options import FORMATS, OPTIONS, READER
 from penstock.cql.expressions.functions import AGGREGATES, SIGNATURES
 from penstock.cql.expressions.types import TYPE_NAMES
 from penstock.duration import UNITS
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.sinks.sink import parquet
-from penstock.engine.sources.distributions import FORMS, check, draw, parse_values
+from penstock.engine.sources.made.distributions import FORMS, check, draw, parse_values
 from penstock.errors import SqlError
 from penstock.query import DataType, Field, Input, Query, Source
 from penstock.query.types import PLAIN_TYPES
@@ -119,7 +119,8 @@ def _rows(item: Input) -> list[Row]:
     "name",
     [
         *(option.name for option in OPTIONS.values()),
-        *(f"'{format_}'" for format_ in FORMATS),
+        *(f"'{format_}'" for format_ in FORMATS if format_ != "spark"),
+        f"'{READER}",
         *(f"{name.upper()}(" for name in (*SIGNATURES, *AGGREGATES)),
         *(f"{name}(" for name in DISTRIBUTIONS),
         *TYPE_NAMES,

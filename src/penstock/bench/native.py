@@ -63,7 +63,12 @@ def run_native(
     spark: SparkSession, workload: Workload, folder: Path, checkpoint: str
 ) -> Measurement:
     """Run Spark's own joins over all files, into its no-op sink."""
-    writer = native_join(spark, workload, folder).writeStream.format("noop")
+    return measured_join(native_join(spark, workload, folder), checkpoint)
+
+
+def measured_join(join: DataFrame, checkpoint: str) -> Measurement:
+    """Run a join of Spark's over all there is, into its no-op sink."""
+    writer = join.writeStream.format("noop")
     writer = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True)
     started = time.perf_counter()
     query = writer.start()
@@ -73,13 +78,19 @@ def run_native(
 
 
 def native_join(spark: SparkSession, workload: Workload, folder: Path) -> DataFrame:
+    """The workload's query over the files in a folder."""
+    streams = {a: marked(workload, a, parquet_stream(spark, workload, folder, a)) for a in ALIASES}
+    return join_of(workload, streams)
+
+
+def join_of(workload: Workload, streams: Mapping[str, DataFrame]) -> DataFrame:
     """The workload's query as two stream-stream joins; columns are named as `SELECT *` does.
 
     Two tuples of a result are at most a window apart, which is what the RANGE windows say. Spark
     refuses a second event-time column on one side of a join, so B's is computed anew after the
     first join: the values are the same, the mark is gone.
     """
-    a, b, c = (_stream(spark, workload, folder, alias) for alias in ALIASES)
+    a, b, c = (streams[alias] for alias in ALIASES)
     first, second = (f"{_name(left)} = {_name(right)}" for left, right in workload.equalities)
     near = {pair: _within(workload.window, *pair) for pair in ("AB", "AC", "BC")}
     pairs = a.join(b, F.expr(f"{first} AND {near['AB']}"))
@@ -103,11 +114,14 @@ def measured(progress: Sequence[Progress], seconds: float) -> Measurement:
     )
 
 
-def _stream(spark: SparkSession, workload: Workload, folder: Path, alias: str) -> DataFrame:
-    types = {"ts": "TIMESTAMP", "x": "DOUBLE"}
-    schema = ", ".join(f"{name} {types.get(name, 'BIGINT')}" for name in workload.columns)
-    reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-    rows = reader.parquet(str(folder / alias))
+def parquet_stream(spark: SparkSession, workload: Workload, folder: Path, alias: str) -> DataFrame:
+    """The files of a stream as Spark reads them, one in each batch."""
+    reader = spark.readStream.schema(workload.declared).option("maxFilesPerTrigger", 1)
+    return reader.parquet(str(folder / alias))
+
+
+def marked(workload: Workload, alias: str, rows: DataFrame) -> DataFrame:
+    """A stream for Spark's own joins: columns named after it, and a watermark."""
     named = rows.selectExpr(*(f"{name} AS {alias}_{name}" for name in workload.columns))
     return named.withWatermark(f"{alias}_ts", "0 seconds")
 

@@ -48,16 +48,25 @@ class Workload:
 
     def cql(self, folder: Path) -> str:
         """The query over the files in a folder, a file of each stream to a batch."""
-        types = {"ts": "TIMESTAMP", "x": "DOUBLE"}
-        columns = ", ".join(f"{name} {types.get(name, 'BIGINT')}" for name in self.columns)
         streams = [
-            f"CREATE STREAM {alias} ({columns}) WITH (format = 'parquet', "
+            f"CREATE STREAM {alias} ({self.declared}) WITH (format = 'parquet', "
             f"path = {quoted(folder / alias)}, timestamp = 'ts', max_files = 1);"
             for alias in ALIASES
         ]
+        return "\n".join([*streams, self.select])
+
+    @property
+    def declared(self) -> str:
+        """The columns of each stream with their types."""
+        types = {"ts": "TIMESTAMP", "x": "DOUBLE"}
+        return ", ".join(f"{name} {types.get(name, 'BIGINT')}" for name in self.columns)
+
+    @property
+    def select(self) -> str:
+        """The query without its declarations."""
         windows = ", ".join(f"{alias} [RANGE {self.window} SECONDS]" for alias in ALIASES)
         where = " AND ".join(f"{left} = {right}" for left, right in self.equalities)
-        return "\n".join([*streams, f"SELECT * FROM {windows} WHERE {where};"])
+        return f"SELECT * FROM {windows} WHERE {where};"
 
 
 JOIN3 = Workload("join3", ("k",), (("A.k", "B.k"), ("A.k", "C.k")), distinct=100_000)

@@ -66,6 +66,7 @@ def bench(
     drift        streams that change while a query runs: are plans changed in time?
     goals        plans for first:N and by:T beside the steady plan, on Spark
     shed         loads of 2, 3 and 5 times the capacity: does the shed query keep up?
+    sources      join3 over files and Kafka, read directly and through Spark's DataFrames
 
     Nothing else should run meanwhile. Progress goes to stderr.
     """
@@ -115,6 +116,8 @@ def _measure(wanted: BenchOptions, progress: Progress) -> _Found:
                 return _drift(wanted, folder, progress)
             case Benchmark.MESH:
                 return _mesh(wanted, folder, progress)
+            case Benchmark.SOURCES:
+                return _sources(wanted, folder, progress)
             case _:
                 return _joins(wanted, folder, progress)
 
@@ -192,6 +195,16 @@ def _mesh(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
     sizes = base if wanted.repeat is None else base.repeated(wanted.repeat)
     made = run_mesh(sizes, folder, progress)
     return _Found(made.document(), mesh_text(made))
+
+
+def _sources(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.sources.run import QUICK, Size, document, run_sources
+    from penstock.bench.sources.text import sources_text
+
+    base = QUICK if wanted.quick else Size()
+    seconds, repeat = wanted.seconds or base.seconds, wanted.repeat or base.repeat
+    made = document(run_sources(replace(base, seconds=seconds, repeat=repeat), folder, progress))
+    return _Found(made, sources_text(made))
 
 
 def _drift(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:

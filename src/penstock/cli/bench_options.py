@@ -29,6 +29,7 @@ class Benchmark(StrEnum):
     DRIFT = "drift"
     GOALS = "goals"
     SHED = "shed"
+    SOURCES = "sources"
 
 
 # Benchmarks that make up their data themselves.

@@ -10,26 +10,34 @@ from penstock.cql.declare.registration import by_name
 from penstock.cql.reading.cursor import is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
 from penstock.cql.reading.hiding import without_likely_secrets, without_secrets
+from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
-from penstock.errors import SqlError
+from penstock.errors import SqlError, UsageError
+from penstock.query.frame import FrameShape
 from penstock.query.function import Function
 from penstock.query.query import Query
 from penstock.query.source import Source
 
 
-def parse(text: str, file: str = "query", functions: Iterable[Function] = ()) -> Query:
+def parse(
+    text: str,
+    file: str = "query",
+    functions: Iterable[Function] = (),
+    frames: Mapping[str, FrameShape] | None = None,
+) -> Query:
     """The query that a script asks; SqlError, with the place in the text, where it asks none.
 
-    It may call the given functions by their names.
+    It may call the given functions by their names; `frames` are the DataFrames of its streams and
+    tables.
     """
     callable_ = by_name(functions)
     statements = _statements(_tokens(text, file))
     # Tokens have the secrets, and sources get them from there; the text that is kept has none.
     script = Text(without_secrets(text, statements), file)
     try:
-        return _parse(script, statements, callable_)
+        return _parse(script, statements, callable_, frames or {})
     except RecursionError:
         pass
     # Only now, because the stack is still full where the exception is caught.
@@ -59,9 +67,13 @@ def _deepest(statements: Sequence[Sequence[Token]]) -> Span:
 
 
 def _parse(
-    script: Text, statements: Sequence[Sequence[Token]], functions: Mapping[str, Function]
+    script: Text,
+    statements: Sequence[Sequence[Token]],
+    functions: Mapping[str, Function],
+    frames: Mapping[str, FrameShape],
 ) -> Query:
-    sources = _sources(script, [each for each in statements if is_word(each[0], "CREATE")])
+    creates = [each for each in statements if is_word(each[0], "CREATE")]
+    sources = _sources(script, creates, frames)
     selects = [each for each in statements if not is_word(each[0], "CREATE")]
     for tokens in selects:
         refuse_clauses(script, tokens, functions)
@@ -88,16 +100,31 @@ def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
     return [statement for statement in statements if statement]
 
 
-def _sources(script: Text, statements: Sequence[Sequence[Token]]) -> dict[str, Source]:
+def _sources(
+    script: Text, statements: Sequence[Sequence[Token]], frames: Mapping[str, FrameShape]
+) -> dict[str, Source]:
     sources: dict[str, Source] = {}
+    shapes = {name.lower(): frame for name, frame in frames.items()}
     for tokens in statements:
-        source = parse_declaration(script, tokens)
+        source = parse_declaration(script, tokens, shapes)
         if source.name.lower() in sources:
             place = source.places["name"]
             message = f"{source.name} is declared twice"
             raise script.error((place.start, place.end), message, "rename one of them")
         sources[source.name.lower()] = source
+    for name in frames:
+        if name.lower() not in sources:
+            _refuse_frame(name, [source.name for source in sources.values()])
     return sources
+
+
+def _refuse_frame(name: str, declared: Sequence[str]) -> None:
+    """Refuse a DataFrame that no statement is about."""
+    otherwise = f"add CREATE STREAM {name} WITH (format = 'dataframe', timestamp = '…')"
+    hint = nearest(name, declared, otherwise)
+    raise UsageError(
+        f"a DataFrame was given for {name}, which the script does not declare", hint=hint
+    )
 
 
 def _check_is_select(script: Text, token: Token) -> None:

@@ -14,12 +14,12 @@ from penstock.engine.run.handle import Handle, has_ended, head_of, within_itself
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
-from penstock.engine.sources.feed import Feed
+from penstock.engine.sources.feed import Feed, refuse_sources_of_spark
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import Packet, pack_fact, unpack_facts
 from penstock.engine.wire.tags import META
-from penstock.errors import SinkError, SourceError
+from penstock.errors import SinkError
 from penstock.plan.plan import Plan
 
 
@@ -38,13 +38,7 @@ def in_process(slices: Iterable[Packet]) -> Runner:
 def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     """A plan ready to run in this process."""
     query, sink, partitions = plan.query, options.sink, options.partitions
-    strange = next((s for s in query.sources.values() if s.format == "rate"), None)
-    if strange is not None:
-        raise SourceError(
-            f"stream {strange.name} is Spark's own rate source",
-            place=strange.places.get("format"),
-            hint="run it with --engine spark, or use format='synthetic'",
-        )
+    refuse_sources_of_spark(query.sources.values())
     if sink.kind == "foreach_batch":
         raise SinkError("a foreach_batch sink gets Spark DataFrames", hint="start it on Spark")
     held = Checkpoint(

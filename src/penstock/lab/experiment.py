@@ -27,7 +27,7 @@ from penstock.engine.sinks.publish import (
     writer_to,
 )
 from penstock.engine.sinks.sink import PartWriter, Sink
-from penstock.engine.sources.feed import Feed
+from penstock.engine.sources.feed import Feed, refuse_sources_of_spark
 from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
@@ -104,6 +104,7 @@ def read_all(
 ) -> Mapping[str, pa.Table]:
     """The tuples of each input, late ones dropped, with the columns that the query reads and those
     that are wanted `also`."""
+    refuse_sources_of_spark(query.sources.values())
     layout = Layout(query)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         store = Store(Place.of(folder))

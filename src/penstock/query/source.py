@@ -10,10 +10,12 @@ from penstock.errors import Caret
 from penstock.query.secret import Secret
 from penstock.query.types import DataType
 
-Format = Literal["csv", "json", "parquet", "rate", "synthetic", "kafka"]
+Format = Literal["csv", "json", "parquet", "rate", "synthetic", "kafka", "dataframe", "spark"]
 Unit = Literal["us", "ms", "s"]
 Columns = Literal["all", "fill"]
 FILE_FORMATS = ("csv", "json", "parquet")
+FRAME_FORMATS = ("rate", "dataframe", "spark")
+"""The formats whose rows come through Spark."""
 RECORD_COLUMNS = {
     "kafka_timestamp": DataType.TIMESTAMP,
     "kafka_key": DataType.STRING,
@@ -24,6 +26,7 @@ RECORD_COLUMNS = {
 """Columns of a stream from Kafka that are not in the values of records, if they are declared."""
 SCHEMA_TEXT = "schema text"
 """The option that holds what is in the file of the option `schema`."""
+CAST_IT = "cast it in the DataFrame, or leave it out of the query"
 KEEP = "keep:"
 """`malformed = 'keep:PATH'` begins so."""
 
@@ -94,6 +97,15 @@ class Source:
     client: tuple[tuple[str, str | Secret], ...] = ()
     """Settings that are passed on to Kafka's client, by its names for them."""
 
+    reader: str | None = None
+    """The format of Spark's own reader, where `format = 'spark:…'` names one."""
+
+    reader_options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """The options that this reader gets as they are written; some may be secrets."""
+
+    unheld: tuple[tuple[str, str], ...] = ()
+    """Columns of a DataFrame that no query can read, with their types as Spark writes them."""
+
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""
 
@@ -112,6 +124,18 @@ class Source:
         """The declared column of that name (case as declared), if any."""
         return next((f for f in self.fields if f.name == name), None)
 
+    def unheld_fault(self, name: str) -> str | None:
+        """The fault of a column, in any case, that is there but cannot be read; None of others."""
+        for column, type_ in self.unheld:
+            if column.lower() == name.lower():
+                return f"column {column} of {self.name} is {type_}, which queries cannot read"
+        return None
+
+    @property
+    def is_of_spark(self) -> bool:
+        """Whether its rows come through Spark."""
+        return self.format in FRAME_FORMATS
+
     @property
     def drops_malformed(self) -> bool:
         return self.malformed != "fail"
@@ -122,9 +146,14 @@ class Source:
         return self.malformed.removeprefix(KEEP) if self.malformed.startswith(KEEP) else None
 
     @property
+    def whole_fields(self) -> tuple[Field, ...]:
+        """The columns that are declared; others are parts of these."""
+        return tuple(field for field in self.fields if not field.path)
+
+    @property
     def value_fields(self) -> tuple[Field, ...]:
         """The columns that are in the values of records."""
-        return tuple(f for f in self.fields if f.name not in RECORD_COLUMNS and not f.path)
+        return tuple(field for field in self.whole_fields if field.name not in RECORD_COLUMNS)
 
     def option(self, name: str) -> str | int | float | bool | None:
         """A format's own option, or None."""

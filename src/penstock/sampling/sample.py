@@ -61,11 +61,11 @@ class Sample:
 
 
 def take_samples(query: Query, rows: int, progress: Progress) -> dict[str, Sample]:
-    """A sample of each source, by its name; Spark's own rate source cannot be sampled."""
+    """A sample of each source, by its name; what comes through Spark cannot be sampled."""
     return {
         source.name: _take(source, _columns_read(query, source), rows, progress)
         for source in query.sources.values()
-        if source.format != "rate"
+        if not source.is_of_spark
     }
 
 

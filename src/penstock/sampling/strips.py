@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from penstock.duration import MICROS
 from penstock.engine.places.place import Place
 from penstock.engine.sources.files import FileInfo, list_files
+from penstock.engine.sources.made.synthetic import Synthetic
 from penstock.engine.sources.slices import Slice
-from penstock.engine.sources.synthetic import Synthetic
 from penstock.query import Source
 
 STRIPS = 8

@@ -18,7 +18,7 @@ import pytest
 from penstock.cql import parse
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.evaluate import evaluate
-from penstock.engine.sources.distributions import default_for, draw
+from penstock.engine.sources.made.distributions import default_for, draw
 from penstock.errors import EvaluationError
 from penstock.query import (
     Apply,

@@ -20,7 +20,6 @@ TEXTS = {
     "slice": SLICE,
     "tick": TICK,
     "tally": TALLY,
-    "rows:bid": Tag("rows", "bid"),
     "new:A": Tag("new", "A"),
     "new:(A B)": Tag("new", "(A B)"),
     "ring:A": Tag("ring", "A"),

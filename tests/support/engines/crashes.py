@@ -25,7 +25,7 @@ from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
 from penstock.engine.sinks import publish, sink
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter
 from penstock.engine.sinks.sink import Sink
-from penstock.engine.sources import feed
+from penstock.engine.sources import feed, spool
 from penstock.engine.sources.kafka import records, topic_log
 from penstock.engine.state import manifest, store
 from penstock.errors import CheckpointError
@@ -111,7 +111,7 @@ def survived(run: Run, point: str, calls: Sequence[int], *, in_drain: bool = Fal
 def perform(run: Run) -> None:
     """Run over all there is and drain; nothing is left to do on a closed checkpoint."""
     if run.crash is not None:
-        _arm_later(run.crash) if run.crash.in_drain else _arm(run.crash)
+        _arm_later(run.crash) if run.crash.in_drain else arm(run.crash)
     options = RunOptions(
         sink=Sink.named(run.sink),
         checkpoint=run.checkpoint,
@@ -138,14 +138,16 @@ def _arm_later(crash: Crash) -> None:
     drain = pipeline.Pipeline.drain
 
     def armed(*arguments: Any) -> None:
-        _arm(crash)
+        arm(crash)
         drain(*arguments)
 
     pipeline.Pipeline.drain = armed  # type: ignore[method-assign, assignment]
 
 
-def _arm(crash: Crash) -> None:
-    wrap, owner, name = (POINTS | TOPIC_POINTS | SINK_POINTS | TRAINING_POINTS)[crash.point]
+def arm(crash: Crash) -> None:
+    """Have this process die at a point."""
+    points = POINTS | TOPIC_POINTS | SINK_POINTS | TRAINING_POINTS | SPOOL_POINTS
+    wrap, owner, name = points[crash.point]
     calls = count()
     function = getattr(owner, name)
     deadly = wrap(function)
@@ -265,6 +267,12 @@ SINK_POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "after the tail is read": (_after, TopicWriter, "_is_found"),
 }
 """Points of runs that write to Kafka."""
+SPOOL_POINTS: dict[str, tuple[Wrap, Any, str]] = {
+    "before the spool's list": (_before, spool.Spool, "enter"),
+    "after the spool's list": (_after, spool.Spool, "enter"),
+    "before the spool is swept": (_before, spool.Spool, "sweep"),
+}
+"""Points of runs that read DataFrames."""
 TRAINING_POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "before training": (_before, reservoir.Reservoir, "training"),
     "after training": (_after, reservoir.Reservoir, "training"),

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from penstock.adapt.shedding.arrival_pace import Arrived, arrival_pace
 from penstock.engine.reports.report import Report
-from penstock.engine.sources.synthetic import Synthetic
+from penstock.engine.sources.made.synthetic import Synthetic
 from penstock.query import Query
 
 _RECENT = 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from penstock.cql.declare.avro_file import with_schema
+from penstock.cql.declare.frame_columns import with_frame
 from penstock.cql.declare.options import (
     COLUMNS,
     FORMAT,
@@ -14,6 +15,7 @@ from penstock.cql.declare.options import (
     MALFORMED,
     PATH,
     RATE,
+    READER,
     TIMESTAMP,
     UNIT,
     Setting,
@@ -27,6 +29,7 @@ from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import Token, token_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.text import Span, Text
+from penstock.query.frame import FrameShape
 from penstock.query.source import FILE_FORMATS, Field, Format, Source
 from penstock.query.types import DataType
 
@@ -34,11 +37,14 @@ _OWN_DEFAULTS: Mapping[str, Mapping[str, Value]] = {
     "csv": {"header": True, "delimiter": ",", "null": ""},
     "synthetic": {"arrivals": "constant"},
 }
+_TABLE_FORMATS = (*FILE_FORMATS, "dataframe", "spark")
 _SHAPE = "write it CREATE STREAM name (column TYPE, …) WITH (format = 'csv', …)"
 
 
-def parse_declaration(text: Text, tokens: Sequence[Token]) -> Source:
-    """The stream or table that a CREATE statement declares."""
+def parse_declaration(
+    text: Text, tokens: Sequence[Token], frames: Mapping[str, FrameShape]
+) -> Source:
+    """The stream or table that a CREATE statement declares; `frames` by names in lower case."""
     end = tokens[-1].end + 1
     cursor = Cursor(text, tokens, (end, end + 1))
     cursor.take()
@@ -49,7 +55,11 @@ def parse_declaration(text: Text, tokens: Sequence[Token]) -> Source:
     check_name(text, token_span(name), name.text)
     fields = _take_fields(cursor) if cursor.take_word("(") else ()
     settings = _take_with(cursor)
-    return _source(text, name, fields, settings, is_table)
+    source = _source(text, name, fields, settings, is_table)
+    source = with_frame(source, frames.get(source.name.lower()))
+    check_needs(source)
+    source = with_schema(source)
+    return source if is_table else with_event_time(text, source, settings)
 
 
 def _take_with(cursor: Cursor) -> dict[str, Setting]:
@@ -92,34 +102,35 @@ def _source(
 ) -> Source:
     given = Settings(text, settings)
     format_ = _format(given, token_span(name), is_table)
-    given.check(format_, is_table)
+    ours = given.ours(format_)
+    ours.check(format_, is_table)
     places = {key: text.place(setting.span) for key, setting in settings.items()}
-    source = Source(
+    return Source(
         name.text,
         fields or (RATE_FIELDS if format_ == "rate" else ()),
         format_,
         is_table=is_table,
-        path=given.get(PATH, None),
-        timestamp=given.get(TIMESTAMP, None),
-        unit=given.get(UNIT, None),
-        lateness=given.get(LATENESS, Source.lateness),
-        idle=given.get(IDLE, None),
-        rate=given.get(RATE, None),
-        malformed=given.get(MALFORMED, Source.malformed),
-        columns=given.get(COLUMNS, Source.columns),
-        options=tuple({**_OWN_DEFAULTS.get(format_, {}), **given.own()}.items()),
-        client=tuple(sorted(given.passed_on().items())),
+        path=ours.get(PATH, None),
+        timestamp=ours.get(TIMESTAMP, None),
+        unit=ours.get(UNIT, None),
+        lateness=ours.get(LATENESS, Source.lateness),
+        idle=ours.get(IDLE, None),
+        rate=ours.get(RATE, None),
+        malformed=ours.get(MALFORMED, Source.malformed),
+        columns=ours.get(COLUMNS, Source.columns),
+        options=tuple({**_OWN_DEFAULTS.get(format_, {}), **ours.own()}.items()),
+        client=tuple(sorted(ours.passed_on().items())),
+        reader=str(settings["format"].value)[len(READER) :] if format_ == "spark" else None,
+        reader_options=given.without(ours),
         places={"name": text.place(token_span(name)), **places},
     )
-    check_needs(source)
-    source = with_schema(source)
-    return source if is_table else with_event_time(text, source, settings)
 
 
 def _format(given: Settings, name: Span, is_table: bool) -> Format:
     text = given.text
-    known = FILE_FORMATS if is_table else FORMATS
-    hint = "add format = " + " or ".join(f"'{format_}'" for format_ in known)
+    known = _TABLE_FORMATS if is_table else FORMATS
+    written = [f"{READER}…" if each == "spark" else each for each in known]
+    hint = "add format = " + " or ".join(f"'{each}'" for each in written)
     format_ = given.get(FORMAT, None)
     if format_ is None:
         raise text.error(

@@ -20,7 +20,9 @@ from penstock.duration import Duration
 from penstock.query.secret import Secret
 from penstock.query.source import FILE_FORMATS, KEEP, Columns, Format, Unit
 
-FORMATS: tuple[str, ...] = get_args(Format)
+FORMATS: tuple[Format, ...] = get_args(Format)
+READER = "spark:"
+"""`format = 'spark:delta'` begins so."""
 Value = str | int | float | bool
 Read = TypeVar("Read", covariant=True)
 Choice = TypeVar("Choice", bound=str)
@@ -35,7 +37,7 @@ class Setting:
     value: Value
     span: Span
     name: str
-    """That of the option, which may be Spark's."""
+    """That of the option as we know it, which may be Spark's; of its readers' as it is written."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,14 @@ def take_settings(cursor: Cursor) -> dict[str, Setting]:
     """The options of `WITH (key = value, …)`, by our names for them in lower case."""
     settings: dict[str, Setting] = {}
     cursor.expect("(", "write it WITH (format = 'csv', …)")
+    is_reader = _names_reader(cursor)
     more = True
     while more:
         key = _take_key(cursor)
-        span, option = token_span(key), _option(cursor.text, key.text, token_span(key))
+        span, option = (
+            token_span(key),
+            _option(cursor.text, key.text, token_span(key), is_reader=is_reader),
+        )
         known = settings.get(option.means or option.name)
         if known is not None:
             is_same, other = known.name == option.name, known.name
@@ -71,6 +77,16 @@ def take_settings(cursor: Cursor) -> dict[str, Setting]:
         settings[option.means or option.name] = _take_setting(cursor, span, option.name)
         more = cursor.takes_another("options are separated by commas")
     return settings
+
+
+def _names_reader(cursor: Cursor) -> bool:
+    """Whether the options of a statement are for a reader of Spark's, which may have any."""
+    words = cursor.rest
+    return any(
+        key.text.lower() == "format" and value.text.lower().startswith(READER)
+        for key, sign, value in zip(words, words[1:], words[2:], strict=False)
+        if sign.text == "="
+    )
 
 
 def _take_key(cursor: Cursor) -> Token:
@@ -85,11 +101,13 @@ def _take_key(cursor: Cursor) -> Token:
     return key
 
 
-def _option(text: Text, written: str, span: Span) -> Option[Value | Secret]:
+def _option(text: Text, written: str, span: Span, *, is_reader: bool) -> Option[Value | Secret]:
     """The option of that name, in any case, or an error."""
     name = written.lower()
     if name in OPTIONS:
         return OPTIONS[name]
+    if is_reader:
+        return Option(written, _anything, "'value'", ("spark",), for_tables=True)
     is_passed_on = name.startswith(PREFIX) and name != PREFIX
     instead = kafka_settings.refused(name) if is_passed_on else UNHELD.get(name)
     if instead is not None:
@@ -110,7 +128,10 @@ class Settings:
     def check(self, format_: str, is_table: bool) -> None:
         """Refuse the first option that the format does not know, or that has no such value."""
         for setting in self.written.values():
-            name, option = setting.name, _option(self.text, setting.name, setting.key)
+            name, option = (
+                setting.name,
+                _option(self.text, setting.name, setting.key, is_reader=False),
+            )
             if is_table and not option.for_tables:
                 hint = "leave it out; only streams have it"
                 raise self.text.error(setting.key, f"a table has no option {name}", hint)
@@ -149,6 +170,18 @@ class Settings:
             if name.startswith(PREFIX)
         }
 
+    def ours(self, format_: str) -> Settings:
+        """The options that are the language's; all others are for the reader, if there is one."""
+        if format_ != "spark":
+            return self
+        known = {name for name, option in OPTIONS.items() if format_ in option.formats}
+        return Settings(self.text, {n: each for n, each in self.written.items() if n in known})
+
+    def without(self, ours: Settings) -> tuple[tuple[str, str], ...]:
+        """The other options as Spark's reader gets them."""
+        others = [each for name, each in self.written.items() if name not in ours.written]
+        return tuple((each.name, _as_spark_writes(each.value)) for each in others)
+
 
 def _take_setting(cursor: Cursor, key: Span, name: str) -> Setting:
     start = cursor.span[0]
@@ -165,6 +198,10 @@ def _take_setting(cursor: Cursor, key: Span, name: str) -> Setting:
         hint = "a value is a number, TRUE, FALSE, or text in single quotes"
         raise cursor.expected("the option's value", hint)
     return Setting(key, value, (start, cursor.taken_to), name)
+
+
+def _anything(value: Value) -> Value:
+    return value
 
 
 def _text(value: Value) -> str:
@@ -187,6 +224,22 @@ def _one_of(*choices: Choice) -> Callable[[Value], Choice]:
         raise ValueError(f"{', '.join(quoted[:-1])} or {quoted[-1]}", hint)
 
     return read
+
+
+def _format(value: Value) -> Format:
+    text = str(value)
+    if text.lower().startswith(READER) and text[len(READER) :].strip():
+        return "spark"
+    try:
+        return _one_of(*(each for each in FORMATS if each != "spark"))(value)
+    except ValueError as error:
+        listed, hint = error.args
+        needed = f"{listed.replace(' or ', ', ')} or '{READER}…'"
+        raise ValueError(needed, hint or f"write '{READER}delta' for a reader of Spark's") from None
+
+
+def _as_spark_writes(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _malformed(value: Value) -> str:
@@ -252,8 +305,9 @@ def _timezone(value: Value) -> str:
 _CSV = ("csv",)
 _MADE = ("synthetic",)
 _KAFKA = ("kafka",)
+_FRAMES = ("dataframe", "spark")
 
-FORMAT: Option[Format] = Option("format", _one_of(*get_args(Format)), "'csv'", for_tables=True)
+FORMAT: Option[Format] = Option("format", _format, "'csv'", for_tables=True)
 PATH = Option("path", _text, "'data/bids'", FILE_FORMATS, for_tables=True)
 TIMESTAMP = Option("timestamp", _text, "'ts'")
 UNIT: Option[Unit] = Option("unit", _one_of("us", "ms", "s"), "'ms'")
@@ -261,7 +315,7 @@ LATENESS = Option("lateness", _duration(0), "'5 seconds'")
 IDLE = Option("idle", _duration(1), "'30 seconds'")
 RATE = Option("rate", _rate, "1000")
 MALFORMED = Option(
-    "malformed", _malformed, "'keep:bad.jsonl'", (*FILE_FORMATS, *_KAFKA), for_tables=True
+    "malformed", _malformed, "'keep:bad.jsonl'", (*FILE_FORMATS, *_KAFKA, *_FRAMES), for_tables=True
 )
 COLUMNS: Option[Columns] = Option(
     "columns", _one_of("all", "fill"), "'fill'", FILE_FORMATS, for_tables=True

@@ -22,7 +22,10 @@ _OF_VALUES = {"delimiter": "csv", "null": "csv", "schema": "avro"}
 def check_needs(source: Source) -> None:
     """Nothing, if the source has what its format needs."""
     if not source.fields:
-        raise _lacks(source, "columns", f"write {source.name} (column TYPE, …)")
+        hint = f"write {source.name} (column TYPE, …)"
+        if source.format == "dataframe":
+            hint = f'give its DataFrame, ps.sql(…, streams={{"{source.name}": frame}}), or {hint}'
+        raise _lacks(source, "columns", hint)
     if source.format in FILE_FORMATS and source.path is None:
         raise _lacks(source, "path", "add path = 'a file or directory'")
     if source.format == "rate" and source.fields != RATE_FIELDS:
@@ -86,6 +89,9 @@ def _timestamp(source: Source) -> Field:
     field = next((f for f in source.fields if f.name.lower() == name.lower()), None)
     if field is None:
         hint = nearest(name, names, listed("columns", names))
+        fault = source.unheld_fault(name)
+        if fault is not None:
+            raise _at(source, "timestamp", fault, "cast it to TIMESTAMP in the DataFrame")
         raise _at(source, "timestamp", f"{source.name} has no column {name}", hint)
     if field.type is DataType.TIMESTAMP_NTZ:
         message = f"the timestamp {field.name} has no zone, so that it is not known when it was"

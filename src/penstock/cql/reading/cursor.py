@@ -26,6 +26,11 @@ class Cursor:
         return self._tokens[self._index] if self._index < len(self._tokens) else None
 
     @property
+    def rest(self) -> Sequence[Token]:
+        """The tokens that are not taken yet."""
+        return self._tokens[self._index :]
+
+    @property
     def span(self) -> Span:
         """Where the next token stands."""
         return token_span(self.next) if self.next else self._end

@@ -14,6 +14,7 @@ from penstock.cql.reading.text import Span, Text
 from penstock.query.expression import Column
 from penstock.query.function import Function
 from penstock.query.query import Input
+from penstock.query.source import CAST_IT
 
 # Formats whose columns have nothing inside.
 _FLAT = ("csv", "rate", "synthetic")
@@ -101,9 +102,18 @@ class Scope:
     def star(self, node: exp.Expr) -> tuple[Column, ...]:
         """The columns that `*` or `alias.*` stands for."""
         table = node.args.get("table")
-        return tuple(_columns((self.input(table),) if table else self.inputs))
+        inputs = (self.input(table),) if table else self.inputs
+        for source in (item.source for item in inputs):
+            for name, _ in source.unheld:
+                fault = source.unheld_fault(name) or ""
+                raise self.text.error(node_span(node), fault, CAST_IT)
+        return tuple(_columns(inputs))
 
     def _unknown(self, node: exp.Expr, inputs: tuple[Input, ...]) -> Exception:
+        for item in inputs:
+            fault = item.source.unheld_fault(node.name)
+            if fault is not None:
+                return self.text.error(node_span(node), fault, CAST_IT)
         names = list(dict.fromkeys(column.name for column in _columns(inputs)))
         owner = inputs[0].alias if len(inputs) == 1 else "none of the inputs"
         verb = f"{owner} has no column" if len(inputs) == 1 else f"{owner} has a column"

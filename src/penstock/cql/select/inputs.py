@@ -13,7 +13,7 @@ from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.cql.select.windows import Bracket
 from penstock.query.query import Input
-from penstock.query.source import Source
+from penstock.query.source import CAST_IT, Source
 from penstock.query.window import RowsWindow, Window
 
 _JOIN_PARTS = {"this", "on", "kind"}
@@ -124,7 +124,9 @@ def _window(text: Text, source: Source, bracket: Bracket) -> Window:
     for name, span in zip(names, bracket.partition_by, strict=True):
         if name.lower() not in declared:
             hint = nearest(name, declared.values(), listed("columns", declared.values()))
-            raise text.error(span, f"{source.name} has no column {name}", hint)
+            fault = source.unheld_fault(name)
+            message = fault or f"{source.name} has no column {name}"
+            raise text.error(span, message, CAST_IT if fault else hint)
         type_ = next(field.type for field in source.fields if field.name == declared[name.lower()])
         if type_.is_nested or not type_.is_held:
             message = f"a window cannot be partitioned by {name}, which is {type_}"

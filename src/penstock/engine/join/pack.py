@@ -31,7 +31,7 @@ from penstock.engine.rows.layout import Layout, partition_by
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import drawn
 from penstock.engine.sinks.malformed_rows import stage_kept
-from penstock.engine.sources.read_slice import Arrivals, read_packet, read_slice
+from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.frontier import Reading
 from penstock.engine.wire.exchange import hash_values
@@ -84,9 +84,6 @@ class Packing:
             match packet.tag:
                 case Tag("slice"):
                     yield from self._pack_slice(Slice.of(packet), meter)
-                case Tag("rows", str(name)):
-                    for block in read_packet(self._source(name), packet):
-                        yield from self._pack_block(name, block, meter)
                 case _:
                     yield packet
                     yield from self._tell_view(packet)
@@ -97,11 +94,12 @@ class Packing:
     def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source
         columns, hints = self._columns(name), self._hints(name)
-        for number, block in enumerate(read_slice(self._source(name), columns, piece, hints)):
+        arrivals = read_slice(self._source(name), columns, piece, hints, self.root)
+        for number, block in enumerate(arrivals):
             if block.kept:
                 assert self.root is not None, "there is a checkpoint where rows are kept"
                 staged = stage_kept(self.root, block.kept)
-                yield pack_fact(0, KeptRows(name, (piece.number, number), staged))
+                yield pack_fact(0, KeptRows(name, (piece.place, number), staged))
             if block.unreadable is not None:
                 yield pack_fact(0, UnreadableFile(name, block.unreadable))
             yield from self._pack_block(name, block, meter)

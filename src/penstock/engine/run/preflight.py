@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import closing
 
 from penstock.engine.places.place import Place
@@ -9,7 +10,11 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import check_sink, is_unpublished, publish_once, staging_of
 from penstock.engine.sinks.sink import Sink
-from penstock.engine.sources.feed import refuse_endless
+from penstock.engine.sources.feed import (
+    refuse_endless,
+    refuse_missing_frames,
+    refuse_sources_of_spark,
+)
 from penstock.engine.sources.files import absolute, list_files
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, is_claimed
@@ -22,8 +27,16 @@ from penstock.query import Query
 from penstock.query.source import FILE_FORMATS
 
 
-def check_start(query: Query, options: RunOptions, engine: BatchEngine) -> None:
-    """Refuse a run that may not start, by what can be seen without starting it."""
+def check_start(
+    query: Query, options: RunOptions, engine: BatchEngine, frames: Collection[str] = ()
+) -> None:
+    """Refuse a run that may not start, by what can be seen without starting it.
+
+    `frames` are the streams and tables whose DataFrames were given.
+    """
+    if engine == "local":
+        refuse_sources_of_spark(query.sources.values())
+    refuse_missing_frames(query.sources.values(), frames)
     found, store = None, Store(Place.of(options.checkpoint))
     check_folder(store)
     if is_claimed(store):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,8 @@ from penstock.duration import MICROS
 from penstock.engine.places.file_names import as_file_name
 from penstock.engine.places.place import Place
 from penstock.engine.sources.files import FileInfo, absolute, list_files
+from penstock.engine.sources.made.synthetic import Synthetic
 from penstock.engine.sources.slices import Slice
-from penstock.engine.sources.synthetic import Synthetic
 from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError, SourceError
 from penstock.query.source import FILE_FORMATS, Source
@@ -151,7 +151,7 @@ class Feed:
         made = [s for s in self._sources.values() if s.format == "synthetic"]
         self._made = {source.name: Synthetic.of(source) for source in made}
         self._pace = Pace.of(store) if made else None
-        self._is_frozen = False
+        self._is_frozen = self._is_at_once = False
         self._opened = time.time()
         self._look_seconds = 0.0
 
@@ -159,14 +159,14 @@ class Feed:
         """Before anything."""
         return dict.fromkeys([*self._logs, *self._topics, *self._made], 0)
 
-    def freeze(self) -> None:
-        """From now on offer only what is there now, and all of it."""
+    def freeze(self, *, at_once: bool = False) -> None:
+        """From now on offer only what is there now, and all of it; in one batch if `at_once`."""
         refuse_endless(self._sources.values())
         for log in self._logs.values():
             log.find()
         for topic in self._topics.values():
             topic.freeze()
-        self._is_frozen = True
+        self._is_frozen, self._is_at_once = True, at_once
 
     def serve(self, number: int, done: Offsets, *, is_due: bool = False) -> Serving | None:
         """The slices that batch `number` reads after `done`; None if there is nothing new, unless
@@ -179,7 +179,7 @@ class Feed:
         if self._store.exists(name):
             end: Offsets = json.loads(bytes(self._store.read(name)))
         else:
-            end = self.next(done or self.start())
+            end = self._end_after(done or self.start())
             if end == (done or self.start()) and not is_due:
                 return None
             self._store.publish(name, json.dumps(end).encode())
@@ -189,6 +189,13 @@ class Feed:
         """Tell those who want to know that a batch which read up to `done` is final."""
         for name, topic in self._topics.items():
             topic.passed(done.get(name, 0))
+
+    def _end_after(self, done: Offsets) -> Offsets:
+        """Where the batch after `done` ends."""
+        end = self.next(done)
+        while self._is_at_once and (after := self.next(end)) != end:
+            end = after
+        return end
 
     def everything(self) -> Offsets:
         """Where all that is there ends, once frozen."""
@@ -295,6 +302,32 @@ def refuse_endless(sources: Iterable[Source]) -> None:
                 f"stream {source.name} has no end, so there is no reading all of it",
                 place=source.places.get("format"),
                 hint=f"run it with --trigger{'' if is_rate else ', or give it rows or a duration'}",
+            )
+
+
+def refuse_sources_of_spark(sources: Iterable[Source]) -> None:
+    """Refuse streams and tables that only Spark can read."""
+    for source in (each for each in sources if each.is_of_spark):
+        kind = "table" if source.is_table else "stream"
+        what = {"rate": "Spark's own rate source", "dataframe": "a DataFrame of Spark's"}
+        instead = ", or use format='synthetic'" if source.format == "rate" else ""
+        raise SourceError(
+            f"{kind} {source.name} is {what.get(source.format, 'read by Spark')}",
+            place=source.places.get("format"),
+            hint=f"run it with --engine spark{instead}",
+        )
+
+
+def refuse_missing_frames(sources: Iterable[Source], given: Collection[str]) -> None:
+    """Refuse streams and tables that are DataFrames which nobody has given."""
+    names = {name.lower() for name in given}
+    for source in sources:
+        if source.format == "dataframe" and source.name.lower() not in names:
+            kind = "table" if source.is_table else "stream"
+            raise SourceError(
+                f"{kind} {source.name} is a DataFrame, and none was given",
+                place=source.places.get("format"),
+                hint=f'give it in a program: ps.sql(…, streams={{"{source.name}": frame}})',
             )
 
 

@@ -98,14 +98,17 @@ def _misfit(ask: Ask, field: Field, name: str, schema: pa.Schema) -> FileFault |
 def _parse(ask: Ask, batch: pa.RecordBatch, actual: Mapping[str, str], first: int) -> Parsed:
     faults: dict[int, str] = {}
     found = {
-        field.name: _fitted(field, batch.column(actual[field.name]), faults, ask.source.timezone)
+        field.name: fitted(field, batch.column(actual[field.name]), faults, ask.source.timezone)
         for field in ask.fields
         if field.name in actual
     }
-    return Parsed(filled(ask.fields, found, len(batch)), faults, partial(_locate, batch, first))
+    return Parsed(filled(ask.fields, found, len(batch)), faults, partial(locate, batch, first))
 
 
-def _fitted(field: Field, column: pa.Array, faults: dict[int, str], zone: str | None) -> pa.Array:
+def fitted(
+    field: Field, column: pa.Array, faults: dict[int, str], zone: str | None = None
+) -> pa.Array:
+    """A column in the type of its field; rows that do not fit are added to the faults."""
     is_wall = zone is not None and pa.types.is_timestamp(column.type) and column.type.tz is None
     if zone is not None and is_wall and field.type is DataType.TIMESTAMP:
         column = in_zone(column, zone)
@@ -214,7 +217,7 @@ def _is_nested_readable(found: pa.DataType, type_: DataType) -> bool:
     )
 
 
-def _locate(batch: pa.RecordBatch, first: int, rows: Collection[int]) -> Mapping[int, Located]:
+def locate(batch: pa.RecordBatch, first: int, rows: Collection[int]) -> Mapping[int, Located]:
     """Rows by their number, from 1, with the values of the columns that were read."""
     found = {}
     for row in rows:

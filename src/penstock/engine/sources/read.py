@@ -20,7 +20,7 @@ from penstock.engine.sources.member_rows import asked_whole, with_members
 from penstock.engine.sources.parquet_rows import BLOCK_ROWS, parquet_rows
 from penstock.engine.sources.parsed import SKIP_FILES, Ask, FileFault, Located, Parsed
 from penstock.errors import SourceError
-from penstock.query.source import Source
+from penstock.query.source import FILE_FORMATS, Source
 
 MICROS_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
 
@@ -170,7 +170,7 @@ def _checked(source: Source, where: str, parsed: Parsed, first: int) -> Parsed:
         raise SourceError(
             f"malformed row in {locate([row])[row].within(where)}: {faults[row]}",
             place=source.places.get("name"),
-            hint=f"{_MENDED[source.format == 'kafka']} with malformed = 'drop'",
+            hint=f"{_MENDED[source.format in FILE_FORMATS]} with malformed = 'drop'",
         )
     return Parsed(parsed.batch, faults, locate)
 
@@ -192,7 +192,7 @@ def _eventless(source: Source, parsed: Parsed) -> dict[int, str]:
     return faults
 
 
-_MENDED = {False: "mend the file, or skip such rows", True: "skip such records"}
+_MENDED = {True: "mend the file, or skip such rows", False: "skip such records"}
 
 
 def blocks_of(source: Source, where: str, parsed: Parsed, first: int) -> Iterator[Block]:

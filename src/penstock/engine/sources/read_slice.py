@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.places.place import Place
 from penstock.engine.rows.lifetimes import FOREVER
-from penstock.engine.sources.read import event_micros, read_file
+from penstock.engine.sources.made.synthetic import Synthetic
+from penstock.engine.sources.read import Block, event_micros, read_file
 from penstock.engine.sources.slices import Slice
-from penstock.engine.sources.synthetic import Synthetic
-from penstock.engine.wire.packets import Packet, unpack_rows
+from penstock.engine.sources.spool import read_spooled
 from penstock.query.source import Source
 
 Int64s = NDArray[np.int64]
@@ -42,9 +43,14 @@ class Arrivals:
 
 
 def read_slice(
-    source: Source, columns: tuple[str, ...], piece: Slice, hints: tuple[str, ...] = ()
+    source: Source,
+    columns: tuple[str, ...],
+    piece: Slice,
+    hints: tuple[str, ...] = (),
+    root: Place | None = None,
 ) -> Iterator[Arrivals]:
-    """The tuples of a slice, in the order in which they arrived; `hints` as in `read_file`."""
+    """The tuples of a slice, in the order in which they arrived; `hints` as in `read_file`, `root`
+    the checkpoint's folder, which spooled rows are in."""
     if source.format == "synthetic":
         both = tuple(dict.fromkeys((*columns, *hints)))
         for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, both):
@@ -53,19 +59,33 @@ def read_slice(
     if source.format == "kafka":
         yield from _of_topic(source, columns, piece, hints)
         return
+    if piece.checksum is not None:
+        assert root is not None, "there is a checkpoint where rows are spooled"
+        for block in read_spooled(root, source, columns, piece, hints):
+            yield _arrived(source, block, _places(block))
+        return
     assert piece.path is not None
     for block in read_file(source, piece.path, columns, hints):
-        places = np.arange(block.first_row, block.first_row + len(block.batch))
-        if block.rows is not None:
-            places = block.rows.to_numpy()
-        yield Arrivals(
-            block.batch,
-            _times(source, block.batch),
-            piece.arrival(places),
-            block.malformed,
-            block.kept,
-            block.unreadable,
-        )
+        yield _arrived(source, block, piece.arrival(_places(block)))
+
+
+def _arrived(source: Source, block: Block, numbers: Int64s) -> Arrivals:
+    return Arrivals(
+        block.batch,
+        _times(source, block.batch),
+        numbers,
+        block.malformed,
+        block.kept,
+        block.unreadable,
+    )
+
+
+def _places(block: Block) -> Int64s:
+    """The positions of a block's rows."""
+    if block.rows is not None:
+        places: Int64s = block.rows.to_numpy()
+        return places
+    return np.arange(block.first_row, block.first_row + len(block.batch))
 
 
 def _of_topic(
@@ -84,14 +104,6 @@ def _of_topic(
             block.kept,
             part=piece.part,
         )
-
-
-def read_packet(source: Source, packet: Packet) -> Iterator[Arrivals]:
-    """The tuples in a packet of Spark's own rate source."""
-    rows = unpack_rows([packet])
-    if rows is not None:
-        numbers = rows.column("value").to_numpy()
-        yield Arrivals(rows, event_micros(source, rows), numbers)
 
 
 def _times(source: Source, rows: pa.RecordBatch) -> Int64s:

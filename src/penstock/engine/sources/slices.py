@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,9 @@ _OFFSET_BITS = 44
 
 @dataclass(frozen=True)
 class Slice:
-    """A piece of a source that one task reads: a file, a run of synthetic blocks, or of a topic's
-    partition, which is the `number`, the records from `first` to before `last`."""
+    """A piece of a source that one task reads: a file, a run of synthetic blocks, of a topic's
+    partition, which is the `number`, the records from `first` to before `last`, or of a spooled
+    file, from its row `number` on, the tuples with the arrival numbers `first` to before `last`."""
 
     source: str
     path: str | None = None
@@ -31,6 +33,8 @@ class Slice:
     is_of_topic: bool = False
     schema: str | None = None
     """The Avro schema of its records, where only the checkpoint has it."""
+    checksum: int | None = None
+    """The checksum of a spooled file; None for other pieces."""
 
     @classmethod
     def of(cls, packet: Packet) -> Slice:
@@ -40,6 +44,17 @@ class Slice:
     def packet(self, pid: int) -> Packet:
         """The slice as a packet for the task that reads it."""
         return Packet(pid, SLICE, json.dumps(asdict(self)).encode())
+
+    def split(self, rows: int) -> Iterator[Slice]:
+        """A piece of a spooled file as smaller ones, of so many rows at the most."""
+        for first in range(self.first, self.last, rows):
+            at, last = self.number + first - self.first, min(first + rows, self.last)
+            yield replace(self, number=at, first=first, last=last)
+
+    @property
+    def place(self) -> int:
+        """Where it stands among the pieces of its source, for rows that are kept in order."""
+        return self.number if self.checksum is None else self.first
 
     @property
     def part(self) -> str | None:

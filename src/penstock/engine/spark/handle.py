@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from threading import TIMEOUT_MAX, Event, RLock, Thread, get_ident
 
@@ -21,12 +22,23 @@ from penstock.engine.run.handle import Handle, within_itself
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
+from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.runner import on_spark
+from penstock.engine.spark.ticker import ticks_now
 from penstock.engine.wire.facts import Drain
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
 from penstock.errors import StateError
 
+# Our own stages are functions that Spark knows nothing of; DataFrames of users are read faster by
+# what it compiles for them, and a task gets more rows at a time.
+_SETTINGS = {
+    False: {"spark.sql.adaptive.enabled": "false", "spark.sql.codegen.wholeStage": "false"},
+    True: {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    },
+}
 _LONGEST_NAP = 0.1
 _LOOK = 0.5
 """Seconds between two looks for orders while Spark waits for its trigger."""
@@ -49,7 +61,7 @@ class SparkRun(Handle):
         *,
         tasks: int,
         options: RunOptions,
-        has_rates: bool,
+        inflow: Inflow,
     ):
         super().__init__(pipeline, options, "spark")
         pipeline.watch.backlog = feed.backlog
@@ -62,7 +74,7 @@ class SparkRun(Handle):
         self._ends = options.available_now
         self._trigger = TriggerWait(0.0 if self._ends else options.trigger.seconds)
         self._drains = options.drain and options.available_now
-        self._has_rates = has_rates
+        self._inflow = inflow
         self._error: Exception | None = None
         self._is_stopped = False
         self._is_released = False
@@ -252,20 +264,39 @@ class SparkRun(Handle):
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         serving = self._serving(number)
         with self._busy:
-            if self._is_released or (self._is_stopped and self._has_rates):
-                # To return would tell Spark that the rows of its own source are done with. What
+            if self._is_released or (self._is_stopped and self._inflow.has_streams):
+                # To return would tell Spark that the rows of its own sources are done with. What
                 # comes from the feed is safe: how far that was read is in our manifest.
                 raise InterruptedError("the query is being stopped")
             if not self._is_stopped and serving is not None:
                 session = frame.sparkSession
-                session.conf.set("spark.sql.adaptive.enabled", "false")
-                session.conf.set("spark.sql.codegen.wholeStage", "false")
-                run = on_spark(frame, serving.slices, self._tasks)
+                for key, value in _SETTINGS[self._inflow.has_streams].items():
+                    session.conf.set(key, value)
+                serving = self._with_inflow(frame, number, serving)
+                ticks = ticks_now(session, self._tasks) if self._inflow.has_streams else frame
+                run = on_spark(ticks, serving.slices, self._tasks)
                 with self._batch():
                     self.pipeline.process(number, run, offsets=serving.offsets)
                 self._feed.passed(serving.offsets)
+                self._inflow.sweep(self.pipeline.manifest.batch)
         if self._ends and serving is None:
             self._end_soon()
+
+    def _with_inflow(self, frame: DataFrame, number: int, serving: Serving) -> Serving:
+        """What a batch reads, with the rows that come through Spark."""
+        manifest = self.pipeline.manifest
+        if number <= manifest.batch:
+            self._inflow.pass_over(frame)
+            return serving
+        began = time.time()
+        with self.pipeline.watch.phase("feed"):
+            slices, after = self._inflow.take(frame, number, manifest.offsets, self._tasks)
+        if slices and not self._ends:
+            oldest = began if serving.oldest is None else min(began, serving.oldest)
+            self.pipeline.watch.oldest = oldest
+        return replace(
+            serving, slices=(*serving.slices, *slices), offsets={**serving.offsets, **after}
+        )
 
     def _end_soon(self) -> None:
         """Stop in a thread, since Spark waits for the batch under way before it stops."""
@@ -293,8 +324,8 @@ class SparkRun(Handle):
         while True:
             self._attendant.attend()
             done = self.pipeline.manifest.offsets
-            # Spark's own sources have rows in every batch, of which the feed knows nothing.
-            serve = partial(self._feed.serve, number, done, is_due=self._has_rates)
+            # DataFrames may have rows in every batch, of which the feed knows nothing.
+            serve = partial(self._feed.serve, number, done, is_due=self._inflow.is_due(done))
             serving = self.pipeline.watch.feed(serve)
             is_over = self._ends or self._is_stopped or not self.is_active
             if serving is not None or is_over:

@@ -72,6 +72,13 @@ def storage_error(error: BaseException, root: Place) -> StateError | None:
     )
 
 
+def reason_of(error: Exception) -> str:
+    """The first words of an error, without the names of Java's classes and the trace."""
+    lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
+    java = next((line for line in lines if line.startswith(": ")), None)
+    return lines[0] if java is None else re.sub(r"^: [\w.$]+(Exception|Error): ", "", java)
+
+
 def end_process() -> None:
     """End the Java process that this one has started, without asking Spark."""
     process = _process()

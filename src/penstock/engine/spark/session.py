@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from penstock.engine.spark.java import ensure_java
-from penstock.engine.spark.jvm import end_process, is_lost, is_running, log_file, lost_error
+from penstock.engine.spark.jvm import (
+    end_process,
+    is_lost,
+    is_running,
+    log_file,
+    lost_error,
+    reason_of,
+)
 from penstock.engine.spark.warm_up import warm_up
 from penstock.errors import SetupError
 
@@ -64,7 +70,7 @@ def make_session(
             session: SparkSession = builder.getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
         raise SetupError(
-            f"Spark did not start: {_reason(error)}", hint=f"see {log}, and try `penstock doctor`"
+            f"Spark did not start: {reason_of(error)}", hint=f"see {log}, and try `penstock doctor`"
         ) from None
     warm_up(session)
     return session
@@ -136,13 +142,6 @@ def _same_handler() -> Iterator[None]:
     finally:
         if current_thread() is main_thread() and before is not signal.default_int_handler:
             signal.signal(signal.SIGINT, before)
-
-
-def _reason(error: Exception) -> str:
-    """The first words of a failed start, without the names of Java's classes and the trace."""
-    lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
-    java = next((line for line in lines if line.startswith(": ")), None)
-    return lines[0] if java is None else re.sub(r"^: [\w.$]+(Exception|Error): ", "", java)
 
 
 @contextmanager

@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import reduce
 from threading import Thread
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkAttributeError, PySparkException
+from pyspark.errors import AnalysisException, PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import DataStreamWriter
 
 from penstock.engine.places.file_names import unique_name
+from penstock.engine.places.place import Place
 from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, refuse_endless
 from penstock.engine.spark.deliver import deliverer
+from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.handle import SparkRun
+from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
-from penstock.engine.spark.ticker import rows_of_rate, ticks
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.hold import Hold
 from penstock.engine.state.store import Store
-from penstock.errors import SetupError, StateError, UsageError
+from penstock.errors import PenstockError, SetupError, SourceError, StateError, UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
-from penstock.query.source import Source
 
 
 def start(
-    plan: Plan, spark: SparkSession, options: RunOptions, hold: Hold | None = None
+    plan: Plan,
+    spark: SparkSession,
+    options: RunOptions,
+    hold: Hold | None = None,
+    frames: Mapping[str, DataFrame] | None = None,
 ) -> SparkRun:
     """Start a plan: it reads all there is and ends, or looks for more at every `trigger`.
 
-    `hold` is that on the checkpoint, where it was taken before there was a session.
+    `hold` is that on the checkpoint, where it was taken before there was a session; `frames` are
+    the DataFrames of the query's streams and tables.
     """
     query, partitions = plan.query, options.partitions
     cores = _cores(spark)
+    opened = frames_of(spark, query, frames or {})
     warming = Thread(target=_try_to_warm_up, args=(spark,), daemon=True)
     warming.start()
     is_given = partitions is not None
@@ -52,7 +59,8 @@ def start(
         with announced(held.store, head_of(query, options, "spark")):
             _remove_drafts(held.store)
             _check_reach(spark, held)
-            feed = _open_feed(query, held.store, options.available_now)
+            inflow = Inflow(spark, query, opened, held.store)
+            feed = _open_feed(query, held.store, options.available_now, inflow.has_streams)
             deliver = deliverer(spark, options.sink, held)
             pipeline = Pipeline(
                 plan,
@@ -71,14 +79,15 @@ def start(
                 feed,
                 tasks=cores,
                 options=options,
-                has_rates=bool(_rates(query)),
+                inflow=inflow,
             )
         run.wait_also_for(warming)
-        writer = _packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
+        inflow.sweep(pipeline.manifest.batch)
+        writer = inflow.packets(cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
-        run.begin(writer.trigger(processingTime=_pace(options)).start())
+        run.begin(_triggered(writer, options, inflow).start())
     except BaseException as error:
-        explained = lost_error() if is_lost(error) else storage_error(error, held.store.root)
+        explained = _explained(error, held.store.root)
         if pipeline is None:
             held.close()
         else:
@@ -89,10 +98,26 @@ def start(
     return run
 
 
-def _pace(options: RunOptions) -> str:
-    """Spark's trigger; where all there is gets read, one batch follows the other."""
+def _explained(error: BaseException, root: Place) -> PenstockError | None:
+    """What is to be said of a start that failed, where we know more than the error."""
+    if is_lost(error):
+        return lost_error()
+    if isinstance(error, AnalysisException):
+        reason = str(error).strip().split("\n", 1)[0]
+        hint = "a frame must be one whose rows Spark can append, as to any sink of its own"
+        return SourceError(f"Spark cannot run these DataFrames: {reason}", hint=hint)
+    return storage_error(error, root)
+
+
+def _triggered(writer: DataStreamWriter, options: RunOptions, inflow: Inflow) -> DataStreamWriter:
+    """Spark's trigger; where all there is gets read, one batch follows the other.
+
+    Where DataFrames end only Spark knows.
+    """
+    if options.available_now and inflow.has_streams:
+        return writer.trigger(availableNow=True)
     wanted = 0.0 if options.available_now else options.trigger.seconds
-    return f"{round(wanted * 1000)} milliseconds"
+    return writer.trigger(processingTime=f"{round(wanted * 1000)} milliseconds")
 
 
 def _try_to_warm_up(spark: SparkSession) -> None:
@@ -120,27 +145,18 @@ def _cores(spark: SparkSession) -> int:
     return int(context.defaultParallelism)
 
 
-def _open_feed(query: Query, store: Store, available_now: bool) -> Feed:
-    """The feed of all sources but Spark's own; unreadable ones are found here."""
+def _open_feed(query: Query, store: Store, available_now: bool, has_frames: bool) -> Feed:
+    """The feed of all sources that do not come through Spark; unreadable ones are found here.
+
+    Beside DataFrames Spark ends a run that reads all there is, perhaps after one batch.
+    """
     sources = query.sources.values()
-    feed = Feed([s for s in sources if s.format != "rate"], store)
+    feed = Feed([source for source in sources if not source.is_of_spark], store)
     if available_now:
         refuse_endless(sources)
-        feed.freeze()
+        feed.freeze(at_once=has_frames)
     feed.next(feed.start())
     return feed
-
-
-def _rates(query: Query) -> list[Source]:
-    """The sources that Spark itself provides."""
-    return [source for source in query.sources.values() if source.format == "rate"]
-
-
-def _packets(spark: SparkSession, query: Query, tasks: int) -> DataFrame:
-    """One stream of packets: ticks to read slices at, and the rows of Spark's own sources."""
-    frames = [ticks(spark, tasks)]
-    frames += [rows_of_rate(spark, s.name, s.rate or 1.0) for s in _rates(query)]
-    return reduce(DataFrame.union, frames)
 
 
 def _remove_drafts(store: Store) -> None:

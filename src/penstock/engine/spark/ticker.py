@@ -8,21 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.sources.slices import Slice
-from penstock.engine.wire.packets import SPARK_SCHEMA, Packet, pack_rows, to_batches
-from penstock.engine.wire.tags import TICK, Tag
+from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.tags import TICK
 
 
 def ticks(spark: SparkSession, tasks: int) -> DataFrame:
     """A stream with one packet for each task in every batch, numbered by its partition."""
     reader = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", tasks)
-    frame = reader.option("numPartitions", tasks).load()
-    return frame.selectExpr(
-        f"cast(value % {tasks} as int) as pid", f"'{TICK}' as tag", "cast('' as binary) as data"
-    )
+    return _ticks(reader.option("numPartitions", tasks).load(), f"value % {tasks}")
+
+
+def ticks_now(spark: SparkSession, tasks: int) -> DataFrame:
+    """One packet for each task, for a batch whose rows have been read already."""
+    return _ticks(spark.range(0, tasks, 1, tasks), "id")
+
+
+def _ticks(frame: DataFrame, number: str) -> DataFrame:
+    tick = f"'{TICK}' as tag", "cast('' as binary) as data"
+    return frame.selectExpr(f"cast({number} as int) as pid", *tick)
 
 
 def deal(slices: Sequence[Slice], tasks: int) -> Callable[[Iterable[Packet]], Iterator[Packet]]:
@@ -38,15 +44,3 @@ def deal(slices: Sequence[Slice], tasks: int) -> Callable[[Iterable[Packet]], It
                 yield packet
 
     return dealt
-
-
-def rows_of_rate(spark: SparkSession, name: str, rate: float) -> DataFrame:
-    """A stream of packets with the rows of Spark's own rate source."""
-    tag = Tag("rows", name)
-    reader = spark.readStream.format("rate").option("rowsPerSecond", max(1, round(rate)))
-
-    def wrap(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        packets = (pack_rows(0, tag, batch) for batch in batches if len(batch))
-        yield from to_batches(packets)
-
-    return reader.load().mapInArrow(wrap, SPARK_SCHEMA)

@@ -59,6 +59,16 @@ class UnreadableFile:
 
 
 @dataclass(frozen=True)
+class SpooledRows:
+    """Rows of a source that came through Spark, as a file of the checkpoint."""
+
+    source: str
+    name: str
+    rows: int
+    checksum: int
+
+
+@dataclass(frozen=True)
 class Shed:
     """Tuples of an input that its drop box has taken."""
 
@@ -204,6 +214,7 @@ Fact = (
     | Resend
     | KeptRows
     | UnreadableFile
+    | SpooledRows
     | Shed
     | Filtered
     | OperatorFlow

@@ -11,7 +11,6 @@ TagKind = Literal[
     "read",  # a fact about what was read, for the partitions that evaluate a view
     "slice",  # a slice of a source, for the task that reads it
     "tick",  # nothing: Spark sends one to each task, which puts its slices in its place
-    "rows",  # rows of Spark's own rate source
     "new",  # new rows of an input or inner join, for the partitions that keep them
     "ring",  # rows of a ROWS window from before the batch
     "drive",  # new rows that start probing in another space than their own

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from penstock.duration import MICROS
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.sources.distributions import (
+from penstock.engine.sources.made.distributions import (
     FORMS,
     Distribution,
     check,
@@ -28,8 +28,8 @@ from penstock.engine.sources.distributions import (
     draw,
     parse_values,
 )
-from penstock.engine.sources.rate_shape import FORMS as SHAPES
-from penstock.engine.sources.rate_shape import RateShape
+from penstock.engine.sources.made.rate_shape import FORMS as SHAPES
+from penstock.engine.sources.made.rate_shape import RateShape
 from penstock.engine.sources.read import MICROS_PER_UNIT
 from penstock.errors import SourceError
 from penstock.query.source import Field, Source

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.engine.expressions.arrow_types import schema_of
+from penstock.engine.sources.made.synthetic import Synthetic
 from penstock.engine.sources.read import event_micros
-from penstock.engine.sources.synthetic import Synthetic
 from penstock.errors import Caret, SourceError
 from penstock.query import DataType, Field, Source
 

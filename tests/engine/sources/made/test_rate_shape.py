@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.engine.sources.rate_shape import RateShape
-from penstock.engine.sources.synthetic import Synthetic
+from penstock.engine.sources.made.rate_shape import RateShape
+from penstock.engine.sources.made.synthetic import Synthetic
 from penstock.errors import SourceError
 
 RATE = 2_000.0

@@ -1,0 +1,1 @@
+"""Streams that are made up: values, rates that change, and tuples by their number."""

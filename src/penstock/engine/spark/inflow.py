@@ -1,0 +1,105 @@
+"""The inflow of a run: the DataFrames that it reads, spooled at the beginning of each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import reduce
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.engine.sources.slices import Slice
+from penstock.engine.sources.spool import Spool, slices_of
+from penstock.engine.spark.frames import spooling
+from penstock.engine.spark.ticker import ticks
+from penstock.engine.state.store import Store
+from penstock.engine.wire.facts import Fact, SpooledRows
+from penstock.engine.wire.packets import from_batches, unpack_facts
+from penstock.engine.wire.tags import META
+from penstock.engine.wire.task_errors import raise_error
+from penstock.query import Query
+
+Offsets = Mapping[str, int]
+
+
+class Inflow:
+    """Rows that come through Spark. Its offset log says which of them a batch has; once they are
+    listed in the spool, the batch reads them from there."""
+
+    def __init__(
+        self, spark: SparkSession, query: Query, frames: Mapping[str, DataFrame], store: Store
+    ):
+        self._query = query
+        self._spool = Spool(store)
+        sources = query.sources
+        made = {name: spooling(frame, sources[name], store.root) for name, frame in frames.items()}
+        self._streams = {n: each for n, each in made.items() if not sources[n].is_table}
+        self._tables = {n: each for n, each in made.items() if sources[n].is_table}
+        self._spark = spark
+
+    @property
+    def has_streams(self) -> bool:
+        """Whether batches have rows that only Spark knows of: none may be skipped or given up."""
+        return bool(self._streams)
+
+    def is_due(self, done: Offsets) -> bool:
+        """Whether the next batch must run, whatever else it reads."""
+        return self.has_streams or bool(self._new_tables(done))
+
+    def packets(self, tasks: int) -> DataFrame:
+        """One stream: ticks to read slices at, where something is read so, and the DataFrames.
+
+        Spark knows its sources by their places, so these follow from the query alone.
+        """
+        sources = self._query.sources.values()
+        is_ticking = any(not s.is_of_spark or s.format == "rate" for s in sources)
+        first = [ticks(self._spark, tasks)] if is_ticking or not self._streams else []
+        return reduce(DataFrame.union, [*first, *self._streams.values()])
+
+    def take(
+        self, frame: DataFrame, number: int, done: Offsets, tasks: int
+    ) -> tuple[list[Slice], Offsets]:
+        """Spool what batch `number` has, if it was not; its slices, and the rows by then."""
+        new = self._new_tables(done)
+        frames = [*([frame] if self._streams else ()), *new.values()]
+        if not frames:
+            return [], {}
+        files = self._spool.listed(number)
+        if files is None:
+            files = self._spooled(frames)
+            self._spool.enter(number, files)
+        elif self._streams:
+            self.pass_over(frame)
+        slices, after = slices_of(files, done, tasks)
+        # What sent nothing is told too: a table without rows is read once like any other.
+        return slices, {n: done.get(n, 0) for n in (*self._streams, *new)} | after
+
+    def pass_over(self, frame: DataFrame) -> None:
+        """Have Spark read rows that we have already, for the state of its own operators.
+
+        Where it cannot any more, there may be no such state; if there is, it will say so.
+        """
+        if self._streams:
+            with suppress(PySparkException):
+                _facts(frame)
+
+    def sweep(self, done: int) -> None:
+        """Delete what no batch after `done` reads."""
+        if self._streams or self._tables:
+            self._spool.sweep(done)
+
+    def _new_tables(self, done: Offsets) -> dict[str, DataFrame]:
+        """The tables that no batch has read yet."""
+        return {name: frame for name, frame in self._tables.items() if name not in done}
+
+    def _spooled(self, frames: Sequence[DataFrame]) -> tuple[SpooledRows, ...]:
+        facts = _facts(reduce(DataFrame.union, frames))
+        raise_error(facts)
+        return tuple(fact for fact in facts if isinstance(fact, SpooledRows))
+
+
+def _facts(frame: DataFrame) -> list[Fact]:
+    """What the tasks of a DataFrame tell; ticks tell nothing."""
+    packets = from_batches(frame.toArrow().to_batches())
+    return unpack_facts(packet for packet in packets if packet.tag == META)

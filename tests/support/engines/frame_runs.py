@@ -1,0 +1,85 @@
+"""Runs over DataFrames: those of a case's files, and processes that die while they read some."""
+
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from penstock.query import Query, Source
+from support.engines.crashes import Crash, arm
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+JOIN = """
+CREATE STREAM a WITH (format = 'dataframe', timestamp = 'ts');
+CREATE STREAM b WITH (format = 'dataframe', timestamp = 'ts');
+SELECT a.x AS ax, b.x AS bx FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS] WHERE a.k = b.k;
+"""
+SCHEMA = "ts timestamp, k bigint, x bigint"
+
+
+def as_frames(query: Query) -> Query:
+    """The same query with DataFrames in the place of its files."""
+
+    def changed(source: Source) -> Source:
+        return replace(source, format="dataframe", path=None, options=())
+
+    inputs = tuple(replace(item, source=changed(item.source)) for item in query.inputs)
+    return replace(query, inputs=inputs)
+
+
+def frames_of_files(spark: SparkSession, query: Query) -> dict[str, DataFrame]:
+    """The files of each source as Spark reads them: a file a batch, and tables whole."""
+    found = {}
+    for name, source in query.sources.items():
+        schema = ", ".join(f"{field.name} {field.type}" for field in source.fields)
+        if source.is_table:
+            found[name] = spark.read.schema(schema).parquet(str(source.path))
+        else:
+            found[name] = file_frame(spark, str(source.path), schema)
+    return found
+
+
+def file_frame(spark: SparkSession, path: str, schema: str = SCHEMA) -> DataFrame:
+    """A stream of parquet files, one in each batch."""
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(path)
+
+
+@dataclass(frozen=True)
+class FrameRun:
+    """A join of the folders `a` and `b`, to be run to its end in a process of its own."""
+
+    folder: Path
+    crash: Crash | None = None
+
+    def exit_code(self) -> int | None:
+        """How the process ends: 0, or minus the signal that killed it."""
+        process = multiprocessing.get_context("spawn").Process(target=perform, args=(self,))
+        process.start()
+        process.join()
+        return process.exitcode
+
+
+def perform(run: FrameRun) -> None:
+    """Run over all there is."""
+    from penstock.engine.spark.session import make_session
+
+    spark = make_session("local[2]", {"spark.sql.shuffle.partitions": "2"})
+    if run.crash is not None:
+        arm(run.crash)
+    finish(spark, run.folder)
+    spark.stop()
+
+
+def finish(spark: SparkSession, folder: Path, **more: Any) -> None:
+    """Run the join over all there is in this process."""
+    import penstock as ps
+
+    frames = {name: file_frame(spark, str(folder / name)) for name in "ab"}
+    query = ps.sql(JOIN, streams=frames | more)
+    sink, checkpoint = ps.jsonl(folder / "results.jsonl"), folder / "checkpoint"
+    with query.start(spark, sink=sink, checkpoint=checkpoint, available_now=True) as started:
+        started.await_termination()
