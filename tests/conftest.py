@@ -43,6 +43,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(warehouse),
     }
+    if "PENSTOCK_REMOTE" in os.environ:  # See tests/engine/spark/test_connect.py.
+        from support.engines.connected import connect_session
+
+        yield from connect_session(os.environ["PENSTOCK_REMOTE"], settings)
+        return
     session = make_session("local[2]", settings)
     yield session
     session.stop()

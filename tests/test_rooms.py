@@ -114,11 +114,13 @@ ORDER = {
         "reports",
         "measures",
         "control",
+        "results",
         "run",
         "local",
         "spark",
     ),
     "penstock.engine.routes": ("*", "eddies"),
+    "penstock.engine.spark": ("*", "connect"),
     "penstock.lab": (
         "kernels",
         "clock",

@@ -50,8 +50,9 @@ def start(
     pipeline: Pipeline | None = None
     try:
         with announced(held.store, head_of(query, options, "spark")):
-            _remove_drafts(held.store)
-            _check_reach(spark, held)
+            remove_drafts(held.store)
+            if not spark.sparkContext.master.startswith("local["):
+                check_reach(spark, held.store, cores)
             feed = _open_feed(query, held.store, options.available_now)
             deliver = deliverer(spark, options.sink, held)
             pipeline = Pipeline(
@@ -74,9 +75,10 @@ def start(
                 has_rates=bool(_rates(query)),
             )
         run.wait_also_for(warming)
-        writer = _packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
+        writer = packets(spark, query, cores).writeStream.foreachBatch(run.on_batch)
+        writer = writer.queryName(run.name)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
-        run.begin(writer.trigger(processingTime=_pace(options)).start())
+        run.begin(writer.trigger(processingTime=pace(options)).start())
     except BaseException as error:
         explained = lost_error() if is_lost(error) else storage_error(error, held.store.root)
         if pipeline is None:
@@ -89,7 +91,7 @@ def start(
     return run
 
 
-def _pace(options: RunOptions) -> str:
+def pace(options: RunOptions) -> str:
     """Spark's trigger; where all there is gets read, one batch follows the other."""
     wanted = 0.0 if options.available_now else options.trigger.seconds
     return f"{round(wanted * 1000)} milliseconds"
@@ -136,26 +138,24 @@ def _rates(query: Query) -> list[Source]:
     return [source for source in query.sources.values() if source.format == "rate"]
 
 
-def _packets(spark: SparkSession, query: Query, tasks: int) -> DataFrame:
+def packets(spark: SparkSession, query: Query, tasks: int) -> DataFrame:
     """One stream of packets: ticks to read slices at, and the rows of Spark's own sources."""
     frames = [ticks(spark, tasks)]
     frames += [rows_of_rate(spark, s.name, s.rate or 1.0) for s in _rates(query)]
     return reduce(DataFrame.union, frames)
 
 
-def _remove_drafts(store: Store) -> None:
+def remove_drafts(store: Store) -> None:
     """Remove half-written entries of Spark's logs: at the first batch it would not go on."""
     for folder in ("spark/offsets", "spark/commits"):
         names = store.names(folder)
         store.remove([name for name in names if name.removesuffix(".crc").endswith(".tmp")])
 
 
-def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
-    """On a cluster, all executors must see the checkpoint."""
-    if spark.sparkContext.master.startswith("local["):
-        return
-    name, root = unique_name(".reach"), held.store.root
-    held.store.write(name, b"penstock")
+def check_reach(spark: SparkSession, store: Store, cores: int) -> None:
+    """Refuse a checkpoint that an executor does not see."""
+    name, root = unique_name(".reach"), store.root
+    store.write(name, b"penstock")
 
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from penstock.engine.state.store import Store
@@ -164,7 +164,7 @@ def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
             seen = Store(root).exists(name)
             yield pa.RecordBatch.from_pydict({"seen": pa.array([seen] * len(batch))})
 
-    tasks = max(8, 4 * spark.sparkContext.defaultParallelism)
+    tasks = max(8, 4 * cores)
     try:
         seen = spark.range(0, tasks, 1, tasks).mapInArrow(look, "seen boolean").collect()
     finally:
