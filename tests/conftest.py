@@ -46,6 +46,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     }
     if jars := connector_jars():
         settings["spark.jars"] = ",".join(jars)
+    if "PENSTOCK_REMOTE" in os.environ:  # See tests/engine/spark/test_connect.py.
+        from support.engines.connected import connect_session
+
+        yield from connect_session(os.environ["PENSTOCK_REMOTE"], settings)
+        return
     session = make_session("local[2]", settings)
     yield session
     session.stop()

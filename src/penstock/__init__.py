@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from penstock.engine.reports.report import Report
     from penstock.engine.run.handle import Run
     from penstock.engine.sinks.sink import Sink, console, foreach_batch, jsonl, kafka, noop, parquet
+    from penstock.engine.spark.connect.client import ConnectRun
+    from penstock.engine.spark.data_source import PenstockDataSource, register
     from penstock.engine.spark.handle import SparkRun
     from penstock.errors import PenstockError
     from penstock.plan.decision import Decision
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
     from penstock.query import Function
 
 _ROOMS = {
+    "ConnectRun": "engine.spark.connect.client",
     "ContinuousQuery": "api",
     "Decision": "plan.decision",
     "Function": "query",
     "LocalRun": "engine.local",
     "MeshSearch": "plan.mesh_search",
+    "PenstockDataSource": "engine.spark.data_source",
     "PenstockError": "errors",
     "Plan": "plan.plan",
     "Report": "engine.reports.report",
@@ -38,15 +42,18 @@ _ROOMS = {
     "kafka": "engine.sinks.sink",
     "noop": "engine.sinks.sink",
     "parquet": "engine.sinks.sink",
+    "register": "engine.spark.data_source",
     "sql": "api",
 }
 
 __all__ = [
+    "ConnectRun",
     "ContinuousQuery",
     "Decision",
     "Function",
     "LocalRun",
     "MeshSearch",
+    "PenstockDataSource",
     "PenstockError",
     "Plan",
     "Report",
@@ -60,6 +67,7 @@ __all__ = [
     "kafka",
     "noop",
     "parquet",
+    "register",
     "sql",
 ]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -250,7 +250,7 @@ class ContinuousQuery:
         report: Callable[[penstock.Report], None] | None = None,
         replan: ReplanLike = None,
         delay: DurationLike | None = None,
-    ) -> penstock.SparkRun:
+    ) -> penstock.SparkRun | penstock.ConnectRun:
         """Start on a Spark session; the handle's `streaming` is Spark's own StreamingQuery.
 
         `sink` is made by `ps.parquet(…)` and the like or written as on the command line,
@@ -265,6 +265,7 @@ class ContinuousQuery:
         than `delay` (5 seconds, or 3 triggers) after their data.
         """
         from penstock.engine.run.options import RunOptions
+        from penstock.engine.spark.connect.client import is_connect, start_connected
         from penstock.engine.spark.start import start
 
         options = RunOptions.of(
@@ -279,6 +280,11 @@ class ContinuousQuery:
             delay=delay,
         )
         refuse_infeasible(self.decision)
+        if is_connect(spark):
+            served = replace(options, report=None)
+            # Frames are of the client's session; the server has those of its own.
+            planned = partial(_planned, replace(self, frames={}), served, replan)
+            return start_connected(spark, self.query, options, planned, self.frames)
         query, options = self.followed(options, replan)
         return start(query.plan, spark, options, frames=self.frames)
 
@@ -382,6 +388,14 @@ class ContinuousQuery:
         engine = as_engine(engine, BATCH_ENGINES)
         refuse_infeasible(self.decision)
         check_start(self.query, options, engine, self.frames)
+
+
+def _planned(
+    query: ContinuousQuery, options: RunOptions, replan: ReplanLike
+) -> tuple[Plan, RunOptions]:
+    """What a query follows on its checkpoint, worked out where it runs."""
+    query, options = query.followed(options, replan)
+    return query.plan, options
 
 
 def temporary_checkpoint() -> AbstractContextManager[str]:

@@ -259,6 +259,7 @@ def test_a_run_that_is_to_be_drained_does_not_let_go_before(
         spark, sink="noop", checkpoint=tmp_path / "checkpoint", available_now=True, drain=True
     )
     wait_until(lambda: not run.is_active)
+    assert isinstance(run, ps.SparkRun)
     run._join_helpers()
     assert not is_free(run)
     assert run.await_termination(0) is True

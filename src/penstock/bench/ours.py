@@ -11,6 +11,7 @@ from penstock.api import sql
 from penstock.bench.measurement import BatchTime, Measurement
 from penstock.bench.workload import Workload
 from penstock.engine.sinks.sink import noop
+from penstock.engine.spark.connect.client import ConnectRun
 from penstock.engine.spark.handle import SparkRun
 
 
@@ -26,7 +27,7 @@ def run_penstock(
     return measured(run, seconds)
 
 
-def measured(run: SparkRun, seconds: float) -> Measurement:
+def measured(run: SparkRun | ConnectRun, seconds: float) -> Measurement:
     """The measurement of a run that has ended, by the reports of its batches."""
     # Spark sees slices, not tuples: those are counted by the engine's own reports.
     triggers = {

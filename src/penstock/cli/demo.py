@@ -15,7 +15,7 @@ from penstock.cli.signals import Signals
 
 if TYPE_CHECKING:
     from penstock.cli.show.progress import Progress
-    from penstock.engine.spark.handle import SparkRun
+    from penstock.engine.run.handle import Run
 
 
 def demo(
@@ -50,7 +50,7 @@ def demo(
     _show_some(place / "results")
 
 
-def _watch(run: SparkRun, progress: Progress, stopping: Event, seconds: int) -> None:
+def _watch(run: Run, progress: Progress, stopping: Event, seconds: int) -> None:
     """Wait for so many seconds after the first batch, or until Ctrl-C."""
     ends: float | None = None
     while not stopping.is_set() and (ends is None or time.monotonic() < ends):

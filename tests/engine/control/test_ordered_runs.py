@@ -155,6 +155,7 @@ def test_a_run_on_spark_obeys(spark: SparkSession, tmp_path: Path, checkpoint: P
             write_file(tmp_path, name, 4)
         # Spark may find one of the files before the other is there.
         wait_until(lambda: run.reports[-1].total_results == 16)
+        assert isinstance(run, ps.SparkRun)
         assert render_plan(run.pipeline.plan) == "(a b)"
         last = run.reports[-1].batch
         assert told(checkpoint, "stop") == f"stop: the run ends after batch {last}"

@@ -238,6 +238,7 @@ def test_a_rate_frame_that_goes_on_after_a_stop(spark: SparkSession, tmp_path: P
         )
         wait_until(lambda: sum(report.read["tick"] for report in run.reports) >= 50)  # noqa: B023
         run.stop()
+    assert isinstance(run, ps.SparkRun)
     read = run.pipeline.manifest.streams["tick"].rows
     assert run.pipeline.manifest.offsets == {"tick": read}
     assert read >= 100

@@ -88,7 +88,7 @@ class Job:
 
     def _planned(self) -> SparkRun:
         """Started as users do it."""
-        return sql(self._text).start(
+        run = sql(self._text).start(
             self._spark,
             sink=self._sink,
             checkpoint=str(self._folder / "checkpoint"),
@@ -96,6 +96,8 @@ class Job:
             drain=True,
             report=self._tell,
         )
+        assert isinstance(run, SparkRun)
+        return run
 
     def _switching(self, plans: Plans) -> SparkRun:
         """Started with a plan of any kind, and not as the one was that has died."""

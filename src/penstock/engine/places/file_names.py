@@ -13,6 +13,7 @@ _HEAD = 100
 
 _UNIQUE = r"[0-9a-f]{32}"
 _MARK = r"[0-9a-f]{16}"
+_PART = re.compile(rf"part-(?P<batch>\d{{8,}})-\d{{4,}}-(?P<mark>{_MARK})\.parquet")
 _NUMBERED = rf"\d{{12}}\.json|\.\d{{12}}\.json\.{_UNIQUE}"
 _SPAN = r"\d{12}-\d{12}\.json"
 # People may write orders by hand, with a number alone.
@@ -86,5 +87,12 @@ def part_name(batch: int, number: int, mark: str) -> str:
 
 def mark_of_part(name: str) -> str | None:
     """With which mark a file of results is signed."""
-    found = re.fullmatch(rf"part-\d{{8,}}-\d{{4,}}-({_MARK})\.parquet", name)
-    return found and found[1]
+    found = _PART.fullmatch(name)
+    return found and found["mark"]
+
+
+def batch_of_part(name: str) -> int:
+    """The batch whose results a file has, which is signed."""
+    found = _PART.fullmatch(name)
+    assert found is not None, f"{name} is not signed"
+    return int(found["batch"])

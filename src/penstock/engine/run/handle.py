@@ -21,7 +21,7 @@ from penstock.errors import UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
 
-_MOST_REPORTS = 8_640
+MOST_REPORTS = 8_640
 """Enough for a day at a batch every ten seconds; older ones are forgotten."""
 
 
@@ -79,7 +79,7 @@ class Handle(Run):
 
     def __init__(self, pipeline: Pipeline, options: RunOptions, engine: BatchEngine):
         self.pipeline = pipeline
-        self._reports: deque[Report] = deque(maxlen=_MOST_REPORTS)
+        self._reports: deque[Report] = deque(maxlen=MOST_REPORTS)
         self._report = options.report
         self._failure: Exception | None = None
         self._is_raised = False

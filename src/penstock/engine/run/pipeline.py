@@ -16,6 +16,7 @@ from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report, report_of
+from penstock.engine.results.columns import ResultColumns, write_columns
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.run.adaptive_routing import AdaptiveRouting
 from penstock.engine.run.advance import advanced
@@ -33,6 +34,7 @@ from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.modules import SHOWN
 from penstock.engine.state.pin import read_pin, remove_pin, write_pin
 from penstock.engine.state.plan_log import PlanLog, PlanRecord
 from penstock.engine.state.store import Store
@@ -76,6 +78,7 @@ class Pipeline:
         self._notes: list[Change] = []
         self._changes: tuple[Change, ...] = ()
         self._is_closed = False
+        self._columns: ResultColumns | None = None
         self.sink = sink
         self.checkpoint = checkpoint
         self.log = ReportLog(checkpoint.store)
@@ -191,8 +194,9 @@ class Pipeline:
         positions = self._committer.positions(made)
         made = replace(made, offsets=offsets or {}, sink_positions=positions)
         if drains:
-            # Nothing comes any more that could meet what is kept.
-            made = replace(made, modules={}, inner=(), gaps={}, is_closed=True)
+            # Nothing comes any more that could meet what is kept; what a view shows stays so.
+            shown = {m: chunks for m, chunks in made.modules.items() if m == SHOWN}
+            made = replace(made, modules=shown, inner=(), gaps={}, is_closed=True)
         self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):
@@ -284,7 +288,14 @@ class Pipeline:
         adaptive = AdaptiveRouting(plan, layout)
         adaptive.routing(self.manifest.batch + 1)
         self.plan, self.layout, self.adaptive = plan, layout, adaptive
+        self._say_columns(ResultColumns.of(layout.shown))
         self._plan_text = render_plan(plan)
+
+    def _say_columns(self, columns: ResultColumns) -> None:
+        """Have readers of the checkpoint know the columns of its results."""
+        if columns != self._columns:
+            write_columns(self.checkpoint.store, columns)
+            self._columns = columns
 
     def _jobs(self, number: int) -> BatchJobs:
         routing = self.adaptive.routing(number)

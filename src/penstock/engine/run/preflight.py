@@ -68,8 +68,9 @@ def refuse_closed(checkpoint: Checkpoint, found: Manifest | None) -> None:
     if is_unpublished(shown, found, staging):
         publish_once(shown, found, staging, checkpoint.mark)
     publish_kept(checkpoint.store, found.kept)
-    left = checkpoint.store.names("state")  # Only after a crash is there something.
-    checkpoint.store.remove(left)
+    listed = {chunk.name for chunk in found.chunks()}
+    left = [name for name in checkpoint.store.names("state") if name not in listed]
+    checkpoint.store.remove(left)  # Only after a crash is there something.
     raise CheckpointError(
         f"checkpoint {checkpoint.store.root} is closed: its run was drained",
         hint="its streams ended there; start anew with another --checkpoint",

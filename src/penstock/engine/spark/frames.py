@@ -30,11 +30,16 @@ _SPARK_TYPES = {DataType.NULL: "void"}
 
 
 def frames_of(
-    spark: SparkSession, query: Query, given: Mapping[str, DataFrame]
+    spark: SparkSession,
+    query: Query,
+    given: Mapping[str, DataFrame],
+    *,
+    tables_only: bool = False,
 ) -> dict[str, DataFrame]:
     """The DataFrames of all streams and tables that come through Spark, by name."""
     by_name = {name.lower(): frame for name, frame in given.items()}
     sources = [source for source in query.sources.values() if source.is_of_spark]
+    sources = [source for source in sources if source.is_table or not tables_only]
     return {source.name: _frame_of(spark, source, by_name) for source in sources}
 
 

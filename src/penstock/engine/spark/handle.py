@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,14 +19,16 @@ from penstock.arguments import as_seconds
 from penstock.engine.measures.trigger_wait import TriggerWait
 from penstock.engine.reports.announce import message_of
 from penstock.engine.run.handle import Handle, within_itself
+from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
+from penstock.engine.spark.naming import job_text, query_name
 from penstock.engine.spark.runner import on_spark
 from penstock.engine.spark.ticker import ticks_now
-from penstock.engine.wire.facts import Drain
+from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
 from penstock.errors import StateError
 
@@ -84,6 +86,11 @@ class SparkRun(Handle):
         self._is_ending = False
         self._end_error: Exception | None = None
         self._helpers: list[Thread] = []
+
+    @property
+    def name(self) -> str:
+        """Its name in Spark's pages."""
+        return query_name(self.pipeline.plan.query, self.pipeline.checkpoint.mark)
 
     @property
     def streaming(self) -> StreamingQuery:
@@ -274,7 +281,7 @@ class SparkRun(Handle):
                     session.conf.set(key, value)
                 serving = self._with_inflow(frame, number, serving)
                 ticks = ticks_now(session, self._tasks) if self._inflow.has_streams else frame
-                run = on_spark(ticks, serving.slices, self._tasks)
+                run = self._described(session, on_spark(ticks, serving.slices, self._tasks))
                 with self._batch():
                     self.pipeline.process(number, run, offsets=serving.offsets)
                 self._feed.passed(serving.offsets)
@@ -297,6 +304,16 @@ class SparkRun(Handle):
         return replace(
             serving, slices=(*serving.slices, *slices), offsets={**serving.offsets, **after}
         )
+
+    def _described(self, session: SparkSession, run: Runner) -> Runner:
+        """A runner whose jobs have descriptions in Spark's pages."""
+        context, name = session.sparkContext, self.name
+
+        def described(job: Job) -> Sequence[Fact]:
+            context.setJobDescription(job_text(name, job))
+            return run(job)
+
+        return described
 
     def _end_soon(self) -> None:
         """Stop in a thread, since Spark waits for the batch under way before it stops."""

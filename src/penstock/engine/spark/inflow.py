@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 
@@ -28,20 +28,27 @@ class Inflow:
     listed in the spool, the batch reads them from there."""
 
     def __init__(
-        self, spark: SparkSession, query: Query, frames: Mapping[str, DataFrame], store: Store
+        self,
+        spark: SparkSession,
+        query: Query,
+        frames: Mapping[str, DataFrame],
+        store: Store,
+        served: Collection[str] = (),
     ):
+        """`served` are streams of which a batch has rows though another process started them."""
         self._query = query
         self._spool = Spool(store)
         sources = query.sources
         made = {name: spooling(frame, sources[name], store.root) for name, frame in frames.items()}
         self._streams = {n: each for n, each in made.items() if not sources[n].is_table}
         self._tables = {n: each for n, each in made.items() if sources[n].is_table}
+        self._names = (*self._streams, *served)
         self._spark = spark
 
     @property
     def has_streams(self) -> bool:
         """Whether batches have rows that only Spark knows of: none may be skipped or given up."""
-        return bool(self._streams)
+        return bool(self._names)
 
     def is_due(self, done: Offsets) -> bool:
         """Whether the next batch must run, whatever else it reads."""
@@ -62,31 +69,31 @@ class Inflow:
     ) -> tuple[list[Slice], Offsets]:
         """Spool what batch `number` has, if it was not; its slices, and the rows by then."""
         new = self._new_tables(done)
-        frames = [*([frame] if self._streams else ()), *new.values()]
+        frames = [*([frame] if self._names else ()), *new.values()]
         if not frames:
             return [], {}
         files = self._spool.listed(number)
         if files is None:
             files = self._spooled(frames)
             self._spool.enter(number, files)
-        elif self._streams:
+        elif self._names:
             self.pass_over(frame)
         slices, after = slices_of(files, done, tasks)
         # What sent nothing is told too: a table without rows is read once like any other.
-        return slices, {n: done.get(n, 0) for n in (*self._streams, *new)} | after
+        return slices, {n: done.get(n, 0) for n in (*self._names, *new)} | after
 
     def pass_over(self, frame: DataFrame) -> None:
         """Have Spark read rows that we have already, for the state of its own operators.
 
         Where it cannot any more, there may be no such state; if there is, it will say so.
         """
-        if self._streams:
+        if self._names:
             with suppress(PySparkException):
                 _facts(frame)
 
     def sweep(self, done: int) -> None:
         """Delete what no batch after `done` reads."""
-        if self._streams or self._tables:
+        if self._names or self._tables:
             self._spool.sweep(done)
 
     def _new_tables(self, done: Offsets) -> dict[str, DataFrame]:

@@ -9,12 +9,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import current_thread, main_thread
+from threading import Thread, current_thread, main_thread
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from penstock.engine.spark.data_source import register
 from penstock.engine.spark.java import ensure_java
 from penstock.engine.spark.jvm import (
     end_process,
@@ -72,7 +73,11 @@ def make_session(
         raise SetupError(
             f"Spark did not start: {reason_of(error)}", hint=f"see {log}, and try `penstock doctor`"
         ) from None
+    # Spark starts a process to look for other sources, which takes as long as to warm up.
+    registering = Thread(target=register, args=(session,))
+    registering.start()
     warm_up(session)
+    registering.join()
     return session
 
 

@@ -57,10 +57,11 @@ def start(
     pipeline: Pipeline | None = None
     try:
         with announced(held.store, head_of(query, options, "spark")):
-            _remove_drafts(held.store)
-            _check_reach(spark, held)
+            remove_drafts(held.store)
+            if not spark.sparkContext.master.startswith("local["):
+                check_reach(spark, held.store, cores)
             inflow = Inflow(spark, query, opened, held.store)
-            feed = _open_feed(query, held.store, options.available_now, inflow.has_streams)
+            feed = open_feed(query, held.store, options.available_now, inflow.has_streams)
             deliver = deliverer(spark, options.sink, held)
             pipeline = Pipeline(
                 plan,
@@ -84,8 +85,9 @@ def start(
         run.wait_also_for(warming)
         inflow.sweep(pipeline.manifest.batch)
         writer = inflow.packets(cores).writeStream.foreachBatch(run.on_batch)
+        writer = writer.queryName(run.name)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
-        run.begin(_triggered(writer, options, inflow).start())
+        run.begin(triggered(writer, options, inflow).start())
     except BaseException as error:
         explained = _explained(error, held.store.root)
         if pipeline is None:
@@ -109,7 +111,7 @@ def _explained(error: BaseException, root: Place) -> PenstockError | None:
     return storage_error(error, root)
 
 
-def _triggered(writer: DataStreamWriter, options: RunOptions, inflow: Inflow) -> DataStreamWriter:
+def triggered(writer: DataStreamWriter, options: RunOptions, inflow: Inflow) -> DataStreamWriter:
     """Spark's trigger; where all there is gets read, one batch follows the other.
 
     Where DataFrames end only Spark knows.
@@ -145,7 +147,7 @@ def _cores(spark: SparkSession) -> int:
     return int(context.defaultParallelism)
 
 
-def _open_feed(query: Query, store: Store, available_now: bool, has_frames: bool) -> Feed:
+def open_feed(query: Query, store: Store, available_now: bool, has_frames: bool) -> Feed:
     """The feed of all sources that do not come through Spark; unreadable ones are found here.
 
     Beside DataFrames Spark ends a run that reads all there is, perhaps after one batch.
@@ -159,19 +161,17 @@ def _open_feed(query: Query, store: Store, available_now: bool, has_frames: bool
     return feed
 
 
-def _remove_drafts(store: Store) -> None:
+def remove_drafts(store: Store) -> None:
     """Remove half-written entries of Spark's logs: at the first batch it would not go on."""
     for folder in ("spark/offsets", "spark/commits"):
         names = store.names(folder)
         store.remove([name for name in names if name.removesuffix(".crc").endswith(".tmp")])
 
 
-def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
-    """On a cluster, all executors must see the checkpoint."""
-    if spark.sparkContext.master.startswith("local["):
-        return
-    name, root = unique_name(".reach"), held.store.root
-    held.store.write(name, b"penstock")
+def check_reach(spark: SparkSession, store: Store, cores: int) -> None:
+    """Refuse a checkpoint that an executor does not see."""
+    name, root = unique_name(".reach"), store.root
+    store.write(name, b"penstock")
 
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from penstock.engine.state.store import Store
@@ -180,7 +180,7 @@ def _check_reach(spark: SparkSession, held: Checkpoint) -> None:
             seen = Store(root).exists(name)
             yield pa.RecordBatch.from_pydict({"seen": pa.array([seen] * len(batch))})
 
-    tasks = max(8, 4 * spark.sparkContext.defaultParallelism)
+    tasks = max(8, 4 * cores)
     try:
         seen = spark.range(0, tasks, 1, tasks).mapInArrow(look, "seen boolean").collect()
     finally:

@@ -74,13 +74,7 @@ class Checkpoint:
         """The mark on all files that come from this checkpoint, wherever they lie."""
         if not self.store.exists(_MARK):
             self.store.publish(_MARK, new_mark().encode())
-        mark = bytes(self.store.read(_MARK)).decode(errors="replace")
-        if not is_mark(mark):
-            raise CheckpointError(
-                f"{self.store.path(_MARK)} is damaged: {mark[:40]!r} is not what a run wrote",
-                hint=RESTORE,
-            )
-        return mark
+        return mark_of(self.store)
 
     def placed(self, query: Query) -> Query:
         """The query with its filters before or after the joins as the state has been filtered."""
@@ -90,6 +84,17 @@ class Checkpoint:
             filters=tuple(c for c in conditions if _is_filter(c) and str(c) not in self.late),
             thetas=tuple(c for c in conditions if not _is_filter(c) or str(c) in self.late),
         )
+
+
+def mark_of(store: Store) -> str:
+    """The mark of a checkpoint that has one."""
+    mark = bytes(store.read(_MARK)).decode(errors="replace")
+    if not is_mark(mark):
+        raise CheckpointError(
+            f"{store.path(_MARK)} is damaged: {mark[:40]!r} is not what a run wrote",
+            hint=RESTORE,
+        )
+    return mark
 
 
 def is_claimed(store: Store) -> bool:

@@ -15,6 +15,8 @@ from penstock.engine.state.store import RESTORE, ChunkInfo, Store
 from penstock.errors import CheckpointError
 
 _FOLDER = "manifests"
+_LOOKS = 20
+"""How often manifests are listed that are gone before they are read."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,20 @@ def latest(store: Store) -> Manifest | None:
     names = store.names(_FOLDER)
     names = [n for n in names if n.endswith(".json") and "/." not in n]
     return load(store, names[-1]) if names else None
+
+
+def newest(store: Store, count: int) -> list[Manifest]:
+    """The newest manifests, the very newest first, while a run may go on that deletes old ones."""
+    for _ in range(_LOOKS):
+        names = [n for n in store.names(_FOLDER) if n.endswith(".json") and "/." not in n]
+        try:
+            return [load(store, name) for name in names[::-1][:count]]
+        except FileNotFoundError:
+            continue  # Batches have passed since it was listed.
+    raise CheckpointError(
+        f"the manifests of {store.root} come faster than they can be read",
+        hint="try again while its query has less to do",
+    )
 
 
 def load(store: Store, name: str) -> Manifest:

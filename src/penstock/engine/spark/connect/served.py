@@ -1,0 +1,175 @@
+"""The server's part of a query on Spark Connect: its batches, in the process that Spark keeps for
+the function of `foreachBatch`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from penstock.engine.reports.announce import announced, message_of
+from penstock.engine.run.handle import head_of
+from penstock.engine.run.job import Runner
+from penstock.engine.run.options import RunOptions
+from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.spark.deliver import deliverer
+from penstock.engine.spark.frames import frames_of
+from penstock.engine.spark.handle import SparkRun
+from penstock.engine.spark.inflow import Inflow
+from penstock.engine.spark.start import open_feed
+from penstock.engine.state.checkpoint import Checkpoint
+from penstock.plan.plan import Plan
+from penstock.query import Query
+
+Planned = Callable[[], tuple[Plan, RunOptions]]
+"""Plans a query on the server, by what its checkpoint has measured."""
+
+_URL = "SPARK_CONNECT_LOCAL_URL"
+"""Where the server tells its own processes how to reach it."""
+_LOOK = 0.5
+"""Seconds between two looks for orders while Spark waits for its trigger."""
+
+
+class Batches:
+    """The function of `foreachBatch`. It is sent to the server, and there builds the run when the
+    first batch comes: nothing of a run can be sent."""
+
+    def __init__(self, planned: Planned, *, tasks: int, name: str, session: str):
+        """`name` is that of Spark's query, and `session` the client's, which has started it."""
+        self._planned = planned
+        self._tasks = tasks
+        self._name = name
+        self._session = session
+        self._run: ServedRun | None = None
+
+    def __call__(self, frame: DataFrame, number: int) -> None:
+        if self._run is None:
+            self._run = self._build(frame.sparkSession)
+        self._run.on_batch(frame, number)
+
+    def _build(self, spark: SparkSession) -> ServedRun:
+        plan, options = self._planned()
+        given = options.partitions
+        held = Checkpoint(
+            options.checkpoint,
+            plan.query,
+            given or self._tasks,
+            engine="spark",
+            is_given=given is not None,
+        )
+        pipeline: Pipeline | None = None
+        try:
+            with announced(held.store, head_of(plan.query, options, "spark")):
+                pipeline = _pipeline(spark, plan, options, held)
+                inflow = _inflow(spark, plan.query, held)
+                is_inflowing = inflow.has_streams
+                run = ServedRun(
+                    spark,
+                    pipeline,
+                    open_feed(plan.query, held.store, options.available_now, is_inflowing),
+                    tasks=self._tasks,
+                    options=options,
+                    inflow=inflow,
+                )
+            inflow.sweep(pipeline.manifest.batch)
+        except BaseException as error:
+            held.close() if pipeline is None else pipeline.close(message_of(error))
+            raise
+        run.serve(_query(self._name, self._session))
+        return run
+
+
+def _pipeline(spark: SparkSession, plan: Plan, options: RunOptions, held: Checkpoint) -> Pipeline:
+    return Pipeline(
+        plan,
+        held,
+        options.sink,
+        overwrite=options.overwrite,
+        deliver=deliverer(spark, options.sink, held),
+        supervisor=options.supervisor,
+        keeps_boxes=options.delay is not None,
+        rebuilt_at_once=options.rebuilt_at_once,
+        pin=options.pin,
+    )
+
+
+def _inflow(spark: SparkSession, query: Query, held: Checkpoint) -> Inflow:
+    """The rows that come through Spark: those of streams come with the batches."""
+    through = [source for source in query.sources.values() if source.is_of_spark]
+    tables = frames_of(spark, query, {}, tables_only=True)
+    streams = [source.name for source in through if not source.is_table]
+    return Inflow(spark, query, tables, held.store, served=streams)
+
+
+def _query(name: str, session: str) -> StreamingQuery:
+    """Spark's own handle over the query that this process serves: by the session that started it,
+    since batches have another one."""
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    root: Any = ConnectSession.builder.remote(f"{os.environ[_URL]};session_id={session}").create()
+    while True:
+        found = [query for query in root.streams.active if query.name == name]
+        if found:
+            return found[0]
+        time.sleep(_LOOK / 10)  # It is told of once it has been started, a moment from now.
+
+
+class ServedRun(SparkRun):
+    """A run whose process ends with Spark's query: whatever is to be done at its end is done in a
+    batch, before Spark's query is stopped."""
+
+    def serve(self, streaming: StreamingQuery) -> None:
+        """Take charge of the query that this process serves."""
+        self._streaming = streaming
+        self._has_begun.set()
+        Thread(target=self._attend, daemon=True).start()
+
+    def on_batch(self, frame: DataFrame, number: int) -> None:
+        if self._is_released and not self._inflow.has_streams:
+            time.sleep(self._nap)  # Spark is about to stop; what it counts now is no batch.
+            return
+        try:
+            super().on_batch(frame, number)
+        except BaseException:
+            self._release()
+            raise
+
+    def _described(self, session: SparkSession, run: Runner) -> Runner:
+        return run  # A client of Connect cannot describe jobs.
+
+    def _attend(self) -> None:
+        while not self._is_released:
+            time.sleep(_LOOK)
+            self._attend_between_batches()
+            if self._is_stopped:
+                self._end_soon()
+
+    def _halt(self) -> None:
+        self._is_stopped = True  # The order is answered first, while the log is open.
+
+    def _run_batch(self, frame: DataFrame, number: int) -> None:
+        super()._run_batch(frame, number)
+        if self._is_stopped:
+            self._end_soon()
+
+    def _end_soon(self) -> None:
+        if self._is_ending:
+            return
+        with self._busy:
+            if self._drains and not self._is_stopped:
+                self._drains = False
+                with self._batch():
+                    self._drain()
+            self._release()
+        super()._end_soon()
+
+    def _end(self) -> None:
+        with suppress(PySparkException, OSError):
+            self.streaming.stop()
