@@ -15,7 +15,7 @@ import pytest
 from penstock.engine.places.place import Place
 from penstock.engine.state.store import Store
 from support.engines.crashes import Crash
-from support.engines.frame_runs import FrameRun
+from support.sessions.frame_runs import FrameRun
 
 POINTS = ("after the spool's list", "after the commit")
 

@@ -1,0 +1,1 @@
+"""Sessions and DataFrames that tests of the Spark engine share."""
