@@ -23,7 +23,7 @@ from penstock.plan.default_plan import default_plan
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan
 from penstock.stats.costs import Costs
-from penstock.stats.guess import complete
+from penstock.stats.guess import DEFAULT_COSTS, complete
 
 SECONDS = 24
 FREE = Costs("declared", insert=0.0, probe=0.0, expire=0.0, compare=0.0, fold=0.0, tally=0.0)
@@ -91,7 +91,9 @@ def test_between_evaluations_work_grows_with_what_comes_but_not_with_the_cost_of
         workload, streams=tuple(replace(stream, rate=100 * 200) for stream in workload.streams)
     )
     plan = default_plan(workload.query())
-    assert predicted(more, plan) > 20 * predicted(workload, plan)
+    each = DEFAULT_COSTS.move + DEFAULT_COSTS.insert + DEFAULT_COSTS.expire
+    came = 2 * (100 - 1) * 200
+    assert predicted(more, plan) - predicted(workload, plan) == pytest.approx(came * each, rel=0.01)
     assert predicted(more, plan, Costs("declared", join=1.0)) < 1e-2
 
 
