@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
+from penstock.optimize.delay.batches import Service
 from penstock.optimize.delay.expected import delay_of
-from penstock.optimize.delay.queueing import Service, interval_of, one_by_one
+from penstock.optimize.delay.queueing import interval_of, one_by_one
 
 LOADS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 SPREADS = (0.05, 0.2, 0.5)

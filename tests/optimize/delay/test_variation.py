@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from math import isfinite
 
 import pytest
 
@@ -71,6 +72,15 @@ def test_a_plan_that_fits_on_average_alone_says_so() -> None:
     assert "a capacity of 1." in note
     assert "batches of" in note
     assert "--shed" in note
+
+
+@pytest.mark.parametrize("variation", [0.0, 1e-300, 1e3, 1e6])
+def test_hostile_variations_have_a_delay(variation: float) -> None:
+    """The largest is the largest that a stats file may have."""
+    found = decided(A=variation, B=0.0, C=variation).delay
+    assert found is not None
+    assert isfinite(found.mean)
+    assert found.mean >= 0.5
 
 
 def test_what_nobody_measured_is_not_warned_of() -> None:

@@ -23,7 +23,7 @@ from penstock.plan.default_plan import default_plan
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan
 from penstock.stats.costs import Costs
-from penstock.stats.guess import complete
+from penstock.stats.guess import DEFAULT_COSTS, complete
 
 SECONDS = 24
 FREE = Costs("declared", insert=0.0, probe=0.0, expire=0.0, compare=0.0, fold=0.0, tally=0.0)
@@ -40,6 +40,12 @@ def predicted(workload: Workload, plan: Plan, costs: Costs | None = None) -> flo
     """Work a second by the model, at the given costs."""
     query = workload.query()
     return needed_by(Problem(query, complete(query, workload.statistics(), costs)), plan)
+
+
+def kept() -> float:
+    """Work a second of windows that are hardly ever joined."""
+    workload = workload_of(1e9)
+    return predicted(workload, default_plan(workload.query()))
 
 
 def counted(plan: Plan, filled: int = 4) -> tuple[float, float]:
@@ -65,7 +71,30 @@ def test_work_falls_with_the_time_between_evaluations(early: tuple[str, ...]) ->
     # Batches have a second, so that evaluations within one take no more joins.
     assert found[0] >= found[1]
     assert all(after < before for before, after in pairwise(found[1:]))
-    assert found[4] < 0.1 * found[1]
+    # Windows are kept whether something is joined or not.
+    assert found[4] - kept() < 0.1 * (found[1] - kept())
+
+
+@pytest.mark.parametrize("text", ["A: B C; B: A C; C: A B", "((A B) C)"])
+def test_tuples_between_evaluations_are_taken_in_and_windows_written(text: str) -> None:
+    workload = workload_of(1e9, 3)
+    plan = forced_plan(workload.query(), text)
+    inserts, moves = replace(FREE, insert=1.0), replace(FREE, move=1.0)
+    assert predicted(workload, plan, inserts) == pytest.approx(3 * 200, rel=1e-3)
+    assert predicted(workload, plan, moves) == pytest.approx(3 * (200 + 300), rel=1e-3)
+    assert predicted(workload, plan, VISITS) == pytest.approx(0.0, abs=1e-3)
+
+
+def test_between_evaluations_work_grows_with_what_comes_but_not_with_the_cost_of_a_join() -> None:
+    workload = workload_of(1e9)
+    more = replace(
+        workload, streams=tuple(replace(stream, rate=100 * 200) for stream in workload.streams)
+    )
+    plan = default_plan(workload.query())
+    each = DEFAULT_COSTS.move + DEFAULT_COSTS.insert + DEFAULT_COSTS.expire
+    came = 2 * (100 - 1) * 200
+    assert predicted(more, plan) - predicted(workload, plan) == pytest.approx(came * each, rel=0.01)
+    assert predicted(more, plan, Costs("declared", join=1.0)) < 1e-2
 
 
 @pytest.mark.parametrize("every", [1.0, 5.0])

@@ -19,8 +19,8 @@ from penstock.experiments.frame.findings import Findings
 from penstock.experiments.frame.judging import checked
 from penstock.experiments.frame.paper import BEYOND
 from penstock.experiments.setting.java import has_java
+from penstock.optimize.delay.batches import Service
 from penstock.optimize.delay.expected import delay_of
-from penstock.optimize.delay.queueing import Service
 
 PACE = Pace(trigger=0.25, delay=1.0)
 """Seconds between batches, and of the delay that shedding aims at."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import isfinite
 
+from penstock.optimize.delay.batches import Interval, Service
 from penstock.optimize.delay.queueing import (
-    Interval,
-    Service,
     interval_of,
     one_by_one,
     waits,

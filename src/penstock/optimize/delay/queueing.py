@@ -12,62 +12,56 @@ the queue of a D/G/1 system would, and fall back as fast as the load leaves time
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from math import erf, exp, inf, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+
+from penstock.optimize.delay.batches import Interval, Service
+from penstock.optimize.delay.heavy_traffic import near_one
 
 Floats = NDArray[np.float64]
 
 # Of the rough reckoning, which bounds a grid.
 _STEPS, _NEAR = 1_000, 1e-6
 # Cells of the grid, and how many standard deviations it reaches from the mean.
-_CELLS, _REACH = 64, 12.0
+_CELLS, _REACH = 100, 16.0
 # A variance of intervals that is nothing beside their square: a deviation of 0.1 %.
 _CALM = 1e-6
-
-
-@dataclass(frozen=True)
-class Service:
-    """The seconds that batches take: to start, for a second of data, and the standard deviation of
-    what a second of data brings."""
-
-    start: float
-    load: float
-    spread: float
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Mean and variance of the seconds between the starts of two batches."""
-
-    mean: float
-    variance: float
-
-    @property
-    def seen(self) -> float:
-        """Seconds of the interval that a tuple arrives in: it is more often in a long one."""
-        return self.mean + self.variance / self.mean
+# The load up to which the chain is solved: its rough reckoning has settled after a few hundred
+# steps there, and the grid is fine enough.
+_SOLVED = 0.99
 
 
 def interval_of(service: Service, trigger: float) -> Interval | None:
     """The interval in the long run; None where it grows for ever.
 
-    Intervals are a Markov chain: its stationary distribution is worked out on a grid, whose ends
-    follow from a rougher reckoning.
+    Near a load of 1 it is that of heavy traffic.
     """
     if service.load >= 1.0:
         return None
+    if service.load <= _SOLVED:
+        return _solved(service, trigger)
+    solved = _solved(replace(service, load=_SOLVED), trigger)
+    return near_one(service, trigger, solved, at=_SOLVED)
+
+
+def _solved(service: Service, trigger: float) -> Interval:
+    """The interval of the Markov chain: its stationary distribution is worked out on a grid, whose
+    ends follow from a rougher reckoning."""
     rough = _roughly(service, trigger)
     if rough.variance <= _CALM * rough.mean**2:
         return rough
     reach = _REACH * sqrt(rough.variance)
-    edges = np.linspace(max(trigger, rough.mean - reach), rough.mean + reach, _CELLS + 1)
-    if service.spread * sqrt(rough.mean) < (edges[1] - edges[0]) / 2.0:
+    ends = sqrt(max(trigger, rough.mean - reach)), sqrt(rough.mean + reach)
+    # Even in the root of the interval, in which all batches deviate by as much.
+    roots = np.linspace(*ends, _CELLS + 1)
+    if service.spread < roots[1] - roots[0]:
         # One batch hardly leaves its cell, so that the grid tells nothing.
         return rough
-    places = np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2.0])
+    places = np.concatenate([roots[:1], (roots[1:] + roots[:-1]) / 2.0]) ** 2
+    edges = roots**2
     shares = _stationary(_steps(service, edges, places))
     mean = float(shares @ places)
     return Interval(mean, max(0.0, float(shares @ places**2) - mean**2))

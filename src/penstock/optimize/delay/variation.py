@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import sqrt
+from math import hypot, sqrt
 
 from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.model.folding import with_early
@@ -39,7 +39,7 @@ def deviations(problem: Problem, plan: Plan) -> Mapping[str, float]:
 
 def spread_of(problem: Problem, plan: Plan) -> float:
     """The standard deviation of the work of a second, CPU-seconds; streams are independent."""
-    return sqrt(sum(each**2 for each in deviations(problem, plan).values()))
+    return hypot(*deviations(problem, plan).values())
 
 
 def _busier(problem: Problem, item: Input) -> Problem:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from penstock.optimize.estimate import needed_by
-from penstock.optimize.joins.physical import Search, buckets_of, searches, with_methods
-from penstock.optimize.memory.knapsack import Option, least_cost
-from penstock.optimize.memory.needs import full_buckets, index_bytes, inner_bytes, keys_of
-from penstock.optimize.memory.orders import reordered
-from penstock.optimize.model.problem import Problem, gain
-from penstock.plan.multiway import Method, MultiwayJoin, Probe
+from penstock.optimize.joins.physical import buckets_of, with_methods
+from penstock.optimize.memory.buckets import best_buckets, comparisons
+from penstock.optimize.memory.greedy import greedily
+from penstock.optimize.memory.knapsack import MOST_EXACT
+from penstock.optimize.memory.needs import index_bytes, inner_bytes, keys_of
+from penstock.optimize.memory.orders import FEWEST, Proposal, by_rule, for_every_set
+from penstock.optimize.model.problem import Problem
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
 
@@ -30,7 +31,7 @@ class Indexed:
 
     `extra` is the seconds of work a second that chains take which are longer than with a bucket for
     each tuple. `source` is the plan that it was made from, and `rule` what put its visits in
-    another order, if something did.
+    another order, if something did. `comparisons` are 0 where costs tell them from other work.
     """
 
     source: Plan
@@ -39,6 +40,7 @@ class Indexed:
     size: float
     extra: float
     rule: str = ""
+    comparisons: float = 0.0
 
 
 def cheapest(problem: Problem, plans: Sequence[Plan], room: float, is_free: bool) -> Indexed | None:
@@ -53,8 +55,8 @@ def cheapest(problem: Problem, plans: Sequence[Plan], room: float, is_free: bool
     return min(found, key=lambda each: _work(problem, each), default=None)
 
 
-def _work(problem: Problem, each: Indexed) -> tuple[float, float]:
-    return round(needed_by(problem, each.plan) + each.extra, 12), each.size
+def _work(problem: Problem, each: Indexed) -> tuple[float, float, float]:
+    return round(needed_by(problem, each.plan) + each.extra, 12), each.comparisons, each.size
 
 
 def _indexed(problem: Problem, plan: Plan, room: float, is_free: bool) -> Iterator[Indexed]:
@@ -63,20 +65,31 @@ def _indexed(problem: Problem, plan: Plan, room: float, is_free: bool) -> Iterat
         yield replace(whole, source=plan)
     if not isinstance(plan, MultiwayJoin):
         return
-    first = _shared_out(problem, _hashed(plan) if is_free else plan, room, is_free)
-    if first is None:
+    for rule, other in _candidates(problem, plan, room) if is_free else (("", plan),):
+        found = _shared_out(problem, other, room, FEWEST if is_free else 1)
+        if found is not None:
+            yield replace(found, source=plan, rule=rule)
+
+
+def _candidates(problem: Problem, plan: MultiwayJoin, room: float) -> Iterator[Proposal]:
+    """Plans with each window indexed or looked through.
+
+    Of few inputs they are the same whatever the room, so that more of it never is a loss.
+    """
+    if problem.size <= MOST_EXACT:
+        yield from for_every_set(problem, plan)
         return
-    yield replace(first, source=plan)
-    if is_free and problem.size > 2:
-        for rule, other in reordered(problem, plan, first.buckets):
-            found = _shared_out(problem, _hashed(other), room, is_free)
-            if found is not None:
-                yield replace(found, source=plan, rule=rule)
+    first = greedily(problem, plan, room)
+    yield "", first
+    found = best_buckets(problem, first, room, FEWEST)
+    for rule, other in by_rule(problem, plan, {} if found is None else found.counts):
+        yield rule, greedily(problem, other, room)
 
 
 def _whole(problem: Problem, plan: Plan) -> Indexed:
     """A plan with a bucket for each tuple wherever it searches by key."""
-    buckets, sizes = buckets_of(problem, plan), _tuples(problem)
+    buckets = buckets_of(problem, plan)
+    sizes = {flow.alias: flow.window for flow in problem.inputs}
     is_tree = isinstance(plan, TreeJoin)
     size = sum(
         index_bytes(sizes[alias], 1 if is_tree else keys_of(problem, alias), count)
@@ -87,85 +100,10 @@ def _whole(problem: Problem, plan: Plan) -> Indexed:
     return Indexed(plan, plan, buckets, size, 0.0)
 
 
-def _hashed(plan: MultiwayJoin) -> MultiwayJoin:
-    return _with(plan, dict.fromkeys(plan.query.aliases, "hash"))
-
-
-def _with(plan: MultiwayJoin, method: Mapping[str, Method]) -> MultiwayJoin:
-    """The plan with every window searched by its method."""
-    orders = tuple(
-        replace(o, probes=tuple(Probe(p.target, method[p.target]) for p in o.probes))
-        for o in plan.orders
-    )
-    return replace(plan, orders=orders)
-
-
-def _shared_out(problem: Problem, plan: MultiwayJoin, room: float, is_free: bool) -> Indexed | None:
-    """The plan with what the room is best used for: exactly of few inputs, greedily of many."""
-    mine = {alias: _searches_of(problem, plan, alias) for alias in problem.query.aliases}
-    kinds = [_options(problem, alias, found, is_free) for alias, found in mine.items()]
-    chosen = least_cost(kinds, room)
-    if chosen is None:
+def _shared_out(problem: Problem, plan: MultiwayJoin, room: float, least: int) -> Indexed | None:
+    """The plan with the buckets for which the room is best used."""
+    found = best_buckets(problem, plan, room, least)
+    if found is None:
         return None
-    buckets = {alias: o.buckets for alias, o in zip(mine, chosen, strict=True) if o.buckets}
-    if is_free:
-        plan = _with(plan, {a: "hash" if a in buckets else "nested" for a in mine})
-    extra = sum(_longer(problem, mine[alias], count) for alias, count in buckets.items())
-    return Indexed(plan, plan, buckets, sum(option.size for option in chosen), extra)
-
-
-def _searches_of(problem: Problem, plan: MultiwayJoin, alias: str) -> list[Search]:
-    target = problem.mask([alias])
-    return [search for search in searches(problem, plan) if search[1] == target]
-
-
-def _options(
-    problem: Problem, alias: str, found: Sequence[Search], is_free: bool
-) -> tuple[Option, ...]:
-    """No index, and indexes of ever more buckets; one there must be, unless the choice is free."""
-    tuples = _tuples(problem)[alias]
-    tables = len({key for _, _, key, _ in found if key is not None})
-    none = Option(0, 0.0, _cost(problem, found, 0))
-    if not tables:
-        return (none,)
-    powers = takewhile(lambda b: b <= full_buckets(tuples), (1 << n for n in range(is_free, 64)))
-    indexes = (Option(b, index_bytes(tuples, tables, b), _cost(problem, found, b)) for b in powers)
-    return (none, *indexes) if is_free else tuple(indexes)
-
-
-def _cost(problem: Problem, found: Sequence[Search], buckets: int) -> float:
-    """What the searches of a window take with so many buckets: seconds a second, or comparisons
-    where the costs do not tell them from other work."""
-    costs = problem.known.costs
-    each, hashing = (costs.compare, costs.hash) if costs.join is None else (1.0, 0.0)
-    total = 0.0
-    for search in found:
-        _, target, key, rate = search
-        hashed = buckets > 0 and key is not None
-        share = max(_matching(problem, search), 1 / buckets) if hashed else 1.0
-        total += rate * (each * float(problem.alive[target]) * share + hashing * hashed)
-    return total
-
-
-def _longer(problem: Problem, found: Sequence[Search], buckets: int) -> float:
-    """Seconds a second for those in a bucket that do not match."""
-    costs = problem.known.costs
-    if costs.join is not None:
-        return 0.0
-    return sum(
-        search[3]
-        * costs.compare
-        * float(problem.alive[search[1]])
-        * max(0.0, 1 / buckets - _matching(problem, search))
-        for search in found
-        if search[2] is not None
-    )
-
-
-def _matching(problem: Problem, search: Search) -> float:
-    bound, target, key, _ = search
-    return 1.0 if key is None else float(gain(problem.key_fraction(key), bound, target))
-
-
-def _tuples(problem: Problem) -> dict[str, float]:
-    return {flow.alias: flow.window for flow in problem.inputs}
+    compared = comparisons(problem, plan, found)
+    return Indexed(plan, plan, found.counts, found.size, found.extra, comparisons=compared)

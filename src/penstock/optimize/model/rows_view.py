@@ -1,7 +1,8 @@
 """Views over ROWS windows: the work of batches that join windows anew where a tick is due.
 
 Routes visit inputs before their driver in FROM with all that a batch joins and those after it with
-nothing, so that a combination is found once. A batch without a tick joins nothing.
+nothing, so that a combination is found once. A batch without a tick joins nothing, but it takes in
+what comes, and writes the windows anew.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def rows_view_load(problem: Problem, plan: MultiwayJoin | TreeJoin) -> Posynomia
     met = RowsMet.of(problem)
     each = as_posynomial(problem, handing_of(problem), filters=True)
     joins = _branches(met, plan) if isinstance(plan, TreeJoin) else _routes(met, plan)
-    return gathered((*each, *_folding(met), *joins, *_met(met, _tally(problem))))
+    tallied = _met(met, _tally(problem))
+    return gathered((*each, *_keeping(problem), *_folding(met), *joins, *tallied))
 
 
 def _routes(met: RowsMet, plan: MultiwayJoin) -> Iterator[Monomial]:
@@ -93,6 +95,19 @@ def settling(met: RowsMet, plan: MultiwayJoin) -> Iterator[Monomial]:
         yield Monomial(term.weight * was / met.period, frozenset())
         new = met.arriving(term.driver) / met.period
         yield Monomial(term.weight * new, frozenset({term.driver}))
+
+
+def _keeping(problem: Problem) -> Iterator[Monomial]:
+    """Every batch takes new tuples into ROWS windows and old ones out, once however many keys they
+    are searched by, and reads and writes all that is in them."""
+    costs = problem.known.costs
+    if costs.join is not None:
+        return
+    for i, flow in enumerate(problem.inputs):
+        if has_rows(problem, flow):
+            each = costs.insert + costs.expire + problem.sides.settle.get(1 << i, 0.0)
+            yield Monomial(flow.rate * (costs.move + each), frozenset({i}))
+            yield Monomial(flow.window * costs.move / BATCH, frozenset())
 
 
 def _folding(met: RowsMet) -> Iterator[Monomial]:

@@ -19,6 +19,9 @@ _ORIGINS = ("declared", "sampled", "measured")
 _FIGURE = ("value", "origin", "error")
 # Weights are written with six digits each.
 _WHOLE = 1e-3
+# A variation beyond which no stream is, and squares do not overflow: a second of a million times
+# the usual number in a million seconds has a variation of a thousand.
+_WILDEST = 1e6
 _BYTES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
@@ -37,6 +40,7 @@ _positive = _number(lambda x: 0 < x < math.inf, "above 0 and finite")
 _at_least_0 = _number(lambda x: 0 <= x < math.inf, "at least 0 and finite")
 _count = _number(lambda x: 1 <= x < math.inf, "at least 1 and finite")
 _fraction = _number(lambda x: 0 <= x <= 1, "between 0 and 1")
+_variation = _number(lambda x: 0 <= x <= _WILDEST, f"from 0 to {_WILDEST:,.0f}")
 _warmup = _number(lambda x: x >= 0, "at least 0, or inf")
 
 
@@ -99,6 +103,7 @@ Positive = Annotated[Figure, _figure(_positive)]
 AtLeast0 = Annotated[Figure, _figure(_at_least_0)]
 Count = Annotated[Figure, _figure(_count)]
 Fraction = Annotated[Figure, _figure(_fraction)]
+Variation = Annotated[Figure, _figure(_variation)]
 Seconds = Annotated[float, BeforeValidator(_at_least_0)]
 
 
@@ -131,7 +136,7 @@ class StreamTable(Table):
     distinct: dict[str, Count] = Field(default_factory=dict)
     cells: Count | None = None
     costs: WindowCostsTable | None = None
-    variation: AtLeast0 | None = None
+    variation: Variation | None = None
 
 
 class ConditionTable(Table):
