@@ -155,11 +155,17 @@ def test_routes_without_training_are_estimated_by_the_figures() -> None:
     assert forced.chosen.estimate.utilization < 0.8 * single.chosen.estimate.utilization
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_plan_that_is_chosen_takes_the_least_by_the_simulated_clock(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(8))
+def test_the_plan_that_is_estimated_best_is_about_the_best_by_the_simulated_clock(
+    seed: int,
+) -> None:
     case = drawn(seed)
-    chosen, single = planned(case.known()), planned(case.known(), "S: N/hash; N: S/hash")
-    assert case.clocked(chosen) <= (1 + NEAR) * case.clocked(single)
+    texts = ["S: N/hash; N: S/hash", f"mesh S: N [{A}] [{B}]; N: S", random_mesh(seed)]
+    plans = [planned(case.known(), text) for text in texts]
+    taken = [case.clocked(plan) for plan in plans]
+    best = min(range(len(plans)), key=lambda n: plans[n].chosen.estimate.utilization)
+    assert taken[best] <= (1 + NEAR) * min(taken)
+    assert max(taken) > (1 + NEAR) * min(taken)
 
 
 @pytest.mark.parametrize("goal", ["steady", "by:60s", "first:10"])
