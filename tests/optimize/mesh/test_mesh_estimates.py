@@ -150,9 +150,12 @@ def test_routes_without_training_are_estimated_by_the_figures() -> None:
     """Tuples of one class: what one filter lets through says nothing about the other."""
     case = Drawn(7, ((0.3, 0.6),) * 2, (2e-5, 1e-5), 0.5, 4 * PARTNERS)
     single = planned(case.known(False), "S: N/hash; N: S/hash")
-    forced = planned(case.known(False), f"mesh S: N [{B}] [{A}]; N: S")
-    assert forced.chosen.estimate.utilization == pytest.approx(case.clocked(forced), rel=NEAR)
-    assert forced.chosen.estimate.utilization < 0.8 * single.chosen.estimate.utilization
+    by_class = "by if c <= 0.5 then 1 else 2"
+    for routes in (f"N [{B}] [{A}]", f"N [{A}] [{B}] or N [{B}] [{A}] {by_class}"):
+        forced = planned(case.known(False), f"mesh S: {routes}; N: S")
+        found = forced.chosen.estimate.utilization
+        assert found == pytest.approx(case.clocked(forced), rel=NEAR)
+        assert found < 0.8 * single.chosen.estimate.utilization
 
 
 @pytest.mark.parametrize("seed", range(8))

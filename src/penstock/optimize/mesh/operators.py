@@ -58,12 +58,12 @@ def as_joined(problem: Problem, training: Training) -> Training:
     return replace(training, yields=yields)
 
 
-def assumed(problem: Problem, driver: str) -> Training:
-    """Training where none was sampled: one tuple that stands for all, with the yields that the
+def assumed(problem: Problem, driver: str, weights: tuple[float, ...]) -> Training:
+    """Training where none was sampled: tuples with the given weights, all with the yields that the
     figures say."""
     names = operators_of(problem.query, driver)
     yields = tuple(_mean_yield(problem, driver, name) for name in names)
-    return Training(driver, (), ((),), (1.0,), names, (yields,))
+    return Training(driver, (), ((),) * len(weights), weights, names, (yields,) * len(weights))
 
 
 def _mean_yield(problem: Problem, driver: str, name: str) -> float:

@@ -29,15 +29,18 @@ def reckoned(problem: Problem, plan: MeshJoin, single: MultiwayJoin, ruster: flo
 def _reckoned(
     problem: Problem, mesh: DriverMesh, single: MultiwayJoin, ruster: float
 ) -> DriverMesh:
-    own = multiway_route(problem, single, mesh.driver)
-    if [operator_name(o) for route in mesh.routes for o in route.operators] == own:
+    instead = multiway_route(problem, single, mesh.driver)
+    if [operator_name(o) for route in mesh.routes for o in route.operators] == instead:
         return mesh
     training = problem.known.training.get(mesh.driver)
-    if training is None or set(training.operators) != set(own):
-        if len(mesh.routes) > 1:
-            return mesh
-        training = assumed(problem, mesh.driver)
-    return replace(mesh, prospect=prospect_by(problem, mesh, training, single, ruster))
+    if training is not None and set(training.operators) == set(instead):
+        taken = routes_taken(mesh, training)
+    else:
+        # Nothing tells tuples apart: each route has its share of such as all are.
+        training = assumed(problem, mesh.driver, mesh.shares)
+        taken = np.arange(len(mesh.routes))
+    found = _prospect(_space(problem, training, ruster), mesh, taken, instead)
+    return replace(mesh, prospect=found)
 
 
 def multiway_route(problem: Problem, single: MultiwayJoin, driver: str) -> list[str]:
@@ -54,22 +57,25 @@ def multiway_seconds(space: MeshSpace, route: list[str]) -> float:
     return space.alone(_numbered(space.problem.training, route)).cost
 
 
-def prospect_by(
-    problem: Problem, mesh: DriverMesh, training: Training, single: MultiwayJoin, ruster: float
+def _space(problem: Problem, training: Training, ruster: float) -> MeshSpace:
+    figures = figures_for(problem, training, ruster)
+    return MeshSpace(MeshProblem(as_joined(problem, training), figures))
+
+
+def _prospect(
+    space: MeshSpace, mesh: DriverMesh, taken: NDArray[np.int64], instead: list[str]
 ) -> Prospect:
     """The costs of a mesh's routes and of the multi-way join's; the mesh may be the dearer."""
-    figures = figures_for(problem, training, ruster)
-    space = MeshSpace(MeshProblem(as_joined(problem, training), figures))
+    training, weights = space.problem.training, space.problem.weights
     orders = [_numbered(training, map(operator_name, route.operators)) for route in mesh.routes]
     costs = np.column_stack([space.costs(order) for order in orders])
-    taken, weights = routes_taken(mesh, training), space.problem.weights
     own = costs[np.arange(len(taken)), taken]
     shares = np.bincount(taken, weights, len(orders))
     seconds = np.bincount(taken, weights * own, len(orders)) / np.where(shares > 0, shares, 1.0)
+    figures = space.problem.figures
     levels = _levels(mesh, training) * figures.level
     cost = mesh_cost(weights, own, levels, len(orders), figures.overhead)
-    instead = multiway_seconds(space, multiway_route(problem, single, mesh.driver))
-    return Prospect(tuple(seconds.tolist()), cost, instead)
+    return Prospect(tuple(seconds.tolist()), cost, multiway_seconds(space, instead))
 
 
 def _numbered(training: Training, names: Iterable[str]) -> Route:
