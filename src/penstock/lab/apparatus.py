@@ -33,7 +33,7 @@ from penstock.lab.layout.paths import TreeLowering
 from penstock.lab.layout.positions import Lifetimes, lifetimes_of
 from penstock.lab.mesh.join_eddy import JoinEddy, join_eddy_of, run_join_eddy
 from penstock.lab.mesh.mesh import Mesh, mesh_of, routes_of, run_mesh
-from penstock.lab.mesh.route_screens import settled_by_routes
+from penstock.lab.mesh.route_screens import courses_of, settled_by_routes
 from penstock.lab.schedule import Mode, block_bounds, cleanings, ready_times
 from penstock.lab.shedding import kept_tuples
 from penstock.plan.mesh import Eddy, MeshJoin
@@ -151,9 +151,19 @@ def set_up(
         starts=starts,
         outside=outside,
         shed={i.alias: len(tuples[i.alias]) - len(arriving[i.alias]) for i in plan.query.streams},
-        screens={} if clock is None else screens_of(plan.query, lives, clock.own),
+        screens={} if clock is None else _screens(plan, lives, clock.own),
         prices=no_prices() if clock is None else prices_of(plan, layout, clock),
     )
+
+
+def _screens(
+    plan: Plan, lives: Mapping[str, Lifetimes], own: OwnCosts
+) -> Mapping[str, tuple[Screening, ...]]:
+    """The filters before the joins that take time: in a mesh each route has its own order."""
+    if not isinstance(plan, MeshJoin):
+        return screens_of(plan.query, lives, own)
+    rows = {alias: life.rows for alias, life in lives.items()}
+    return screens_of(plan.query, lives, own, courses_of(plan, rows))
 
 
 def no_counts(apparatus: Apparatus, with_ledger: bool) -> Counts:

@@ -56,18 +56,35 @@ def screenings(
     return tuple(found), left
 
 
+Course = tuple[Int64s, tuple[Condition, ...]]
+"""Rows of a stream, and its filters in the order in which these rows come to them."""
+
+
 def screens_of(
-    query: Query, lives: Mapping[str, Lifetimes], own: OwnCosts
+    query: Query,
+    lives: Mapping[str, Lifetimes],
+    own: OwnCosts,
+    courses: Mapping[str, tuple[Course, ...]] = MappingProxyType({}),
 ) -> dict[str, tuple[Screening, ...]]:
-    """The filters of each stream that take time; a table was there before the clock."""
+    """The filters of each stream that take time; a table was there before the clock.
+
+    Streams without `courses` of their own come to their filters in the order of the query.
+    """
     priced = {alias for c in query.filters if own.conditions.get(str(c)) for alias in c.streams}
-    return {
-        item.alias: screenings(
-            query.filters_of(item.alias), lives[item.alias].rows, plain_name, own
-        )[0]
-        for item in query.streams
-        if item.alias in priced
-    }
+    found = {}
+    for item in query.streams:
+        if item.alias in priced:
+            rows = lives[item.alias].rows
+            whole = ((np.arange(len(rows)), query.filters_of(item.alias)),)
+            each = courses.get(item.alias, whole)
+            found[item.alias] = tuple(s for course in each for s in _screened(course, rows, own))
+    return found
+
+
+def _screened(course: Course, rows: pa.Table, own: OwnCosts) -> Iterator[Screening]:
+    members, conditions = course
+    for screen in screenings(conditions, rows.take(pa.array(members)), plain_name, own)[0]:
+        yield Screening(members[screen.rows], screen.seconds)
 
 
 def prices_of(plan: Plan, layout: Layout, clock: SimulatedClock) -> Prices:

@@ -67,5 +67,5 @@ def _distinct(proposals: Iterable[Proposal]) -> list[Found]:
 
 def _left_hint(options: PlanOptions) -> str:
     if options.kinds == {"mesh"} and "mesh" not in options.off:
-        return "a mesh is for the goal steady, not for views over ROWS windows: allow other kinds"
+        return "a mesh is not for views over ROWS windows: allow other kinds"
     return "allow more kinds of plans, or switch fewer optimisations off"

@@ -69,7 +69,8 @@ class Prospect:
     """The costs of a mesh by its training, in seconds for a driving tuple (QM Eq. 2).
 
     `routes` are what the routes cost the tuples that take them, `mesh` is all of it in the mean,
-    with classification, `single` the best single route. `reason` says why one route is enough.
+    with classification, `single` the route of the multi-way join that it is weighed against.
+    `reason` says why one route is enough.
     """
 
     routes: tuple[float, ...]

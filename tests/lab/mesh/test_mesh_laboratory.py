@@ -249,6 +249,27 @@ def test_a_filter_in_a_route_is_charged_once_for_each_tuple_that_gets_there() ->
     assert reached[3] < reached[0]
 
 
+def test_filters_before_the_probes_come_in_the_order_of_the_route() -> None:
+    case = common_case(tuples=400, seconds=120)
+    tables, plan = tables_of(case), screened(case.query, 0)
+    low, late = plan.query.thetas
+    first = plan.mesh("A").routes[0]
+    second = MeshRoute((first.stages[1], first.stages[0], *first.stages[2:]))
+    fork = Split("id", 50.0, frozenset(), Goes(0), Goes(1))
+    both = DriverMesh("A", fork, (first, second), (0.5, 0.5))
+    query = replace(plan.query, filters=(low, late), thetas=())
+    plan = replace(plan, query=query, meshes=(both, *plan.meshes[1:]))
+    clock = SimulatedClock(ClockCosts(), own=OwnCosts(conditions={str(low): 1.0, str(late): 100.0}))
+    ids, keys = (tables["A"].column(name).to_numpy() for name in ("id", "k"))
+    one = np.where(keys <= 1, 101.0, 1.0)
+    other = np.where(ids >= 5, 101.0, 100.0)
+    outcome = run(plan, tables, Eager(), clock=clock)
+    assert outcome.own == pytest.approx(np.where(ids <= 50, one, other).sum())
+    single = run(plan_of(query, HASH), tables, Eager(), clock=clock)
+    assert single.own == pytest.approx(one.sum())
+    assert canonical(rows_of(outcome)) == canonical(rows_of(single))
+
+
 # ── what an eddy learns ───────────────────────────────────────────────────────────────────────────
 
 

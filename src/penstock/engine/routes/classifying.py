@@ -16,7 +16,7 @@ Int64s = NDArray[np.int64]
 Float64s = NDArray[np.float64]
 
 
-def route_numbers(mesh: DriverMesh, rows: pa.RecordBatch) -> Int64s:
+def route_numbers(mesh: DriverMesh, rows: pa.RecordBatch | pa.Table) -> Int64s:
     """The number of the route that each tuple takes; `rows` has the driver's plain columns."""
     if isinstance(mesh.classifier, Goes):
         return np.full(len(rows), mesh.classifier.route)

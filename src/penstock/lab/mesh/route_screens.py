@@ -9,17 +9,35 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import holds
+from penstock.engine.routes.classifying import route_numbers
 from penstock.engine.rows.columns import plain_name
+from penstock.lab.charges import Course
 from penstock.lab.clock import OwnCosts
 from penstock.lab.kernels.nested import BIRTH, Loops, Screens, Windows, no_screens
-from penstock.plan.mesh import MeshJoin, MeshRoute, Screen
+from penstock.plan.mesh import DriverMesh, MeshJoin, MeshRoute, Screen
 from penstock.plan.mesh_filters import waiting
-from penstock.query import Condition
+from penstock.query import Condition, Query
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+
+
+def courses_of(plan: MeshJoin, rows: Mapping[str, pa.Table]) -> dict[str, tuple[Course, ...]]:
+    """The rows of each stream by their routes, with the filters that do not wait in the order of
+    the route. Rows that a small ruster sends another way are charged as their own class."""
+    return {
+        mesh.driver: tuple(_courses(plan.query, mesh, rows[mesh.driver])) for mesh in plan.meshes
+    }
+
+
+def _courses(query: Query, mesh: DriverMesh, rows: pa.Table) -> Iterator[Course]:
+    early = query.filters_of(mesh.driver)
+    taken = route_numbers(mesh, rows)
+    for number, route in enumerate(mesh.routes):
+        screens = (o.condition for o in route.operators if isinstance(o, Screen))
+        yield np.flatnonzero(taken == number), tuple(c for c in screens if c in early)
 
 
 def screens_in(

@@ -7,7 +7,7 @@ from math import prod
 
 from penstock.optimize.mesh.problem import MeshFigures
 from penstock.optimize.model.flow import flow_of
-from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.problem import Problem, gain
 from penstock.optimize.model.work import handling_seconds, visit_seconds
 from penstock.plan.mesh import Operator, Screen
 from penstock.plan.mesh_filters import waiting
@@ -15,7 +15,7 @@ from penstock.plan.multiway import Probe
 from penstock.query import Condition
 from penstock.stats.costs import GUESSED_CLASSIFY
 from penstock.stats.known import ConditionFigures
-from penstock.stats.training import Training
+from penstock.stats.training import Training, operators_of
 
 
 def operators_for(problem: Problem, training: Training) -> tuple[Operator, ...]:
@@ -56,6 +56,25 @@ def as_joined(problem: Problem, training: Training) -> Training:
         for row in training.yields
     )
     return replace(training, yields=yields)
+
+
+def assumed(problem: Problem, driver: str, weights: tuple[float, ...]) -> Training:
+    """Training where none was sampled: tuples with the given weights, all with the yields that the
+    figures say."""
+    names = operators_of(problem.query, driver)
+    yields = tuple(_mean_yield(problem, driver, name) for name in names)
+    return Training(driver, (), ((),) * len(weights), weights, names, (yields,) * len(weights))
+
+
+def _mean_yield(problem: Problem, driver: str, name: str) -> float:
+    if name not in problem.query.aliases:
+        return problem.known.conditions[name].selectivity.value
+    mine, its = problem.mask([driver]), problem.mask([name])
+    bound = mine if problem.linked(mine, its) else problem.everything & ~its
+    late = [_figures(problem, c) for c in waiting(problem.query) if c.streams == {name}]
+    kept = prod(figures.selectivity.value for figures in late)
+    window = flow_of(problem.known, problem.query.inputs[problem.query.aliases.index(name)]).window
+    return window * kept * float(gain(problem.equal_fractions, bound, its))
 
 
 def _probe(problem: Problem, target: str) -> Probe:

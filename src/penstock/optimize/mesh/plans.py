@@ -10,8 +10,11 @@ from penstock.engines import EngineName
 from penstock.optimize.estimate import TRIGGER, needed_by
 from penstock.optimize.joins.candidates import Proposal
 from penstock.optimize.mesh.operators import as_joined, figures_for, operators_for
+from penstock.optimize.mesh.problem import MeshProblem
+from penstock.optimize.mesh.reckon import multiway_route, multiway_seconds
 from penstock.optimize.mesh.search import Stop
 from penstock.optimize.mesh.solve import solve
+from penstock.optimize.mesh.space import MeshSpace
 from penstock.optimize.model.problem import Problem
 from penstock.plan.mesh import DriverMesh, Goes, MeshJoin, MeshRoute, Operator, Prospect, Screen
 from penstock.plan.mesh_filters import placed, waiting
@@ -132,18 +135,20 @@ class _Finding:
 
     def _trained(self, training: Training) -> DriverMesh:
         problem = self.problem
+        joined, figures = as_joined(problem, training), figures_for(problem, training, self.ruster)
         found = solve(
-            as_joined(problem, training),
+            joined,
             operators_for(problem, training),
-            figures_for(problem, training, self.ruster),
+            figures,
             self.search.search,
             self.search.start,
             stop_for(len(problem.known.training), self.search.stop),
         )
         if found.reason is not None:
             return self._one_route(training.driver, found.reason)
-        mesh = found.mesh
-        prospect = Prospect(found.route_costs, found.cost, found.single)
+        mesh, route = found.mesh, multiway_route(problem, self.single, training.driver)
+        instead = multiway_seconds(MeshSpace(MeshProblem(joined, figures)), route)
+        prospect = Prospect(found.route_costs, found.cost, instead)
         return DriverMesh(mesh.driver, mesh.classifier, mesh.routes, mesh.shares, prospect)
 
     def _one_route(self, driver: str, reason: str) -> DriverMesh:

@@ -2,53 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.optimize.mesh.operators import as_joined, figures_for
-from penstock.optimize.mesh.problem import MeshProblem
+from penstock.optimize.mesh.operators import as_joined, assumed, figures_for
+from penstock.optimize.mesh.problem import MeshProblem, Route
 from penstock.optimize.mesh.space import MeshSpace
 from penstock.optimize.model.problem import Problem
 from penstock.papers.query_mesh import Floats, mesh_cost
 from penstock.plan.mesh import DriverMesh, Fork, MeshJoin, Operator, Prospect, Screen, Split
+from penstock.plan.mesh_filters import waiting
 from penstock.plan.multiway import MultiwayJoin
-from penstock.stats.training import Training, Value, operators_of
+from penstock.stats.training import Training, Value
 
 
 def reckoned(problem: Problem, plan: MeshJoin, single: MultiwayJoin, ruster: float) -> MeshJoin:
     """A mesh with the prospects that its routes have by the training of now, and the multi-way join
     that it is weighed against."""
-    meshes = tuple(_reckoned(problem, mesh, ruster) for mesh in plan.meshes)
+    meshes = tuple(_reckoned(problem, mesh, single, ruster) for mesh in plan.meshes)
     return replace(plan, meshes=meshes, single=single)
 
 
-def _reckoned(problem: Problem, mesh: DriverMesh, ruster: float) -> DriverMesh:
-    training = problem.known.training.get(mesh.driver)
-    names = set(operators_of(problem.query, mesh.driver))
-    if training is None or set(training.operators) != names or len(mesh.routes) < 2:
+def _reckoned(
+    problem: Problem, mesh: DriverMesh, single: MultiwayJoin, ruster: float
+) -> DriverMesh:
+    instead = multiway_route(problem, single, mesh.driver)
+    if [operator_name(o) for route in mesh.routes for o in route.operators] == instead:
         return mesh
-    return replace(mesh, prospect=prospect_by(problem, mesh, training, ruster))
+    training = problem.known.training.get(mesh.driver)
+    if training is not None and set(training.operators) == set(instead):
+        taken = routes_taken(mesh, training)
+    else:
+        # Nothing tells tuples apart: each route has its share of such as all are.
+        training = assumed(problem, mesh.driver, mesh.shares)
+        taken = np.arange(len(mesh.routes))
+    found = _prospect(_space(problem, training, ruster), mesh, taken, instead)
+    return replace(mesh, prospect=found)
 
 
-def prospect_by(problem: Problem, mesh: DriverMesh, training: Training, ruster: float) -> Prospect:
-    """The costs of a mesh's routes and of the best single one; the mesh may be the dearer."""
+def multiway_route(problem: Problem, single: MultiwayJoin, driver: str) -> list[str]:
+    """The names of a stream's operators in the order in which a multi-way join has them: filters at
+    the source, probes, and then the filters that wait."""
+    query = problem.query
+    probes = (probe.target for probe in single.order(driver).probes)
+    late = (str(c) for c in waiting(query) if c.streams == {driver})
+    return [*map(str, query.filters_of(driver)), *probes, *late]
+
+
+def multiway_seconds(space: MeshSpace, route: list[str]) -> float:
+    """What a tuple costs on the route of a multi-way join, by the training."""
+    return space.alone(_numbered(space.problem.training, route)).cost
+
+
+def _space(problem: Problem, training: Training, ruster: float) -> MeshSpace:
     figures = figures_for(problem, training, ruster)
-    space = MeshSpace(MeshProblem(as_joined(problem, training), figures))
-    orders = [
-        tuple(training.operators.index(operator_name(each)) for each in route.operators)
-        for route in mesh.routes
-    ]
+    return MeshSpace(MeshProblem(as_joined(problem, training), figures))
+
+
+def _prospect(
+    space: MeshSpace, mesh: DriverMesh, taken: NDArray[np.int64], instead: list[str]
+) -> Prospect:
+    """The costs of a mesh's routes and of the multi-way join's; the mesh may be the dearer."""
+    training, weights = space.problem.training, space.problem.weights
+    orders = [_numbered(training, map(operator_name, route.operators)) for route in mesh.routes]
     costs = np.column_stack([space.costs(order) for order in orders])
-    taken, weights = routes_taken(mesh, training), space.problem.weights
     own = costs[np.arange(len(taken)), taken]
     shares = np.bincount(taken, weights, len(orders))
     seconds = np.bincount(taken, weights * own, len(orders)) / np.where(shares > 0, shares, 1.0)
+    figures = space.problem.figures
     levels = _levels(mesh, training) * figures.level
     cost = mesh_cost(weights, own, levels, len(orders), figures.overhead)
-    return Prospect(tuple(seconds.tolist()), cost, space.single.cost)
+    return Prospect(tuple(seconds.tolist()), cost, multiway_seconds(space, instead))
+
+
+def _numbered(training: Training, names: Iterable[str]) -> Route:
+    return tuple(training.operators.index(name) for name in names)
 
 
 def routes_taken(mesh: DriverMesh, training: Training) -> NDArray[np.int64]:

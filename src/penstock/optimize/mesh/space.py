@@ -137,6 +137,10 @@ class MeshSpace:
         )
         return Candidate(labels, routes, tree, tree.taken, cost)
 
+    def alone(self, route: Route) -> Candidate:
+        """The mesh of one given route."""
+        return self._alone(np.zeros(self.size, np.int64), route)
+
     def _together(self, route: Route) -> float:
         return float(self.problem.weights @ self.costs(route))
 

@@ -1,4 +1,4 @@
-"""The work of a query mesh: that of the multi-way join beside it, less what its routes spare."""
+"""The work of a query mesh: that of the multi-way join beside it, as its routes change it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,11 @@ def mesh_load(problem: Problem, plan: MeshJoin) -> Posynomial:
 
 def mesh_parts(problem: Problem, plan: MeshJoin) -> Iterator[Part]:
     """The work for each stream's new tuples, without delivery."""
-    single = plan.single or representative(plan)
-    return (_driver_part(problem, plan, single, mesh) for mesh in plan.meshes)
+    single, kept = plan.single or representative(plan), as_kept(problem, plan)
+    for mesh in plan.meshes:
+        settling = settling_of(kept, single, single.order(mesh.driver))
+        yield Part(kept, settling, (0.0,) * problem.size)
+        yield _driver_part(problem, plan, single, mesh)
 
 
 def _load(part: Part) -> Iterator[Monomial]:
@@ -55,14 +58,17 @@ def _load(part: Part) -> Iterator[Monomial]:
 
 def as_kept(problem: Problem, plan: Plan) -> Problem:
     """The problem with the filters where the plan has them: what waits makes windows larger."""
-    return _with(problem, plan.query, plan.early) if isinstance(plan, MeshJoin) else problem
+    if not isinstance(plan, MeshJoin) or set(waiting(plan.query)) == set(waiting(problem.query)):
+        return problem
+    return _with(problem, plan.query, plan.early)
 
 
 def _driver_part(problem: Problem, plan: MeshJoin, single: MultiwayJoin, mesh: DriverMesh) -> Part:
-    """The work for one stream's new tuples.
+    """The work for one stream's new tuples once they have settled.
 
     Its own filters count where the multi-way join has them, the others' where the mesh has them.
-    Training compares routes; what they cost is reckoned as for all other plans.
+    Training compares the mesh with the multi-way join's route; what that costs is reckoned as for
+    all other plans.
     """
     own = waiting(problem.query)
     late = (
@@ -81,7 +87,7 @@ def _driver_part(problem: Problem, plan: MeshJoin, single: MultiwayJoin, mesh: D
     # What folding takes is the same on all routes.
     filters = flow_of(driven.known, driven.query.inputs[place]).filter_cost
     received[place] = arrive + (flow.filter_cost - filters) + (filters - arrive) * part
-    return Part(driven, (*settling_of(driven, single, order), *visits), tuple(received))
+    return Part(driven, tuple(visits), tuple(received))
 
 
 def _with(problem: Problem, query: Query, early: tuple[str, ...]) -> Problem:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from penstock.optimize.options import Estimator
 from penstock.plan.decision import Alternative
+from penstock.plan.mesh import MeshJoin
 from penstock.query.goal import First, Goal, Steady
 
 _SAME = 9
@@ -28,11 +29,15 @@ class Ranking:
 
     def sorted(self, plans: Iterable[Alternative]) -> list[Alternative]:
         """The plans, best first; those that are equal keep their order."""
-        return sorted(plans, key=self.merit)
+        return sorted(plans, key=self._place)
 
     def best(self, plans: Sequence[Alternative]) -> Alternative:
         """The first of the sorted plans."""
-        return min(plans, key=self.merit)
+        return min(plans, key=self._place)
+
+    def _place(self, alternative: Alternative) -> tuple[float, ...]:
+        """Routes that spare nothing are not worth a classifier: of equals a mesh comes last."""
+        return (*self.merit(alternative), float(isinstance(alternative.plan, MeshJoin)))
 
     def merit(self, alternative: Alternative) -> tuple[float, ...]:
         """The figures that are compared, one after the other; less is better.
