@@ -93,6 +93,17 @@ def test_what_was_left_out_is_told(tmp_path: Path) -> None:
     assert "  note     no <Java>" in summary_text(summary_of(summary["details"]))
 
 
+def test_the_page_says_how_to_run_again_and_whose_model_it_is(tmp_path: Path) -> None:
+    papers = replace(FINDING, about="See `--plan`.", model="paper")
+    summary = save(tmp_path, papers, LAST)
+    assert [detail["model"] for detail in summary["details"]] == ["paper", "ours"]
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "<code>penstock lab run an-stub --quick</code>" in page
+    assert "See <code>--plan</code>." in page
+    assert "model: the paper’s model" in page
+    assert "model: our model" in page
+
+
 def test_later_runs_join_earlier_ones_in_the_order_of_the_catalog(tmp_path: Path) -> None:
     save(tmp_path, LAST)
     summary = save(tmp_path, FINDING)

@@ -160,6 +160,7 @@ def _experiment(table: int, title: str, question: str, what: str) -> Experiment:
         question=question,
         about=_ABOUT.format(what=what),
         run=partial(_run, table),
+        model="paper",
     )
 
 

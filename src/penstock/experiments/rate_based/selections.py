@@ -148,4 +148,5 @@ EXPERIMENT = Experiment(
         "clock. With σ2 first, σ1 gets exactly as much as it can handle, so that a few tuples wait."
     ),
     run=_run,
+    model="paper",
 )

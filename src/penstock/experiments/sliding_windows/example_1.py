@@ -187,4 +187,5 @@ EXPERIMENT = Experiment(
         "from 10 ms on they lie below the lines."
     ),
     run=_run,
+    model="paper",
 )
