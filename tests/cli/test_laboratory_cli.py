@@ -184,3 +184,49 @@ def test_a_view_is_told_as_in_batches(plan: tuple[str, ...], tmp_path: Path) -> 
         found.append(sorted(out.read_text().splitlines()))
     assert found[0] == found[1]
     assert len(found[0]) > 50
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--cost", "known"),
+        ("--sweep", "windows"),
+        ("--buckets", "A=2"),
+        ("--expire", "5s"),
+        ("--servers", "each"),
+    ],
+)
+def test_options_of_the_laboratory_are_refused_without_it(
+    run: Invoked, option: tuple[str, str]
+) -> None:
+    done = run(*option, "--available-now")
+    assert done.exit_code == 2, done.output
+    assert option[0] in done.stderr
+    assert "--eager or --every" in re.sub(r"\W*\n\W*", " ", done.stderr)
+
+
+def test_tuple_by_tuple_and_every_so_often_exclude_each_other(run: Invoked) -> None:
+    done = run("--eager", "--every", "1s")
+    assert done.exit_code == 2, done.output
+    assert "leave out --every" in done.stderr
+
+
+def test_busy_seconds_say_of_which_servers_they_are(run: Invoked) -> None:
+    done = run("--eager", "--shed", "--servers", "each", "--cost", "inserts=0.001")
+    assert done.exit_code == 0, done.output
+    assert " s of all servers (simulated)" in done.stderr
+    assert " of the busiest server\n" in done.stderr
+
+
+def test_input_of_one_moment_has_no_utilization(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("k,t\n1,2024-01-01T00:00:00Z\n")
+    source = f"(k BIGINT, t TIMESTAMP) WITH (format='csv', path='{path}', timestamp='t');\n"
+    text = "".join(f"CREATE STREAM {name} {source}" for name in "AB")
+    join = "SELECT A.k FROM A [RANGE 1 SECOND], B [RANGE 1 SECOND] WHERE A.k = B.k"
+    (tmp_path / "one.cql").write_text(text + join)
+    asked = ["--engine", "local", "--sink", "noop", "--eager", "--cost", "compares=1e-6"]
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "one.cql"), *asked])
+    assert done.exit_code == 0, done.output
+    assert "no utilization: all input has one time" in done.stderr
+    assert "inf" not in done.stderr

@@ -93,6 +93,17 @@ def test_what_was_left_out_is_told(tmp_path: Path) -> None:
     assert "  note     no <Java>" in summary_text(summary_of(summary["details"]))
 
 
+def test_the_page_says_how_to_run_again_and_whose_model_it_is(tmp_path: Path) -> None:
+    papers = replace(FINDING, about="See `--plan`.", model="paper")
+    summary = save(tmp_path, papers, LAST)
+    assert [detail["model"] for detail in summary["details"]] == ["paper", "ours"]
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "<code>penstock lab run an-stub --quick</code>" in page
+    assert "See <code>--plan</code>." in page
+    assert "model: the paper’s model" in page
+    assert "model: our model" in page
+
+
 def test_later_runs_join_earlier_ones_in_the_order_of_the_catalog(tmp_path: Path) -> None:
     save(tmp_path, LAST)
     summary = save(tmp_path, FINDING)
@@ -101,8 +112,36 @@ def test_later_runs_join_earlier_ones_in_the_order_of_the_catalog(tmp_path: Path
     assert again["experiments"] == 2
 
 
-def test_a_damaged_summary_is_written_anew(tmp_path: Path) -> None:
-    (tmp_path / "summary.json").write_text("[1, 2", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("index.html", "<p>my page</p>"),
+        ("an-stub.csv", "a,b\n"),
+        ("beyond-last.svg", "<svg/>"),
+        ("summary.json", "[1, 2"),
+        ("summary.json", '{"version": 1, "mine": true}'),
+        ("summary.json", '{"version": 99, "experiments": 0, "details": []}'),
+    ],
+)
+def test_files_of_others_are_refused_and_stay(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(SinkError, match=f"not of the laboratory: {name}") as refused:
+        save(tmp_path, FINDING)
+    assert "another folder" in str(refused.value)
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {
+        name: text
+    }
+
+
+def test_other_files_do_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    save(tmp_path, FINDING)
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_folder_is_ours_before_the_first_experiment_ends(tmp_path: Path) -> None:
+    ResultsFolder(tmp_path, NAMES).prepare()
+    (tmp_path / "an-stub.csv").write_text("cut short", encoding="utf-8")
     assert save(tmp_path, FINDING)["experiments"] == 1
 
 

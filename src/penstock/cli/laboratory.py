@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
@@ -40,7 +41,6 @@ def run_in_laboratory(
     query: ContinuousQuery, laboratory: Laboratory, sink: Sink, *, overwrite: bool
 ) -> None:
     """Run a plan tuple by tuple, or every so often, and say what work it took."""
-    from penstock.lab.clock import SimulatedClock
     from penstock.lab.experiment import run_experiment
     from penstock.lab.schedule import Eager, Lazy
 
@@ -64,7 +64,7 @@ def run_in_laboratory(
         by_bucket=laboratory.by_bucket,
         overwrite=overwrite,
     )
-    _report(outcome, is_simulated=isinstance(clock, SimulatedClock))
+    _report(outcome, clock)
 
 
 def _buckets(texts: tuple[str, ...], query: ContinuousQuery) -> dict[str, int]:
@@ -117,10 +117,25 @@ def _read(text: str) -> tuple[frozenset[str], str, float]:
     return frozenset(inputs.split()), kind, seconds
 
 
-def _report(outcome: Outcome, *, is_simulated: bool) -> None:
+def busy_text(outcome: Outcome, clock: Clock) -> str:
+    """One line: how long the work took, of one server or of all, and the part of the time."""
+    from penstock.lab.clock import SimulatedClock
+
+    has_many = isinstance(clock, SimulatedClock) and clock.servers == "each"
+    of_all, of_one = (" of all servers", " of the busiest server") if has_many else ("", "")
+    how = "simulated" if isinstance(clock, SimulatedClock) else "measured"
+    utilization = f"utilization {outcome.utilization:.3g}{of_one}"
+    if not math.isfinite(outcome.utilization):
+        utilization = "no utilization: all input has one time"
+    return (
+        f"busy {outcome.busy:.3f} s{of_all} ({how}) for {outcome.elapsed:.3f} s of input and "
+        f"backlog; {utilization}"
+    )
+
+
+def _report(outcome: Outcome, clock: Clock) -> None:
     kinds = {f.name: getattr(outcome.work, f.name) for f in fields(outcome.work)}
     work = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-    how = "simulated" if is_simulated else "measured"
     print(work, file=sys.stderr)
     if outcome.aggregation is not None:
         done = outcome.aggregation
@@ -130,11 +145,7 @@ def _report(outcome: Outcome, *, is_simulated: bool) -> None:
             f"{done.join_rows:,} join rows",
             file=sys.stderr,
         )
-    print(
-        f"busy {outcome.busy:.3f} s ({how}) for {outcome.elapsed:.3f} s of input and backlog; "
-        f"utilization {outcome.utilization:.3g}",
-        file=sys.stderr,
-    )
+    print(busy_text(outcome, clock), file=sys.stderr)
     if outcome.own:
         what = "filters, predicates and windows with costs of their own by themselves"
         print(f"of it {what} {outcome.own:.3f} s", file=sys.stderr)

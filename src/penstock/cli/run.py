@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import typer
@@ -93,9 +94,11 @@ def run(
         typer.Option(help="Laboratory: buckets of a window, A=16; may be repeated."),
     ] = None,
     sweep: Annotated[
-        Literal["windows", "buckets"],
-        typer.Option(help="Laboratory: what cleaning looks at: each window, or each bucket."),
-    ] = "windows",
+        Literal["windows", "buckets"] | None,
+        typer.Option(
+            help="Laboratory: what cleaning looks at: each of the windows, the default, or buckets."
+        ),
+    ] = None,
     cost: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,13 +112,25 @@ def run(
     ] = None,
 ) -> None:
     """Run a query: every result once, in the sink; progress on stderr."""
+    is_laboratory = eager or every is not None
+    if eager and every is not None:
+        raise typer.BadParameter("is every tuple: leave out --every", param_hint="--eager")
+    if not is_laboratory:
+        is_over_time = goal != "steady"
+        _refuse_in_batches(
+            {
+                "--expire": expire is not None,
+                "--buckets": bool(buckets),
+                "--sweep": sweep is not None,
+                "--cost": bool(cost),
+                "--servers": servers is not None and not is_over_time,
+            }
+        )
     batches = Batches(
         sink, checkpoint, trigger, available_now, drain, overwrite, partitions, replan, delay
     )
     session = Session(master, dict(map(setting, conf or [])))
-    laboratory = Laboratory(
-        None if eager else every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets"
-    )
+    laboratory = Laboratory(every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets")
     wanted = Planning(
         *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
         servers=servers or "shared",
@@ -123,7 +138,6 @@ def run(
         mesh=mesh,
     )
     options = batches.options()
-    is_laboratory = eager or every is not None
     query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
     batches.check_table(query)
     if is_laboratory:
@@ -131,6 +145,15 @@ def run(
         run_in_laboratory(query, laboratory, options.sink, overwrite=overwrite)
     else:
         run_in_batches(query, engine, batches, options, session)
+
+
+def _refuse_in_batches(given: Mapping[str, bool]) -> None:
+    """Refuse options that nothing but the laboratory obeys."""
+    for option, is_given in given.items():
+        if is_given:
+            more = ", or a --goal over time" if option == "--servers" else ""
+            hint = f"is for the laboratory: add --engine local and --eager or --every{more}"
+            raise typer.BadParameter(hint, param_hint=option)
 
 
 def _refuse_in_laboratory(engine: BatchEngine, batches: Batches, option: str) -> None:

@@ -50,6 +50,7 @@ class Outcome:
     `elapsed` the seconds from the first arrival to the end of the work, had the input come in real
     time, and `utilization` the busy seconds in a second of input: above 1, a backlog builds up.
     With a server for each join, `busy` is the seconds of all and `utilization` that of the busiest.
+    It is infinite where all input has one time.
     `peaks` are the most rows that each window held, and each inner join by its shape. `shed` are
     the tuples that the drop boxes kept out: they never arrived and were no work. `deciding` is the
     part of the busy seconds in which a mesh classified or an eddy learned, on a real clock; `own`

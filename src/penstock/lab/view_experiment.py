@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -48,7 +49,7 @@ def run_view_experiment(plan: Plan, tuples: Tuples, clock: Clock) -> Outcome:
         work=work,
         busy=busy,
         elapsed=max(span, busy),
-        utilization=busy / span if span else 0.0,
+        utilization=busy / span if span else math.inf,
         peaks={alias: life.peak() for alias, life in lives.items()},
         shed={},
         deciding=0.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from penstock.cli.lab.bars import said_of, watched
 from penstock.cli.lab.text import summary_text
 from penstock.cli.main import app
 from penstock.errors import UsageError
+from penstock.experiments import catalog
 from penstock.experiments.catalog import EXPERIMENTS
+from penstock.experiments.frame.experiment import Progress, Size
+from penstock.experiments.frame.findings import Findings
 from penstock.experiments.reports.summary import detail_of, summary_of
 from support.experiments.stubs import CRASHING, FINDING, STUBS
 
@@ -61,3 +65,24 @@ def test_verdicts_and_crashes_are_told_in_lines(capsys: pytest.CaptureFixture[st
     assert "why:   0 of 1 conditions met; not so: it does. Noise" in text
     assert text.endswith("3 experiments, 4 claims: 2 hold, 1 partly, 1 fail; 1 crashed\n")
     assert {FINDING.name, CRASHING.name} <= set(text.split())
+
+
+def _interrupted(size: Size, progress: Progress) -> Findings:
+    raise KeyboardInterrupt
+
+
+def test_what_is_finished_is_told_and_kept_when_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    stopping = replace(CRASHING, run=_interrupted)
+    asked = (FINDING, stopping, STUBS[2])
+    monkeypatch.setattr(catalog, "chosen", lambda _names: list(asked))
+    monkeypatch.setattr(catalog, "EXPERIMENTS", asked)
+    shown = RUNNER.invoke(app, ["lab", "run", "all", "--output", str(tmp_path)])
+    assert shown.exit_code == 130
+    line = shown.stderr.splitlines()[-1]
+    assert line == f"stopped: 1 of 3 experiments finished: an-stub; saved in {tmp_path}"
+    assert shown.stdout.endswith("1 experiment, 3 claims: 1 hold, 1 partly, 1 fail\n")
+    saved = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    assert [detail["name"] for detail in saved["details"]] == ["an-stub"]

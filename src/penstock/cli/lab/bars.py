@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 
 from penstock.experiments.frame.experiment import Experiment, Progress, Size
+from penstock.experiments.page.verdicts import many
 from penstock.experiments.reports.report import Crash, Report, run_experiment
 
 
@@ -38,8 +39,9 @@ def said_of(report: Report) -> str:
         return f"{seconds}  {name}: crashed: {report.outcome.error}"
     counts = report.verdicts()
     others = "".join(f", {counts[v]} {v}" for v in ("partly", "fails") if counts[v])
-    claims = len(report.claims)
-    return f"{seconds}  {name}: {counts['holds']} of {claims} claims hold{others}"
+    claims = many(len(report.claims), "claim")
+    hold = "holds" if len(report.claims) == 1 else "hold"
+    return f"{seconds}  {name}: {counts['holds']} of {claims} {hold}{others}"
 
 
 @contextmanager

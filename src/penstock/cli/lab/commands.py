@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from penstock.experiments.results_folder import ResultsFolder
 
 
+_INTERRUPTED = 130
+
+
 class LabFormat(StrEnum):
     """How findings are shown."""
 
@@ -63,19 +66,24 @@ def run_experiments(
     """Run experiments and say of every claim whether it holds.
 
     Exits with 1 if an experiment crashed; a claim that does not hold is a finding like any other.
+    After Ctrl-C, what is finished is told and kept, and it exits with 130.
     """
     from penstock.cli.lab.bars import watched
-    from penstock.cli.lab.text import summary_text
+    from penstock.cli.lab.text import stopped_text, summary_text
     from penstock.experiments.catalog import chosen
     from penstock.experiments.reports.summary import detail_of, summary_of
 
     experiments = chosen(names)
     folder = _folder(output)
     details = []
-    for report in watched(experiments, "quick" if quick else "full"):
-        details.append(detail_of(report))
-        if folder is not None:
-            folder.save(report)
+    is_stopped = False
+    try:
+        for report in watched(experiments, "quick" if quick else "full"):
+            if folder is not None:
+                folder.save(report)
+            details.append(detail_of(report))
+    except KeyboardInterrupt:
+        is_stopped = True
     summary = summary_of(details)
     is_json = format is LabFormat.JSON
     sys.stdout.write(
@@ -83,6 +91,10 @@ def run_experiments(
         if is_json
         else summary_text(summary)
     )
+    if is_stopped:
+        done = [detail["name"] for detail in details]
+        print(stopped_text(done, len(experiments), output), file=sys.stderr)
+        raise typer.Exit(_INTERRUPTED)
     if summary["crashed"]:
         raise typer.Exit(1)
 

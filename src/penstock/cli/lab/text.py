@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from penstock.experiments.frame.experiment import Experiment
 from penstock.experiments.frame.paper import PAPERS
+from penstock.experiments.page.verdicts import many
 from penstock.experiments.reports.summary import ClaimDocument, Detail, Summary
 
 
@@ -68,5 +70,13 @@ def _claim(claim: ClaimDocument) -> Iterator[str]:
 def _counts(summary: Summary) -> str:
     fails, crashed = len(summary["fails"]), len(summary["crashed"])
     ended = f"; {crashed} crashed" if crashed else ""
-    of = f"{summary['experiments']} experiments, {summary['claims']} claims"
+    of = f"{many(summary['experiments'], 'experiment')}, {many(summary['claims'], 'claim')}"
     return f"{of}: {summary['holds']} hold, {summary['partly']} partly, {fails} fail{ended}"
+
+
+def stopped_text(done: Sequence[str], asked: int, folder: Path | None) -> str:
+    """One line: what is finished of a run that was stopped, and where it is."""
+    names = f": {', '.join(done)}" if done else ""
+    kept = "nowhere: --output DIR would have kept them" if folder is None else f"in {folder}"
+    where = f"; saved {kept}" if done else ""
+    return f"stopped: {len(done)} of {many(asked, 'experiment')} finished{names}{where}"

@@ -78,4 +78,5 @@ EXPERIMENT = Experiment(
         "those of the first stream alone, and sets aside room for pairs of groups that never meet."
     ),
     run=_run,
+    model="paper",
 )

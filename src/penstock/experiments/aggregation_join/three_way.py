@@ -60,6 +60,7 @@ FIGURE_8 = Experiment(
     question="Does early aggregation gain more where more streams are joined by hash?",
     about=_ABOUT,
     run=partial(_run, "hash"),
+    model="paper",
 )
 FIGURE_9 = Experiment(
     name="tl-figure-9",
@@ -69,4 +70,5 @@ FIGURE_9 = Experiment(
     question="Does early aggregation gain more where nested loops go over three streams?",
     about=_ABOUT,
     run=partial(_run, "nested"),
+    model="paper",
 )

@@ -67,6 +67,7 @@ FIGURE_6 = Experiment(
     question="Which streams should be aggregated before a hash join of two?",
     about=ABOUT,
     run=partial(_run, "hash"),
+    model="paper",
 )
 FIGURE_7 = Experiment(
     name="tl-figure-7",
@@ -76,4 +77,5 @@ FIGURE_7 = Experiment(
     question="Which streams should be aggregated before nested loops over two?",
     about=ABOUT,
     run=partial(_run, "nested"),
+    model="paper",
 )

@@ -19,7 +19,8 @@ class Experiment:
     """A figure or table of a paper, or a question of our own, that one function re-runs.
 
     `name` begins with the key of its paper. `about` says in a paragraph what is run, and what was
-    read otherwise. A `cheap` one takes seconds at quick size, and its claims are tests.
+    read otherwise. A `cheap` one takes seconds at quick size, and its claims are tests. `model` is
+    whose model its dashed lines are.
     """
 
     name: str
@@ -31,3 +32,4 @@ class Experiment:
     run: Callable[[Size, Progress], Findings]
     cheap: bool = True
     on_spark: bool = False
+    model: Literal["paper", "ours"] = "ours"

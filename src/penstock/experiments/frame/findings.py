@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from penstock.experiments.frame.chart import BarChart, Chart, HeatMap, LineChart
+from penstock.experiments.frame.chart import BarChart, Chart, HeatMap, LineChart, Origin
 from penstock.experiments.frame.claim import Claim
 
 Cell = str | float | int | None
@@ -36,6 +36,21 @@ class Findings:
     def data(self) -> Table:
         """The data as a table."""
         return self.table if self.table is not None else table_of(self.charts)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a chart shows what a model foresees."""
+        return any("model" in _origins(chart) for chart in self.charts)
+
+
+def _origins(chart: Chart) -> set[Origin]:
+    match chart:
+        case LineChart():
+            return {line.origin for line in chart.series}
+        case BarChart():
+            return {bars.origin for bars in chart.bars}
+        case HeatMap():
+            return {chart.origin}
 
 
 def table_of(charts: tuple[Chart, ...]) -> Table:

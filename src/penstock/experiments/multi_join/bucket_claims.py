@@ -33,6 +33,7 @@ def tau_claims(model: Costs, found: Costs) -> list[Claim]:
             paper=list(TABLES),
             ours={name: max(rates.values()) for name, rates in found.items()},
         ),
+        _greatest(found),
         _diminishing(found),
         *(
             claim
@@ -42,16 +43,33 @@ def tau_claims(model: Costs, found: Costs) -> list[Claim]:
     ]
 
 
-def _diminishing(found: Costs) -> Claim:
+def _gains(found: Costs) -> dict[str, float]:
+    """By table, how much more it sustains than the next smaller one, as a part of that."""
     top = {name: max(rates.values()) for name, rates in found.items()}
-    names = list(TABLES)
+    return {after: top[after] / top[before] - 1 for before, after in pairwise(TABLES)}
+
+
+def _greatest(found: Costs) -> Claim:
+    gains = _gains(found)
+    return checked(
+        "The greatest relative improvement is from nested loops to two buckets",
+        paper="greatest from NLJ to HASH2",
+        ours=", ".join(f"{name} {100 * gain:.0f} % more" for name, gain in gains.items()),
+        checks={"from NLJ to HASH2": max(gains, key=lambda name: gains[name]) == "HASH2"},
+        reason="From nested loops to HASH2 there are twice as many buckets, to HASH10 five times: "
+        "we count accesses alone, which go down with the buckets, where a real run has other costs "
+        "that do not",
+    )
+
+
+def _diminishing(found: Costs) -> Claim:
     gains = {
-        after: (top[after] / top[before] - 1) / (TABLES[after] - TABLES[before])
-        for before, after in pairwise(names)
+        after: _gains(found)[after] / (TABLES[after] - TABLES[before])
+        for before, after in pairwise(TABLES)
     }
     return checked(
-        "The gain for each bucket more is the greatest from none to two, and then falls",
-        paper="greatest from NLJ to HASH2",
+        "The gain for each bucket more falls",
+        paper="the marginal improvement decreases",
         ours=", ".join(f"{name} {100 * gain:.0f} % a bucket" for name, gain in gains.items()),
         checks={"each gain is smaller": list(gains.values()) == sorted(gains.values())[::-1]},
     )

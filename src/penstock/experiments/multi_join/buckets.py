@@ -100,4 +100,5 @@ EXPERIMENT = Experiment(
         "buckets as the fast one’s, or 1, 5 or 10."
     ),
     run=_run,
+    model="paper",
 )

@@ -91,4 +91,5 @@ EXPERIMENT = Experiment(
         "go on only with members that were alive together, where the model goes on with all."
     ),
     run=_run,
+    model="paper",
 )

@@ -77,4 +77,5 @@ EXPERIMENT = Experiment(
         "its matches alone. Lines are the model, points what the laboratory’s loops compared."
     ),
     run=_run,
+    model="paper",
 )

@@ -60,7 +60,7 @@ def _key() -> str:
         "<p class=key><span><svg viewBox='0 0 44 12' aria-hidden=true><path d='M0 6H44' "
         "class=solid /><circle cx=22 cy=6 r=3.4 class=dot /></svg> measured by us</span> "
         "<span><svg viewBox='0 0 44 12' aria-hidden=true><path d='M0 6H44' class=dashed /></svg> "
-        "our model</span> <span><svg viewBox='0 0 44 12' aria-hidden=true><path "
+        "a model, the paper’s or ours</span> <span><svg viewBox='0 0 44 12' aria-hidden=true><path "
         "d='M22 1L27 6L22 11L17 6Z' class=hollow /></svg> given by the paper</span></p>"
     )
 

@@ -10,7 +10,10 @@ from penstock.experiments.reports.summary import ClaimDocument, Detail
 
 _STYLE = re.compile(r"<style>.*?</style>\s*", re.S)
 _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.S)
+_CODE = re.compile(r"`([^`]+)`")
 _SIZE = re.compile(r' (?:width|height)="[\d.]+pt"')
+
+_MODELS = {"paper": "the paper’s model", "ours": "our model"}
 
 
 def experiment_section(detail: Detail, drawing: str | None) -> str:
@@ -21,10 +24,20 @@ def experiment_section(detail: Detail, drawing: str | None) -> str:
     return (
         f'<article id="{name}">\n<p class=figure-of>{escape(detail["figure"])}{engine}</p>\n'
         f'<h3><a href="#{name}">{escape(detail["title"])}</a> {tally(detail)}</h3>\n'
-        f"<p class=question>{escape(detail['question'])}</p>\n{picture}\n"
-        f"<p>{escape(detail['about'])}</p>\n{_notes(detail)}{found}\n"
-        f"<p class=again><code>penstock lab run {name}</code></p>\n</article>"
+        f"<p class=question>{marked(detail['question'])}</p>\n{picture}\n"
+        f"<p>{marked(detail['about'])}</p>\n{_notes(detail)}{found}\n"
+        f"<p class=again><code>penstock lab run {name}{_size(detail)}</code></p>\n</article>"
     )
+
+
+def marked(text: str) -> str:
+    """A text for the page: what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
+def _size(detail: Detail) -> str:
+    """The option that gives the figures of this run again."""
+    return " --quick" if detail["size"] == "quick" else ""
 
 
 def inline(svg: str) -> str:
@@ -37,11 +50,19 @@ def inline(svg: str) -> str:
 
 def _picture(detail: Detail, drawing: str) -> str:
     label = escape(f"{detail['figure']}: {detail['title']}", quote=True)
-    return f'<figure role=img aria-label="{label}" tabindex=0>\n{inline(drawing)}\n</figure>'
+    svg = f'<figure role=img aria-label="{label}" tabindex=0>\n{inline(drawing)}\n</figure>'
+    return f"{svg}\n{_legend(detail)}"
+
+
+def _legend(detail: Detail) -> str:
+    """Whose model a dashed line is, where there is one."""
+    if "model" not in detail:
+        return ""
+    return f"<p class=key>dashed, model: {_MODELS[detail['model']]}</p>"
 
 
 def _notes(detail: Detail) -> str:
-    return "".join(f"<p class=note>{escape(note)}</p>\n" for note in detail.get("notes", ()))
+    return "".join(f"<p class=note>{marked(note)}</p>\n" for note in detail.get("notes", ()))
 
 
 def _claims(detail: Detail) -> str:
@@ -57,10 +78,10 @@ def _claims(detail: Detail) -> str:
 def _row(claim: ClaimDocument) -> str:
     verdict = word(claim["holds"])
     return (
-        f"<tr class={verdict}><td data-of=Claim>{escape(claim['claim'])}</td>"
-        f"<td data-of=Paper>{escape(claim['paper'])}</td>"
-        f"<td data-of=Ours>{escape(claim['ours'])}</td>"
-        f"<td data-of=Verdict>{badge(verdict)}<small>{escape(claim['why'])}</small></td></tr>"
+        f"<tr class={verdict}><td data-of=Claim>{marked(claim['claim'])}</td>"
+        f"<td data-of=Paper>{marked(claim['paper'])}</td>"
+        f"<td data-of=Ours>{marked(claim['ours'])}</td>"
+        f"<td data-of=Verdict>{badge(verdict)}<small>{marked(claim['why'])}</small></td></tr>"
     )
 
 

@@ -42,11 +42,12 @@ def counts_text(details: Iterable[Detail]) -> str:
     crashed = sum("error" in detail for detail in known)
     shown = [part for part in parts if not part.startswith("0 ")]
     shown += [f"{crashed} crashed"] if crashed else []
-    of = f"{_many(len(known), 'experiment')}, {_many(len(verdicts), 'claim')}"
+    of = f"{many(len(known), 'experiment')}, {many(len(verdicts), 'claim')}"
     return f"{of}: {', '.join(shown)}" if shown else of
 
 
-def _many(count: int, noun: str) -> str:
+def many(count: int, noun: str) -> str:
+    """A number of things."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 

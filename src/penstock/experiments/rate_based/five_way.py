@@ -8,18 +8,25 @@ from penstock.experiments.frame.findings import Findings
 from penstock.experiments.frame.judging import checked, ranked
 from penstock.experiments.frame.paper import VN
 from penstock.experiments.rate_based.complex_plans import FIVE, FIVE_WAY
-from penstock.experiments.rate_based.curves import SERVERS, PlanCurves, alike, run_plans
+from penstock.experiments.rate_based.curves import SERVERS, PlanCurves, alike, run_plans, time_of
 
 _DEEP, _LEAVES, _SPREAD = FIVE_WAY
 _ORDER = (_SPREAD, _LEAVES, _DEEP)
+_FIRST = 20_000
+"""Results for which the paper has Left Deep ahead of Fast Leaves; so there are at least as many."""
+_LOOKS = (5_000, 10_000, _FIRST)
+_UNKNOWN = (
+    "The paper gives neither the cost of handling a tuple nor the number of results in all, which "
+    "is 20,000 at the least. With our 80,000 the joins of A, B and C give Left Deep 400,000 rows "
+    "to take through two joins more, which the bushy plans never have"
+)
 
 
 def _run(size: Size, progress: Progress) -> Findings:
     curves = run_plans(FIVE_WAY, FIVE, size, progress)
-    total = min(curve.total for curve in curves.model.values())
     charts = (
         curves.chart("Until the last result (Fig. 12 and 13)"),
-        curves.chart("The first tenth (Fig. 14 and 15)", 0.1 * total),
+        curves.chart("The first 20,000 results (Fig. 14 and 15)", _FIRST),
     )
     return Findings(charts, (*_end_claims(curves), *_early_claims(curves), alike(curves)))
 
@@ -40,6 +47,7 @@ def _end_claims(curves: PlanCurves) -> list[Claim]:
         paper="comparable",
         ours=f"{measured[_DEEP]:.0f} s and {measured[_LEAVES]:.0f} s",
         checks={"within 20 %": measured[_DEEP] <= 1.2 * measured[_LEAVES]},
+        reason=_UNKNOWN,
     )
     return [*claims, level]
 
@@ -62,12 +70,32 @@ def _early_claims(curves: PlanCurves) -> list[Claim]:
         checked(
             "At first Left Deep is marginally ahead of Fast Leaves (Fig. 14 and 15)",
             paper="for the first 20,000 results",
-            ours=_said(early, (_DEEP, _LEAVES)),
-            checks={how: by[_DEEP] < by[_LEAVES] for how, by in early.items()},
-            reason="The paper gives neither the cost of handling a tuple nor the number of results "
-            "in all; with ours, Left Deep falls behind early, foreseen and measured alike",
+            ours=_at_looks(curves),
+            checks={
+                f"{how} at {count:,} results": times[_DEEP] < times[_LEAVES]
+                for count in _LOOKS
+                for how, times in _times_at(curves, count).items()
+            },
+            reason=_UNKNOWN,
         ),
     ]
+
+
+def _times_at(curves: PlanCurves, count: int) -> dict[str, dict[str, float]]:
+    """When each plan has so many results, foreseen and measured."""
+    return {
+        "foreseen": {name: time_of(curve, count) for name, curve in curves.model.items()},
+        "measured": {name: float(times[count - 1]) for name, times in curves.found.items()},
+    }
+
+
+def _at_looks(curves: PlanCurves) -> str:
+    measured = {count: _times_at(curves, count)["measured"] for count in _LOOKS}
+    return "; ".join(
+        f"{count:,} results measured at {times[_DEEP]:.0f} s (Left Deep), "
+        f"{times[_LEAVES]:.0f} s (Fast Leaves)"
+        for count, times in measured.items()
+    )
 
 
 def _first(times: dict[str, float]) -> str:
@@ -89,7 +117,9 @@ EXPERIMENT = Experiment(
     question="Should the fastest streams be joined first, last, or in between?",
     about=SERVERS
     + "Five streams of 5 to 100 thousand tuples, every 20 to 2 ms. Left Deep keeps the fastest at "
-    "the top, Fast Leaves at the leaves, Evenly Spread in the middle. Selectivities are a tenth of "
-    "the printed ones, as in the three-way experiment.",
+    "the top, Fast Leaves at the leaves, Evenly Spread in the middle. The paper does not say how "
+    "many results there are, but speaks of the first 20,000. The selectivities as printed would "
+    "give 5·10⁷, a tenth of them, as in the three-way experiment, 5,000; so we take a fifth, which "
+    "gives 80,000.",
     run=_run,
 )

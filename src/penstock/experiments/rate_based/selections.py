@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from penstock.experiments.frame.chart import Axis, LineChart, Series
 from penstock.experiments.frame.claim import Claim
 from penstock.experiments.frame.experiment import Experiment, Progress, Size
 from penstock.experiments.frame.findings import Findings
-from penstock.experiments.frame.judging import all_near, checked
+from penstock.experiments.frame.judging import all_near, checked, figure_text
 from penstock.experiments.frame.paper import VN
 from penstock.lab.clock import served
 from penstock.papers.rate_based import selection_rate
@@ -97,6 +98,7 @@ def _claims(found: dict[str, _Outcome], model: dict[str, float], seconds: int) -
     waits = {plan: float(outcome.waiting[-1]) for plan, outcome in found.items()}
     return [
         all_near("Output rates by the model", paper=_PAPER, ours=model, within=1e-9, unit="/s"),
+        _by_cardinalities(),
         all_near("Output rates when run", paper=_PAPER, ours=rates, within=0.15, unit="/s"),
         checked(
             "With the slow selection first, tuples that wait grow and grow; else they do not",
@@ -109,6 +111,27 @@ def _claims(found: dict[str, _Outcome], model: dict[str, float], seconds: int) -
             },
         ),
     ]
+
+
+def _by_cardinalities() -> Claim:
+    """The costs by cardinalities, |I|·c + |I|·f·c′, of an endless input and of a second of it."""
+    endless, second = (
+        {plan: size * (first + _PASS * then) for plan, (first, then) in _PLANS.items()}
+        for size in (math.inf, _RATE)
+    )
+    costs = list(endless.values())
+    return checked(
+        "Cardinalities cannot tell the two orders apart for an endless input",
+        paper="both infinite, so equal",
+        ours=", ".join(f"{plan} {_seconds(cost)}" for plan, cost in endless.items())
+        + "; for one second of input "
+        + ", ".join(f"{plan} {_seconds(cost)}" for plan, cost in second.items()),
+        checks={"both are infinite": costs[0] == costs[1] == math.inf},
+    )
+
+
+def _seconds(cost: float) -> str:
+    return "∞" if math.isinf(cost) else f"{figure_text(cost)} s"
 
 
 EXPERIMENT = Experiment(
@@ -125,4 +148,5 @@ EXPERIMENT = Experiment(
         "clock. With σ2 first, σ1 gets exactly as much as it can handle, so that a few tuples wait."
     ),
     run=_run,
+    model="paper",
 )

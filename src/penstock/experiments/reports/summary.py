@@ -47,6 +47,7 @@ class Detail(TypedDict):
     seconds: float
     on_spark: bool
     claims: list[ClaimDocument]
+    model: NotRequired[str]
     notes: NotRequired[list[str]]
     error: NotRequired[str]
     trace: NotRequired[str]
@@ -96,7 +97,10 @@ def detail_of(report: Report) -> Detail:
     }
     if not isinstance(report.outcome, Findings):
         detail["error"], detail["trace"] = report.outcome.error, report.outcome.trace
-    elif report.outcome.notes:
+        return detail
+    if report.outcome.has_model:
+        detail["model"] = asked.model
+    if report.outcome.notes:
         detail["notes"] = list(report.outcome.notes)
     return detail
 

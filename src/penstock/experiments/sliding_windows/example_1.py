@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -19,6 +19,8 @@ _FEW = (0.5, 2.0, 3.0, 4.0, 4.5, 8.0, 14.0, 17.0, 30.0, 50.0)
 _MANY = (1.0, 2.25, 2.5, 2.75, 3.25, 3.5, 3.75, 4.25, 4.75, 5.0, 5.5, 6.0, 10.0, 12.0, 20.0, 40.0)
 _CLOSE = 0.03
 """How near a run of minutes comes to the model: windows fill, and random tuples are dropped."""
+_SCARCE = 10.0
+"""Milliseconds a tuple from which the model sheds some stream to all but nothing."""
 
 Outputs = Mapping[str, Mapping[float, Measured]]
 
@@ -80,7 +82,8 @@ def _claims(found: Outputs) -> list[Claim]:
         _switch_foreseen(),
         _switch_measured(found),
         _far(found),
-        _agreement(found),
+        _agreement(f"below {_SCARCE:g} ms a tuple", found, lambda cost: cost < _SCARCE),
+        _agreement(f"from {_SCARCE:g} ms on", found, lambda cost: cost >= _SCARCE),
         all_near(
             "At 100 ms a tuple all plans give the same",
             paper=dict.fromkeys(PLANS, 100.0),
@@ -145,21 +148,25 @@ def _far(found: Outputs) -> Claim:
     )
 
 
-def _agreement(found: Outputs) -> Claim:
-    runs = {(plan, cost): run for plan in PLANS for cost, run in found[plan].items() if cost < 10}
-    paper = {f"{plan} at {c:g} ms": shed(plan, c / 1000).output for plan, c in runs}
-    ours = {f"{plan} at {c:g} ms": run.output for (plan, c), run in runs.items()}
-    claim = all_near(
-        "What the model foresees of shed plans is what they give when run",
-        paper=paper,
-        ours=ours,
-        within=_CLOSE,
-    )
+def _agreement(where: str, found: Outputs, among: Callable[[float], bool]) -> Claim:
+    """Every run of some costs, beside the paper's model."""
+    off = {
+        f"{plan} at {cost:g} ms": run.output / shed(plan, cost / 1000).output - 1
+        for plan, runs in found.items()
+        for cost, run in runs.items()
+        if among(cost)
+    }
+    worst = max(off, key=lambda name: abs(off[name]))
+    near = {name: abs(part) <= _CLOSE for name, part in off.items()}
     return checked(
-        claim.text,
+        f"What the model foresees of shed plans is what they give when run, {where}",
         paper="model values only",
-        ours=f"{len(runs)} runs, {claim.why}",
-        checks={"every run is near the model": claim.verdict == "holds"},
+        ours=f"{sum(near.values())} of {len(off)} runs within {100 * _CLOSE:.0f} %; the farthest "
+        f"is {worst}, off by {100 * off[worst]:.1f} %",
+        checks=near,
+        reason="In the model a stream may be shed to nothing while its window of ten rows stays "
+        "full. A run has to fill the windows: it keeps what does so in a minute, and this is paid "
+        "for with results",
     )
 
 
@@ -177,7 +184,8 @@ EXPERIMENT = Experiment(
         "more work, keeps more results. The dashed lines are the model, in which a stream may be "
         "shed to nothing while its window stays full. The points are runs of the laboratory with "
         "these drop boxes, one server and a simulated clock, and a minute for windows to fill; so "
-        "at high costs they lie a little below the lines."
+        "from 10 ms on they lie below the lines."
     ),
     run=_run,
+    model="paper",
 )

@@ -25,9 +25,13 @@ LEVELS = (0.9, 0.7, 0.5, 0.3, 0.1)
 SIZES = {5: 105, 6: 945}
 """Inputs, and how many trees join them."""
 ALLOWED = 0.5
-"""Percent of the best output that may be missed on average: the paper's 0.2 % is of one set of
-windows and selectivities, ours are drawn too."""
+"""Percent of the best output that may be missed on average over joins and levels: the paper's 0.2 %
+is of one set of windows and selectivities, ours are drawn too."""
+_PAPER = 0.2
+"""Percent that the paper's heuristic misses at most on average over queries, at any level."""
 _JOINS = {"quick": 15, "full": 200}
+
+_KEPT = "A set keeps the one tree that is the best for itself, with its drop boxes"
 
 LEFT_DEEP, ALL, APART = "left-deep trees", "all trees", "best left-deep tree"
 
@@ -63,7 +67,12 @@ def _run(size: Size, progress: Progress) -> Findings:
         _chart("What the heuristic’s tree misses of the best", mean, (LEFT_DEEP, ALL)),
         _chart("What left-deep trees miss of the best of all", mean, (APART,)),
     )
-    claims = tuple(_claim(n, of, mean[n][of]) for n in SIZES for of in (LEFT_DEEP, ALL))
+    claims = tuple(
+        claim(n, of, mean[n][of])
+        for n in SIZES
+        for of in (LEFT_DEEP, ALL)
+        for claim in (_average, _by_level)
+    )
     return Findings(charts, claims)
 
 
@@ -77,15 +86,27 @@ def _chart(title: str, mean: Mapping[int, Mapping[str, ByLevel]], of: Sequence[s
     return LineChart(title, RESOURCES, Axis("average error", "%", low=0.0), tuple(lines))
 
 
-def _claim(inputs: int, among: str, mean: ByLevel) -> Claim:
-    values = list(mean.values())
-    average = float(np.mean(values))
+def _average(inputs: int, among: str, mean: ByLevel) -> Claim:
+    average = float(np.mean(list(mean.values())))
     return checked(
-        f"Of random {inputs}-way joins the heuristic misses 0.5 % of the best of {among} at most",
-        paper="0.2 % at most, of left-deep trees with the figures of Table 2",
-        ours=f"{average:.2g} % on average, {max(values):.2g} % at the worst level",
+        f"Of random {inputs}-way joins the heuristic misses on average 0.5 % at most of the best "
+        f"of {among}",
+        paper="none: the bound is our own",
+        ours=f"{average:.2g} % on average over joins and levels",
         checks={"0.5 % at most on average": average <= ALLOWED},
-        reason="A set keeps the one tree that is the best for itself, with its drop boxes",
+        reason=_KEPT,
+    )
+
+
+def _by_level(inputs: int, among: str, mean: ByLevel) -> Claim:
+    worst = max(mean, key=lambda level: mean[level])
+    return checked(
+        f"Of random {inputs}-way joins it misses 0.2 % at most of the best of {among} at every "
+        "level",
+        paper="0.2 % at most at a level, of left-deep trees with the figures of Table 2",
+        ours=f"{mean[worst]:.2g} % at the worst, {100 * worst:.0f} % of the resources",
+        checks={f"at {100 * level:.0f} %": missed <= _PAPER for level, missed in mean.items()},
+        reason=f"{_KEPT}; windows and selectivities are drawn here, and were one set in the paper",
     )
 
 
@@ -102,4 +123,5 @@ EXPERIMENT = Experiment(
     "of all needs to keep up. The paper’s heuristic grows left-deep trees, which alone miss much; "
     "ours also joins the sets that it has kept with each other. All values are the model’s.",
     run=_run,
+    model="paper",
 )

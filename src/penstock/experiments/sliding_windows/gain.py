@@ -106,4 +106,5 @@ EXPERIMENT = Experiment(
     + "The gain is the best plan’s output over that of the plan of least utilization, less one; "
     "below, only over those queries that gain, and the most that any does.",
     run=_run,
+    model="paper",
 )

@@ -76,4 +76,5 @@ EXPERIMENT = Experiment(
     "the exhaustive search tries all 60 left-deep trees. The error is the part of the best output "
     "that is missed.",
     run=_run,
+    model="paper",
 )

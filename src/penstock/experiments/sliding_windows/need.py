@@ -80,4 +80,5 @@ EXPERIMENT = Experiment(
     + "For each query all 60 left-deep plans, products included, are shed from as well as can be, "
     "and the best is compared with the plan of least utilization.",
     run=_run,
+    model="paper",
 )
