@@ -63,7 +63,7 @@ class Estimates:
 
 
 def _run(size: Size, progress: Progress) -> Findings:
-    runs = 2 if size == "quick" else 10
+    runs = 1 if size == "quick" else 10
     known = known_of(FIVE)
     found: dict[str, float] = {}
     for done, (name, stage) in enumerate(FIVE_WAY.items()):
