@@ -91,7 +91,8 @@ def test_a_forced_plan_is_taken_and_compared() -> None:
     assert decision.is_forced
     assert shape_of(decision.plan) == "((A B) C)"
     assert decision.chosen.estimate.utilization == pytest.approx(0.25)
-    assert decision.reason.startswith("forced by --plan; 0.14 s/s")
+    best = "forced by --plan; of the others ((B C) A) is the best: 0.14 s/s of work against 0.25"
+    assert decision.reason == best
     assert render_plan(decide(known, PlanOptions(plan="(A B C)")).plan) == "A: B C; B: C A; C: B A"
 
 

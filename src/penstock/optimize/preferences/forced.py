@@ -39,7 +39,7 @@ def _reason(chosen: Alternative, others: Plans, context: Context) -> str:
         return "forced by --plan"
     best = others[0]
     figures = compared(best, chosen, context.ranking)
-    return f"forced by --plan; {figures} for {render_plan(best.plan)}"
+    return f"forced by --plan; of the others {render_plan(best.plan)} is the best: {figures}"
 
 
 def _read(problem: Problem, text: str, engine: EngineName) -> Plan:
