@@ -10,6 +10,7 @@ from random import Random
 from threading import Event
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.engine.control.order import Order
@@ -273,7 +274,15 @@ def _unswitched(plan: Plan) -> Plan:
 def _rounded(place: Place) -> Counter[tuple[Any, ...]]:
     """All that a view has told, to five digits: ends of intervals have no more."""
     paths = sorted(Path(place.sink.place).glob("*.parquet"))
-    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
+    rows = [row for path in paths for row in _in_micros(pq.read_table(path)).to_pylist()]
     return Counter(
         tuple(f"{v:.5g}" if isinstance(v, float) else v for v in row.values()) for row in rows
     )
+
+
+def _in_micros(table: pa.Table) -> pa.Table:
+    """Times as numbers: a tick may be beyond what Python has dates for."""
+    is_time = [pa.types.is_timestamp(each) for each in table.schema.types]
+    columns = zip(table.columns, is_time, strict=True)
+    made = [column.cast(pa.int64()) if is_one else column for column, is_one in columns]
+    return pa.table(made, names=table.schema.names)
