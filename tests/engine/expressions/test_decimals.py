@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -17,6 +17,7 @@ import pytest
 
 from penstock.cql import parse
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.decimals import lowered
 from penstock.engine.expressions.evaluate import evaluate
 from penstock.engine.sources.made.distributions import default_for, draw
 from penstock.errors import EvaluationError
@@ -52,8 +53,45 @@ def hostile(rng: Random, type_: DataType) -> Decimal | None:
     precision, scale = type_.digits
     most = 10**precision - 1
     digits = rng.randrange(1, 10 ** rng.randint(1, precision))
-    whole = rng.choice((None, 0, 1, -1, 5, -5, most, -most, most // 2, 10**scale, digits, -digits))
+    power = 2 ** rng.choice((31, 32, 63, 64, 95, 96)) * 10 ** rng.choice((0, scale))
+    near = (power + rng.choice((-1, 0, 1))) % (most + 1)
+    ends = (None, 0, 1, -1, 5, -5, most, -most, most // 2, 10**scale)
+    whole = rng.choice((*ends, digits, -digits, near, -near))
     return None if whole is None else to_decimal(Decimal(f"{whole}e-{scale}"), type_)
+
+
+@pytest.mark.parametrize("places", range(6))
+@pytest.mark.parametrize("way", ["half", "floor", "ceil", "cut"])
+def test_digits_are_taken_off_rightly_near_powers_of_two(places: int, way: str) -> None:
+    """Arrow's division of decimals is wrong for some of these."""
+    modes = {"half": ROUND_HALF_UP, "floor": ROUND_FLOOR, "ceil": ROUND_CEILING, "cut": ROUND_DOWN}
+    for (precision, scale), power in product(((18, 6), (38, 18), (38, 10)), (31, 32, 63, 64)):
+        numbers = [
+            Decimal(sign * (2**power * 10**moved + more)).scaleb(-scale)
+            for sign, moved, more in product((-1, 1), (0, scale), (-1, 0, 1, 5))
+        ]
+        held = [n for n in numbers if abs(n) < Decimal(10) ** (precision - scale)]
+        found = lowered(pa.array(held, pa.decimal128(precision, scale)), places, way).to_pylist()
+        exact = Context(prec=80, rounding=modes[way])
+        assert found == [n.quantize(Decimal(1).scaleb(-places), context=exact) for n in held]
+
+
+@pytest.mark.parametrize("written", ["1e-999999999", "-1E-100000000", "2.5e-1", "1e0", "1e999999"])
+def test_exponents_are_read_without_harm(tmp_path: Path, written: str) -> None:
+    """Arrow ends the process at some of them."""
+    (tmp_path / "a.json").write_text(f'{{"ts": 1, "x": {written}}}\n{{"ts": 2, "x": 0.5}}\n')
+    (tmp_path / "b.csv").write_text(f"ts,x\n1,{written}\n2,0.5\n")
+    read = {"2.5e-1": "0.25", "1e0": "1.00", "1e999999": None}.get(written, "0.00")
+    expected = sorted(each for each in (read, "0.50") if each is not None)
+    for path, format_ in (("a.json", "json"), ("b.csv", "csv")):
+        query = parse(
+            f"CREATE STREAM s (ts BIGINT, x DECIMAL(4, 2)) WITH (format = '{format_}', "
+            f"path = '{tmp_path / path}', timestamp = 'ts', unit = 's', malformed = 'drop'); "
+            "SELECT s.x FROM s [NOW]"
+        )
+        place = Place(tmp_path / format_)
+        run_local(query, place)
+        assert sorted(str(x) for (x,) in place.results(query)) == expected
 
 
 def outcome(expression: Expression, row: dict[Column, Value]) -> Any:

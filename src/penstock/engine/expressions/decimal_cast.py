@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.engine.expressions.decimals import fitted, half_up, within
+from penstock.engine.expressions.decimals import fitted, half_up, lowered, within
 from penstock.kernels.hashing import words_of
 
 _WIDEST = 76
@@ -35,6 +35,8 @@ def to_decimal(values: pa.Array, wanted: pa.DataType) -> pa.Array:
 def from_text(text: pa.Array, wanted: pa.DataType) -> pa.Array:
     """DECIMALs from texts that have the form of a number."""
     try:
+        if pc.any(pc.match_substring_regex(text, "[eE]")).as_py():
+            raise pa.ArrowInvalid("Arrow ends the process at some exponents")
         return within(text.cast(wanted), wanted.precision)
     except pa.ArrowInvalid:
         # More digits after the point than the type has, or too many before it.
@@ -53,7 +55,7 @@ def to_double(values: pa.Array) -> pa.Array:
 def to_integer(values: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Cut towards zero."""
     limits = np.iinfo(wanted.to_pandas_dtype())
-    cut = values.cast(pa.decimal256(_WIDEST, 0), safe=False)
+    cut = lowered(values, 0, "cut") if values.type.scale else values.cast(pa.decimal256(_WIDEST, 0))
     low, high = (pa.scalar(Decimal(int(n)), cut.type) for n in (limits.min, limits.max))
     fits = pc.and_(pc.greater_equal(cut, low), pc.less_equal(cut, high))
     return pc.if_else(fits, cut, pa.scalar(None, cut.type)).cast(wanted)

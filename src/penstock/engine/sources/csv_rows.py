@@ -18,6 +18,7 @@ import pyarrow.csv as pacsv
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.sources.lines import Piece, csv_rows_at, pieces_of
 from penstock.engine.sources.parsed import (
+    EXPONENT,
     SKIP_FILES,
     Ask,
     FileFault,
@@ -125,6 +126,8 @@ def _typed_columns(layout: CsvLayout, piece: Piece) -> tuple[list[pa.Array], int
     has_integers = any(field.type.is_integer for field in layout.fields)
     if has_integers and (b"0x" in piece.data or b"0X" in piece.data):
         raise pa.ArrowInvalid("Arrow would read 0x10 as 16")
+    if any(field.type.is_decimal for field in layout.fields) and EXPONENT.search(piece.data):
+        raise pa.ArrowInvalid("Arrow ends the process at some exponents of decimals")
     columns, count = _columns(layout, piece, [_fast_type(field) for field in layout.fields])
     for field, column in zip(layout.fields, columns, strict=True):
         if field.type.is_decimal:

@@ -16,6 +16,7 @@ from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.json_values import MisfitError, is_simple, json_value
 from penstock.engine.sources.lines import Piece, lines_at, pieces_of
 from penstock.engine.sources.parsed import (
+    EXPONENT,
     Ask,
     FileFault,
     Located,
@@ -120,6 +121,8 @@ def _from_base64(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Arr
 def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
     if any(field.type.is_nested and not is_simple(field.type) for field in fields):
         raise pa.ArrowInvalid("Arrow reads no maps from JSON, nor times as we do")
+    if any("DECIMAL" in field.type for field in fields) and EXPONENT.search(data):
+        raise pa.ArrowInvalid("Arrow ends the process at some exponents of decimals")
     schema = pa.schema([(field.name, _read_type(field)) for field in fields])
     table = pajson.read_json(
         pa.BufferReader(data),

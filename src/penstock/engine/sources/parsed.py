@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from penstock.engine.places.place import Place
 from penstock.query import DataType
 from penstock.query.source import Field, Source
 
+EXPONENT = re.compile(rb"[\d.][eE][+-]?\d")
+"""What may be the exponent of a number."""
 _SHOWN = 80
 # Columns that a message names: a file of another kind may seem to have thousands.
 _LISTED = 12
