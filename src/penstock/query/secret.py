@@ -6,9 +6,11 @@ import os
 import re
 from pathlib import Path
 
-# Of librdkafka's settings, and of Java's clients', which users may write by mistake.
+# Of librdkafka's settings, and of Java's clients', which users may write by mistake, and with
+# mistakes.
 _NAMES = re.compile(
-    r"(?i)password|passphrase|secret|jaas|credential|access[._]?key|key[._]pem|oauthbearer\.config"
+    r"(?i)pas+w|pwd|pas+phras|secret|jaas|credential|token|kinit\.cmd|access[._]?key|key[._]pem"
+    r"|oauthbearer\.config"
 )
 _ENVIRONMENT, _FILE = "env:", "file:"
 

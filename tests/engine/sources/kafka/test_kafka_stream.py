@@ -175,6 +175,18 @@ def test_a_topic_that_is_not_there_is_named(
         results(query, tmp_path)
 
 
+def test_another_topic_does_not_go_on_where_one_was_read_to(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    for topic in ("a", "other"):
+        cluster.send(topic, 0, *(tuple_of(n, n, n) for n in range(20)))
+    select = "SELECT a.x FROM a [RANGE 1 MINUTE];"
+    results(ps.sql(stream(cluster, "a") + select, engine="local"), tmp_path)
+    other = stream(cluster, "a").replace("topic = 'a'", "topic = 'other'")
+    with pytest.raises(ps.PenstockError, match="has read topic a on this checkpoint"):
+        results(ps.sql(other + select, engine="local"), tmp_path)
+
+
 @pytest.mark.spark
 def test_topics_are_joined_on_spark(cluster: Cluster, tmp_path: Path, spark: SparkSession) -> None:
     for part in range(4):

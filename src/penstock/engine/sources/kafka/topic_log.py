@@ -33,12 +33,13 @@ _KEPT = 100
 @dataclass(frozen=True)
 class Entry:
     """What is read next of a topic: of each partition the offsets from `first` to before `end`, and
-    when that was found out, seconds since the epoch. `topic` tells it from others of its name."""
+    when that was found out, seconds since the epoch. `topic` tells it from others of its `name`."""
 
     first: Positions
     end: Positions
     found: float
     topic: str | None = None
+    name: str | None = None
 
     @property
     def records(self) -> int:
@@ -57,7 +58,14 @@ class Entry:
             for name in ("first", "end")
         )
         topic = data.get("topic")
-        return cls(first, end, float(data["found"]), None if topic is None else str(topic))
+        name = data.get("name")
+        return cls(
+            first,
+            end,
+            float(data["found"]),
+            None if topic is None else str(topic),
+            None if name is None else str(name),
+        )
 
 
 class TopicLog:
@@ -76,9 +84,24 @@ class TopicLog:
         self._entries = dict(self._load())
         if not self._entries:
             start = start_of(source, partitions_of(source))
-            self._add(0, Entry(start, start, time.time(), topic_id_of(source)))
+            self._add(0, Entry(start, start, time.time(), topic_id_of(source), self._name))
+        self._refuse_other()
         # Of another topic not even what was found before could be read.
         self._known(topic_id_of(source))
+
+    @property
+    def _name(self) -> str:
+        return str(self.source.option("topic"))
+
+    def _refuse_other(self) -> None:
+        """Refuse a topic of another name: offsets that were read of one say nothing of it."""
+        before = self._entries[self.last].name
+        if before is not None and before != self._name:
+            raise CheckpointError(
+                f"stream {self.source.name} has read topic {before} on this checkpoint, and is to "
+                f"read {self._name} now",
+                hint="run the query on a new checkpoint, or read the topic that it has begun with",
+            )
 
     @property
     def last(self) -> int:
@@ -146,7 +169,7 @@ class TopicLog:
         self._refuse_lost(known, partitions)
         first = {p: self._first(p, known.get(p), begins[p], ends[p]) for p in partitions}
         end = {p: max(first[p], ends[p]) for p in partitions}
-        return Entry(first, end, time.time(), topic)
+        return Entry(first, end, time.time(), topic, self._name)
 
     def _known(self, topic: str | None) -> Positions:
         """How far the topic has been read; not at all if it is another one by now."""
