@@ -38,7 +38,7 @@ def test_the_same_holds_on_connect() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     files = [
         HERE / "test_both_modes.py",
-        ROOT / "tests" / "support" / "engines" / "connect_page.py",
+        ROOT / "tests" / "support" / "sessions" / "connect_page.py",
     ]
     done = subprocess.run(
         [*command, *map(str, files)],
