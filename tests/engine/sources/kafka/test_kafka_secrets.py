@@ -155,7 +155,8 @@ def test_a_broker_that_asks_for_a_password_gets_it(
         f"'kafka.sasl.password' = 'env:{NAME}'); SELECT a.x FROM a [RANGE 1 MINUTE];"
     )
     monkeypatch.setenv(NAME, PASSWORD)
-    assert ran(tmp_path / "run", text)[0] == 0
+    code, said = ran(tmp_path / "run", text)
+    assert code == 0, said
     monkeypatch.setenv(NAME, SECRET)
     monkeypatch.setattr(offsets, "PATIENCE", 2.0)
     code, said = ran(tmp_path / "run", text)

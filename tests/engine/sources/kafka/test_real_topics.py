@@ -151,7 +151,7 @@ def test_a_topic_that_was_made_anew_is_an_error(cluster: Cluster, tmp_path: Path
     # A new one deletes the topics of the one before.
     anew = Cluster()
     anew.send("a", 0, *({"x": number} for number in range(5)))
-    with pytest.raises(SourceError, match=r"after 10 are gone: it was made anew, or cut off"):
+    with pytest.raises(SourceError, match="was made anew"):
         results(text(anew), tmp_path)
 
 

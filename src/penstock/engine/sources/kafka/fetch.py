@@ -57,7 +57,7 @@ def _fetched(consumer: Consumer, source: Source, piece: Slice) -> list[Message]:
         records = consumer.consume(min(MOST, left), timeout=_WAIT)
         if _takes_last(source, piece, records, found):
             return found
-        if records:
+        if any(record.error() is None for record in records):
             waited = time.monotonic()
         elif time.monotonic() - waited > PATIENCE:
             raise _failed(source, piece, f"nothing came for {PATIENCE:.0f} s")
@@ -72,6 +72,9 @@ def _takes_last(source: Source, piece: Slice, records: list[Message], found: lis
         error, offset = record.error(), record.offset() or 0
         if record.topic() is not None and (record.topic(), record.partition()) != here:
             # The consumer read another slice before; of what it left nothing counts.
+            continue
+        if error is not None and error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+            # The client looks for its group, whether it is used or not; ours has no say in it.
             continue
         if error is not None and error.code() != KafkaError._PARTITION_EOF:
             raise _failed(source, piece, error.str())
