@@ -21,15 +21,16 @@ $(STAMP): pyproject.toml
 demo: setup ## run a three-way join of an auction site's streams on Spark, about half a minute
 	$(BIN)/penstock demo
 
+# Tests of a file share what it sets up and what Numba compiles for it: each file has one worker.
 test: setup ## run all tests, two at a time: those without Spark, then those on it
 	@failed=; \
-	$(BIN)/python -m pytest -q -n 2 -m "not spark" || failed="$$failed those without Spark;"; \
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark" || failed="$$failed those without Spark;"; \
 	$(BIN)/python -m pytest -q -n 2 -m spark || failed="$$failed those on Spark;"; \
 	command -v mvn > /dev/null || echo "note: there is no Maven (mvn), so make test-kafka has no broker to test with" >&2; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed see above" >&2; exit 1; fi
 
 test-fast: setup ## run the tests that start no Spark
-	$(BIN)/python -m pytest -q -n 2 -m "not spark and not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark and not slow"
 
 test-kafka: setup ## run the tests of Kafka with a real broker, which Maven (mvn) fetches
 	$(BIN)/python tests/support/kafka/real_broker.py \

@@ -137,6 +137,12 @@ class Source:
         return self.format in FRAME_FORMATS
 
     @property
+    def is_json(self) -> bool:
+        """Whether its rows are JSON objects, in files or in the values of records."""
+        is_value = self.format == "kafka" and (self.option("value") or "json") == "json"
+        return self.format == "json" or is_value
+
+    @property
     def drops_malformed(self) -> bool:
         return self.malformed != "fail"
 

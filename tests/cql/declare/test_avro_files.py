@@ -50,7 +50,7 @@ def test_fields_that_are_not_declared_may_be_of_any_kind(tmp_path: Path) -> None
         ('"string"', "x INT", "is no schema: it is not the schema of a record"),
         ('{"type": "record", "name": "r"}', "x INT", "its fields are not a list"),
         (record(), "x INT", "has no field ts, which a declares"),
-        (record(ts=TIME, X="int"), "x INT", "has no field x, which a declares"),
+        (record(ts=TIME, y="int"), "x INT", "has no field x, which a declares"),
         (record(ts=TIME, x="string"), "x INT", "has x as string, which is not a INT"),
         (record(ts=TIME, x="bytes"), "x STRING", "has x as bytes, which is not a STRING"),
         (record(ts=TIME, x=DECIMAL), "x DOUBLE", "has x as decimal, which cannot be read"),
@@ -106,3 +106,11 @@ def test_options_of_values_belong_to_their_kind(options: str, message: str) -> N
             "CREATE STREAM a (ts TIMESTAMP) WITH (format = 'kafka', servers = 'h:1', topic = 'a', "
             f"timestamp = 'ts', {options}); SELECT a.ts FROM a [RANGE 1 MINUTE];"
         )
+
+
+def test_fields_match_in_any_case_and_the_exact_one_goes_first(tmp_path: Path) -> None:
+    for schema in (record(TS=TIME, X="int"), record(ts=TIME, X="string", x="int")):
+        assert declared(tmp_path, schema, "x INT") == schema
+    with pytest.raises(SqlError, match="XX and xX differ in case alone") as caught:
+        declared(tmp_path, record(ts=TIME, XX="int", xX="int"), "xx INT")
+    assert caught.value.place is not None

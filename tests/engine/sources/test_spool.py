@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -137,3 +138,16 @@ def test_malformed_rows_are_left_out_and_the_others_keep_their_numbers(store: St
     (block,) = arrivals(store, piece, dropping)
     assert (block.numbers.tolist(), block.malformed) == ([40], 2)
     assert block.rows.column("ts").to_pylist() == [datetime(1970, 1, 1, 0, 0, 0, 1, UTC)]
+
+
+def test_members_have_the_names_that_were_declared_whatever_their_case(store: Store) -> None:
+    """Spark takes names in any case, and gives them as the DataFrame has them."""
+    declared = Field("meta", DataType("STRUCT<city: STRING, zip: INT>"))
+    source = replace(BID, fields=(BID.fields[0], declared))
+    held = pa.array([{"City": "Graz", "ZIP": 8010}, None])
+    [file] = spool_rows(
+        store.root, source, [pa.record_batch([rows(0, 2).column(0), held], ["ts", "meta"])]
+    )
+    [piece] = slices_of([file], {}, tasks=1)[0]
+    [block] = read_slice(source, ("ts", "meta"), Slice.of(piece.packet(0)), root=store.root)
+    assert block.rows.column("meta").to_pylist() == [{"city": "Graz", "zip": 8010}, None]

@@ -95,12 +95,23 @@ def _timestamp(source: Source) -> Field:
         raise _at(source, "timestamp", f"{source.name} has no column {name}", hint)
     if field.type is DataType.TIMESTAMP_NTZ:
         message = f"the timestamp {field.name} has no zone, so that it is not known when it was"
-        hint = "declare it TIMESTAMP, and where its clock is: timezone = 'Europe/Vienna'"
-        raise _at(source, "timestamp", message, hint)
+        raise _at(source, "timestamp", message, _how_zoned(source))
     if field.type not in (DataType.TIMESTAMP, DataType.BIGINT):
         message = f"the timestamp {field.name} is of type {field.type}"
         raise _at(source, "timestamp", message, "declare it TIMESTAMP, or BIGINT with a unit")
     return field
+
+
+def _how_zoned(source: Source) -> str:
+    """How a format gets to times of which it is known when they were."""
+    match source.format:
+        case "dataframe":
+            return "cast it to TIMESTAMP in the DataFrame: Spark takes it for the session's time"
+        case "spark":
+            return "declare it TIMESTAMP if the reader gives it so; if not, cast it in a DataFrame"
+        case "synthetic":
+            return "declare it TIMESTAMP, which is made in UTC"
+    return "declare it TIMESTAMP, and where its clock is: timezone = 'Europe/Vienna'"
 
 
 def _lacks(source: Source, what: str, hint: str) -> SqlError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
-from penstock.cql.reading.members import member
+from penstock.cql.reading.members import member, odd_maps
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.query.expression import Column
@@ -62,6 +62,10 @@ class Scope:
         if column.type.is_nested and source.format in _FLAT:
             message = f"format {source.format} has no {column.type.kind}, as {column.name} is"
             raise self.text.error(span, message, "declare it STRING, or use json or parquet")
+        odd = next(odd_maps(column.type), None) if source.is_json else None
+        if odd is not None:
+            message = f"a MAP in JSON has keys of type STRING, and this is a {odd}"
+            raise self.text.error(span, message, "declare its keys STRING: they are texts there")
         return column
 
     def _named(self, name: exp.Expr, inputs: tuple[Input, ...]) -> Column:

@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.member_names import with_declared_names
 from penstock.engine.places.file_names import unique_name
 from penstock.engine.places.place import Place
 from penstock.engine.sources.member_rows import with_members
@@ -53,7 +54,7 @@ def spool_rows(
 def _as_declared(source: Source, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Rows as Spark gives them, in the types that we hold: zones of times are its session's."""
     columns = [
-        column.cast(arrow_type(field.type))
+        column.view(with_declared_names(column.type, field.type)).cast(arrow_type(field.type))
         for field, column in zip(source.whole_fields, batch.columns, strict=True)
     ]
     return pa.record_batch(columns, names=[field.name for field in source.whole_fields])

@@ -20,6 +20,7 @@ from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact, to_batches
 from penstock.engine.wire.task_errors import errors_as_facts
 from penstock.errors import SourceError
 from penstock.query import Query
+from penstock.query.families.spelling import spelled
 from penstock.query.secret import is_reference, is_secret_name, looked_up
 from penstock.query.source import Source
 from penstock.query.types import DataType
@@ -112,7 +113,7 @@ def _check_columns(source: Source, frame: DataFrame) -> None:
     shape = shape_of(source.name, frame)
     for field in source.whole_fields:
         found = shape.type_of(field.name)
-        if found != field.type:
+        if not shape.has(field):
             there = "is not there" if found is None else f"is {found}, not {field.type}"
             raise SourceError(
                 f"column {field.name} of {source.name} {there}",
@@ -123,7 +124,8 @@ def _check_columns(source: Source, frame: DataFrame) -> None:
 
 def spooling(frame: DataFrame, source: Source, root: Place) -> DataFrame:
     """A DataFrame whose tasks write its rows to the spool and give facts of that, as packets."""
-    columns = [F.col(_quoted(field.name)).alias(field.name) for field in source.whole_fields]
+    fields = [(field.name, spelled(field.name, frame.columns)) for field in source.whole_fields]
+    columns = [F.col(_quoted(own or name)).alias(name) for name, own in fields]
 
     def spool(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         facts = (pack_fact(0, each) for each in spool_rows(root, source, batches))

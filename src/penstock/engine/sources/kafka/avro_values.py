@@ -17,6 +17,7 @@ from penstock.engine.expressions.timestamps import EARLIEST, LATEST
 from penstock.engine.sources.parsed import converted, misfit, shorten
 from penstock.errors import SourceError
 from penstock.query.avro import kinds_in, plain
+from penstock.query.families.spelling import spelled
 from penstock.query.source import Field
 from penstock.query.types import DataType
 
@@ -54,9 +55,12 @@ def avro_values(
             faults[row] = f"{shorten(value)} is not Avro of that schema: {left} bytes are left over"
             rows[row] = {}
     kinds = kinds_in(schema)
+    # A name that is not there was refused when the schema was looked at.
+    own = {field.name: spelled(field.name, kinds) or field.name for field in fields}
     columns = {
-        field.name: _column(field, kinds[field.name], [r.get(field.name) for r in rows], faults)
+        field.name: _column(field, kinds[name], [r.get(name) for r in rows], faults)
         for field in fields
+        for name in [own[field.name]]
     }
     return columns, faults
 
