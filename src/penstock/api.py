@@ -284,7 +284,7 @@ class ContinuousQuery:
             served = replace(options, report=None)
             # Frames are of the client's session; the server has those of its own.
             planned = partial(_planned, replace(self, frames={}), served, replan)
-            return start_connected(spark, self.query, options, planned, self.frames)
+            return start_connected(spark, self.plan.query, options, planned, self.frames)
         query, options = self.followed(options, replan)
         return start(query.plan, spark, options, frames=self.frames)
 

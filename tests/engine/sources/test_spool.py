@@ -49,6 +49,21 @@ def spooled(store: Store, *batches: pa.RecordBatch) -> list[SpooledRows]:
     return list(spool_rows(store.root, BID, batches))
 
 
+def test_tables_are_kept_for_the_first_batch(store: Store) -> None:
+    spool, old, new = Spool(store), spooled(store, rows(0, 2)), spooled(store, rows(0, 3))
+    assert spool.tables() == ()
+    spool.enter_tables(old)
+    spool.enter_tables(new)
+    spool.sweep(-1)
+    assert spool.tables() == tuple(new)
+    assert store.names("spool") == sorted([new[0].name, "spool/tables.json"])
+    spool.enter(0, new)
+    spool.sweep(-1)
+    assert store.exists(new[0].name)
+    spool.sweep(0)
+    assert store.names("spool") == []
+
+
 def test_rows_come_back_with_numbers_that_go_on(store: Store) -> None:
     files = [*spooled(store, rows(0, 5), rows(5, 0), rows(5, 2)), *spooled(store, rows(7, 3))]
     assert [file.rows for file in files] == [7, 3]

@@ -34,13 +34,10 @@ def frames_of(
     spark: SparkSession,
     query: Query,
     given: Mapping[str, DataFrame],
-    *,
-    tables_only: bool = False,
 ) -> dict[str, DataFrame]:
     """The DataFrames of all streams and tables that come through Spark, by name."""
     by_name = {name.lower(): frame for name, frame in given.items()}
     sources = [source for source in query.sources.values() if source.is_of_spark]
-    sources = [source for source in sources if source.is_table or not tables_only]
     return {source.name: _frame_of(spark, source, by_name) for source in sources}
 
 
@@ -123,15 +120,23 @@ def _check_columns(source: Source, frame: DataFrame) -> None:
 
 
 def spooling(frame: DataFrame, source: Source, root: Place) -> DataFrame:
-    """A DataFrame whose tasks write its rows to the spool and give facts of that, as packets."""
-    fields = [(field.name, spelled(field.name, frame.columns)) for field in source.whole_fields]
-    columns = [F.col(_quoted(own or name)).alias(name) for name, own in fields]
+    """A DataFrame whose tasks write its rows to the spool and give facts of that, as packets.
+
+    Spark counts the rows of streams on the way, for whoever listens to its queries.
+    """
+    # Functions are given columns by names that Spark reads as if they were parsed, dots and all.
+    names = [field.name for field in source.whole_fields]
+    spellings = [_quoted(spelled(name, frame.columns) or name) for name in names]
+    columns = [F.col(name).alias(f"c{number}") for number, name in enumerate(spellings)]
+    rows = frame.select(*columns)
+    if not source.is_table:
+        rows = rows.observe(f"penstock:{source.name}", F.count(F.lit(1)).alias("rows"))
 
     def spool(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         facts = (pack_fact(0, each) for each in spool_rows(root, source, batches))
         yield from to_batches(errors_as_facts(facts))
 
-    return frame.select(*columns).mapInArrow(spool, SPARK_SCHEMA)
+    return rows.mapInArrow(spool, SPARK_SCHEMA)
 
 
 def _quoted(name: str) -> str:

@@ -24,7 +24,7 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.inflow import Inflow
-from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
+from penstock.engine.spark.jvm import is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
 from penstock.engine.spark.runner import on_spark
 from penstock.engine.spark.ticker import ticks_now
@@ -253,7 +253,7 @@ class SparkRun(Handle):
         if unwritten is not None and self._error is None:
             return unwritten
         return StateError(
-            f"the batch failed on Spark: {_first_line(self._error or error)}",
+            f"the batch failed on Spark: {reason_of(self._error or error)}",
             hint="nothing is lost: run again on this checkpoint; Spark's log has the details",
         )
 
@@ -296,6 +296,7 @@ class SparkRun(Handle):
             self._inflow.pass_over(frame)
             return serving
         began = time.time()
+        self._describe(frame.sparkSession, f"{self.name} batch {number}: spool")
         with self.pipeline.watch.phase("feed"):
             slices, after = self._inflow.take(frame, number, manifest.offsets, self._tasks)
         if slices and not self._ends:
@@ -307,13 +308,16 @@ class SparkRun(Handle):
 
     def _described(self, session: SparkSession, run: Runner) -> Runner:
         """A runner whose jobs have descriptions in Spark's pages."""
-        context, name = session.sparkContext, self.name
+        name = self.name
 
         def described(job: Job) -> Sequence[Fact]:
-            context.setJobDescription(job_text(name, job))
+            self._describe(session, job_text(name, job))
             return run(job)
 
         return described
+
+    def _describe(self, session: SparkSession, text: str) -> None:
+        session.sparkContext.setJobDescription(text)
 
     def _end_soon(self) -> None:
         """Stop in a thread, since Spark waits for the batch under way before it stops."""
@@ -348,8 +352,3 @@ class SparkRun(Handle):
             if serving is not None or is_over:
                 return serving
             time.sleep(self._nap)
-
-
-def _first_line(error: Exception) -> str:
-    """The first line of an error of Spark; the rest is stack traces."""
-    return str(error).strip().split("\n", 1)[0]

@@ -35,14 +35,16 @@ class Inflow:
         store: Store,
         served: Collection[str] = (),
     ):
-        """`served` are streams of which a batch has rows though another process started them."""
+        """`served` are what another process has the frames of: a batch has rows of its streams,
+        and its tables have been spooled by `prepare` there."""
         self._query = query
         self._spool = Spool(store)
         sources = query.sources
         made = {name: spooling(frame, sources[name], store.root) for name, frame in frames.items()}
         self._streams = {n: each for n, each in made.items() if not sources[n].is_table}
         self._tables = {n: each for n, each in made.items() if sources[n].is_table}
-        self._names = (*self._streams, *served)
+        self._names = (*self._streams, *(n for n in served if not sources[n].is_table))
+        self._prepared = [name for name in served if sources[name].is_table]
         self._spark = spark
 
     @property
@@ -52,7 +54,12 @@ class Inflow:
 
     def is_due(self, done: Offsets) -> bool:
         """Whether the next batch must run, whatever else it reads."""
-        return self.has_streams or bool(self._new_tables(done))
+        return self.has_streams or bool(self._unread(done))
+
+    def prepare(self, done: Offsets) -> None:
+        """Spool the tables that no batch has read, for a process that has no frames of them."""
+        if new := self._new_tables(done):
+            self._spool.enter_tables(self._spooled([*new.values()]))
 
     def packets(self, tasks: int) -> DataFrame:
         """One stream: ticks to read slices at, where something is read so, and the DataFrames.
@@ -68,13 +75,14 @@ class Inflow:
         self, frame: DataFrame, number: int, done: Offsets, tasks: int
     ) -> tuple[list[Slice], Offsets]:
         """Spool what batch `number` has, if it was not; its slices, and the rows by then."""
-        new = self._new_tables(done)
-        frames = [*([frame] if self._names else ()), *new.values()]
-        if not frames:
+        new = self._unread(done)
+        if not self._names and not new:
             return [], {}
         files = self._spool.listed(number)
         if files is None:
-            files = self._spooled(frames)
+            frames = [*([frame] if self._names else ()), *self._new_tables(done).values()]
+            prepared = [each for each in self._spool.tables() if each.source in new]
+            files = (*self._spooled(frames), *prepared)
             self._spool.enter(number, files)
         elif self._names:
             self.pass_over(frame)
@@ -93,14 +101,19 @@ class Inflow:
 
     def sweep(self, done: int) -> None:
         """Delete what no batch after `done` reads."""
-        if self._names or self._tables:
+        if self._names or self._tables or self._prepared:
             self._spool.sweep(done)
 
     def _new_tables(self, done: Offsets) -> dict[str, DataFrame]:
         """The tables that no batch has read yet."""
         return {name: frame for name, frame in self._tables.items() if name not in done}
 
+    def _unread(self, done: Offsets) -> list[str]:
+        return [name for name in (*self._tables, *self._prepared) if name not in done]
+
     def _spooled(self, frames: Sequence[DataFrame]) -> tuple[SpooledRows, ...]:
+        if not frames:
+            return ()
         facts = _facts(reduce(DataFrame.union, frames))
         raise_error(facts)
         return tuple(fact for fact in facts if isinstance(fact, SpooledRows))

@@ -89,7 +89,7 @@ def start(
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
         run.begin(triggered(writer, options, inflow).start())
     except BaseException as error:
-        explained = _explained(error, held.store.root)
+        explained = explained_start(error, held.store.root)
         if pipeline is None:
             held.close()
         else:
@@ -100,7 +100,7 @@ def start(
     return run
 
 
-def _explained(error: BaseException, root: Place) -> PenstockError | None:
+def explained_start(error: BaseException, root: Place) -> PenstockError | None:
     """What is to be said of a start that failed, where we know more than the error."""
     if is_lost(error):
         return lost_error()
