@@ -86,6 +86,18 @@ class Cluster:
         return sorted(found, key=lambda record: (record.partition, record.offset))
 
 
+def make_compacted(cluster: Cluster, topic: str) -> None:
+    """Make a topic of which a real broker soon keeps the last record of each key alone."""
+    cluster.make(
+        topic,
+        cleanup_policy="compact",
+        segment_ms="100",
+        min_cleanable_dirty_ratio="0.001",
+        max_compaction_lag_ms="100",
+        delete_retention_ms="100",
+    )
+
+
 class consuming:  # noqa: N801 - it is used as a function
     """A consumer that reads what is committed from some places on."""
 
@@ -97,6 +109,8 @@ class consuming:  # noqa: N801 - it is used as a function
                 "enable.partition.eof": True,
                 "auto.offset.reset": "earliest",
                 "isolation.level": "read_committed",
+                # At the end of a topic brokers would wait for more.
+                "fetch.wait.max.ms": 20,
                 "log_level": 0,
             }
         )
@@ -122,12 +136,13 @@ def record_of(message: Message) -> Record | None:
 def _up_to_the_ends(consumer: Consumer, partitions: int) -> Iterator[Record]:
     ended = set[int]()
     while len(ended) < partitions:
-        for message in consumer.consume(10_000, timeout=1.0):
-            record = record_of(message)
-            if record is None:
-                ended.add(message.partition())
-            else:
-                yield record
+        # To ask for many at once would be to wait for them.
+        message = consumer.poll(1.0)
+        record = None if message is None else record_of(message)
+        if record is not None:
+            yield record
+        elif message is not None:
+            ended.add(message.partition())
 
 
 def _make(servers: str, topic: str, config: Mapping[str, str]) -> None:

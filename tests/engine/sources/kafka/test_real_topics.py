@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from pyspark.sql import SparkSession
 
 import penstock as ps
 from penstock.errors import SourceError
-from support.kafka.cluster import Cluster, only_real
-from support.kafka.real_broker import connector_jars
+from support.kafka.cluster import Cluster, make_compacted, only_real
 from support.waiting import wait_until
 
 pytestmark = only_real
@@ -124,14 +122,7 @@ def test_records_that_were_deleted_unread_are_an_error(cluster: Cluster, tmp_pat
 def test_compaction_leaves_gaps_that_are_read_over(
     cluster: Cluster, producer: Producer, tmp_path: Path
 ) -> None:
-    cluster.make(
-        "a",
-        cleanup_policy="compact",
-        segment_ms="100",
-        min_cleanable_dirty_ratio="0.001",
-        max_compaction_lag_ms="100",
-        delete_retention_ms="100",
-    )
+    make_compacted(cluster, "a")
     for key in range(3):
         send(producer, range(10 * key, 10 * key + 10), key=str(key).encode(), commits=True)
 
@@ -159,25 +150,3 @@ def test_a_topic_that_is_only_asked_for_is_not_made(cluster: Cluster, tmp_path: 
     for _ in range(2):
         with pytest.raises(SourceError, match="there is no topic a"):
             results(text(cluster), tmp_path)
-
-
-@pytest.mark.spark
-@pytest.mark.skipif(not connector_jars(), reason="there is no connector of Spark for Kafka")
-def test_spark_reads_the_same_records(
-    cluster: Cluster, producer: Producer, tmp_path: Path, spark: SparkSession
-) -> None:
-    cluster.make("a")
-    for number in range(0, 100, 10):
-        send(producer, range(number, number + 10), commits=number % 30 == 0)
-        cluster.send("a", 1 + number % 3, *({"x": 1000 + number + n} for n in range(5)))
-    frame = (
-        spark.read.format("kafka")
-        .option("kafka.bootstrap.servers", cluster.servers)
-        .option("kafka.isolation.level", "read_committed")
-        .option("subscribe", "a")
-        .load()
-        .selectExpr("CAST(get_json_object(CAST(value AS STRING), '$.x') AS BIGINT) AS x")
-    )
-    theirs = sorted(row.x for row in frame.collect())
-    assert results(text(cluster, ", max_rows = 9"), tmp_path) == theirs
-    assert len(theirs) > 50
