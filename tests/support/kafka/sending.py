@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from confluent_kafka import Producer
 
+from support.waiting import PATIENCE
+
 Headers = Sequence[tuple[str, bytes | None]]
 
 
@@ -26,23 +28,30 @@ def send(servers: str, topic: str, records: Iterable[Sent], *, at_once: int = 10
     settings = {"bootstrap.servers": servers, "log_level": 0, "batch.num.messages": at_once}
     producer = Producer(settings)
     _produce(producer, topic, records)
-    assert producer.flush(10) == 0
+    assert producer.flush(PATIENCE) == 0
+
+
+def transactional(servers: str, name: str) -> Producer:
+    """A producer of transactions, which brokers do not end however long they last."""
+    lasting = {"transaction.timeout.ms": 900_000}
+    return Producer(
+        {"bootstrap.servers": servers, "log_level": 0, "transactional.id": name, **lasting}
+    )
 
 
 def send_in_transaction(
     servers: str, topic: str, records: Iterable[Sent], *, commits: bool
 ) -> None:
     """Write records in a transaction that is committed, or aborted."""
-    settings = {"bootstrap.servers": servers, "log_level": 0, "transactional.id": "tests"}
-    producer = Producer(settings)
-    producer.init_transactions(10)
+    producer = transactional(servers, "tests")
+    producer.init_transactions(PATIENCE)
     producer.begin_transaction()
     _produce(producer, topic, records)
-    assert producer.flush(10) == 0
+    assert producer.flush(PATIENCE) == 0
     if commits:
-        producer.commit_transaction(10)
+        producer.commit_transaction(PATIENCE)
     else:
-        producer.abort_transaction(10)
+        producer.abort_transaction(PATIENCE)
 
 
 def _produce(producer: Producer, topic: str, records: Iterable[Sent]) -> None:

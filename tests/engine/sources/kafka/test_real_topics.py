@@ -12,7 +12,8 @@ from confluent_kafka.admin import AdminClient
 import penstock as ps
 from penstock.errors import SourceError
 from support.kafka.cluster import Cluster, make_compacted, only_real
-from support.waiting import wait_until
+from support.kafka.sending import transactional
+from support.waiting import PATIENCE, wait_until
 
 pytestmark = only_real
 
@@ -25,8 +26,8 @@ def cluster() -> Cluster:
 @pytest.fixture
 def producer(cluster: Cluster) -> Producer:
     """A producer of transactions."""
-    made = Producer({"bootstrap.servers": cluster.servers, "transactional.id": "of tests"})
-    made.init_transactions(30)
+    made = transactional(cluster.servers, "of tests")
+    made.init_transactions(PATIENCE)
     return made
 
 
@@ -56,8 +57,8 @@ def send(producer: Producer, numbers: range, *, key: bytes | None = None, commit
     for number in numbers:
         value = json.dumps({"x": number}).encode()
         producer.produce("a", value, key, partition=0, timestamp=1_767_225_600_000 + 1000 * number)
-    producer.flush(30)
-    producer.commit_transaction(30) if commits else producer.abort_transaction(30)
+    producer.flush(PATIENCE)
+    producer.commit_transaction(PATIENCE) if commits else producer.abort_transaction(PATIENCE)
 
 
 def test_a_stream_starts_at_the_time_of_records(
@@ -94,17 +95,17 @@ def test_open_transactions_are_waited_for(
     send(producer, range(3), commits=True)
     producer.begin_transaction()
     producer.produce("a", b'{"x": 3}', partition=0)
-    producer.flush(30)
+    producer.flush(PATIENCE)
     cluster.send("a", 0, {"x": 4})
     assert results(text(cluster), tmp_path) == [0, 1, 2]
-    producer.commit_transaction(30)
+    producer.commit_transaction(PATIENCE)
     assert results(text(cluster), tmp_path) == [0, 1, 2, 3, 4]
 
 
 def delete_records(cluster: Cluster, before: int) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.servers})
     for deleted in admin.delete_records([TopicPartition("a", 0, before)]).values():
-        deleted.result(30)
+        deleted.result(PATIENCE)
 
 
 def test_records_that_were_deleted_unread_are_an_error(cluster: Cluster, tmp_path: Path) -> None:
