@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from confluent_kafka import Producer
+from confluent_kafka import IsolationLevel, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from support.waiting import PATIENCE
+from support.waiting import PATIENCE, wait_until
 
 Headers = Sequence[tuple[str, bytes | None]]
 
@@ -52,6 +53,20 @@ def send_in_transaction(
         producer.commit_transaction(PATIENCE)
     else:
         producer.abort_transaction(PATIENCE)
+    await_ends(servers, topic)
+
+
+def await_ends(servers: str, topic: str) -> None:
+    """Wait until no transaction is open in a topic: brokers close them after they have said so."""
+    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
+    known = admin.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
+    asked = {TopicPartition(topic, part): OffsetSpec.latest() for part in known}
+
+    def ends(level: IsolationLevel) -> dict[int, int]:
+        found = admin.list_offsets(dict(asked), isolation_level=level)
+        return {place.partition: each.result(PATIENCE).offset for place, each in found.items()}
+
+    wait_until(lambda: ends(IsolationLevel.READ_COMMITTED) == ends(IsolationLevel.READ_UNCOMMITTED))
 
 
 def _produce(producer: Producer, topic: str, records: Iterable[Sent]) -> None:

@@ -11,8 +11,8 @@ from confluent_kafka.admin import AdminClient
 
 import penstock as ps
 from penstock.errors import SourceError
-from support.kafka.cluster import Cluster, make_compacted, only_real
-from support.kafka.sending import transactional
+from support.kafka.cluster import REAL, Cluster, make_compacted, only_real
+from support.kafka.sending import await_ends, transactional
 from support.waiting import PATIENCE, wait_until
 
 pytestmark = only_real
@@ -59,6 +59,7 @@ def send(producer: Producer, numbers: range, *, key: bytes | None = None, commit
         producer.produce("a", value, key, partition=0, timestamp=1_767_225_600_000 + 1000 * number)
     producer.flush(PATIENCE)
     producer.commit_transaction(PATIENCE) if commits else producer.abort_transaction(PATIENCE)
+    await_ends(str(REAL), "a")
 
 
 def test_a_stream_starts_at_the_time_of_records(
@@ -99,6 +100,7 @@ def test_open_transactions_are_waited_for(
     cluster.send("a", 0, {"x": 4})
     assert results(text(cluster), tmp_path) == [0, 1, 2]
     producer.commit_transaction(PATIENCE)
+    await_ends(cluster.servers, "a")
     assert results(text(cluster), tmp_path) == [0, 1, 2, 3, 4]
 
 
