@@ -15,6 +15,8 @@ from penstock.query.source import SCHEMA_TEXT
 from penstock.query.types import DataType
 
 DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+HUGE, ODD = {**DECIMAL, "precision": 39}, {**DECIMAL, "scale": 10}
+"""More digits than a column has; more after the point than there are, which counts as none."""
 
 
 def record(**kinds: Any) -> str:
@@ -53,7 +55,10 @@ def test_fields_that_are_not_declared_may_be_of_any_kind(tmp_path: Path) -> None
         (record(ts=TIME, y="int"), "x INT", "has no field x, which a declares"),
         (record(ts=TIME, x="string"), "x INT", "has x as string, which is not a INT"),
         (record(ts=TIME, x="bytes"), "x STRING", "has x as bytes, which is not a STRING"),
-        (record(ts=TIME, x=DECIMAL), "x DOUBLE", "has x as decimal, which cannot be read"),
+        (record(ts=TIME, x=DECIMAL), "x DOUBLE", r"x as decimal\(9, 2\), which is not a DOUBLE"),
+        (record(ts=TIME, x=DECIMAL), "x DECIMAL(9, 1)", r"which is not a DECIMAL\(9, 1\)"),
+        (record(ts=TIME, x=HUGE), "x DECIMAL(38, 2)", r"x as decimal\(39, 2\), which cannot be"),
+        (record(ts=TIME, x=ODD), "x DECIMAL(9, 2)", r"has x as bytes, which is not a DECIMAL"),
         (record(ts=TIME, x=["int", "string"]), "x INT", "has x as union, which cannot be read"),
         (record(ts="string", x="int"), "x STRING", "has x as int, which is not a STRING"),
         (record(ts="boolean", x="int"), "x INT", "has ts as boolean, which is not a TIMESTAMP"),
@@ -81,6 +86,9 @@ def test_kinds_are_found_behind_names_and_unions() -> None:
     }
     elsewhere = record(a={**color, "namespace": "other"}, c=["null", "other.color"])
     assert kinds_in(elsewhere)["c"] == "enum"
+    cents = {"type": "fixed", "size": 4, "name": "cents", "logicalType": "decimal", "precision": 9}
+    assert kinds_in(record(a=["null", cents], b="cents")) == dict.fromkeys("ab", "decimal(9, 0)")
+    assert held_in("decimal(9, 2)") == {DataType("DECIMAL(9, 2)")}
     assert held_in("enum") == {DataType.STRING}
     assert held_in("map") == frozenset()
 

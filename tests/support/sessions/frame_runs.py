@@ -27,6 +27,8 @@ CREATE STREAM b WITH (format = 'dataframe', timestamp = 'ts');
 SELECT a.x AS ax, b.x AS bx FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS] WHERE a.k = b.k;
 """
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+# Partitions of a topic are not read in step.
+TOPIC_JOIN = JOIN.replace("'ts')", "'ts', lateness = '1 minute')")
 SCHEMA = "ts timestamp, k bigint, x bigint"
 
 
@@ -105,12 +107,31 @@ def pairs_found(folder: Path) -> Counter[tuple[int, int]]:
     return Counter((row["ax"], row["bx"]) for row in map(json.loads, lines))
 
 
+def finish_topics(spark: SparkSession, servers: str, folder: Path) -> None:
+    """Run the join of topics over all there is in this process."""
+    topics = {name: topic_frame(spark, servers, name) for name in "ab"}
+    finish(spark, folder, TOPIC_JOIN, **topics)
+
+
+def topic_frame(spark: SparkSession, servers: str, topic: str) -> DataFrame:
+    """A stream of a topic's values by Spark's own source, some of them in each batch."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", servers)
+    reader = reader.option("subscribe", topic).option("startingOffsets", "earliest")
+    reader = reader.option("maxOffsetsPerTrigger", 40)
+    value = F.from_json(F.col("value").cast("string"), SCHEMA).alias("value")
+    return reader.load().select(value).select("value.*")
+
+
 @dataclass(frozen=True)
 class FrameRun:
-    """A join of the folders `a` and `b`, to be run to its end in a process of its own."""
+    """A join of the folders `a` and `b`, or of topics of these names where there are `servers`, to
+    be run to its end in a process of its own."""
 
     folder: Path
     crash: Crash | None = None
+    servers: str = ""
 
     def exit_code(self) -> int | None:
         """How the process ends: 0, or minus the signal that killed it."""
@@ -123,20 +144,25 @@ class FrameRun:
 def perform(run: FrameRun) -> None:
     """Run over all there is."""
     from penstock.engine.spark.session import make_session
+    from support.kafka.real_broker import connector_jars
 
-    spark = make_session("local[2]", {"spark.sql.shuffle.partitions": "2"})
+    settings = {"spark.sql.shuffle.partitions": "2"}
+    if run.servers:
+        settings["spark.jars"] = connector_jars()
+    spark = make_session("local[2]", settings)
     if run.crash is not None:
         arm(run.crash)
-    finish(spark, run.folder)
+    finish_topics(spark, run.servers, run.folder) if run.servers else finish(spark, run.folder)
     spark.stop()
 
 
-def finish(spark: SparkSession, folder: Path, **more: Any) -> None:
+def finish(spark: SparkSession, folder: Path, text: str = JOIN, **more: Any) -> None:
     """Run the join over all there is in this process."""
     import penstock as ps
 
-    frames = {name: file_frame(spark, str(folder / name)) for name in "ab"}
-    query = ps.sql(JOIN, streams=frames | more)
+    files = [name for name in "ab" if name not in more]
+    frames = {name: file_frame(spark, str(folder / name)) for name in files}
+    query = ps.sql(text, streams=frames | more)
     sink, checkpoint = ps.jsonl(folder / "results.jsonl"), folder / "checkpoint"
     with query.start(spark, sink=sink, checkpoint=checkpoint, available_now=True) as started:
         started.await_termination()

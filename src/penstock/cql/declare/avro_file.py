@@ -7,7 +7,7 @@ from pathlib import Path
 
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.errors import SqlError
-from penstock.query.avro import held_in, kinds_in
+from penstock.query.avro import held_in, is_held_in, kinds_in
 from penstock.query.families.spelling import AmbiguousNameError, spelled
 from penstock.query.source import SCHEMA_TEXT, Field, Source
 
@@ -55,7 +55,7 @@ def _check_field(source: Source, field: Field, kinds: dict[str, str]) -> None:
     if not types:
         hint = f"leave the column out: no type of ours holds {kind}"
         raise _at(source, f"has {field.name} as {kind}, which cannot be read", hint)
-    if field.type not in types:
+    if not is_held_in(kind, field.type):
         hint = f"declare it {field.name} {' or '.join(types)}"
         raise _at(source, f"has {field.name} as {kind}, which is not a {field.type}", hint)
 

@@ -17,6 +17,7 @@ from penstock.engine.sources.spool import spool_rows
 from penstock.engine.spark.frame_shape import shape_of
 from penstock.engine.spark.jvm import reason_of
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact, to_batches
+from penstock.engine.wire.settled import settle
 from penstock.engine.wire.task_errors import errors_as_facts
 from penstock.errors import SourceError
 from penstock.query import Query
@@ -133,6 +134,7 @@ def spooling(frame: DataFrame, source: Source, root: Place) -> DataFrame:
         rows = rows.observe(f"penstock:{source.name}", F.count(F.lit(1)).alias("rows"))
 
     def spool(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         facts = (pack_fact(0, each) for each in spool_rows(root, source, batches))
         yield from to_batches(errors_as_facts(facts))
 

@@ -32,15 +32,17 @@ from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
 from penstock.errors import StateError
 
-# Our own stages are functions that Spark knows nothing of; DataFrames of users are read faster by
-# what it compiles for them, and a task gets more rows at a time.
 _SETTINGS = {
-    False: {"spark.sql.adaptive.enabled": "false", "spark.sql.codegen.wholeStage": "false"},
+    False: {"spark.sql.adaptive.enabled": "false"},
+    # Of DataFrames a task gets more rows at a time.
     True: {
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     },
 }
+_COMPILED = "spark.sql.codegen.wholeStage"
+"""Our own stages are functions that Spark knows nothing of: code for them is made in vain. The
+DataFrames of users are read faster by what it compiles for them."""
 _LONGEST_NAP = 0.1
 _LOOK = 0.5
 """Seconds between two looks for orders while Spark waits for its trigger."""
@@ -282,12 +284,22 @@ class SparkRun(Handle):
                 serving = self._with_inflow(frame, number, serving)
                 ticks = ticks_now(session, self._tasks) if self._inflow.has_streams else frame
                 run = self._described(session, on_spark(ticks, serving.slices, self._tasks))
-                with self._batch():
+                with self._batch(), self._uncompiled(session):
                     self.pipeline.process(number, run, offsets=serving.offsets)
                 self._feed.passed(serving.offsets)
                 self._inflow.sweep(self.pipeline.manifest.batch)
         if self._ends and serving is None:
             self._end_soon()
+
+    @contextmanager
+    def _uncompiled(self, session: SparkSession) -> Iterator[None]:
+        """Have Spark make no code for our stages; for the DataFrames of the next batch it does."""
+        session.conf.set(_COMPILED, "false")
+        try:
+            yield
+        finally:
+            if self._inflow.has_streams:
+                session.conf.set(_COMPILED, "true")
 
     def _with_inflow(self, frame: DataFrame, number: int, serving: Serving) -> Serving:
         """What a batch reads, with the rows that come through Spark."""

@@ -15,6 +15,7 @@ from penstock.engine.spark.ticker import deal
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_facts
+from penstock.engine.wire.settled import settle
 from penstock.engine.wire.tags import META
 from penstock.engine.wire.task_errors import errors_as_facts
 
@@ -52,6 +53,7 @@ def _apply(frame: DataFrame, work: Work, packet_files: PacketFiles | None) -> Da
     """A frame of packets with work done on each task's."""
 
     def over(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         arrived = from_batches(batches)
         if packet_files is None:
             yield from to_batches(work(arrived))
