@@ -93,6 +93,8 @@ def _input(
     if source.is_table and own:
         hint = "leave the window out; a table is always whole"
         raise text.error(own[0].span, f"{source.name} is a table, which has no window", hint)
+    if source.key is not None and not own:
+        return Input(name, source, RowsWindow(1, source.key), is_relation=True)
     if not source.is_table and not own:
         raise _windowless(text, table, source)
     return Input(name, source, _window(text, source, own[0]) if own else None)
