@@ -16,7 +16,7 @@ from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
 from penstock.errors import SqlError, UsageError
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 from penstock.query.function import Function
 from penstock.query.query import Query
 from penstock.query.script import Member, Script, derived_source
@@ -148,5 +148,5 @@ def _refuse_frame(name: str, declared: Sequence[str]) -> None:
 def _check_is_select(script: Text, token: Token) -> None:
     if not is_word(token, "SELECT"):
         message = f"a statement cannot begin with '{script.at(token_span(token))}'"
-        hint = "the statements are CREATE STREAM, CREATE TABLE and SELECT"
+        hint = "the statements are CREATE STREAM, CREATE TABLE, CREATE VIEW and SELECT"
         raise script.error(token_span(token), message, hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.cql import parse
+from penstock.cql import parse, parse_script
 from penstock.errors import SqlError
 from penstock.query import Query
 
@@ -24,9 +24,9 @@ def ask(select: str) -> Query:
 
 
 def answer_to(script: str) -> Query | SqlError:
-    """The query of a script, or what is wrong with it."""
+    """The last query of a script, or what is wrong with it."""
     try:
-        return parse(script)
+        return parse_script(script).members[-1].query
     except SqlError as error:
         return error
 
