@@ -118,6 +118,7 @@ ORDER = {
         "control",
         "results",
         "run",
+        "script",
         "local",
         "spark",
     ),
