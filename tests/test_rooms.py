@@ -62,7 +62,7 @@ MAY_IMPORT = {
 # The parts of a room from the bottom to the top. A part is a folder or a module; `*` stands for
 # the modules of the room that are not named.
 ORDER = {
-    "penstock.query": ("families", "*"),
+    "penstock.query": ("families", "*", "foreign"),
     "penstock.cql": (
         "reading",
         "refused",
@@ -71,6 +71,7 @@ ORDER = {
         "select",
         "goal",
         "script_file",
+        "asking",
         "script",
     ),
     "penstock.stats": ("*", "files"),

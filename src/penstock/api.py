@@ -41,7 +41,7 @@ from penstock.plan.mesh_search import DEFAULT_SEARCH, MeshSearch
 from penstock.plan.plan import Plan
 from penstock.plan.text.mesh_search_text import parse_mesh_search
 from penstock.query import Function, Query
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 from penstock.stats.calibration import calibration_of
 from penstock.stats.files.load import load
 from penstock.stats.guess import complete

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from penstock.cql.asking import ask_of, in_order
+from penstock.cql.asking.ask import ask_of
+from penstock.cql.asking.making import make
 from penstock.cql.declare.declaration import parse_declaration
 from penstock.cql.declare.registration import by_name
 from penstock.cql.reading.cursor import is_word
@@ -13,13 +14,11 @@ from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
 from penstock.cql.reading.hiding import without_likely_secrets, without_secrets
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
-from penstock.cql.refused import refuse_clauses
-from penstock.cql.select.select import parse_select
 from penstock.errors import SqlError, UsageError
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 from penstock.query.function import Function
 from penstock.query.query import Query
-from penstock.query.script import Member, Script, derived_source
+from penstock.query.script import Script
 from penstock.query.source import Source
 
 
@@ -97,15 +96,7 @@ def _parse(
         end = len(script.content.rstrip())
         hint = "end the script with SELECT … FROM …"
         raise script.error((end, end + 1), "the script has no SELECT", hint)
-    members: list[Member] = []
-    for ask in in_order(script, asked):
-        refuse_clauses(script, ask.select, functions)
-        _check_is_select(script, ask.select[0])
-        query = parse_select(script, ask.select, sources, functions)
-        members.append(Member(ask.name, query, ask.is_shown))
-        if not ask.is_shown:
-            sources[ask.name.lower()] = derived_source(ask.name, query)
-    return Script(tuple(members), script.content)
+    return make(script, asked, sources, functions)
 
 
 def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -143,10 +134,3 @@ def _refuse_frame(name: str, declared: Sequence[str]) -> None:
     raise UsageError(
         f"a DataFrame was given for {name}, which the script does not declare", hint=hint
     )
-
-
-def _check_is_select(script: Text, token: Token) -> None:
-    if not is_word(token, "SELECT"):
-        message = f"a statement cannot begin with '{script.at(token_span(token))}'"
-        hint = "the statements are CREATE STREAM, CREATE TABLE and SELECT"
-        raise script.error(token_span(token), message, hint)

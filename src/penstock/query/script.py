@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from penstock.query.query import Query, hidden_group
 from penstock.query.source import Field, Source
@@ -26,8 +26,7 @@ class Member:
     @property
     def reads(self) -> tuple[str, ...]:
         """The other members whose results it reads, each once."""
-        names = (item.source.name for item in self.query.inputs if item.source.format == "derived")
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys(n for item in self.query.inputs for n in item.source.makers))
 
 
 @dataclass(frozen=True)
@@ -61,10 +60,11 @@ def derived_source(name: str, query: Query) -> Source:
     """
     fields = [Field(output.name, output.expression.type) for output in query.results]
     fields.append(Field(TIME, DataType.TIMESTAMP))
+    made = Source(name, tuple(fields), "derived", timestamp=TIME, makers=(name,))
     if query.view is None:
-        return Source(name, tuple(fields), "derived", timestamp=TIME)
-    fields.append(Field(CHANGE, DataType.STRING))
-    return Source(name, tuple(fields), "derived", timestamp=TIME, key=_key(query))
+        return made
+    with_change = (*fields, Field(CHANGE, DataType.STRING))
+    return replace(made, fields=with_change, key=_key(query), hidden=hidden_group(query))
 
 
 def _key(query: Query) -> tuple[str, ...]:

@@ -112,6 +112,13 @@ class Source:
     """The columns that tell the rows of a view apart, where it is the changes of one (`format` is
     `derived` then); None for all others."""
 
+    hidden: str | None = None
+    """A group of that view that is not among the columns, as text: its rows cannot be told apart
+    then, and the key is empty."""
+
+    makers: tuple[str, ...] = ()
+    """The queries of a script whose results it is; several, where they are united."""
+
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""
 

@@ -16,7 +16,7 @@ from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.timestamps import EARLIEST, LATEST
 from penstock.engine.sources.parsed import converted, misfit, shorten
 from penstock.errors import SourceError
-from penstock.query.avro import kinds_in, plain
+from penstock.query.foreign.avro import kinds_in, plain
 from penstock.query.source import Field
 from penstock.query.types import DataType
 
