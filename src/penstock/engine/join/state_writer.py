@@ -97,7 +97,7 @@ class StateWriter:
     def _reached(self, alias: str, rows: pa.RecordBatch) -> int:
         """A time that a stream will not go back behind after this batch.
 
-        The last tuple does not tell of a topic whose partitions lag, nor of another query's results.
+        The last tuple does not tell of a topic whose partitions lag, nor of what a query gives.
         """
         source = self.batch.layout.query.input(alias).source
         if source.format in ("kafka", "derived"):

@@ -10,6 +10,7 @@ from penstock.engine.state.frontier import Reading, frontier_of
 from penstock.engine.state.manifest import Manifest
 from penstock.query import Query
 from penstock.query.script import Member, Script
+from penstock.query.source import Source
 
 
 def levels_of(script: Script) -> list[list[Member]]:
@@ -38,9 +39,14 @@ def come_to(query: Query, made: Manifest) -> int | None:
     return frontier if ticks is None else ticks.next_after(frontier)
 
 
-def heard_of(reads: Iterable[str], times: Mapping[str, int | None]) -> tuple[Reading, ...]:
-    """What is known of derived streams before their rows of a batch are read: how far they have
-    come, whether or not there are any."""
+def derived_sources(query: Query) -> dict[str, Source]:
+    """The sources of a query that are results of others, by name."""
+    return {name: source for name, source in query.sources.items() if source.makers}
+
+
+def heard_of(query: Query, times: Mapping[str, int | None]) -> tuple[Reading, ...]:
+    """What is known of derived streams before their rows of a batch are read: how far the queries
+    that make them have come, whether or not there are any."""
     return tuple(
         Reading(
             source=name,
@@ -48,8 +54,13 @@ def heard_of(reads: Iterable[str], times: Mapping[str, int | None]) -> tuple[Rea
             late=0,
             malformed=0,
             unreadable=0,
-            highest=times[name],
+            highest=_least(times[maker] for maker in source.makers),
             lowest=None,
         )
-        for name in reads
+        for name, source in derived_sources(query).items()
     )
+
+
+def _least(times: Iterable[int | None]) -> int | None:
+    known = list(times)
+    return None if None in known else min(time for time in known if time is not None)

@@ -80,7 +80,7 @@ class MemberRun:
             mine,
             staging=self.publisher.staging,
             drains=drains,
-            heard=heard_of(self.member.reads, times),
+            heard=heard_of(self.query, times),
         )
         return self._turn
 

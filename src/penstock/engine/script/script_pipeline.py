@@ -18,7 +18,7 @@ from penstock.engine.run.job import Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.pipeline import begun_batch, warn_of_files
 from penstock.engine.run.turn import Turns
-from penstock.engine.script.derived_streams import come_to, levels_of
+from penstock.engine.script.derived_streams import come_to, derived_sources, levels_of
 from penstock.engine.script.joint_job import JointJob, facts_of
 from penstock.engine.script.joint_packing import JointPacking, shared_sources
 from penstock.engine.script.leavings import forget_gone, refuse_closed_script
@@ -45,6 +45,7 @@ from penstock.errors import UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Member, Script, derived_source
+from penstock.query.source import Source
 
 _TASKS = 64
 """Tasks that may share the rows of a derived stream; small pieces are not split."""
@@ -231,11 +232,14 @@ class ScriptPipeline:
 
     def _brought(self, level: Sequence[MemberRun], made: Made) -> tuple[Packet, ...]:
         """What wakes the queries of a level, and the rows of other queries that they read."""
-        names = {name for member in level for name in member.member.reads}
+        read: dict[str, Source] = {}
+        for member in level:
+            read |= derived_sources(member.query)
         files = [
-            fact
-            for name in sorted(names)
-            for fact in made[name][1]
+            replace(fact, source=name)
+            for name, source in read.items()
+            for maker in source.makers
+            for fact in made[maker][1]
             if isinstance(fact, SpooledRows)
         ]
         slices, _ = slices_of(files, {}, _TASKS)

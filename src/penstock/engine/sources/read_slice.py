@@ -52,14 +52,14 @@ def read_slice(
 ) -> Iterator[Arrivals]:
     """The tuples of a slice, in the order in which they arrived; `hints` as in `read_file`, `root`
     the checkpoint's folder, which spooled rows and those of other queries are in."""
+    both = tuple(dict.fromkeys((*columns, *hints)))
     if source.format == "synthetic":
-        both = tuple(dict.fromkeys((*columns, *hints)))
         for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, both):
             yield Arrivals(rows, event_micros(source, rows), numbers)
         return
     if source.format == "derived":
         assert root is not None, "there is a checkpoint where queries read each other"
-        rows, numbers = read_derived(root, columns, piece)
+        rows, numbers = read_derived(root, both, piece)
         yield Arrivals(rows, event_micros(source, rows), numbers)
         return
     if source.format == "kafka":
