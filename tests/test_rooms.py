@@ -124,6 +124,7 @@ ORDER = {
         "control",
         "results",
         "run",
+        "script",
         "local",
         "spark",
     ),

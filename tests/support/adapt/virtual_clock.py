@@ -90,7 +90,7 @@ class VirtualClock:
                 patch.setattr(module, "time", self)
         work = local.in_process
 
-        def timed(slices: Iterable[Packet]) -> Any:
+        def timed(slices: Sequence[Packet]) -> Any:
             run = work(slices)
 
             def taking(job: Job) -> Sequence[Fact]:

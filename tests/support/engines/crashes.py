@@ -20,9 +20,9 @@ from penstock.cql import parse
 from penstock.engine.join import pack, rebuild
 from penstock.engine.local import open_run
 from penstock.engine.places.place import Place
-from penstock.engine.run import commit, pipeline
+from penstock.engine.run import commit, pipeline, turn
 from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
-from penstock.engine.sinks import publish, sink
+from penstock.engine.sinks import publish, publisher, sink
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources import feed, spool
@@ -233,7 +233,7 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "after the file log": (_after, feed.FileLog, "_write"),
     "before a rebuild": (_before, rebuild.Rebuild, "call"),
     "in a rebuild": (_after_all, rebuild.Rebuild, "send"),
-    "after a rebuild": (_after, pipeline, "with_inner_state"),
+    "after a rebuild": (_after, turn, "with_inner_state"),
     "before a chunk": (_before, store.Store, "write_chunk"),
     "in a chunk": (_half_written, store.Store, "write"),
     "after a chunk": (_after, store.Store, "write_chunk"),
@@ -248,7 +248,7 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "after malformed rows are staged": (_after, pack, "stage_kept"),
     "before malformed rows are kept": (_before, commit, "publish_kept"),
     "after malformed rows are kept": (_after, commit, "publish_kept"),
-    "after publishing": (_after, commit, "publish"),
+    "after publishing": (_after, publisher, "publish"),
     "in the sweep": (_before, manifest, "forget"),
     "after the sweep": (_after, commit.Committer, "sweep"),
 }
