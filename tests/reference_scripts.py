@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
@@ -25,6 +26,8 @@ _WORD = (1 << 64) - 1
 _SEED, _M1, _M2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _NO_VALUE = 0x6E6F2076616C7565
 _LONG_DIGITS = 18
+_ALIKE = 1 << 20
+"""More than there are results that are alike."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,17 @@ def _tuples(item: Input, brought: Brought, made: Mapping[str, Made]) -> list[Row
     told = [each for name in item.source.makers for each in made[name].results]
     if not item.is_relation:
         told = [each for each in told if each.change != "delete"]
-    return [derived_row(item.source, each) for each in told]
+    return told_apart([derived_row(item.source, each) for each in told])
+
+
+def told_apart(rows: Sequence[Row]) -> list[Row]:
+    """The rows, with arrival numbers that differ: of those that are alike, some is the first."""
+    seen: Counter[tuple[int, int]] = Counter()
+    found = []
+    for row in rows:
+        found.append(replace(row, arrival=row.arrival * _ALIKE + seen[row.ts, row.arrival]))
+        seen[row.ts, row.arrival] += 1
+    return found
 
 
 def derived_row(source: Source, told: Told) -> Row:

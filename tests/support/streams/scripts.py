@@ -68,8 +68,13 @@ def write_script(case: ScriptCase, directory: Path) -> Script:
         name: write_source(source, case.brought[name], directory / name)
         for name, source in case.script.sources.items()
     }
-    members = tuple(_reading(member, written) for member in case.script.members)
-    return replace(case.script, members=members)
+    return reading(case.script, written)
+
+
+def reading(script: Script, written: Mapping[str, Source]) -> Script:
+    """The script over other sources of the same names."""
+    members = tuple(_reading(member, written) for member in script.members)
+    return replace(script, members=members)
 
 
 def _reading(member: Member, written: Mapping[str, Source]) -> Member:

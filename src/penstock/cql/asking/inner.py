@@ -129,7 +129,7 @@ class _Unfolding:
             hint = "write SELECT … FROM …"
             raise self._text.error(place, "there is no SELECT here", hint)
         unique = self._unique(outer, name)
-        return self.unfold(Ask(unique, place, tokens, kind, local=local))
+        return self.unfold(Ask(unique, place, tokens, kind, local=dict(local)))
 
     def _unique(self, outer: Ask, name: str) -> str:
         """The name itself, if nothing else has it."""
