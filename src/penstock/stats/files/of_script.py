@@ -44,7 +44,7 @@ def _own(data: Mapping[str, Any], query: Query, file: str) -> dict[str, Any]:
 
 def _check_owned(kind: str, data: Mapping[str, Any], script: Script, file: str) -> None:
     """Nothing, if every table is of a query."""
-    tables = data.get(kind)
+    tables = data.get(kind, {})
     for name in tables if isinstance(tables, dict) else ():
         if not any(_has(member.query, kind, name, file) for member in script.members):
             # The mistake is told as if the script had asked its last query alone.
