@@ -35,6 +35,7 @@ ALL = frozenset(
         "bench",
         "experiments",
         "cli",
+        "continuous_script",
         "api",
     ]
 )
@@ -53,7 +54,10 @@ MAY_IMPORT = {
     "adapt": frozenset(
         {"query", "cql", "stats", "plan", "optimize", "kernels", "engine", "sampling"}
     ),
-    "api": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "adapt"}),
+    "continuous_script": frozenset({"query", "stats", "plan", "optimize", "engine"}),
+    "api": frozenset(
+        {"query", "cql", "stats", "plan", "optimize", "engine", "adapt", "continuous_script"}
+    ),
     "bench": ALL - {"cli", "experiments"},
     "experiments": ALL - {"cli"},
     "cli": ALL,
@@ -99,6 +103,7 @@ ORDER = {
         "remarks",
         "settle",
         "planner",
+        "script",
     ),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
@@ -184,7 +189,7 @@ ORDER = {
         "page",
         "results_folder",
     ),
-    "penstock.cli": ("show", "control", "lab", "*"),
+    "penstock.cli": ("show", "control", "lab", "durations", "running", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.
@@ -290,7 +295,7 @@ def test_no_module_imports_against_the_direction() -> None:
 
 def test_every_directory_is_a_room() -> None:
     rooms = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
-    assert rooms | {"api"} == ALL
+    assert rooms | {"api", "continuous_script"} == ALL
     assert {p.stem for p in SOURCE.glob("*.py")} == {*COMMON, "api", "__init__"}
 
 
