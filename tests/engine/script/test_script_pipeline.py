@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.cql import parse_script
+from penstock.duration import Duration
 from penstock.engine.local import open_run, open_script
 from penstock.engine.places.place import Place
 from penstock.engine.reports.entries import entry_json, read, written
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
 from penstock.engine.script import joint_packing
+from penstock.engine.script.script_pipeline import ScriptPipeline
 from penstock.engine.script.script_start import check_script_start
 from penstock.engine.sinks.sink import jsonl, noop, parquet
 from penstock.engine.sources.read_slice import read_slice
@@ -199,6 +201,27 @@ def test_what_can_be_refused_before_is(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": [1]}), Path(sinks["met"].place.path, "x.parquet"))
     with pytest.raises(PenstockError, match="did not write"):
         check_script_start(script, sinks, options, "local")
+
+
+def test_a_silent_stream_holds_no_query_up(tmp_path: Path) -> None:
+    pair = (
+        "CREATE STREAM pair AS SELECT a.k AS k FROM a [RANGE 60 s], b [RANGE 60 s] WHERE a.k = b.k;"
+    )
+    counted = "SELECT k, COUNT(*) AS n INTO counted FROM pair [RANGE 10 s] GROUP BY k EVERY 5 s;"
+    script = written_script(tmp_path, pair, counted, more=", idle = '1 hour'")
+    os.remove(tmp_path / "a" / "1.csv")
+    run = opened(script, tmp_path, trigger=Duration(0))
+    batches = run.batches
+    assert isinstance(batches, ScriptPipeline)
+    assert run.await_termination(0) is False
+    seen = batches.silence.last_seen
+    seen.update({name: moment - 7200.0 for name, moment in seen.items()})
+    assert run.await_termination(0) is False
+    run.stop()
+    assert batches.manifest.batch == 1
+    # Without the first stream `pair` has come to 18, so that 15 is told.
+    times = {row["_time"].second for row in rows_of(tmp_path, "counted")}
+    assert max(times) == 15
 
 
 def test_plans_stay(tmp_path: Path) -> None:
