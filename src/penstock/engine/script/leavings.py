@@ -6,6 +6,7 @@ from penstock.engine.script.script_checkpoint import ScriptCheckpoint, member_st
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import is_unpublished, publish_once, staging_of
 from penstock.engine.sinks.sink import Sink
+from penstock.engine.sources.derived_rows import forget_derived
 from penstock.engine.state.checkpoint import mark_of
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
@@ -19,6 +20,7 @@ def refuse_closed_script(checkpoint: ScriptCheckpoint, found: Manifest | None) -
     for name, made in found.members.items():
         _show_last(member_store(checkpoint.store, name), made)
     publish_kept(checkpoint.store, found.kept)
+    forget_derived(checkpoint.store)
     raise CheckpointError(
         f"checkpoint {checkpoint.store.root} is closed: its run was drained",
         hint="its streams ended there; start anew with another --checkpoint",

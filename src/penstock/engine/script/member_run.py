@@ -72,7 +72,8 @@ class MemberRun:
     ) -> Turn:
         """Begin a batch; `times` say how far the queries have come that this one reads."""
         self._shed_as_told(number)
-        mine = frozenset(name for name in silent if name.partition("[")[0] in self.query.sources)
+        sources = self.query.sources
+        mine = frozenset(n for n in silent if n in sources or n.partition("[")[0] in sources)
         self._turn = self.turns.begin(
             number,
             self.manifest,
