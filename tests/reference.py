@@ -54,14 +54,23 @@ def answer(query: Query, batches: Batches, drain: bool = True) -> list[tuple[Val
     the frontier are answered.
     """
     windows = {item.alias: in_time(item, batches[item.alias]) for item in query.inputs}
-    if query.is_sequenced and not drain:
-        end = frontier(query, batches)
+    end = math.inf if drain else frontier(query, batches)
+    return [values for _, values in timed_answer(query, windows, end)]
+
+
+def timed_answer(
+    query: Query, windows: Mapping[str, list[Row]], end: float
+) -> list[tuple[int, tuple[Value, ...]]]:
+    """Every result once, with the time of its last tuple; with ROWS windows, of those before an
+    end. A view that is met as it is never has the last tuple."""
+    here = dict(windows)
+    if query.is_sequenced:
         for item in query.streams:
-            windows[item.alias] = [row for row in windows[item.alias] if row.ts < end]
+            here[item.alias] = [row for row in here[item.alias] if row.ts < end]
     return [
-        result(query, found)
-        for found in combinations(query, windows)
-        if all_alive(query, windows, found)
+        (last_of(query, found)[0], result(query, found))
+        for found in combinations(query, here)
+        if driven(query, found) and all_alive(query, here, found)
     ]
 
 
@@ -157,7 +166,7 @@ def converted(expression: Expression, row: Columns, type_: DataType | None) -> V
 
 def all_alive(query: Query, windows: Mapping[str, list[Row]], found: Combination) -> bool:
     """Whether every member is still in its window when the last of them arrives."""
-    last = max(place(query, item.alias, found[item.alias]) for item in query.streams)
+    last = last_of(query, found)
     return all(
         alive(query, item, windows[item.alias], found[item.alias], last) for item in query.streams
     )
@@ -167,8 +176,24 @@ Place = tuple[int, int, int]
 
 
 def place(query: Query, alias: str, row: Row) -> Place:
-    """Where a tuple stands in the total order of all tuples of the query."""
-    return (row.ts, query.aliases.index(alias), row.arrival)
+    """Where a tuple stands in the total order of all tuples of the query: by time, then the changes
+    of views that are met as they are, then the others in the order of FROM."""
+    before = len(query.inputs) if query.input(alias).is_relation else 0
+    return (row.ts, query.aliases.index(alias) - before, row.arrival)
+
+
+def last_of(query: Query, found: Combination) -> Place:
+    """Where the last member of a combination stands."""
+    return max(place(query, item.alias, found[item.alias]) for item in query.streams)
+
+
+def driven(query: Query, found: Combination) -> bool:
+    """Whether the last member is a tuple of a stream, and no change of a view."""
+    return last_of(query, found) in (
+        place(query, item.alias, found[item.alias])
+        for item in query.streams
+        if not item.is_relation
+    )
 
 
 def alive(query: Query, item: Input, window: list[Row], row: Row, last: Place) -> bool:
@@ -221,7 +246,11 @@ def view_changes(query: Query, batches: Batches, drain: bool = True) -> list[Cha
     Where the input has not ended, an evaluation needs the frontier to be above all that it sees.
     """
     windows = {item.alias: in_time(item, batches[item.alias]) for item in query.inputs}
-    end = math.inf if drain else frontier(query, batches)
+    return view_changes_until(query, windows, math.inf if drain else frontier(query, batches))
+
+
+def view_changes_until(query: Query, windows: Mapping[str, list[Row]], end: float) -> list[Change]:
+    """What each evaluation changes that sees nothing at the end or after it."""
     changes: list[Change] = []
     shown: Rows = {}
     for time in evaluations(query, windows):

@@ -35,6 +35,7 @@ ALL = frozenset(
         "bench",
         "experiments",
         "cli",
+        "continuous_script",
         "api",
     ]
 )
@@ -53,7 +54,10 @@ MAY_IMPORT = {
     "adapt": frozenset(
         {"query", "cql", "stats", "plan", "optimize", "kernels", "engine", "sampling"}
     ),
-    "api": frozenset({"query", "cql", "stats", "plan", "optimize", "engine", "adapt"}),
+    "continuous_script": frozenset({"query", "stats", "plan", "optimize", "engine"}),
+    "api": frozenset(
+        {"query", "cql", "stats", "plan", "optimize", "engine", "adapt", "continuous_script"}
+    ),
     "bench": ALL - {"cli", "experiments"},
     "experiments": ALL - {"cli"},
     "cli": ALL,
@@ -62,7 +66,7 @@ MAY_IMPORT = {
 # The parts of a room from the bottom to the top. A part is a folder or a module; `*` stands for
 # the modules of the room that are not named.
 ORDER = {
-    "penstock.query": ("families", "*"),
+    "penstock.query": ("families", "*", "foreign"),
     "penstock.cql": (
         "reading",
         "refused",
@@ -71,6 +75,7 @@ ORDER = {
         "select",
         "goal",
         "script_file",
+        "asking",
         "script",
     ),
     "penstock.stats": ("*", "files"),
@@ -98,6 +103,7 @@ ORDER = {
         "remarks",
         "settle",
         "planner",
+        "script",
     ),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
@@ -118,6 +124,7 @@ ORDER = {
         "control",
         "results",
         "run",
+        "script",
         "local",
         "spark",
     ),
@@ -182,7 +189,7 @@ ORDER = {
         "page",
         "results_folder",
     ),
-    "penstock.cli": ("show", "control", "lab", "*"),
+    "penstock.cli": ("show", "control", "lab", "durations", "running", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.
@@ -288,8 +295,9 @@ def test_no_module_imports_against_the_direction() -> None:
 
 def test_every_directory_is_a_room() -> None:
     rooms = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
-    assert rooms | {"api"} == ALL
-    assert {p.stem for p in SOURCE.glob("*.py")} == {*COMMON, "api", "__init__"}
+    assert rooms | {"api", "continuous_script"} == ALL
+    faces = {"api", "continuous_script", "__init__"}
+    assert {p.stem for p in SOURCE.glob("*.py")} == {*COMMON, *faces}
 
 
 def test_every_part_of_a_room_has_its_place_in_the_order() -> None:

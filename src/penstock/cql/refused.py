@@ -13,7 +13,7 @@ _CLAUSES = {
     "LIMIT": "leave it out; a stream has no end",
     "DISTINCT": "group instead: SELECT x FROM … GROUP BY x",
     "IS DISTINCT FROM": "compare with <> and ask IS NULL",
-    "UNION": "run one script for each SELECT",
+    "UNION": "write UNION ALL",
     "EXCEPT": "leave it out",
     "INTERSECT": "write it as a join",
 }
@@ -35,8 +35,12 @@ def refuse_clauses(text: Text, tokens: Sequence[Token], functions: Collection[st
     `functions` are the user's own, in lower case: they may have any name.
     """
     if is_word(tokens[0], "WITH"):
-        message = "WITH before SELECT is not in the language"
-        raise text.error(token_span(tokens[0]), message, "name the streams in FROM")
+        message = "WITH does not fit here"
+        raise text.error(
+            token_span(tokens[0]),
+            message,
+            "it stands before a SELECT: WITH x AS (SELECT …) SELECT …",
+        )
     for index, token in enumerate(tokens):
         if index and _names_something(tokens, index):
             continue
@@ -60,8 +64,12 @@ def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
     token = tokens[index]
     name = " ".join(token.text.upper().split())
     if is_word(token, "SELECT") and index:
-        message = "a SELECT inside another is not in the language"
-        raise text.error(token_span(token), message, "join all streams in one FROM")
+        message = "a SELECT does not fit here"
+        raise text.error(
+            token_span(token),
+            message,
+            "it stands in parentheses: FROM (SELECT …) [RANGE 10 SECONDS] AS x",
+        )
     if is_word(token, "DISTINCT") and is_word(tokens[index - 1], "("):
         raise text.error(token_span(token), "DISTINCT aggregates are not in the language", ONE_ROW)
     if is_word(token, "DISTINCT") and index and tokens[index - 1].text.upper() in ("IS", "NOT"):

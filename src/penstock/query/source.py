@@ -10,7 +10,9 @@ from penstock.errors import Caret
 from penstock.query.secret import Secret
 from penstock.query.types import DataType
 
-Format = Literal["csv", "json", "parquet", "rate", "synthetic", "kafka", "dataframe", "spark"]
+Format = Literal[
+    "csv", "json", "parquet", "rate", "synthetic", "kafka", "dataframe", "spark", "derived"
+]
 Unit = Literal["us", "ms", "s"]
 Columns = Literal["all", "fill"]
 FILE_FORMATS = ("csv", "json", "parquet")
@@ -105,6 +107,17 @@ class Source:
 
     unheld: tuple[tuple[str, str], ...] = ()
     """Columns of a DataFrame that no query can read, with their types as Spark writes them."""
+
+    key: tuple[str, ...] | None = None
+    """The columns that tell the rows of a view apart, where it is the changes of one (`format` is
+    `derived` then); None for all others."""
+
+    hidden: str | None = None
+    """A group of that view that is not among the columns, as text: its rows cannot be told apart
+    then, and the key is empty."""
+
+    makers: tuple[str, ...] = ()
+    """The queries of a script whose results it is; several, where they are united."""
 
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""

@@ -18,6 +18,8 @@ EAGER = 1
 # or `delete`.
 TIME = "_time"
 CHANGE = "_change"
+UPSERT = "upsert"
+DELETE = "delete"
 
 
 @dataclass(frozen=True)

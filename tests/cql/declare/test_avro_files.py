@@ -10,7 +10,7 @@ import pytest
 
 from penstock.cql.script import parse
 from penstock.errors import SqlError
-from penstock.query.avro import held_in, kinds_in
+from penstock.query.foreign.avro import held_in, kinds_in
 from penstock.query.source import SCHEMA_TEXT
 from penstock.query.types import DataType
 

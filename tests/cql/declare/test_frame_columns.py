@@ -7,7 +7,7 @@ import pytest
 from penstock.cql import parse
 from penstock.errors import PenstockError
 from penstock.query import DataType, Field, Source
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 
 BID = FrameShape(
     fields=(

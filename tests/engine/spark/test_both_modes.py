@@ -189,7 +189,7 @@ def test_frames_direct_streams_and_tables_in_one_query(spark: SparkSession, tmp_
     )
     assert even_keys.total() > 100
     progress = run.streaming.recentProgress
-    assert sum(each.observedMetrics["penstock:a"].rows for each in progress) == len(keys) == 160
+    assert sum(each.observedMetrics["penstock:a"][0] for each in progress) == len(keys) == 160
     assert Store(Place.of(checkpoint)).names("spool") == []
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.errors import SqlError
-from penstock.query.avro import held_in, is_held_in, kinds_in
 from penstock.query.families.spelling import AmbiguousNameError, spelled
+from penstock.query.foreign.avro import held_in, is_held_in, kinds_in
 from penstock.query.source import SCHEMA_TEXT, Field, Source
 
 

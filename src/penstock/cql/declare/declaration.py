@@ -29,7 +29,7 @@ from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import Token, token_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.text import Span, Text
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 from penstock.query.source import FILE_FORMATS, Field, Format, Source
 from penstock.query.types import DataType
 
@@ -38,6 +38,7 @@ _OWN_DEFAULTS: Mapping[str, Mapping[str, Value]] = {
     "synthetic": {"arrivals": "constant"},
 }
 _TABLE_FORMATS = (*FILE_FORMATS, "dataframe", "spark")
+_KINDS = "the language has CREATE STREAM, CREATE TABLE and CREATE VIEW … AS SELECT …"
 _SHAPE = "write it CREATE STREAM name (column TYPE, …) WITH (format = 'csv', …)"
 
 
@@ -50,7 +51,7 @@ def parse_declaration(
     cursor.take()
     is_table = cursor.take_word("TABLE") is not None
     if not is_table:
-        cursor.expect("STREAM", "the language has CREATE STREAM and CREATE TABLE")
+        cursor.expect("STREAM", _KINDS)
     name = cursor.take_name("a name", _SHAPE)
     check_name(text, token_span(name), name.text)
     fields = _take_fields(cursor) if cursor.take_word("(") else ()

@@ -20,7 +20,7 @@ from penstock.duration import Duration
 from penstock.query.secret import Secret
 from penstock.query.source import FILE_FORMATS, KEEP, Columns, Format, Unit
 
-FORMATS: tuple[Format, ...] = get_args(Format)
+FORMATS: tuple[Format, ...] = tuple(each for each in get_args(Format) if each != "derived")
 READER = "spark:"
 """`format = 'spark:delta'` begins so."""
 Value = str | int | float | bool

@@ -31,6 +31,12 @@ def find_aggregates(roots: Iterable[exp.Expr]) -> Iterator[exp.Anonymous]:
                 yield node
 
 
+def asks_for_view(tree: exp.Expr) -> bool:
+    """Whether a SELECT groups or aggregates."""
+    has_clause = tree.args.get("group") or tree.args.get("having")
+    return bool(has_clause) or any(True for _ in find_aggregates(tree.expressions))
+
+
 def bind_aggregate(
     scope: Scope, node: exp.Anonymous
 ) -> tuple[AggregateFunction, Expression | None]:

@@ -10,11 +10,12 @@ from sqlglot import exp
 from penstock.cql.reading.dialect import NUMBERS_HINT, Token, TokenType, node_span, parse_statement
 from penstock.cql.reading.scope import Scope
 from penstock.cql.reading.text import Text
+from penstock.cql.select.aggregates import asks_for_view
 from penstock.cql.select.every import cut_every
-from penstock.cql.select.inputs import bind_inputs
+from penstock.cql.select.inputs import bind_inputs, of_rows_there, one_rows
 from penstock.cql.select.outputs import bind_outputs
 from penstock.cql.select.predicates import bind_predicates
-from penstock.cql.select.view import asks_for_view, bind_view
+from penstock.cql.select.view import bind_view
 from penstock.cql.select.windows import cut_windows
 from penstock.query.function import Function
 from penstock.query.members import with_members
@@ -29,15 +30,21 @@ def parse_select(
     tokens: Sequence[Token],
     sources: Mapping[str, Source],
     functions: Mapping[str, Function],
+    scalars: Sequence[Source] = (),
 ) -> Query:
-    """The query of a SELECT statement over the declared sources."""
+    """The query of a SELECT statement over sources; `scalars` are views of one row that are in its
+    expressions, and inputs like those of FROM."""
     rest, brackets = cut_windows(text, tokens)
     rest, every = cut_every(text, rest)
     _check_numbers(text, rest)
     tree = parse_statement(text, rest)
     _check_clauses(text, tree)
-    scope = Scope(text, bind_inputs(text, tree, brackets, sources), functions)
-    predicates = bind_predicates(scope, tree)
+    inputs = bind_inputs(text, tree, brackets, sources)
+    inner = one_rows(text, tree, inputs, scalars)
+    names = tuple(item.alias for item in inner)
+    scope = Scope(text, (*inputs, *inner), functions, scalars=names)
+    equalities, filters, thetas = bind_predicates(scope, tree)
+    predicates = equalities, (*filters, *of_rows_there(scope.inputs)), thetas
     if asks_for_view(tree):
         joined, view = bind_view(scope, tree, every)
         return with_members(Query(scope.inputs, joined, *predicates, view, text.content))

@@ -22,12 +22,6 @@ from penstock.query.view import CHANGE, TIME, Aggregate, Output, View
 _OTHER_GROUPINGS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 
 
-def asks_for_view(tree: exp.Expr) -> bool:
-    """Whether a SELECT groups or aggregates."""
-    has_clause = tree.args.get("group") or tree.args.get("having")
-    return bool(has_clause) or any(True for _ in find_aggregates(tree.expressions))
-
-
 def bind_view(scope: Scope, tree: exp.Expr, every: Every | None) -> tuple[tuple[Output, ...], View]:
     """The outputs of the join (each group and argument once), and the view that is made of them."""
     _check_stars(scope, tree)
@@ -151,5 +145,8 @@ def _neither(scope: Scope, root: exp.Expr, loose: set[Column]) -> SqlError:
                 value = f"CAST({written} AS INT)" if is_truth else written
                 hint = f"add it to GROUP BY, or aggregate it: MAX({value})"
                 message = f"{written} is neither grouped nor aggregated"
+                if column.stream in scope.scalars:
+                    message = "a SELECT inside of a view stands in WHERE and in aggregates alone"
+                    hint = "name it in FROM, and group by its column: FROM …, (SELECT …) AS x"
                 return scope.text.error(node_span(node), message, hint)
     raise AssertionError("a loose column stands somewhere")

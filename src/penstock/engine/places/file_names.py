@@ -21,6 +21,7 @@ _ORDER = rf"\d{{1,12}}(?:-{_UNIQUE})?\.json"
 _OWN = re.compile(
     rf"state/.+/{_UNIQUE}\.arrow"
     rf"|transit/\d+/{_UNIQUE}"
+    rf"|derived/{_UNIQUE}\.arrow"
     rf"|spool/(?:{_UNIQUE}\.arrow|{_NUMBERED}|tables\.json|\.tables\.json\.{_UNIQUE})"
     rf"|malformed/{_UNIQUE}\.jsonl"
     rf"|(?:manifests|feed|training|decisions|plans)/(?:{_NUMBERED})"

@@ -43,6 +43,9 @@ class Layout:
     is_estimate: bool = False
     """Whether results show the estimates and their intervals."""
 
+    tells_times: bool = False
+    """Whether results have their times, for other queries that read them as a stream."""
+
     @cached_property
     def shown(self) -> Query:
         """The query with all the columns that its results have."""
@@ -112,6 +115,17 @@ class Layout:
         found = {c for e in expressions for c in columns_of(e) if c.stream == alias}
         order = [f.name for f in self.query.input(alias).source.fields]
         return tuple(sorted(found, key=lambda c: order.index(c.name)))
+
+    @cached_property
+    def relations(self) -> tuple[str, ...]:
+        """The inputs whose tuples are never the last of a combination; a view goes by times."""
+        inputs = self.query.inputs if self.query.view is None else ()
+        return tuple(item.alias for item in inputs if item.is_relation)
+
+    @property
+    def ends_plain(self) -> bool:
+        """Whether nobody asks for the times and numbers of complete combinations."""
+        return self.query.view is None and not self.tells_times and not self.relations
 
     # Views
 

@@ -80,7 +80,7 @@ def read_spooled(
     """
     assert piece.path is not None, "it is of a spooled file"
     assert piece.checksum is not None, "which is listed with it"
-    whole = _opened(root, piece.path, piece.checksum)
+    whole = opened(root, piece.path, piece.checksum)
     rows = whole.slice(piece.number, piece.last - piece.first)
     fields, faults = requested(source, {*columns, *hints}), dict[int, str]()
     whole_fields = whole_columns(source, fields)
@@ -96,8 +96,8 @@ def read_spooled(
 
 
 @lru_cache(maxsize=2)
-def _opened(root: Place, name: str, checksum: int) -> pa.RecordBatch:
-    """The rows of a spooled file; missing or damaged is an error, never an empty file."""
+def opened(root: Place, name: str, checksum: int) -> pa.RecordBatch:
+    """The rows of a file that tasks have written; missing or damaged is an error, never empty."""
     store = Store(root)
     try:
         data = store.read(name)

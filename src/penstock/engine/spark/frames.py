@@ -22,6 +22,7 @@ from penstock.engine.wire.task_errors import errors_as_facts
 from penstock.errors import SourceError
 from penstock.query import Query
 from penstock.query.families.spelling import spelled
+from penstock.query.script import Script
 from penstock.query.secret import is_reference, is_secret_name, looked_up
 from penstock.query.source import Source
 from penstock.query.types import DataType
@@ -33,12 +34,12 @@ _SPARK_TYPES = {DataType.NULL: "void"}
 
 def frames_of(
     spark: SparkSession,
-    query: Query,
+    asked: Query | Script,
     given: Mapping[str, DataFrame],
 ) -> dict[str, DataFrame]:
     """The DataFrames of all streams and tables that come through Spark, by name."""
     by_name = {name.lower(): frame for name, frame in given.items()}
-    sources = [source for source in query.sources.values() if source.is_of_spark]
+    sources = [source for source in asked.sources.values() if source.is_of_spark]
     return {source.name: _frame_of(spark, source, by_name) for source in sources}
 
 

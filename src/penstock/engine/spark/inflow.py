@@ -19,6 +19,7 @@ from penstock.engine.wire.packets import from_batches, unpack_facts
 from penstock.engine.wire.tags import META
 from penstock.engine.wire.task_errors import raise_error
 from penstock.query import Query
+from penstock.query.script import Script
 
 Offsets = Mapping[str, int]
 
@@ -30,16 +31,16 @@ class Inflow:
     def __init__(
         self,
         spark: SparkSession,
-        query: Query,
+        asked: Query | Script,
         frames: Mapping[str, DataFrame],
         store: Store,
         served: Collection[str] = (),
     ):
         """`served` are what another process has the frames of: a batch has rows of its streams,
         and its tables have been spooled by `prepare` there."""
-        self._query = query
+        self._asked = asked
         self._spool = Spool(store)
-        sources = query.sources
+        sources = asked.sources
         made = {name: spooling(frame, sources[name], store.root) for name, frame in frames.items()}
         self._streams = {n: each for n, each in made.items() if not sources[n].is_table}
         self._tables = {n: each for n, each in made.items() if sources[n].is_table}
@@ -66,7 +67,7 @@ class Inflow:
 
         Spark knows its sources by their places, so these follow from the query alone.
         """
-        sources = self._query.sources.values()
+        sources = self._asked.sources.values()
         is_ticking = any(not s.is_of_spark or s.format == "rate" for s in sources)
         first = [ticks(self._spark, tasks)] if is_ticking or not self._streams else []
         return reduce(DataFrame.union, [*first, *self._streams.values()])

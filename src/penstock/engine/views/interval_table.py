@@ -24,7 +24,7 @@ from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.estimates import certain_ends, estimates
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.ranges import find_ranges
-from penstock.query.view import CHANGE, TIME, View
+from penstock.query.view import CHANGE, DELETE, TIME, UPSERT, View
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -219,7 +219,7 @@ class Evaluation:
         times, places, before = times[order], places[order], before[order]
         rows = pa.array(np.where(places >= 0, places, before))
         columns = {o.name: v.take(rows) for o, v in zip(self.view.outputs, values, strict=True)}
-        kinds = pa.array(np.where(places >= 0, "upsert", "delete"), pa.large_string())
+        kinds = pa.array(np.where(places >= 0, UPSERT, DELETE), pa.large_string())
         columns |= {TIME: pa.array(times).cast(TIMESTAMP), CHANGE: kinds}
         return pa.RecordBatch.from_pydict(columns)
 

@@ -19,8 +19,8 @@ from penstock.engine.sources.kafka.avro_choices import chosen_wrongly, has_choic
 from penstock.engine.sources.kafka.avro_library import library
 from penstock.engine.sources.parsed import converted, misfit, shorten
 from penstock.errors import SourceError
-from penstock.query.avro import digits_of, kinds_in, plain
 from penstock.query.families.spelling import spelled
+from penstock.query.foreign.avro import digits_of, kinds_in, plain
 from penstock.query.source import Field
 from penstock.query.types import DataType
 
