@@ -158,6 +158,18 @@ def test_a_query_that_asks_something_else_is_refused_by_name(tmp_path: Path) -> 
         opened(written_script(tmp_path, SEEN, MET), tmp_path, partitions=3)
 
 
+def test_a_query_that_comes_too_late_is_refused(tmp_path: Path) -> None:
+    table = f"CREATE TABLE t (k BIGINT) WITH (format = 'csv', path = '{tmp_path}/b/0.csv');"
+    first = f"{table} SELECT a.v AS v INTO one FROM a [NOW], t WHERE a.k = t.k;"
+    opened(written_script(tmp_path, SEEN, MET, first), tmp_path).available_now()
+    again = first + " SELECT b.ts AS ts INTO two FROM b [NOW], t WHERE b.k = t.k;"
+    with pytest.raises(CheckpointError, match="two is new to this checkpoint, and the table t"):
+        opened(written_script(tmp_path, SEEN, MET, again), tmp_path)
+    met = MET.replace("INTO met", "INTO also")
+    with pytest.raises(CheckpointError, match="also is new to this checkpoint, and the view seen"):
+        opened(written_script(tmp_path, SEEN, MET, first, met), tmp_path)
+
+
 def test_checkpoints_of_queries_and_of_scripts_are_told_apart(tmp_path: Path) -> None:
     script = written_script(tmp_path, SEEN, MET)
     query = written_script(tmp_path, PAIRS).members[0].query

@@ -11,6 +11,7 @@ from penstock.engine.state.checkpoint import mark_of
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError
+from penstock.query.script import Script
 
 
 def refuse_closed_script(checkpoint: ScriptCheckpoint, found: Manifest | None) -> None:
@@ -35,6 +36,23 @@ def forget_gone(checkpoint: ScriptCheckpoint, standing: Manifest) -> None:
             store = member_store(checkpoint.store, name)
             _show_last(store, made)
             store.remove(store.names("state"))
+
+
+def refuse_latecomers(script: Script, standing: Manifest) -> None:
+    """Refuse a query that is new to a script which has run, where it would need what was before:
+    the rows of a table, or what a view shows."""
+    known = standing.members
+    for member in script.members if known else ():
+        for item in () if member.name in known else member.query.inputs:
+            is_read = item.is_table and standing.offsets.get(item.source.name, 0) > 0
+            is_met = item.is_relation and not known.keys().isdisjoint(item.source.makers)
+            if is_read or is_met:
+                what = "table" if is_read else "view"
+                raise CheckpointError(
+                    f"{member.name} is new to this checkpoint, and the {what} {item.source.name} "
+                    "was read before it came",
+                    hint="start with another --checkpoint, or leave the new query to another run",
+                )
 
 
 def _show_last(store: Store, made: Manifest) -> None:

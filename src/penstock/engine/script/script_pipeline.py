@@ -21,7 +21,11 @@ from penstock.engine.run.turn import Turns
 from penstock.engine.script.derived_streams import come_to, derived_sources, levels_of
 from penstock.engine.script.joint_job import JointJob, facts_of
 from penstock.engine.script.joint_packing import JointPacking, shared_sources
-from penstock.engine.script.leavings import forget_gone, refuse_closed_script
+from penstock.engine.script.leavings import (
+    forget_gone,
+    refuse_closed_script,
+    refuse_latecomers,
+)
 from penstock.engine.script.member_run import MemberRun
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_report import report_of_script
@@ -83,6 +87,7 @@ class ScriptPipeline:
         found = manifests.latest(checkpoint.store)
         refuse_closed_script(checkpoint, found)
         self.manifest = found or Manifest(batch=-1)
+        refuse_latecomers(script, self.manifest)
         forget_gone(checkpoint, self.manifest)
         runs = {
             member.name: self._member(member, sinks, deliver or {}, rebuilt_at_once)

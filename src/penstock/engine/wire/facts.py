@@ -290,6 +290,8 @@ def _plain(value: object) -> object:
             return b64encode(value).decode()
         case ChunkInfo() | StagedPart() | Caret():
             return vars(value)
+    if type(value).__name__ in _TYPES:
+        return {"kind": type(value).__name__, **vars(value)}
     raise TypeError(f"a fact cannot hold a {type(value).__name__}")
 
 
@@ -312,4 +314,5 @@ _REVIVED: Mapping[type[Fact], Mapping[str, Callable[[Any], Any]]] = {
     PassingChunk: {"module": Module, "chunk": _chunk},
     RowEnds: {"chunk": _chunk},
     ChangesTold: {"chunk": _chunk},
+    Told: {"fact": _revived},
 }
