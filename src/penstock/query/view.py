@@ -54,6 +54,14 @@ class Aggregate:
         return of
 
     @property
+    def written(self) -> str:
+        """The name of the function in SQL."""
+        if self.type is DataType.BOOLEAN:
+            # FALSE is below TRUE.
+            return "BOOL_OR" if self.function == "max" else "BOOL_AND"
+        return self.function.upper()
+
+    @property
     def is_estimable(self) -> bool:
         """Whether a sample of the rows tells it; the smallest and largest may be among the rest."""
         return self.function not in ("min", "max")

@@ -68,6 +68,16 @@ def test_a_view_reads_what_the_join_gives_and_each_thing_once() -> None:
             "CAST(CASE WHEN A.b THEN A.x ELSE NULL END AS BIGINT)",
             "BIGINT",
         ),
+        ("BOOL_OR(b)", "A.b", "BOOLEAN"),
+        ("any(x > 1)", "A.x > 1", "BOOLEAN"),
+        ("EVERY(b)", "A.b", "BOOLEAN"),
+        ("COUNT(*) FILTER (WHERE b)", "CASE WHEN A.b THEN 1 ELSE NULL END", "BIGINT"),
+        ("MAX(s) FILTER (WHERE x > 1)", "CASE WHEN A.x > 1 THEN A.s ELSE NULL END", "STRING"),
+        (
+            "SUM(x) FILTER (WHERE b)",
+            "CASE WHEN A.b THEN CAST(A.x AS BIGINT) ELSE NULL END",
+            "BIGINT",
+        ),
     ],
 )
 def test_aggregates_are_typed(aggregate: str, argument: str | None, type_: str) -> None:
@@ -115,6 +125,14 @@ def test_a_column_goes_before_a_name_of_the_select_list() -> None:
     assert [render(output.expression) for output in query.outputs] == ["A.k", "A.x"]
     assert query.view.having is not None
     assert render(query.view.having) == "(#0 > 1) AND (#g0 > 2)"
+
+
+def test_every_is_an_aggregate_too() -> None:
+    query = ask("SELECT EVERY(x > 1) AS v FROM A [NOW] HAVING EVERY (b) EVERY 10 SECONDS")
+    view = query.view
+    assert view is not None
+    assert view.every == 10 * SECOND
+    assert [(a.function, a.written) for a in view.aggregates] == [("min", "BOOL_AND")] * 2
 
 
 def test_every_is_still_a_name() -> None:

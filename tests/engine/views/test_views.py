@@ -11,7 +11,6 @@ import pytest
 
 from penstock.api import ContinuousQuery
 from penstock.cql import parse
-from penstock.cql.expressions.functions import AGGREGATES
 from penstock.engine.routes.routing import routing_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.sinks.sink import jsonl
@@ -433,7 +432,9 @@ def test_what_is_told_before_the_end_of_the_input_holds_whatever_comes(seed: int
 def test_random_views_have_every_function_and_change() -> None:
     cases = [random_view(seed) for seed in range(60)]
     views = [case.query.view for case in cases if case.query.view is not None]
-    assert {a.function for view in views for a in view.aggregates} == set(AGGREGATES)
+    assert {a.function for view in views for a in view.aggregates} == {
+        *("count", "sum", "avg", "min", "max")
+    }
     assert {len(view.groups) for view in views} == {0, 1, 2}
     changed = [view_changes(case.query, case.batches) for case in cases]
     assert sum(bool(changes) for changes in changed) > 30

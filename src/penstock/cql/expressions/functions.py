@@ -17,7 +17,10 @@ from penstock.query.families.decimal_types import rounded
 from penstock.query.function import Function
 from penstock.query.types import DataType, decimal
 
-AGGREGATES = ("count", "sum", "avg", "min", "max")
+AGGREGATES = (
+    *("count", "sum", "avg", "min", "max"),
+    *("bool_or", "any", "some", "bool_and", "every"),
+)
 _INSTEAD = {
     "if": "write CASE WHEN … THEN … ELSE … END",
     "iif": "write CASE WHEN … THEN … ELSE … END",
@@ -27,8 +30,8 @@ _INSTEAD = {
     "mod": "write a % b",
     "power": "multiply, or register a function of your own",
     "pow": "multiply, or register a function of your own",
-    "count_if": "write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
-    "countif": "write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
+    "count_if": "write COUNT(*) FILTER (WHERE …)",
+    "countif": "write COUNT(*) FILTER (WHERE …)",
     "approx_count_distinct": ONE_ROW,
     "date_trunc": WINDOWS_IN_FROM,
     "date_bin": WINDOWS_IN_FROM,
@@ -91,7 +94,7 @@ def check_function(text: Text, node: exp.Anonymous, own: Iterable[Function]) -> 
         hint = "aggregates stand in SELECT and HAVING, and not inside one another"
         raise text.error(node_span(node), f"the aggregate {name.upper()} cannot stand here", hint)
     if name in FOREIGN_AGGREGATES:
-        hint = "the aggregates are COUNT, SUM, AVG, MIN and MAX"
+        hint = f"the aggregates are {', '.join(map(str.upper, AGGREGATES))}"
         raise text.error(node_span(node), f"{name.upper()} is not in the language", hint)
     if name not in SIGNATURES:
         known = [*(each.name for each in own), *(built_in.upper() for built_in in SIGNATURES)]

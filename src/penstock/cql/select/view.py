@@ -65,11 +65,14 @@ def _parts(scope: Scope, tree: exp.Expr, groups: Iterable[Expression]) -> _Parts
     nodes = list(find_aggregates(roots))
     bound = [bind_aggregate(scope, node) for node in nodes]
     columns = {group: Column("", f"#g{n}", group.type) for n, group in enumerate(groups)}
-    arguments = dict.fromkeys(of for _, of in bound if of is not None and of not in columns)
+    asked = [each.argument for each in bound if each.argument is not None]
+    arguments = dict.fromkeys(of for of in asked if of not in columns)
     columns |= {of: Column("", f"#a{n}", of.type) for n, of in enumerate(arguments)}
     aggregates = {
-        key: Aggregate(f"#{n}", key[0], None if key[1] is None else columns[key[1]])
-        for n, key in enumerate(dict.fromkeys(bound))
+        each: Aggregate(
+            f"#{n}", each.function, None if each.argument is None else columns[each.argument]
+        )
+        for n, each in enumerate(dict.fromkeys(bound))
     }
     by_node = {id(node): aggregates[key].column for node, key in zip(nodes, bound, strict=True)}
     return _Parts(columns, tuple(aggregates.values()), by_node)
@@ -147,9 +150,8 @@ def _neither(scope: Scope, root: exp.Expr, loose: set[Column]) -> SqlError:
             column = bind(scope, node)
             if isinstance(column, Column) and column in loose:
                 written = render(column)
-                is_truth = column.type is DataType.BOOLEAN
-                value = f"CAST({written} AS INT)" if is_truth else written
-                hint = f"add it to GROUP BY, or aggregate it: MAX({value})"
+                instead = "BOOL_OR" if column.type is DataType.BOOLEAN else "MAX"
+                hint = f"add it to GROUP BY, or aggregate it: {instead}({written})"
                 message = f"{written} is neither grouped nor aggregated"
                 return scope.text.error(node_span(node), message, hint)
     raise AssertionError("a loose column stands somewhere")

@@ -70,4 +70,4 @@ def _meanings(query: Query, view: View) -> dict[Expression, Expression]:
 
 def _render_aggregate(aggregate: Aggregate, joined: dict[Expression, Expression]) -> str:
     of = "*" if aggregate.argument is None else render(joined[aggregate.argument])
-    return f"{aggregate.function.upper()}({of})"
+    return f"{aggregate.written}({of})"

@@ -1,0 +1,76 @@
+"""Random views of every aggregate over columns of every type, filtered or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+
+from penstock.query import Aggregate, Call, Column, DataType, Expression, Input, Literal, Output
+from penstock.query.view import AggregateFunction
+from support.streams.cases import Case, any_view, column_of, compared
+from support.streams.typed import COLUMNS, typed_view
+
+Draw = Callable[[Random, Sequence[Input]], Expression]
+
+
+def aggregated_view(seed: int, functions: Sequence[AggregateFunction] | None = None) -> Case:
+    """The case of a seed, with one to three of the aggregates in its view, and perhaps a COUNT."""
+    rng = Random(f"aggregated {seed}")
+    case = typed_view(seed)
+    view, inputs = case.query.view, case.query.inputs
+    assert view is not None
+    names: dict[Expression, str] = {
+        o.expression: o.name for o in case.query.outputs if o.name.startswith("#g")
+    }
+    asked: list[tuple[AggregateFunction, Expression | None]] = []
+    for _ in range(rng.randint(1, 3)):
+        function = rng.choice(list(functions or DRAWN))
+        asked.append((function, _filtered(rng, inputs, DRAWN[function](rng, inputs))))
+    if rng.random() < 0.5:
+        asked.append(("count", None))
+    for _, of in asked:
+        if of is not None:
+            names.setdefault(of, f"#a{len(names)}")
+    aggregates = tuple(
+        Aggregate(f"#{n}", function, None if of is None else Column("", names[of], of.type))
+        for n, (function, of) in enumerate(asked)
+    )
+    outputs = tuple(Output(name, of) for of, name in names.items())
+    query = replace(case.query, outputs=outputs, view=any_view(rng, view.groups, aggregates))
+    return replace(case, query=query)
+
+
+def _filtered(rng: Random, inputs: Sequence[Input], of: Expression) -> Expression:
+    """What is aggregated, often of some rows only: of any input's, or by those of two."""
+    if rng.random() < 0.6:
+        return of
+    return where(_condition(rng, inputs), of)
+
+
+def where(condition: Expression, of: Expression) -> Expression:
+    """A value where a condition holds, else NULL."""
+    return Call("case", (condition, of, Literal(None, of.type)), of.type)
+
+
+def _condition(rng: Random, inputs: Sequence[Input]) -> Expression:
+    one, other = (column_of(rng.choice(inputs), "id") for _ in range(2))
+    if one == other:
+        known = column_of(rng.choice(inputs), rng.choice(COLUMNS))
+        return Call("is_not_null", (known,), DataType.BOOLEAN)
+    return compared(rng.choice(("lt", "ge")), one, other).expression
+
+
+def _column(rng: Random, inputs: Sequence[Input]) -> Column:
+    return column_of(rng.choice(inputs), rng.choice((*COLUMNS, "id")))
+
+
+def _truth(rng: Random, inputs: Sequence[Input]) -> Expression:
+    column = _column(rng, inputs)
+    if column.type is DataType.BOOLEAN:
+        return column
+    return _condition(rng, inputs)
+
+
+DRAWN: Mapping[AggregateFunction, Draw] = {"min": _truth, "max": _truth}
+"""What each aggregate is drawn of: `min` and `max` of conditions are BOOL_AND and BOOL_OR."""
