@@ -321,11 +321,31 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
             return total(values)
         case "avg":
             return float(total([float(value) for value in values])) / len(values)
+        case "var_pop" | "var_samp":
+            return variance(values, is_sample=aggregate.function == "var_samp")
+        case "stddev_pop" | "stddev_samp":
+            found = variance(values, is_sample=aggregate.function == "stddev_samp")
+            return None if found is None else math.sqrt(found)
     best: Value = values[0]
     for value in values[1:]:
         if compare(value, best) == (1 if aggregate.function == "max" else -1):
             best = value
     return best
+
+
+def variance(values: list[Any], *, is_sample: bool) -> float | None:
+    """The variance, exact and rounded once; NULL of one value of a sample, NaN beside infinity."""
+    if is_sample and len(values) == 1:
+        return None
+    if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+        return math.nan
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact, Fraction()) / len(exact)
+    squares = sum(((value - mean) ** 2 for value in exact), Fraction())
+    try:
+        return float(squares / (len(exact) - is_sample))
+    except OverflowError:
+        return math.inf
 
 
 def in_digits(value: Fraction, type_: DataType) -> Value:

@@ -99,6 +99,7 @@ ORDER = {
         "settle",
         "planner",
     ),
+    "penstock.kernels": ("*", "aggregates"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",

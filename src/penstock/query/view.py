@@ -9,7 +9,13 @@ from penstock.query.expression import Column, Expression
 from penstock.query.families.decimal_types import averaged, summed
 from penstock.query.types import DataType, decimal
 
-AggregateFunction = Literal["count", "sum", "avg", "min", "max"]
+AggregateFunction = Literal[
+    "count", "sum", "avg", "min", "max", "var_samp", "var_pop", "stddev_samp", "stddev_pop",
+]  # fmt: skip
+MOMENTS: frozenset[AggregateFunction] = frozenset(
+    {"var_samp", "var_pop", "stddev_samp", "stddev_pop"}
+)
+"""Those that follow from the sum of values and that of their squares."""
 
 # A view evaluated so often is evaluated at every time at which a window changes.
 EAGER = 1
@@ -51,6 +57,8 @@ class Aggregate:
                 return decimal(*summed(of.digits))
             case "avg":
                 return decimal(*averaged(of.digits)) if of.is_decimal else DataType.DOUBLE
+            case moment if moment in MOMENTS:
+                return DataType.DOUBLE
         return of
 
     @property
@@ -64,7 +72,7 @@ class Aggregate:
     @property
     def is_estimable(self) -> bool:
         """Whether a sample of the rows tells it; the smallest and largest may be among the rest."""
-        return self.function not in ("min", "max")
+        return self.function in ("count", "sum", "avg")
 
     @property
     def column(self) -> Column:

@@ -68,6 +68,8 @@ def test_a_view_reads_what_the_join_gives_and_each_thing_once() -> None:
             "CAST(CASE WHEN A.b THEN A.x ELSE NULL END AS BIGINT)",
             "BIGINT",
         ),
+        ("STDDEV(x)", "CAST(A.x AS BIGINT)", "DOUBLE"),
+        ("VAR_POP(f)", "CAST(A.f AS DOUBLE)", "DOUBLE"),
         ("BOOL_OR(b)", "A.b", "BOOLEAN"),
         ("any(x > 1)", "A.x > 1", "BOOLEAN"),
         ("EVERY(b)", "A.b", "BOOLEAN"),

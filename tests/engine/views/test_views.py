@@ -331,6 +331,20 @@ def test_sums_of_integers_are_exact_and_overflow_is_an_error() -> None:
         changes(query, B=[row(1, z=big), row(2, z=big)])
 
 
+def test_variances_are_those_of_the_books() -> None:
+    query = ask(
+        """SELECT VAR_SAMP(x), VAR_POP(x), STDDEV(x), STDDEV_POP(x), VARIANCE(y) FROM A [UNBOUNDED]
+        EVERY 10 SECONDS"""
+    )
+    numbers = (2, 4, 4, 4, 5, 5, 7, 9)
+    rows = [row(n, x=x, y=math.inf if n > 1 else 1.0) for n, x in enumerate(numbers, 1)]
+    ((_, _, *found, odd),) = changes(query, A=rows)
+    assert found == [32 / 7, 4.0, math.sqrt(32 / 7), 2.0]
+    assert isinstance(odd, float)
+    assert math.isnan(odd)
+    assert changes(query, A=[row(1, x=3)]) == [(10, "+", None, 0.0, None, 0.0, None)]
+
+
 def test_a_theta_join_of_three_is_counted_by_combination() -> None:
     query = ask(
         """SELECT A.k, COUNT(*), SUM(x * z) FROM A [RANGE 1 MINUTE], B [RANGE 1 MINUTE], T

@@ -7,8 +7,8 @@ from dataclasses import replace
 from random import Random
 
 from penstock.query import Aggregate, Call, Column, DataType, Expression, Input, Literal, Output
-from penstock.query.view import AggregateFunction
-from support.streams.cases import Case, any_view, column_of, compared
+from penstock.query.view import MOMENTS, AggregateFunction
+from support.streams.cases import Case, any_view, cast_to, column_of, compared
 from support.streams.typed import COLUMNS, typed_view
 
 Draw = Callable[[Random, Sequence[Input]], Expression]
@@ -72,5 +72,21 @@ def _truth(rng: Random, inputs: Sequence[Input]) -> Expression:
     return _condition(rng, inputs)
 
 
-DRAWN: Mapping[AggregateFunction, Draw] = {"min": _truth, "max": _truth}
+def _number(rng: Random, inputs: Sequence[Input]) -> Expression:
+    column = _column(rng, inputs)
+    if column.type.is_decimal or column.type is DataType.DOUBLE:
+        return column
+    if column.type is DataType.FLOAT or rng.random() < 0.5:
+        return cast_to(column if column.type.is_numeric else _id(rng, inputs), DataType.DOUBLE)
+    return cast_to(column if column.type.is_integer else _id(rng, inputs), DataType.BIGINT)
+
+
+def _id(rng: Random, inputs: Sequence[Input]) -> Column:
+    return column_of(rng.choice(inputs), "id")
+
+
+DRAWN: Mapping[AggregateFunction, Draw] = {
+    **dict.fromkeys(("min", "max"), _truth),
+    **dict.fromkeys(MOMENTS, _number),
+}
 """What each aggregate is drawn of: `min` and `max` of conditions are BOOL_AND and BOOL_OR."""

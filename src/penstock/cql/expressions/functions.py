@@ -20,6 +20,7 @@ from penstock.query.types import DataType, decimal
 AGGREGATES = (
     *("count", "sum", "avg", "min", "max"),
     *("bool_or", "any", "some", "bool_and", "every"),
+    *("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop"),
 )
 _INSTEAD = {
     "if": "write CASE WHEN … THEN … ELSE … END",
@@ -37,7 +38,7 @@ _INSTEAD = {
     "date_bin": WINDOWS_IN_FROM,
 }
 """Functions of other dialects, and how the same is said here."""
-FOREIGN_AGGREGATES = ("stddev", "variance", "median", "first", "last")
+FOREIGN_AGGREGATES = ("median", "first", "last")
 
 _Bind = Callable[[Text, str, Sequence[Typed]], Call]
 

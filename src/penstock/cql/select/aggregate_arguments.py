@@ -76,5 +76,9 @@ TAKES: Mapping[str, Takes] = {
     # FALSE is below TRUE.
     **dict.fromkeys(("bool_or", "any", "some"), Takes("max", _truth)),
     **dict.fromkeys(("bool_and", "every"), Takes("min", _truth)),
+    **dict.fromkeys(("variance", "var_samp"), Takes("var_samp", _added)),
+    **dict.fromkeys(("stddev", "stddev_samp"), Takes("stddev_samp", _added)),
+    "var_pop": Takes("var_pop", _added),
+    "stddev_pop": Takes("stddev_pop", _added),
 }
 """The aggregates of one argument, by name."""

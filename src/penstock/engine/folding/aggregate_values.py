@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,60 +9,17 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.decimals import checked, mean
-from penstock.engine.rows.accumulators import as_rows, chosen, ranks
+from penstock.engine.folding.cover import Cover
+from penstock.engine.folding.moments import moment
 from penstock.engine.rows.lanes import Lane, LaneKind, known_of, sum_of
 from penstock.errors import EvaluationError
-from penstock.kernels.covering import (
-    bits_over,
-    counts_over,
-    least_over,
-    rows_over,
-    sums_over,
-    words_over,
-)
-from penstock.kernels.exact_sum import as_words, from_words
-from penstock.query.view import Aggregate
+from penstock.query.view import MOMENTS, Aggregate
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 # Below this, a float converts to a whole number of 64 bits and leaves room for its error.
 _SAFE = 2.0**62
-
-
-@dataclass(frozen=True)
-class Cover:
-    """Which of a number of points each row covers: `lengths` of them, from `starts` on."""
-
-    starts: Int64s
-    lengths: Int64s
-    points: int
-
-    def counts(self, lane: pa.Array) -> Int64s:
-        """The sum of counts over each point."""
-        return counts_over(self.starts, self.lengths, self.points, lane.to_numpy())
-
-    def sums(self, high: pa.Array, low: pa.Array) -> tuple[Floats, Floats]:
-        """The exact sum over each point."""
-        return sums_over(self.starts, self.lengths, self.points, high.to_numpy(), low.to_numpy())
-
-    def decimals(self, sums: pa.Array) -> pa.Array:
-        """The exact sum of DECIMALs over each point."""
-        words = words_over(self.starts, self.lengths, self.points, as_words(sums))
-        return from_words(words, sums.type.scale)
-
-    def rows(self, lane: pa.Array) -> Floats:
-        """The sum of lists over each point, one a row."""
-        return rows_over(self.starts, self.lengths, self.points, as_rows(lane))
-
-    def bits(self, lane: pa.Array) -> Int64s:
-        """The bits of any row over each point."""
-        return bits_over(self.starts, self.lengths, self.points, lane.to_numpy())
-
-    def extremes(self, values: pa.Array, *, is_max: bool) -> pa.Array:
-        """The least or largest value over each point, NULL where there is none."""
-        rows = least_over(self.starts, self.lengths, self.points, *ranks(values, is_max=is_max))
-        return chosen(values, rows)
 
 
 def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s) -> pa.Array:
@@ -79,6 +34,8 @@ def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s)
         case "min" | "max":
             values = rows.column(str(Lane(LaneKind(of.function), name)))
             return cover.extremes(values, is_max=of.function == "max")
+    if of.function in MOMENTS:
+        return moment(of, rows, cover, known)
     lane = sum_of(name)
     if of.type.is_decimal:
         return _of_decimals(of, cover.decimals(rows.column(str(lane))), known)

@@ -7,6 +7,8 @@ its kind and its argument, which is an input or a value that is aggregated:
     =c:x      how many of them have an x that is not NULL
     =s:x =e:x the sum of their x, and the error that it leaves out
     =min:x    the least x, and =max:x the largest
+    =t:x =q:x the sum of their x and of their squares, as whole numbers of many words
+    =o:x      how many x are infinite or NaN, which have no place there
 
 Where streams are shed there are more, for estimates of what all tuples would give:
 
@@ -43,6 +45,15 @@ class LaneKind(StrEnum):
 
     MAX = "max"
     """Largest value."""
+
+    TOTAL = "t"
+    """Sum of the values to the last bit, in words."""
+
+    SQUARES = "q"
+    """Sum of their squares likewise."""
+
+    NONFINITE = "o"
+    """Number of values that are infinite or NaN, of which these sums know nothing."""
 
     WEIGHT = "w"
     """Number of tuples that a kept tuple stands for."""

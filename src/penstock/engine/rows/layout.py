@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from penstock.engine.rows.accumulators import lanes_of
 from penstock.engine.rows.columns import column_name, group_name
 from penstock.engine.rows.lanes import Lane, count_of
 from penstock.engine.rows.sample_weights import quantities_of, sample_columns, sample_lanes
 from penstock.engine.rows.ticks import Ticks
+from penstock.engine.rows.value_lanes import lanes_of
 from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of, streams_of
 from penstock.query.intervals import with_intervals
