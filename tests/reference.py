@@ -308,29 +308,55 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
         return len(members)
     values: list[Any] = [row[aggregate.argument] for row in members]
     values = [value for value in values if value is not None]
-    if aggregate.function == "count":
+    if aggregate.function.endswith("_distinct"):
+        values = distinct(values)
+    if aggregate.function in ("count", "count_distinct"):
         return len(values)
     if not values:
         return None
     match aggregate.function:
-        case "avg" if isinstance(values[0], Decimal):
+        case "avg" | "avg_distinct" if isinstance(values[0], Decimal):
             return in_digits(sum(map(Fraction, values), Fraction()) / len(values), aggregate.type)
-        case "sum" if isinstance(values[0], Decimal):
+        case "sum" | "sum_distinct" if isinstance(values[0], Decimal):
             return in_digits(sum(map(Fraction, values), Fraction()), aggregate.type)
-        case "sum":
+        case "sum" | "sum_distinct":
             return total(values)
-        case "avg":
+        case "avg" | "avg_distinct":
             return float(total([float(value) for value in values])) / len(values)
         case "var_pop" | "var_samp":
             return variance(values, is_sample=aggregate.function == "var_samp")
         case "stddev_pop" | "stddev_samp":
             found = variance(values, is_sample=aggregate.function == "stddev_samp")
             return None if found is None else math.sqrt(found)
+        case "min_by" | "max_by":
+            return chosen(values, is_max=aggregate.function == "max_by")
     best: Value = values[0]
     for value in values[1:]:
         if compare(value, best) == (1 if aggregate.function == "max" else -1):
             best = value
     return best
+
+
+def distinct(values: list[Any]) -> list[Any]:
+    """Each value once: NaN is NaN, and 0.0 is -0.0."""
+    return [
+        value
+        for place, value in enumerate(values)
+        if all(compare(value, before) for before in values[:place])
+    ]
+
+
+def chosen(pairs: list[tuple[Value, Value]], *, is_max: bool) -> Value:
+    """The value of the pair with the largest or least first part; of several, the largest."""
+    best = pairs[0][0]
+    for by, _ in pairs:
+        if compare(by, best) == (1 if is_max else -1):
+            best = by
+    values = [value for by, value in pairs if compare(by, best) == 0 and value is not None]
+    largest = values[0] if values else None
+    for value in values:
+        largest = value if compare(value, largest) > 0 else largest
+    return largest
 
 
 def variance(values: list[Any], *, is_sample: bool) -> float | None:

@@ -11,7 +11,6 @@ from penstock.cql.reading.text import Text
 _CLAUSES = {
     "ORDER BY": "leave it out; sort where the results are read",
     "LIMIT": "leave it out; a stream has no end",
-    "DISTINCT": "group instead: SELECT x FROM … GROUP BY x",
     "IS DISTINCT FROM": "compare with <> and ask IS NULL",
     "UNION": "run one script for each SELECT",
     "EXCEPT": "leave it out",
@@ -62,8 +61,6 @@ def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
     if is_word(token, "SELECT") and index:
         message = "a SELECT inside another is not in the language"
         raise text.error(token_span(token), message, "join all streams in one FROM")
-    if is_word(token, "DISTINCT") and is_word(tokens[index - 1], "("):
-        raise text.error(token_span(token), "DISTINCT aggregates are not in the language", ONE_ROW)
     if is_word(token, "DISTINCT") and index and tokens[index - 1].text.upper() in ("IS", "NOT"):
         name = "IS DISTINCT FROM"
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])

@@ -34,6 +34,7 @@ NAMES = {
     Lane(LaneKind.TOTAL, "x"): "=t:x",
     Lane(LaneKind.SQUARES, "x"): "=q:x",
     Lane(LaneKind.NONFINITE, "x"): "=o:x",
+    Lane(LaneKind.SET, "x"): "=d:x",
     weight_of("A"): "=w:A",
     lot_of("A"): "=h:A",
     marks_of("A"): "=b:A",

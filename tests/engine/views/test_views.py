@@ -345,6 +345,22 @@ def test_variances_are_those_of_the_books() -> None:
     assert changes(query, A=[row(1, x=3)]) == [(10, "+", None, 0.0, None, 0.0, None)]
 
 
+def test_the_first_and_last_are_by_event_time_and_then_by_value() -> None:
+    query = ask(
+        "SELECT FIRST(x), LAST(x), MAX_BY(s, y), MIN_BY(x, y) FROM A [UNBOUNDED] EVERY 1 HOUR"
+    )
+    rows = [
+        row(3, x=7, s="c", y=1.0),
+        row(1, x=None, s="z", y=None),
+        row(2, x=5, s="b", y=2.0),
+        row(2, x=6, s=None, y=2.0),
+        row(9, x=4, s="a", y=1.0),
+        row(9, x=3, s="d", y=1.5),
+        row(9, x=None, s="e", y=0.5),
+    ]
+    assert changes(query, A=rows) == [(3600, "+", 6, 4, "b", None)]
+
+
 def test_a_theta_join_of_three_is_counted_by_combination() -> None:
     query = ask(
         """SELECT A.k, COUNT(*), SUM(x * z) FROM A [RANGE 1 MINUTE], B [RANGE 1 MINUTE], T

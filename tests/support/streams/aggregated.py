@@ -7,9 +7,9 @@ from dataclasses import replace
 from random import Random
 
 from penstock.query import Aggregate, Call, Column, DataType, Expression, Input, Literal, Output
-from penstock.query.view import MOMENTS, AggregateFunction
+from penstock.query.view import MOMENTS, AggregateFunction, paired
 from support.streams.cases import Case, any_view, cast_to, column_of, compared
-from support.streams.typed import COLUMNS, typed_view
+from support.streams.typed import COLUMNS, DECIMALS, typed_view
 
 Draw = Callable[[Random, Sequence[Input]], Expression]
 
@@ -43,7 +43,7 @@ def aggregated_view(seed: int, functions: Sequence[AggregateFunction] | None = N
 
 def _filtered(rng: Random, inputs: Sequence[Input], of: Expression) -> Expression:
     """What is aggregated, often of some rows only: of any input's, or by those of two."""
-    if rng.random() < 0.6:
+    if rng.random() < 0.6 or of.type.is_nested:
         return of
     return where(_condition(rng, inputs), of)
 
@@ -85,8 +85,27 @@ def _id(rng: Random, inputs: Sequence[Input]) -> Column:
     return column_of(rng.choice(inputs), "id")
 
 
+def _small(rng: Random, inputs: Sequence[Input]) -> Expression:
+    """A number of which sums do not overflow, and are the same in any order."""
+    column = _column(rng, inputs)
+    if column.type in (DataType.TINYINT, DataType.SMALLINT, DataType.INT):
+        return cast_to(column, DataType.BIGINT)
+    return column if column.type in DECIMALS[:2] else cast_to(_id(rng, inputs), DataType.DOUBLE)
+
+
+def _pair(rng: Random, inputs: Sequence[Input]) -> Expression:
+    by = _column(rng, inputs)
+    if rng.random() < 0.3:
+        by = column_of(rng.choice([item for item in inputs if not item.is_table]), "ts")
+    return paired(_filtered(rng, inputs, by), _filtered(rng, inputs, _column(rng, inputs)))
+
+
 DRAWN: Mapping[AggregateFunction, Draw] = {
     **dict.fromkeys(("min", "max"), _truth),
     **dict.fromkeys(MOMENTS, _number),
+    **dict.fromkeys(("min_by", "max_by"), _pair),
+    "count_distinct": _column,
+    "sum_distinct": _small,
+    "avg_distinct": _small,
 }
 """What each aggregate is drawn of: `min` and `max` of conditions are BOOL_AND and BOOL_OR."""

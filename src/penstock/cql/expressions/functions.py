@@ -21,6 +21,7 @@ AGGREGATES = (
     *("count", "sum", "avg", "min", "max"),
     *("bool_or", "any", "some", "bool_and", "every"),
     *("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop"),
+    *("max_by", "min_by", "first", "last"),
 )
 _INSTEAD = {
     "if": "write CASE WHEN … THEN … ELSE … END",
@@ -38,7 +39,7 @@ _INSTEAD = {
     "date_bin": WINDOWS_IN_FROM,
 }
 """Functions of other dialects, and how the same is said here."""
-FOREIGN_AGGREGATES = ("median", "first", "last")
+FOREIGN_AGGREGATES = ("median", "mode")
 
 _Bind = Callable[[Text, str, Sequence[Typed]], Call]
 

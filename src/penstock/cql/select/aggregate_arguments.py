@@ -82,3 +82,12 @@ TAKES: Mapping[str, Takes] = {
     "stddev_pop": Takes("stddev_pop", _added),
 }
 """The aggregates of one argument, by name."""
+
+TAKES_DISTINCT: Mapping[str, Takes] = {
+    "count": Takes("count_distinct", _plain),
+    "sum": Takes("sum_distinct", _added),
+    "avg": Takes("avg_distinct", _averaged),
+    # The largest of all is the largest of those that differ.
+    **{name: TAKES[name] for name in ("min", "max", "bool_or", "bool_and")},
+}
+"""Those that take DISTINCT."""

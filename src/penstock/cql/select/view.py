@@ -8,28 +8,29 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
-from penstock.cql.reading.members import INSIDE
 from penstock.cql.reading.scope import Scope
 from penstock.cql.select.aggregates import bind_aggregate, find_aggregates, is_aggregate
 from penstock.cql.select.binding import bind, bind_condition
+from penstock.cql.select.distinct import bind_distinct, check_group, view_outputs
 from penstock.cql.select.every import Every, period
-from penstock.cql.select.outputs import bind_outputs
 from penstock.errors import SqlError
 from penstock.query.expression import Column, Expression, columns_of, render, substitute
 from penstock.query.types import DataType
-from penstock.query.view import CHANGE, TIME, Aggregate, Output, View
+from penstock.query.view import Aggregate, Output, View
 
 _OTHER_GROUPINGS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 
 
 def asks_for_view(tree: exp.Expr) -> bool:
-    """Whether a SELECT groups or aggregates."""
-    has_clause = tree.args.get("group") or tree.args.get("having")
+    """Whether a SELECT groups or aggregates, or is DISTINCT."""
+    has_clause = any(tree.args.get(name) for name in ("distinct", "group", "having"))
     return bool(has_clause) or any(True for _ in find_aggregates(tree.expressions))
 
 
 def bind_view(scope: Scope, tree: exp.Expr, every: Every | None) -> tuple[tuple[Output, ...], View]:
     """The outputs of the join (each group and argument once), and the view that is made of them."""
+    if tree.args.get("distinct"):
+        return bind_distinct(scope, tree, every)
     _check_stars(scope, tree)
     aliases = _aliases(tree)
     groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))
@@ -102,20 +103,15 @@ def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
         if not columns_of(group):
             hint = "write a column, an expression, or a name of the SELECT list"
             raise scope.text.error(node_span(node), "this group is always the same", hint)
-        if group.type.is_nested:
-            raise scope.text.error(node_span(node), f"{group.type} makes no groups", INSIDE)
+        check_group(scope, node, group)
         yield group
 
 
 def _outputs(
     scope: Scope, tree: exp.Expr, groups: Mapping[Expression, Expression]
 ) -> tuple[Output, ...]:
-    outputs = bind_outputs(scope, tree.expressions)
+    outputs = view_outputs(scope, tree.expressions)
     pairs = list(zip(tree.expressions, outputs, strict=True))
-    for node, output in pairs:
-        if output.name.lower() in (TIME, CHANGE):
-            message = f"the result of a view has a column {output.name.lower()} of its own"
-            raise scope.text.error(node_span(node), message, "give this one another name with AS")
     return tuple(Output(o.name, _over_view(scope, n, o.expression, groups)) for n, o in pairs)
 
 

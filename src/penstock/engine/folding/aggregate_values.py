@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.decimals import checked, mean
 from penstock.engine.folding.cover import Cover
+from penstock.engine.folding.distinct import once
 from penstock.engine.folding.moments import moment
 from penstock.engine.rows.lanes import Lane, LaneKind, known_of, sum_of
 from penstock.errors import EvaluationError
-from penstock.query.view import MOMENTS, Aggregate
+from penstock.query.view import DISTINCT, MOMENTS, Aggregate
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -26,6 +27,8 @@ def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s)
     """The value of an aggregate at each point; `counts` are those of all rows there."""
     if of.argument is None:
         return pa.array(counts)
+    if of.function in DISTINCT:
+        return aggregate(*once(of, rows, cover), counts)
     name = of.argument.name
     known = cover.counts(rows.column(str(known_of(name))))
     match of.function:
@@ -34,6 +37,10 @@ def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s)
         case "min" | "max":
             values = rows.column(str(Lane(LaneKind(of.function), name)))
             return cover.extremes(values, is_max=of.function == "max")
+        case "min_by" | "max_by":
+            kind = LaneKind(of.function.removesuffix("_by"))
+            pairs = rows.column(str(Lane(kind, name)))
+            return cover.extremes(pairs, is_max=kind is LaneKind.MAX).flatten()[1]
     if of.function in MOMENTS:
         return moment(of, rows, cover, known)
     lane = sum_of(name)

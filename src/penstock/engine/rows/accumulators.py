@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.rows.lanes import Lane, LaneKind, is_lane
+from penstock.engine.rows.list_lanes import is_list_lane, merged_lists
 from penstock.kernels.aggregates.wide_numbers import narrowed
 from penstock.kernels.exact_sum import Words, as_words, from_words, sums_by, words_by
 from penstock.kernels.grouping import (
@@ -44,7 +45,9 @@ def folded_by(rows: pa.RecordBatch, ids: Int64s, firsts: Int64s) -> pa.RecordBat
     columns: Columns = {}
     groups, places = Groups(ids, len(firsts)), pa.array(firsts)
     for name in rows.schema.names:
-        if is_lane(name):
+        if is_lane(name) and is_list_lane(Lane.parse(name)):
+            columns[name] = merged_lists(rows.column(name), ids, len(firsts))
+        elif is_lane(name):
             columns |= reduced(rows, Lane.parse(name), groups)
         else:
             columns[name] = rows.column(name).take(places)
@@ -139,9 +142,27 @@ def reduced(rows: pa.RecordBatch, lane: Lane, by: Reduction) -> Columns:
 
 def ranks(column: pa.Array, *, is_max: bool) -> tuple[Int64s, NDArray[np.bool_]]:
     """Numbers of which the least is of the value that is looked for, and which are not NULL."""
-    keys = order_keys(column)
     known = column.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_struct(column.type):
+        return _pair_ranks(column, is_max=is_max), known
+    keys = order_keys(column)
     return (~keys if is_max else keys), known
+
+
+def _pair_ranks(pairs: pa.StructArray, *, is_max: bool) -> Int64s:
+    """Those of pairs: of equal ones the largest value is looked for, whatever the order."""
+    by, values = pairs.flatten()
+    keys = order_keys(by)
+    order = np.lexsort(
+        (
+            ~order_keys(values),
+            values.is_null().to_numpy(zero_copy_only=False),
+            ~keys if is_max else keys,
+        )
+    )
+    places: Int64s = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places
 
 
 def chosen(column: pa.Array, rows: Int64s) -> pa.Array:

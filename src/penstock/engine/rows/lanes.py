@@ -8,6 +8,7 @@ its kind and its argument, which is an input or a value that is aggregated:
     =s:x =e:x the sum of their x, and the error that it leaves out
     =min:x    the least x, and =max:x the largest
     =t:x =q:x the sum of their x and of their squares, as whole numbers of many words
+    =d:x      their different x
     =o:x      how many x are infinite or NaN, which have no place there
 
 Where streams are shed there are more, for estimates of what all tuples would give:
@@ -51,6 +52,9 @@ class LaneKind(StrEnum):
 
     SQUARES = "q"
     """Sum of their squares likewise."""
+
+    SET = "d"
+    """The different values."""
 
     NONFINITE = "o"
     """Number of values that are infinite or NaN, of which these sums know nothing."""

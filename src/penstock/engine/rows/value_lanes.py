@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.rows.accumulators import Columns, as_lists, as_rows
 from penstock.engine.rows.lanes import Lane, LaneKind
+from penstock.engine.rows.list_lanes import list_type, single_lists
 from penstock.kernels.aggregates.wide_numbers import magnitudes, widths
 from penstock.kernels.exact_sum import (
     DIGITS,
@@ -19,7 +20,7 @@ from penstock.kernels.exact_sum import (
     scaled,
     words_times,
 )
-from penstock.query.view import MOMENTS, View
+from penstock.query.view import DISTINCT, MOMENTS, View
 
 Int64s = NDArray[np.int64]
 
@@ -31,10 +32,12 @@ def lanes_of(view: View, argument: str) -> tuple[Lane, ...]:
     if asked & {"sum", "avg"}:
         # Sums of DECIMALs leave nothing out.
         kinds += [LaneKind.SUM] if type_.is_decimal else [LaneKind.SUM, LaneKind.ERROR]
-    kinds += [kind for kind in (LaneKind.MIN, LaneKind.MAX) if kind in asked]
+    kinds += [LaneKind.MIN] if asked & {"min", "min_by"} else []
+    kinds += [LaneKind.MAX] if asked & {"max", "max_by"} else []
     if asked & MOMENTS:
         kinds += [LaneKind.TOTAL, LaneKind.SQUARES]
         kinds += [LaneKind.NONFINITE] if type_.is_floating else []
+    kinds += [LaneKind.SET] if asked & DISTINCT else []
     return tuple(Lane(kind, argument) for kind in kinds)
 
 
@@ -49,6 +52,8 @@ def lane_type(lane: Lane, value: pa.DataType) -> pa.DataType:
             return pa.float64()
         case LaneKind.TOTAL | LaneKind.SQUARES:
             return pa.list_(pa.uint64(), widths(value)[lane.kind is LaneKind.SQUARES])
+        case LaneKind.SET:
+            return list_type(value)
     return value
 
 
@@ -70,6 +75,8 @@ def value_lanes(view: View, argument: str, values: pa.Array) -> Columns:
                 lanes[str(lane)] = as_lists(magnitudes(values).totals(widths(values.type)[0]))
             case LaneKind.SQUARES:
                 lanes[str(lane)] = as_lists(magnitudes(values).squares(widths(values.type)[1]))
+            case LaneKind.SET:
+                lanes[str(lane)] = single_lists(values)
             case LaneKind.NONFINITE:
                 is_odd = pc.invert(pc.is_finite(values)).fill_null(False)
                 lanes[str(lane)] = is_odd.cast(pa.int64())

@@ -50,9 +50,9 @@ class Magnitudes:
 
     def squares(self, width: int) -> Words:
         """Their squares."""
-        words = _squared(self.low, self.high)
+        one, two, three, four = _squared(self.low, self.high).T.copy()
         never = np.zeros(len(self.low), np.bool_)
-        return _placed(*words.T.copy(), 2 * self.shift, never, width)
+        return _placed(one, two, three, four, 2 * self.shift, never, width)
 
 
 def widths(kind: pa.DataType) -> tuple[int, int]:
