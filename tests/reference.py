@@ -7,13 +7,18 @@ early when a predicate over the tuples it has so far is already false.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
+import pyarrow as pa
+
+from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.errors import EvaluationError
+from penstock.kernels.hashing import hash_column
 from penstock.query import (
     Aggregate,
     Column,
@@ -312,6 +317,8 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
         values = distinct(values)
     if aggregate.function in ("count", "count_distinct"):
         return len(values)
+    if aggregate.function == "approx_count_distinct":
+        return sketched(values, aggregate.argument.type)
     if not values:
         return None
     match aggregate.function:
@@ -328,6 +335,10 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
         case "stddev_pop" | "stddev_samp":
             found = variance(values, is_sample=aggregate.function == "stddev_samp")
             return None if found is None else math.sqrt(found)
+        case "approx_percentile":
+            assert aggregate.fraction is not None
+            rank = max(1, math.ceil(aggregate.fraction * len(values)))
+            return cut(sorted(values, key=lambda value: (value != value, value))[rank - 1])
         case "min_by" | "max_by":
             return chosen(values, is_max=aggregate.function == "max_by")
     best: Value = values[0]
@@ -344,6 +355,50 @@ def distinct(values: list[Any]) -> list[Any]:
         for place, value in enumerate(values)
         if all(compare(value, before) for before in values[:place])
     ]
+
+
+def sketched(values: list[Any], type_: DataType) -> int:
+    """The estimate of 2,048 HyperLogLog registers that have seen some values (Ertl 2017)."""
+    size, most, ranks = 2048, 54, [0] * 2048
+    for value in values:
+        (hashed,) = hash_column(pa.array([value], arrow_type(type_)))
+        bits = f"{int(hashed) % 2**64:064b}"
+        register, rest = int(bits[:11], 2), bits[11:]
+        ranks[register] = max(ranks[register], len(rest) - len(rest.lstrip("0")) + 1)
+    share = 1.0 - ranks.count(most) / size
+    weight = size * (0.0 if share in (0.0, 1.0) else limit(share, "tau") / 3.0)
+    for rank in range(most - 1, 0, -1):
+        weight = 0.5 * (weight + ranks.count(rank))
+    empty = ranks.count(0) / size
+    return (
+        0
+        if empty == 1.0
+        else round(size * size / (2.0 * math.log(2.0)) / (weight + size * limit(empty, "sigma")))
+    )
+
+
+def limit(share: float, of: Literal["sigma", "tau"]) -> float:
+    """The limits of Ertl's series σ and 3·τ."""
+    y, before = 1.0, -1.0
+    z = share if of == "sigma" else 1.0 - share
+    while z != before:
+        before = z
+        if of == "sigma":
+            share *= share
+            z, y = z + share * y, y + y
+        else:
+            share, y = math.sqrt(share), 0.5 * y
+            z -= (1.0 - share) ** 2 * y
+    return z
+
+
+def cut(value: float) -> float:
+    """A number with seven bits behind the first, nearer to zero; of the least numbers fewer."""
+    if not math.isfinite(value):
+        return value
+    (bits,) = struct.unpack("<q", struct.pack("<d", abs(value)))
+    (least,) = struct.unpack("<d", struct.pack("<q", bits >> 45 << 45))
+    return math.copysign(least, value)
 
 
 def chosen(pairs: list[tuple[Value, Value]], *, is_max: bool) -> Value:

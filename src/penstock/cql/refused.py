@@ -19,7 +19,6 @@ _CLAUSES = {
 _WINDOW_FUNCTIONS = {
     *("WINDOW", "TUMBLE", "TUMBLING", "HOP", "HOPPING", "SESSION", "SESSION_WINDOW", "CUMULATE")
 }
-ONE_ROW = "group by it: the view has one row for each value, to be counted where it is read"
 WINDOWS_IN_FROM = (
     "windows stand in FROM: bid [TUMBLE 1 MINUTE], or bid [RANGE 5 MINUTES] with EVERY 1 MINUTE at "
     "the end; each result has its _time"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from penstock.query.expression import Call, Column, Expression
@@ -12,6 +13,7 @@ from penstock.query.types import DataType, decimal, nested
 AggregateFunction = Literal[
     "count", "sum", "avg", "min", "max", "var_samp", "var_pop", "stddev_samp", "stddev_pop",
     "min_by", "max_by", "count_distinct", "sum_distinct", "avg_distinct",
+    "approx_count_distinct", "approx_percentile",
 ]  # fmt: skip
 MOMENTS: frozenset[AggregateFunction] = frozenset(
     {"var_samp", "var_pop", "stddev_samp", "stddev_pop"}
@@ -22,6 +24,10 @@ DISTINCT: frozenset[AggregateFunction] = frozenset(
     {"count_distinct", "sum_distinct", "avg_distinct"}
 )
 """Those in which each value counts once."""
+SKETCHES: frozenset[AggregateFunction] = frozenset({"approx_count_distinct", "approx_percentile"})
+"""Those that are told from a summary of the values, to some accuracy."""
+
+_COUNTS = ("count", "count_distinct", "approx_count_distinct")
 
 # A view evaluated so often is evaluated at every time at which a window changes.
 EAGER = 1
@@ -59,9 +65,12 @@ class Aggregate:
     function: AggregateFunction
     argument: Column | None
 
+    fraction: Fraction | None = None
+    """Of a percentile: the fraction of the values that are not above it."""
+
     @property
     def type(self) -> DataType:
-        if self.argument is None or self.function in ("count", "count_distinct"):
+        if self.argument is None or self.function in _COUNTS:
             return DataType.BIGINT
         of = self.argument.type
         match self.function:
@@ -69,7 +78,7 @@ class Aggregate:
                 return decimal(*summed(of.digits))
             case "avg" | "avg_distinct":
                 return decimal(*averaged(of.digits)) if of.is_decimal else DataType.DOUBLE
-            case moment if moment in MOMENTS:
+            case measure if measure in MOMENTS or measure == "approx_percentile":
                 return DataType.DOUBLE
             case "min_by" | "max_by":
                 return dict(of.parts)["value"]
@@ -116,7 +125,7 @@ class View:
 
     def keeps_values(self, argument: str) -> bool:
         """Whether tuples that differ in an argument are not aggregated into one before the join."""
-        return not self.functions_of(argument).isdisjoint(DISTINCT)
+        return not self.functions_of(argument).isdisjoint(DISTINCT | SKETCHES)
 
     def type_of(self, argument: str) -> DataType:
         """The type of an argument."""

@@ -91,6 +91,8 @@ def test_a_view_reads_what_the_join_gives_and_each_thing_once() -> None:
         ("AVG(DISTINCT f)", "CAST(A.f AS DOUBLE)", "DOUBLE"),
         ("MAX(DISTINCT s)", "A.s", "STRING"),
         ("COUNT(DISTINCT 1)", "1", "BIGINT"),
+        ("APPROX_COUNT_DISTINCT(s)", "A.s", "BIGINT"),
+        ("APPROX_PERCENTILE(x, 0.95)", "CAST(A.x AS DOUBLE)", "DOUBLE"),
         ("BOOL_OR(b)", "A.b", "BOOLEAN"),
         ("any(x > 1)", "A.x > 1", "BOOLEAN"),
         ("EVERY(b)", "A.b", "BOOLEAN"),

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.plan.multiway import MultiwayJoin
 from penstock.query.view import AggregateFunction
+from support.engines.runs import Place, planned, run_local, run_replanning, run_spark
 from support.engines.viewed_runs import told_and_expected
 from support.plans.every_kind import any_kind
 from support.streams.aggregated import DRAWN, aggregated_view
+from support.streams.cases import write_case
+from support.streams.views import expected, told
+from support.streams.written_aggregates import WINDOWS, written_case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize("function", sorted(DRAWN))
@@ -21,6 +32,52 @@ def test_aggregates_are_what_the_reference_says(
     case = aggregated_view(hash_of(function) + seed, [function])
     found, wanted = told_and_expected(case, tmp_path, Random(f"{function} {seed}"), any_kind)
     assert found == wanted
+
+
+@pytest.mark.parametrize("windows", WINDOWS)
+@pytest.mark.parametrize("is_total", [False, True], ids=["groups", "total"])
+@pytest.mark.parametrize("seed", range(3))
+def test_all_aggregates_as_they_are_written(
+    windows: str, is_total: bool, seed: int, tmp_path: Path
+) -> None:
+    case = written_case(seed, windows, is_total)
+    rng = Random(f"{windows} {is_total} {seed}")
+    found, wanted = told_and_expected(case, tmp_path, rng, any_kind)
+    assert found == wanted
+    assert len(wanted) > 3
+
+
+@pytest.mark.parametrize("recompute", [None, "a", "c"])
+def test_all_sets_of_early_inputs_give_the_same(recompute: str | None, tmp_path: Path) -> None:
+    case = written_case(7, "RANGE")
+    query = write_case(case, tmp_path / "in")
+    wanted = expected(case, query)
+    for size in range(4):
+        for early in combinations(query.aliases, size):
+            place = Place(tmp_path / "-".join(("early", *early)))
+            plan = planned(query)
+            assert isinstance(plan, MultiwayJoin)
+            plan = replace(plan, early=early, recompute=recompute)
+            run_local(query, place, plan=plan, partitions=2)
+            assert told(place, query) == wanted, early
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_plans_may_change_at_batch_boundaries(seed: int, tmp_path: Path) -> None:
+    case = written_case(seed, "RANGE")
+    query = write_case(case, tmp_path / "in")
+    run_replanning(query, Place(tmp_path), Random(f"aggregates {seed}"), any_kind)
+    assert told(Place(tmp_path), query) == expected(case, query)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_all_aggregates_on_spark(spark: SparkSession, tmp_path: Path) -> None:
+    case = written_case(11, "RANGE")
+    query = write_case(case, tmp_path / "in")
+    plan = replace(planned(query), early=("a", "c"))
+    run_spark(spark, query, Place(tmp_path), plan=plan)
+    assert told(Place(tmp_path), query) == expected(case, query)
 
 
 def hash_of(function: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 from penstock.query import Aggregate, Call, Column, DataType, Expression, Input, Literal, Output
@@ -11,6 +12,7 @@ from penstock.query.view import MOMENTS, AggregateFunction, paired
 from support.streams.cases import Case, any_view, cast_to, column_of, compared
 from support.streams.typed import COLUMNS, DECIMALS, typed_view
 
+FRACTIONS = tuple(map(Fraction, ("0", "0.1", "0.5", "0.95", "1")))
 Draw = Callable[[Random, Sequence[Input]], Expression]
 
 
@@ -33,7 +35,12 @@ def aggregated_view(seed: int, functions: Sequence[AggregateFunction] | None = N
         if of is not None:
             names.setdefault(of, f"#a{len(names)}")
     aggregates = tuple(
-        Aggregate(f"#{n}", function, None if of is None else Column("", names[of], of.type))
+        Aggregate(
+            f"#{n}",
+            function,
+            None if of is None else Column("", names[of], of.type),
+            rng.choice(FRACTIONS) if function == "approx_percentile" else None,
+        )
         for n, (function, of) in enumerate(asked)
     )
     outputs = tuple(Output(name, of) for of, name in names.items())
@@ -93,6 +100,11 @@ def _small(rng: Random, inputs: Sequence[Input]) -> Expression:
     return column if column.type in DECIMALS[:2] else cast_to(_id(rng, inputs), DataType.DOUBLE)
 
 
+def _double(rng: Random, inputs: Sequence[Input]) -> Expression:
+    column = _column(rng, inputs)
+    return cast_to(column if column.type.is_numeric else _id(rng, inputs), DataType.DOUBLE)
+
+
 def _pair(rng: Random, inputs: Sequence[Input]) -> Expression:
     by = _column(rng, inputs)
     if rng.random() < 0.3:
@@ -107,5 +119,7 @@ DRAWN: Mapping[AggregateFunction, Draw] = {
     "count_distinct": _column,
     "sum_distinct": _small,
     "avg_distinct": _small,
+    "approx_count_distinct": _column,
+    "approx_percentile": _double,
 }
 """What each aggregate is drawn of: `min` and `max` of conditions are BOOL_AND and BOOL_OR."""

@@ -60,6 +60,10 @@ def _plain(text: Text, name: str, of: Typed) -> Expression:
     return of.expression
 
 
+def _measured(text: Text, name: str, of: Typed) -> Expression:
+    return demand(text, _no_time(text, name, of), name, DataType.DOUBLE)
+
+
 def _truth(text: Text, name: str, of: Typed) -> Expression:
     if of.type is not DataType.BOOLEAN:
         message = f"{name} needs a condition, but this is {of.type}"
@@ -80,6 +84,8 @@ TAKES: Mapping[str, Takes] = {
     **dict.fromkeys(("stddev", "stddev_samp"), Takes("stddev_samp", _added)),
     "var_pop": Takes("var_pop", _added),
     "stddev_pop": Takes("stddev_pop", _added),
+    "approx_count_distinct": Takes("approx_count_distinct", _plain),
+    "approx_percentile": Takes("approx_percentile", _measured),
 }
 """The aggregates of one argument, by name."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import cast
 
 from sqlglot import exp
@@ -19,6 +20,8 @@ from penstock.query.expression import Call, Expression, Literal
 from penstock.query.types import DataType
 from penstock.query.view import AggregateFunction
 
+_USAGE = {"MAX_BY": "value, by", "MIN_BY": "value, by", "APPROX_PERCENTILE": "value, 0.95"}
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -28,6 +31,9 @@ class Asked:
 
     argument: Expression | None
     """What the join gives for it; None where rows are counted."""
+
+    fraction: Fraction | None = None
+    """Which percentile it is."""
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -81,6 +87,11 @@ def _bind_call(scope: Scope, node: exp.Anonymous) -> Asked:
             (argument,) = _arguments(scope, node, 1)
             function = "max_by" if name == "LAST" else "min_by"
             return Asked(function, by_time(scope, name, _typed(scope, argument), node))
+        case "APPROX_PERCENTILE":
+            argument, share = _arguments(scope, node, 2)
+            fraction = _fraction(scope, share)
+            of = TAKES["approx_percentile"].accept(scope.text, name, _typed(scope, argument))
+            return Asked("approx_percentile", of, fraction)
     (argument,) = _arguments(scope, node, 1)
     if isinstance(argument, exp.Distinct):
         return _bind_distinct(scope, node, argument)
@@ -105,6 +116,16 @@ def _bind_distinct(scope: Scope, node: exp.Anonymous, distinct: exp.Distinct) ->
     return Asked(takes.function, takes.accept(scope.text, name, _typed(scope, argument)))
 
 
+def _fraction(scope: Scope, node: exp.Expr) -> Fraction:
+    """The fraction of a percentile, as it is written: 0.1 is a tenth."""
+    is_number = isinstance(node, exp.Literal) and not node.is_string
+    if not is_number or not 0 <= Fraction(node.name) <= 1:
+        message = "the fraction of APPROX_PERCENTILE must be a constant from 0 to 1"
+        hint = "write it like APPROX_PERCENTILE(x, 0.95)"
+        raise scope.text.error(node_span(node), message, hint)
+    return Fraction(node.name)
+
+
 def _typed(scope: Scope, node: exp.Expr) -> Typed:
     """An argument, which has a type."""
     if _is_star(node):
@@ -121,7 +142,7 @@ def _arguments(scope: Scope, node: exp.Anonymous, count: int) -> list[exp.Expr]:
     if len(node.expressions) != count:
         name, plural = node.name.upper(), "" if count == 1 else "s"
         message = f"{name} takes {count} argument{plural}, not {len(node.expressions)}"
-        usage = "value" if count == 1 else "value, by"
+        usage = _USAGE.get(name, "value")
         hint = "write COUNT(*) or COUNT(value)" if name == "COUNT" else f"write {name}({usage})"
         raise scope.text.error(node_span(node), message, hint)
     return cast("list[exp.Expr]", node.expressions)

@@ -71,7 +71,10 @@ def _parts(scope: Scope, tree: exp.Expr, groups: Iterable[Expression]) -> _Parts
     columns |= {of: Column("", f"#a{n}", of.type) for n, of in enumerate(arguments)}
     aggregates = {
         each: Aggregate(
-            f"#{n}", each.function, None if each.argument is None else columns[each.argument]
+            f"#{n}",
+            each.function,
+            None if each.argument is None else columns[each.argument],
+            each.fraction,
         )
         for n, each in enumerate(dict.fromkeys(bound))
     }

@@ -12,6 +12,7 @@ from penstock.engine.expressions.decimals import checked, mean
 from penstock.engine.folding.cover import Cover
 from penstock.engine.folding.distinct import once
 from penstock.engine.folding.moments import moment
+from penstock.engine.folding.sketches import distinct_estimate, percentile
 from penstock.engine.rows.lanes import Lane, LaneKind, known_of, sum_of
 from penstock.errors import EvaluationError
 from penstock.query.view import DISTINCT, MOMENTS, Aggregate
@@ -34,6 +35,10 @@ def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s)
     match of.function:
         case "count":
             return pa.array(known)
+        case "approx_count_distinct":
+            return distinct_estimate(name, rows, cover)
+        case "approx_percentile":
+            return percentile(of, rows, cover, known)
         case "min" | "max":
             values = rows.column(str(Lane(LaneKind(of.function), name)))
             return cover.extremes(values, is_max=of.function == "max")

@@ -32,6 +32,11 @@ class Cover:
     lengths: Int64s
     points: int
 
+    def bounds(self, rows: Int64s) -> tuple[Int64s, Int64s]:
+        """The first point that each of some rows covers, and the one after the last."""
+        starts = self.starts[rows]
+        return starts, starts + self.lengths[rows]
+
     def counts(self, lane: pa.Array) -> Int64s:
         """The sum of counts over each point."""
         return counts_over(self.starts, self.lengths, self.points, lane.to_numpy())

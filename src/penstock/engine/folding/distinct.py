@@ -26,10 +26,9 @@ def once(
     owners, values = parts_of(rows.column(str(Lane(LaneKind.SET, name))))
     is_seen = cover.lengths[owners] > 0
     owners, values = owners[is_seen], values.filter(pa.array(is_seen))
-    starts = cover.starts[owners]
+    starts, ends = cover.bounds(owners)
     ids, _ = number_groups([values], len(values))
     order = np.lexsort((starts, ids))
-    ends = starts + cover.lengths[owners]
     firsts, begins, lengths = unions(ids[order], starts[order], ends[order])
     plain = replace(of, function=cast("AggregateFunction", of.function.removesuffix("_distinct")))
     lanes = value_lanes(View((), (plain,), ()), name, values.take(pa.array(order[firsts])))

@@ -45,12 +45,13 @@ def folded_by(rows: pa.RecordBatch, ids: Int64s, firsts: Int64s) -> pa.RecordBat
     columns: Columns = {}
     groups, places = Groups(ids, len(firsts)), pa.array(firsts)
     for name in rows.schema.names:
-        if is_lane(name) and is_list_lane(Lane.parse(name)):
-            columns[name] = merged_lists(rows.column(name), ids, len(firsts))
-        elif is_lane(name):
-            columns |= reduced(rows, Lane.parse(name), groups)
-        else:
+        lane = Lane.parse(name) if is_lane(name) else None
+        if lane is None:
             columns[name] = rows.column(name).take(places)
+        elif is_list_lane(lane):
+            columns[name] = merged_lists(lane.kind, rows.column(name), ids, len(firsts))
+        else:
+            columns |= reduced(rows, lane, groups)
     return pa.RecordBatch.from_arrays([columns[n] for n in rows.schema.names], rows.schema.names)
 
 

@@ -9,6 +9,8 @@ its kind and its argument, which is an input or a value that is aggregated:
     =min:x    the least x, and =max:x the largest
     =t:x =q:x the sum of their x and of their squares, as whole numbers of many words
     =d:x      their different x
+    =u:x      how many different x there are, as registers of a sketch
+    =p:x      how many x there are in each bucket of a histogram
     =o:x      how many x are infinite or NaN, which have no place there
 
 Where streams are shed there are more, for estimates of what all tuples would give:
@@ -55,6 +57,12 @@ class LaneKind(StrEnum):
 
     SET = "d"
     """The different values."""
+
+    REGISTERS = "u"
+    """Registers of a sketch that tells how many different values there are."""
+
+    BUCKETS = "p"
+    """Numbers of values in the buckets of a histogram."""
 
     NONFINITE = "o"
     """Number of values that are infinite or NaN, of which these sums know nothing."""

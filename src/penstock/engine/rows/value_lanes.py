@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.rows.accumulators import Columns, as_lists, as_rows
 from penstock.engine.rows.lanes import Lane, LaneKind
-from penstock.engine.rows.list_lanes import list_type, single_lists
+from penstock.engine.rows.list_lanes import is_list_lane, list_type, repeated_lists, single_lists
 from penstock.kernels.aggregates.wide_numbers import magnitudes, widths
 from penstock.kernels.exact_sum import (
     DIGITS,
@@ -38,6 +38,8 @@ def lanes_of(view: View, argument: str) -> tuple[Lane, ...]:
         kinds += [LaneKind.TOTAL, LaneKind.SQUARES]
         kinds += [LaneKind.NONFINITE] if type_.is_floating else []
     kinds += [LaneKind.SET] if asked & DISTINCT else []
+    kinds += [LaneKind.REGISTERS] if "approx_count_distinct" in asked else []
+    kinds += [LaneKind.BUCKETS] if "approx_percentile" in asked else []
     return tuple(Lane(kind, argument) for kind in kinds)
 
 
@@ -52,8 +54,8 @@ def lane_type(lane: Lane, value: pa.DataType) -> pa.DataType:
             return pa.float64()
         case LaneKind.TOTAL | LaneKind.SQUARES:
             return pa.list_(pa.uint64(), widths(value)[lane.kind is LaneKind.SQUARES])
-        case LaneKind.SET:
-            return list_type(value)
+        case listed if is_list_lane(lane):
+            return list_type(listed, value)
     return value
 
 
@@ -75,8 +77,8 @@ def value_lanes(view: View, argument: str, values: pa.Array) -> Columns:
                 lanes[str(lane)] = as_lists(magnitudes(values).totals(widths(values.type)[0]))
             case LaneKind.SQUARES:
                 lanes[str(lane)] = as_lists(magnitudes(values).squares(widths(values.type)[1]))
-            case LaneKind.SET:
-                lanes[str(lane)] = single_lists(values)
+            case listed if is_list_lane(lane):
+                lanes[str(lane)] = single_lists(listed, values)
             case LaneKind.NONFINITE:
                 is_odd = pc.invert(pc.is_finite(values)).fill_null(False)
                 lanes[str(lane)] = is_odd.cast(pa.int64())
@@ -106,4 +108,6 @@ def multiplied(lanes: Columns, factors: Int64s) -> Columns:
                 more |= {name: pa.array(high), str(lane.error): pa.array(low)}
             case LaneKind.TOTAL | LaneKind.SQUARES:
                 more[name] = as_lists(words_times(as_rows(values), factors))
+            case LaneKind.BUCKETS:
+                more[name] = repeated_lists(values, factors)
     return lanes | more

@@ -76,4 +76,6 @@ def _render_aggregate(aggregate: Aggregate, joined: dict[Expression, Expression]
         of = ", ".join(map(render, reversed(pair.arguments)))
     if aggregate.function in DISTINCT:
         of = f"DISTINCT {of}"
+    if aggregate.fraction is not None:
+        of = f"{of}, {float(aggregate.fraction):g}"
     return f"{aggregate.written}({of})"
