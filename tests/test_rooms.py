@@ -105,6 +105,7 @@ ORDER = {
         "planner",
         "script",
     ),
+    "penstock.kernels": ("*", "aggregates"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",

@@ -11,7 +11,6 @@ from penstock.cql.reading.text import Text
 _CLAUSES = {
     "ORDER BY": "leave it out; sort where the results are read",
     "LIMIT": "leave it out; a stream has no end",
-    "DISTINCT": "group instead: SELECT x FROM … GROUP BY x",
     "IS DISTINCT FROM": "compare with <> and ask IS NULL",
     "UNION": "write UNION ALL",
     "EXCEPT": "leave it out",
@@ -20,7 +19,6 @@ _CLAUSES = {
 _WINDOW_FUNCTIONS = {
     *("WINDOW", "TUMBLE", "TUMBLING", "HOP", "HOPPING", "SESSION", "SESSION_WINDOW", "CUMULATE")
 }
-ONE_ROW = "group by it: the view has one row for each value, to be counted where it is read"
 WINDOWS_IN_FROM = (
     "windows stand in FROM: bid [TUMBLE 1 MINUTE], or bid [RANGE 5 MINUTES] with EVERY 1 MINUTE at "
     "the end; each result has its _time"
@@ -70,8 +68,6 @@ def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
             message,
             "it stands in parentheses: FROM (SELECT …) [RANGE 10 SECONDS] AS x",
         )
-    if is_word(token, "DISTINCT") and is_word(tokens[index - 1], "("):
-        raise text.error(token_span(token), "DISTINCT aggregates are not in the language", ONE_ROW)
     if is_word(token, "DISTINCT") and index and tokens[index - 1].text.upper() in ("IS", "NOT"):
         name = "IS DISTINCT FROM"
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])

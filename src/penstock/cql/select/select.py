@@ -22,7 +22,7 @@ from penstock.query.members import with_members
 from penstock.query.query import Query
 from penstock.query.source import Source
 
-_CLAUSES = {"expressions", "from_", "joins", "where", "group", "having"}
+_CLAUSES = {"distinct", "expressions", "from_", "joins", "where", "group", "having"}
 
 
 def parse_select(

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from penstock.engine.rows.accumulators import lanes_of
 from penstock.engine.rows.columns import column_name, group_name
 from penstock.engine.rows.lanes import Lane, count_of
 from penstock.engine.rows.sample_weights import quantities_of, sample_columns, sample_lanes
 from penstock.engine.rows.ticks import Ticks
+from penstock.engine.rows.value_lanes import lanes_of
 from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of, streams_of
 from penstock.query.intervals import with_intervals
@@ -139,13 +139,13 @@ class Layout:
         """The weighted input that an output of the join reads alone, by the output's name.
 
         Its values are computed before the join: groups as columns, arguments of aggregates in
-        lanes.
+        lanes, but for those that must be known one by one.
         """
         streams = {o.name: streams_of(o.expression) for o in self.query.outputs}
         return {
             name: next(iter(read))
             for name, read in streams.items()
-            if len(read) == 1 and read <= self.weighted
+            if len(read) == 1 and read <= self.weighted and not self._keeps_values(name)
         }
 
     @cached_property
@@ -157,6 +157,10 @@ class Layout:
         """Whether a view groups by an output of the join."""
         view = self.query.view
         return view is not None and any(column.name == output for column in view.groups)
+
+    def _keeps_values(self, output: str) -> bool:
+        view = self.query.view
+        return view is not None and not self.is_group(output) and view.keeps_values(output)
 
     def weights(self, alias: str) -> tuple[str, ...]:
         """The columns that an input's tuples get by being weighted or sampled."""

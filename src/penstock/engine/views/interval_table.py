@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.expressions.evaluate import evaluate, holds
-from penstock.engine.folding.aggregate_values import Cover, aggregate
+from penstock.engine.folding.aggregate_values import aggregate
+from penstock.engine.folding.cover import Cover
 from penstock.engine.rows.accumulators import Columns, fold
 from penstock.engine.rows.columns import ROWS, TS, UNTIL, plain_name
 from penstock.engine.rows.lanes import COUNT

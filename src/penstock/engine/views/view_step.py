@@ -11,10 +11,10 @@ import pyarrow as pa
 from penstock.engine.changes.changed_keys import ChangedKeys
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.join.batch import Batch
-from penstock.engine.rows.accumulators import lane_type, lanes_of
 from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.lanes import COUNT
 from penstock.engine.rows.sample_weights import appended, sources
+from penstock.engine.rows.value_lanes import lane_type, lanes_of
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.sources.derived_rows import DerivedWriter
 from penstock.engine.state.modules import INTERVALS, SHOWN, Module
