@@ -62,7 +62,7 @@ MAY_IMPORT = {
 # The parts of a room from the bottom to the top. A part is a folder or a module; `*` stands for
 # the modules of the room that are not named.
 ORDER = {
-    "penstock.query": ("families", "*"),
+    "penstock.query": ("families", "*", "made"),
     "penstock.cql": (
         "reading",
         "refused",
