@@ -162,9 +162,8 @@ def test_a_column_is_the_same_whatever_else_is_asked_for() -> None:
 
 def test_the_seed_and_nothing_else_changes_the_values() -> None:
     def prices(text: str) -> list[int]:
-        return numbers(
-            made(stream("bid", f"rows = 500{text}"), columns=["price"])[0], "price"
-        ).tolist()
+        table, _ = made(stream("bid", f"rows = 500{text}"), columns=["price"])
+        return [int(price) for price in numbers(table, "price")]
 
     assert prices("") == prices(", seed = 0")
     assert prices(", seed = 1") != prices(", seed = 2")
