@@ -165,6 +165,7 @@ ORDER = {
         "goals",
         "shed",
         "sources",
+        "nexmark",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (
