@@ -96,6 +96,11 @@ def test_a_fingerprint_is_of_rows_in_any_order_however_times_are_held() -> None:
     assert told_by(rows, 19_999) == []
 
 
+def test_a_block_that_no_event_comes_after_is_not_compared() -> None:
+    assert Events(rate=100, seconds=40, step=20).last_block_ms == 30_000
+    assert Events(rate=100, seconds=45, step=15).last_block_ms == 40_000
+
+
 def read_lines(path: Path, like: pa.Table, *, has_heading: bool) -> pa.Table:
     """A CSV file, with the columns and types of a table."""
     options = csv.ReadOptions() if has_heading else csv.ReadOptions(column_names=like.column_names)

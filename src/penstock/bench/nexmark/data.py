@@ -41,8 +41,11 @@ class Events:
 
     @property
     def last_block_ms(self) -> int:
-        """When the last whole block of ten seconds has ended, milliseconds of the day."""
-        return self.seconds // 10 * 10_000
+        """When the last block of ten seconds ends that an event comes after, milliseconds of the day.
+
+        Rivals that wait for such an event do not tell of the one after it.
+        """
+        return (self.seconds * 1000 - 1) // 10_000 * 10_000
 
     def script(self, kind: StreamKind) -> str:
         """The stream as it is made."""
