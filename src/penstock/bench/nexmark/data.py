@@ -41,7 +41,7 @@ class Events:
 
     @property
     def last_block_ms(self) -> int:
-        """When the last block of ten seconds ends that an event comes after, milliseconds of the day.
+        """When the last block of ten seconds ends that an event comes after, milliseconds.
 
         Rivals that wait for such an event do not tell of the one after it.
         """
