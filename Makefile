@@ -2,8 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+# Flink has wheels for Pythons 3.9 to 3.12.
+FLINK_PYTHONS ?= $(PYTHON) python3.12 python3.11 python3.10 python3.9
+FLINK_STAMP := .venv-flink/.installed
 
-.PHONY: help setup demo test test-fast test-kafka lint bench lab soak golden clean
+.PHONY: help setup demo test test-fast test-kafka lint bench flink lab soak golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -47,6 +50,19 @@ bench: setup ## run the benchmarks, penstock beside Spark's own joins
 	$(BIN)/penstock bench chain3
 	$(BIN)/penstock bench kernel
 
+flink: $(FLINK_STAMP) ## make .venv-flink with Flink, a rival in benchmarks, in an environment of its own
+
+$(FLINK_STAMP):
+	@for python in $(FLINK_PYTHONS); do \
+	  if $$python -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 12))' 2> /dev/null; then \
+	    $$python -m venv .venv-flink && exit 0; \
+	  fi; \
+	done; echo "Flink needs a Python from 3.9 to 3.12: make flink FLINK_PYTHONS=/path/to/python3.11" >&2; exit 1
+	.venv-flink/bin/python -m pip install --quiet --upgrade pip
+	.venv-flink/bin/python -m pip install --quiet 'apache-flink==2.3.0' setuptools
+	@.venv-flink/bin/python -c "import pyflink.table"
+	@touch $@
+
 lab: setup ## run the papers' experiments again and build lab/index.html; minutes. LAB=--quick takes less
 	$(BIN)/penstock lab run all $(LAB) --output lab
 	@echo "open lab/index.html in a browser"
@@ -59,4 +75,4 @@ golden: setup ## rewrite the golden files; review the diff
 	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
 
 clean: ## remove what the targets made
-	rm -rf .venv out lab .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-flink out lab .pytest_cache .mypy_cache .ruff_cache .hypothesis

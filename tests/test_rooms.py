@@ -66,7 +66,7 @@ MAY_IMPORT = {
 # The parts of a room from the bottom to the top. A part is a folder or a module; `*` stands for
 # the modules of the room that are not named.
 ORDER = {
-    "penstock.query": ("families", "*", "foreign"),
+    "penstock.query": ("families", "*", "foreign", "made"),
     "penstock.cql": (
         "reading",
         "refused",
@@ -173,6 +173,7 @@ ORDER = {
         "goals",
         "shed",
         "sources",
+        "nexmark",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

@@ -11,11 +11,22 @@ from penstock.query.secret import Secret
 from penstock.query.types import DataType
 
 Format = Literal[
-    "csv", "json", "parquet", "rate", "synthetic", "kafka", "dataframe", "spark", "derived"
+    "csv",
+    "json",
+    "parquet",
+    "rate",
+    "synthetic",
+    "nexmark",
+    "kafka",
+    "dataframe",
+    "spark",
+    "derived",
 ]
 Unit = Literal["us", "ms", "s"]
 Columns = Literal["all", "fill"]
 FILE_FORMATS = ("csv", "json", "parquet")
+MADE_FORMATS = ("synthetic", "nexmark")
+"""The formats whose tuples are made up, in numbered blocks."""
 FRAME_FORMATS = ("rate", "dataframe", "spark")
 """The formats whose rows come through Spark."""
 RECORD_COLUMNS = {

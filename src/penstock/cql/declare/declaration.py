@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from penstock.cql.declare.avro_file import with_schema
 from penstock.cql.declare.frame_columns import with_frame
+from penstock.cql.declare.nexmark_columns import with_nexmark
 from penstock.cql.declare.options import (
     COLUMNS,
     FORMAT,
@@ -58,6 +59,7 @@ def parse_declaration(
     settings = _take_with(cursor)
     source = _source(text, name, fields, settings, is_table)
     source = with_frame(source, frames.get(source.name.lower()))
+    source = with_nexmark(source)
     check_needs(source)
     source = with_schema(source)
     return source if is_table else with_event_time(text, source, settings)

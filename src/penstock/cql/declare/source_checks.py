@@ -10,7 +10,7 @@ from penstock.cql.declare.options import Setting
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.errors import SqlError
-from penstock.query.source import FILE_FORMATS, RECORD_COLUMNS, Field, Source
+from penstock.query.source import FILE_FORMATS, MADE_FORMATS, RECORD_COLUMNS, Field, Source
 from penstock.query.types import DataType
 
 RATE_FIELDS = (Field("timestamp", DataType.TIMESTAMP), Field("value", DataType.BIGINT))
@@ -34,11 +34,12 @@ def check_needs(source: Source) -> None:
     if source.format == "kafka":
         _check_topic(source)
     is_of_records = str(source.option("start")).startswith(("earliest", "latest", "{"))
-    if source.format == "synthetic" and is_of_records:
+    if source.format in MADE_FORMATS and is_of_records:
         message = f"a made-up stream cannot start at {source.option('start')}"
         raise _at(source, "start", message, "write start = '2026-01-01 00:00:00'")
-    if source.format == "synthetic" and source.rate is None:
-        raise _lacks(source, "rate", "add rate = 1000, in tuples per second of event time")
+    if source.format in MADE_FORMATS and source.rate is None:
+        what = "tuples" if source.format == "synthetic" else "events of all three streams"
+        raise _lacks(source, "rate", f"add rate = 1000, in {what} per second of event time")
     if source.option("rows") is not None and source.option("duration") is not None:
         message = "rows and duration both say where the stream ends"
         raise _at(source, "duration", message, "keep one of them")

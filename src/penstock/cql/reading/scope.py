@@ -14,11 +14,11 @@ from penstock.cql.reading.text import Span, Text
 from penstock.query.expression import Column
 from penstock.query.function import Function
 from penstock.query.query import Input
-from penstock.query.source import CAST_IT
+from penstock.query.source import CAST_IT, MADE_FORMATS
 from penstock.query.view import CHANGE, TIME
 
 # Formats whose columns have nothing inside.
-_FLAT = ("csv", "rate", "synthetic")
+_FLAT = ("csv", "rate", *MADE_FORMATS)
 
 
 @dataclass(frozen=True)
