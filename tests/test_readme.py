@@ -133,6 +133,15 @@ def test_the_commands_for_views_work(clone: Path) -> None:
     assert '"pairs"' in shown
 
 
+def test_the_commands_for_scripts_work(clone: Path) -> None:
+    assert block("sql", "CREATE VIEW").strip() in (clone / "examples/overview.cql").read_text()
+    run(clone, block("", "overview=jsonl"))
+    rows = [json.loads(line) for line in (clone / "out/overview.jsonl").read_text().splitlines()]
+    assert rows
+    assert all(row["sites"] > 0 and row["site"] for row in rows)
+    assert (clone / "out/crowded.jsonl").read_text()
+
+
 def test_the_commands_for_routes_work(clone: Path) -> None:
     shown = run(clone, block("", "examples/stocks.py")).stdout
     assert shown.startswith("MeshJoin on ")
