@@ -62,7 +62,16 @@ MAY_IMPORT = {
 # The parts of a room from the bottom to the top. A part is a folder or a module; `*` stands for
 # the modules of the room that are not named.
 ORDER = {
-    "penstock.query": ("families", "*"),
+    "penstock.query": (
+        "families",
+        "types",
+        "secret",
+        "source",
+        "function",
+        "expression",
+        "joins",
+        "*",
+    ),
     "penstock.cql": (
         "reading",
         "refused",
@@ -112,6 +121,7 @@ ORDER = {
         "folding",
         "changes",
         "join",
+        "outer",
         "views",
         "reports",
         "measures",
