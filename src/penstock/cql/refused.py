@@ -25,8 +25,12 @@ WINDOWS_IN_FROM = (
     "windows stand in FROM: bid [TUMBLE 1 MINUTE], or bid [RANGE 5 MINUTES] with EVERY 1 MINUTE at "
     "the end; each result has its _time"
 )
-_JOIN_WORDS = {"INNER", "CROSS"}
-_OTHER_JOINS = {"LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "NATURAL", "ASOF", "POSITIONAL"}
+_JOIN_WORDS = {"INNER", "CROSS", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI"}
+_OTHER_JOINS = {"NATURAL", "ASOF", "POSITIONAL"}
+_JOINS_HINT = (
+    "the joins are JOIN … ON …, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN and LEFT ANTI JOIN"
+)
+_REFUSED_JOINS = {"OUTER", "RIGHT SEMI", "RIGHT ANTI", "FULL SEMI", "FULL ANTI"}
 
 
 def refuse_clauses(text: Text, tokens: Sequence[Token], functions: Collection[str] = ()) -> None:
@@ -59,9 +63,10 @@ def _names_something(tokens: Sequence[Token], index: int) -> bool:
 def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
     token = tokens[index]
     name = " ".join(token.text.upper().split())
-    if is_word(token, "SELECT") and index:
+    if is_word(token, "SELECT") and index and not _is_asked(tokens, index):
         message = "a SELECT inside another is not in the language"
-        raise text.error(token_span(token), message, "join all streams in one FROM")
+        hint = "join all streams in one FROM, or ask WHERE EXISTS (SELECT …)"
+        raise text.error(token_span(token), message, hint)
     if is_word(token, "DISTINCT") and is_word(tokens[index - 1], "("):
         raise text.error(token_span(token), "DISTINCT aggregates are not in the language", ONE_ROW)
     if is_word(token, "DISTINCT") and index and tokens[index - 1].text.upper() in ("IS", "NOT"):
@@ -69,6 +74,16 @@ def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])
     if name in _CLAUSES and is_word(token, name):
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])
+
+
+def _is_asked(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a SELECT stands inside of EXISTS (…) or IN (…)."""
+    before = tokens[max(index - 2, 0) : index]
+    return (
+        len(before) == 2
+        and is_word(before[1], "(")
+        and any(is_word(before[0], word) for word in ("EXISTS", "IN"))
+    )
 
 
 def _refuse_window(text: Text, tokens: Sequence[Token], index: int) -> None:
@@ -86,8 +101,8 @@ def _refuse_join(text: Text, tokens: Sequence[Token], index: int) -> None:
     while index and tokens[index - 1].text.upper() in _JOIN_WORDS | _OTHER_JOINS:
         index -= 1
         words.insert(0, tokens[index])
-    if any(word.text.upper() in _OTHER_JOINS for word in words):
-        name = " ".join(word.text.upper() for word in words)
+    name = " ".join(word.text.upper() for word in words)
+    is_refused = name.removesuffix(" JOIN") in _REFUSED_JOINS
+    if is_refused or any(word.text.upper() in _OTHER_JOINS for word in words):
         span = (words[0].start, words[-1].end + 1)
-        hint = "write JOIN … ON …; only combinations that match are results"
-        raise text.error(span, f"{name} is not in the language", hint)
+        raise text.error(span, f"{name} is not in the language", _JOINS_HINT)

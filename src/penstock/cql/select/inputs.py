@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -16,14 +16,15 @@ from penstock.query.query import Input
 from penstock.query.source import CAST_IT, Source
 from penstock.query.window import RowsWindow, Window
 
-_JOIN_PARTS = {"this", "on", "kind"}
-
 
 def bind_inputs(
-    text: Text, tree: exp.Expr, brackets: Sequence[Bracket], sources: Mapping[str, Source]
+    text: Text,
+    items: Sequence[exp.Expr],
+    brackets: Sequence[Bracket],
+    sources: Mapping[str, Source],
 ) -> tuple[Input, ...]:
     """The inputs of a SELECT, in the order of FROM."""
-    tables = [_table(text, item) for item in _items(text, tree)]
+    tables = [_table(text, item) for item in items]
     _check_brackets(text, tables, brackets)
     inputs: list[Input] = []
     for table in tables:
@@ -38,16 +39,6 @@ def bind_inputs(
         message = "FROM has only tables"
         raise text.error(node_span(tables[0]), message, "a query reads at least one stream")
     return tuple(inputs)
-
-
-def _items(text: Text, tree: exp.Expr) -> Iterator[exp.Expr]:
-    yield tree.args["from_"].this
-    for join in tree.args.get("joins") or ():
-        extras = {name for name, value in join.args.items() if value} - _JOIN_PARTS
-        if extras or join.kind not in ("", "INNER", "CROSS"):
-            hint = "write JOIN stream [RANGE 10 SECONDS] ON a.x = b.x"
-            raise text.error(node_span(join), "this join is not in the language", hint)
-        yield join.this
 
 
 def _table(text: Text, item: exp.Expr) -> exp.Table:

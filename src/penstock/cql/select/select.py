@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from sqlglot import exp
@@ -10,10 +11,11 @@ from sqlglot import exp
 from penstock.cql.reading.dialect import NUMBERS_HINT, Token, TokenType, node_span, parse_statement
 from penstock.cql.reading.scope import Scope
 from penstock.cql.reading.text import Text
+from penstock.cql.select.bound_joins import bind_joins
 from penstock.cql.select.every import cut_every
 from penstock.cql.select.inputs import bind_inputs
+from penstock.cql.select.joins import read_from
 from penstock.cql.select.outputs import bind_outputs
-from penstock.cql.select.predicates import bind_predicates
 from penstock.cql.select.view import asks_for_view, bind_view
 from penstock.cql.select.windows import cut_windows
 from penstock.query.function import Function
@@ -36,16 +38,18 @@ def parse_select(
     _check_numbers(text, rest)
     tree = parse_statement(text, rest)
     _check_clauses(text, tree)
-    scope = Scope(text, bind_inputs(text, tree, brackets, sources), functions)
-    predicates = bind_predicates(scope, tree)
+    read = read_from(text, tree)
+    scope = Scope(text, bind_inputs(text, read.tables, brackets, sources), functions)
+    joins = bind_joins(scope, read, is_view=asks_for_view(tree))
+    scope = replace(scope, inputs=joins.shown)
     if asks_for_view(tree):
-        joined, view = bind_view(scope, tree, every)
-        return with_members(Query(scope.inputs, joined, *predicates, view, text.content))
+        joined, view = bind_view(scope, tree, every, joins.inputs)
+        return with_members(joins.query(joined, view, text.content))
     if every is not None:
         hint = "leave it out; the results of a join come as they arise"
         raise text.error(every.span, "EVERY needs groups or aggregates", hint)
     outputs = bind_outputs(scope, tree.expressions)
-    return with_members(Query(scope.inputs, outputs, *predicates, text=text.content))
+    return with_members(joins.query(outputs, None, text.content))
 
 
 def _check_numbers(text: Text, tokens: Sequence[Token]) -> None:
