@@ -12,7 +12,7 @@ from support.engines.viewed_runs import told_and_expected
 from support.streams.outer_cases import outer_view
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(80))
 def test_views_are_those_of_the_reference(seed: int, tmp_path: Path) -> None:
     rng = Random(f"view {seed}")
     found, wanted = told_and_expected(
