@@ -27,9 +27,9 @@ from support.engines.runs import (
     run_local,
     run_replanning,
 )
+from support.outer.outer_cases import KINDS, outer_case
+from support.outer.outer_text import asked_case
 from support.streams.cases import Case, canonical, write_case
-from support.streams.outer_cases import KINDS, outer_case
-from support.streams.outer_text import asked_case
 
 
 @pytest.mark.parametrize("seed", range(120))

@@ -14,8 +14,8 @@ from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
 from support.engines.crashes import Crash, Run, exit_code
 from support.engines.runs import Place, expected, planned, run_spark
+from support.outer.outer_text import asked_case
 from support.streams.cases import canonical
-from support.streams.outer_text import asked_case
 from support.streams.views import expected as expected_view
 from support.streams.views import told
 from support.waiting import let_hours_pass

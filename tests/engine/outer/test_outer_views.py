@@ -9,7 +9,7 @@ import pytest
 
 from support.engines.runs import planned, random_plan
 from support.engines.viewed_runs import told_and_expected
-from support.streams.outer_cases import outer_view
+from support.outer.outer_cases import outer_view
 
 
 @pytest.mark.parametrize("seed", range(80))
