@@ -112,7 +112,7 @@ ASKED = {
     "ON a.k = b.k AND a.x <= b.x",
     "EXISTS": "SELECT ts, x FROM a [RANGE 4 SECONDS] WHERE x > 1 AND EXISTS "
     "(SELECT * FROM b [RANGE 3 SECONDS] WHERE b.k = a.k AND b.x > a.x)",
-    "IN": "SELECT a.* FROM a [RANGE 4 SECONDS] WHERE k IN (SELECT k + 1 FROM b [NOW] WHERE x > 3)",
+    "IN": "SELECT * FROM a [RANGE 4 SECONDS] WHERE k IN (SELECT k + 1 FROM b [NOW] WHERE b.x > 3)",
     "NOT EXISTS": "SELECT a.ts, a.x FROM a [RANGE 4 SECONDS] JOIN c [UNBOUNDED] ON a.k = c.k WHERE "
     "NOT EXISTS (SELECT 1 FROM b [RANGE 3 SECONDS] WHERE b.k = c.k AND b.x = a.x)",
     "a left join of three": "SELECT a.ts AS t, c.ts AS u, b.x FROM a [RANGE 9 SECONDS] LEFT JOIN "
