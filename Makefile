@@ -2,8 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+# Flink has wheels for Pythons 3.9 to 3.12.
+FLINK_PYTHONS ?= $(PYTHON) python3.12 python3.11 python3.10 python3.9
+FLINK_STAMP := .venv-flink/.installed
 
-.PHONY: help setup demo test test-fast test-kafka lint bench lab soak golden clean
+.PHONY: help setup demo test test-fast test-kafka lint bench flink lab soak golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -21,15 +24,16 @@ $(STAMP): pyproject.toml
 demo: setup ## run a three-way join of an auction site's streams on Spark, about half a minute
 	$(BIN)/penstock demo
 
+# Tests of a file share what it sets up and what Numba compiles for it: each file has one worker.
 test: setup ## run all tests, two at a time: those without Spark, then those on it
 	@failed=; \
-	$(BIN)/python -m pytest -q -n 2 -m "not spark" || failed="$$failed those without Spark;"; \
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark" || failed="$$failed those without Spark;"; \
 	$(BIN)/python -m pytest -q -n 2 -m spark || failed="$$failed those on Spark;"; \
 	command -v mvn > /dev/null || echo "note: there is no Maven (mvn), so make test-kafka has no broker to test with" >&2; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed see above" >&2; exit 1; fi
 
 test-fast: setup ## run the tests that start no Spark
-	$(BIN)/python -m pytest -q -n 2 -m "not spark and not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark and not slow"
 
 test-kafka: setup ## run the tests of Kafka with a real broker, which Maven (mvn) fetches
 	$(BIN)/python tests/support/kafka/real_broker.py \
@@ -46,6 +50,19 @@ bench: setup ## run the benchmarks, penstock beside Spark's own joins
 	$(BIN)/penstock bench chain3
 	$(BIN)/penstock bench kernel
 
+flink: $(FLINK_STAMP) ## make .venv-flink with Flink, a rival in benchmarks, in an environment of its own
+
+$(FLINK_STAMP):
+	@for python in $(FLINK_PYTHONS); do \
+	  if $$python -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 12))' 2> /dev/null; then \
+	    $$python -m venv .venv-flink && exit 0; \
+	  fi; \
+	done; echo "Flink needs a Python from 3.9 to 3.12: make flink FLINK_PYTHONS=/path/to/python3.11" >&2; exit 1
+	.venv-flink/bin/python -m pip install --quiet --upgrade pip
+	.venv-flink/bin/python -m pip install --quiet 'apache-flink==2.3.0' setuptools
+	@.venv-flink/bin/python -c "import pyflink.table"
+	@touch $@
+
 lab: setup ## run the papers' experiments again and build lab/index.html; minutes. LAB=--quick takes less
 	$(BIN)/penstock lab run all $(LAB) --output lab
 	@echo "open lab/index.html in a browser"
@@ -58,4 +75,4 @@ golden: setup ## rewrite the golden files; review the diff
 	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
 
 clean: ## remove what the targets made
-	rm -rf .venv out lab .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-flink out lab .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -45,7 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.warehouse.dir": str(warehouse),
     }
     if jars := connector_jars():
-        settings["spark.jars"] = ",".join(jars)
+        settings["spark.jars"] = jars
     if "PENSTOCK_REMOTE" in os.environ:  # See tests/engine/spark/test_connect.py.
         from support.sessions.connected import connect_session
 

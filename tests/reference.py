@@ -7,13 +7,18 @@ early when a predicate over the tuples it has so far is already false.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
+import pyarrow as pa
+
+from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.errors import EvaluationError
+from penstock.kernels.hashing import hash_column
 from penstock.query import (
     Aggregate,
     Column,
@@ -54,17 +59,26 @@ def answer(query: Query, batches: Batches, drain: bool = True) -> list[tuple[Val
     the frontier are answered.
     """
     windows = {item.alias: in_time(item, batches[item.alias]) for item in query.inputs}
-    if query.is_sequenced and not drain:
-        end = frontier(query, batches)
-        for item in query.streams:
-            windows[item.alias] = [row for row in windows[item.alias] if row.ts < end]
     if query.outer is not None:
         ends = {} if drain else {item.alias: reached(item, batches) for item in query.streams}
         return outer_answer(query, windows, ends)
+    end = math.inf if drain else frontier(query, batches)
+    return [values for _, values in timed_answer(query, windows, end)]
+
+
+def timed_answer(
+    query: Query, windows: Mapping[str, list[Row]], end: float
+) -> list[tuple[int, tuple[Value, ...]]]:
+    """Every result once, with the time of its last tuple; with ROWS windows, of those before an
+    end. A view that is met as it is never has the last tuple."""
+    here = dict(windows)
+    if query.is_sequenced:
+        for item in query.streams:
+            here[item.alias] = [row for row in here[item.alias] if row.ts < end]
     return [
-        result(query, found)
-        for found in combinations(query, windows)
-        if all_alive(query, windows, found)
+        (last_of(query, found)[0], result(query, found))
+        for found in combinations(query, here)
+        if driven(query, found) and all_alive(query, here, found)
     ]
 
 
@@ -172,8 +186,8 @@ def converted(expression: Expression, row: Columns, type_: DataType | None) -> V
 
 def all_alive(query: Query, windows: Mapping[str, list[Row]], found: Combination) -> bool:
     """Whether every member is still in its window when the last of them arrives."""
+    last = last_of(query, found)
     streams = [item for item in query.streams if item.alias in found]
-    last = max(place(query, item.alias, found[item.alias]) for item in streams)
     return all(alive(query, item, windows[item.alias], found[item.alias], last) for item in streams)
 
 
@@ -181,8 +195,25 @@ Place = tuple[int, int, int]
 
 
 def place(query: Query, alias: str, row: Row) -> Place:
-    """Where a tuple stands in the total order of all tuples of the query."""
-    return (row.ts, query.aliases.index(alias), row.arrival)
+    """Where a tuple stands in the total order of all tuples of the query: by time, then the changes
+    of views that are met as they are, then the others in the order of FROM."""
+    before = len(query.inputs) if query.input(alias).is_relation else 0
+    return (row.ts, query.aliases.index(alias) - before, row.arrival)
+
+
+def last_of(query: Query, found: Combination) -> Place:
+    """Where the last member of a combination stands."""
+    streams = [item.alias for item in query.streams if item.alias in found]
+    return max(place(query, alias, found[alias]) for alias in streams)
+
+
+def driven(query: Query, found: Combination) -> bool:
+    """Whether the last member is a tuple of a stream, and no change of a view."""
+    return last_of(query, found) in (
+        place(query, item.alias, found[item.alias])
+        for item in query.streams
+        if not item.is_relation
+    )
 
 
 def alive(query: Query, item: Input, window: list[Row], row: Row, last: Place) -> bool:
@@ -314,7 +345,11 @@ def view_changes(query: Query, batches: Batches, drain: bool = True) -> list[Cha
     Where the input has not ended, an evaluation needs the frontier to be above all that it sees.
     """
     windows = {item.alias: in_time(item, batches[item.alias]) for item in query.inputs}
-    end = math.inf if drain else frontier(query, batches)
+    return view_changes_until(query, windows, math.inf if drain else frontier(query, batches))
+
+
+def view_changes_until(query: Query, windows: Mapping[str, list[Row]], end: float) -> list[Change]:
+    """What each evaluation changes that sees nothing at the end or after it."""
     changes: list[Change] = []
     shown: Rows = {}
     for time in evaluations(query, windows):
@@ -404,24 +439,120 @@ def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:
         return len(members)
     values: list[Any] = [row[aggregate.argument] for row in members]
     values = [value for value in values if value is not None]
-    if aggregate.function == "count":
+    if aggregate.function.endswith("_distinct"):
+        values = distinct(values)
+    if aggregate.function in ("count", "count_distinct"):
         return len(values)
+    if aggregate.function == "approx_count_distinct":
+        return sketched(values, aggregate.argument.type)
     if not values:
         return None
     match aggregate.function:
-        case "avg" if isinstance(values[0], Decimal):
+        case "avg" | "avg_distinct" if isinstance(values[0], Decimal):
             return in_digits(sum(map(Fraction, values), Fraction()) / len(values), aggregate.type)
-        case "sum" if isinstance(values[0], Decimal):
+        case "sum" | "sum_distinct" if isinstance(values[0], Decimal):
             return in_digits(sum(map(Fraction, values), Fraction()), aggregate.type)
-        case "sum":
+        case "sum" | "sum_distinct":
             return total(values)
-        case "avg":
+        case "avg" | "avg_distinct":
             return float(total([float(value) for value in values])) / len(values)
+        case "var_pop" | "var_samp":
+            return variance(values, is_sample=aggregate.function == "var_samp")
+        case "stddev_pop" | "stddev_samp":
+            found = variance(values, is_sample=aggregate.function == "stddev_samp")
+            return None if found is None else math.sqrt(found)
+        case "approx_percentile":
+            assert aggregate.fraction is not None
+            rank = max(1, math.ceil(aggregate.fraction * len(values)))
+            return cut(sorted(values, key=lambda value: (value != value, value))[rank - 1])
+        case "min_by" | "max_by":
+            return chosen(values, is_max=aggregate.function == "max_by")
     best: Value = values[0]
     for value in values[1:]:
         if compare(value, best) == (1 if aggregate.function == "max" else -1):
             best = value
     return best
+
+
+def distinct(values: list[Any]) -> list[Any]:
+    """Each value once: NaN is NaN, and 0.0 is -0.0."""
+    return [
+        value
+        for place, value in enumerate(values)
+        if all(compare(value, before) for before in values[:place])
+    ]
+
+
+def sketched(values: list[Any], type_: DataType) -> int:
+    """The estimate of 2,048 HyperLogLog registers that have seen some values (Ertl 2017)."""
+    size, most, ranks = 2048, 54, [0] * 2048
+    for value in values:
+        (hashed,) = hash_column(pa.array([value], arrow_type(type_)))
+        bits = f"{int(hashed) % 2**64:064b}"
+        register, rest = int(bits[:11], 2), bits[11:]
+        ranks[register] = max(ranks[register], len(rest) - len(rest.lstrip("0")) + 1)
+    share = 1.0 - ranks.count(most) / size
+    weight = size * (0.0 if share in (0.0, 1.0) else limit(share, "tau") / 3.0)
+    for rank in range(most - 1, 0, -1):
+        weight = 0.5 * (weight + ranks.count(rank))
+    empty = ranks.count(0) / size
+    return (
+        0
+        if empty == 1.0
+        else round(size * size / (2.0 * math.log(2.0)) / (weight + size * limit(empty, "sigma")))
+    )
+
+
+def limit(share: float, of: Literal["sigma", "tau"]) -> float:
+    """The limits of Ertl's series σ and 3·τ."""
+    y, before = 1.0, -1.0
+    z = share if of == "sigma" else 1.0 - share
+    while z != before:
+        before = z
+        if of == "sigma":
+            share *= share
+            z, y = z + share * y, y + y
+        else:
+            share, y = math.sqrt(share), 0.5 * y
+            z -= (1.0 - share) ** 2 * y
+    return z
+
+
+def cut(value: float) -> float:
+    """A number with seven bits behind the first, nearer to zero; of the least numbers fewer."""
+    if not math.isfinite(value):
+        return value
+    (bits,) = struct.unpack("<q", struct.pack("<d", abs(value)))
+    (least,) = struct.unpack("<d", struct.pack("<q", bits >> 45 << 45))
+    return math.copysign(least, value)
+
+
+def chosen(pairs: list[tuple[Value, Value]], *, is_max: bool) -> Value:
+    """The value of the pair with the largest or least first part; of several, the largest."""
+    best = pairs[0][0]
+    for by, _ in pairs:
+        if compare(by, best) == (1 if is_max else -1):
+            best = by
+    values = [value for by, value in pairs if compare(by, best) == 0 and value is not None]
+    largest = values[0] if values else None
+    for value in values:
+        largest = value if compare(value, largest) > 0 else largest
+    return largest
+
+
+def variance(values: list[Any], *, is_sample: bool) -> float | None:
+    """The variance, exact and rounded once; NULL of one value of a sample, NaN beside infinity."""
+    if is_sample and len(values) == 1:
+        return None
+    if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+        return math.nan
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact, Fraction()) / len(exact)
+    squares = sum(((value - mean) ** 2 for value in exact), Fraction())
+    try:
+        return float(squares / (len(exact) - is_sample))
+    except OverflowError:
+        return math.inf
 
 
 def in_digits(value: Fraction, type_: DataType) -> Value:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-HALVES = ["-m pytest -q -n 2 -m not spark", "-m pytest -q -n 2 -m spark"]
+HALVES = ["-m pytest -q -n 2 --dist loadfile -m not spark", "-m pytest -q -n 2 -m spark"]
 KAFKA = "tests/support/kafka/real_broker.py .venv/bin/python -m pytest -q"
 TOOLS = ("bash", "cat", "dirname", "env", "make", "sh")
 

@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.api import ContinuousQuery, sql
+    from penstock.api import ContinuousQuery, script, sql
+    from penstock.continuous_script import ContinuousScript
     from penstock.cql.declare.registration import function
     from penstock.engine.local import LocalRun
     from penstock.engine.reports.report import Report
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "ConnectRun": "engine.spark.connect.client",
     "ContinuousQuery": "api",
+    "ContinuousScript": "continuous_script",
     "Decision": "plan.decision",
     "Function": "query",
     "LocalRun": "engine.local",
@@ -43,12 +45,14 @@ _ROOMS = {
     "noop": "engine.sinks.sink",
     "parquet": "engine.sinks.sink",
     "register": "engine.spark.data_source",
+    "script": "api",
     "sql": "api",
 }
 
 __all__ = [
     "ConnectRun",
     "ContinuousQuery",
+    "ContinuousScript",
     "Decision",
     "Function",
     "LocalRun",
@@ -68,6 +72,7 @@ __all__ = [
     "noop",
     "parquet",
     "register",
+    "script",
     "sql",
 ]
 

@@ -10,11 +10,12 @@ from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import penstock
 from penstock.arguments import as_flag, as_names, as_number, as_one_of, as_path, as_text
-from penstock.cql import parse
+from penstock.continuous_script import ContinuousScript
+from penstock.cql import parse_script
 from penstock.cql.declare.function_file import load_functions
 from penstock.cql.goal import parse_goal
 from penstock.cql.script_file import decoded
@@ -41,11 +42,15 @@ from penstock.plan.mesh_search import DEFAULT_SEARCH, MeshSearch
 from penstock.plan.plan import Plan
 from penstock.plan.text.mesh_search_text import parse_mesh_search
 from penstock.query import Function, Query
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
+from penstock.query.script import Member, Script
 from penstock.stats.calibration import calibration_of
+from penstock.stats.derived import Expected, with_derived
 from penstock.stats.files.load import load
+from penstock.stats.files.of_script import load_script
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
+from penstock.stats.statistics import Statistics
 
 if TYPE_CHECKING:
     from penstock.engine.run.options import RunOptions
@@ -92,12 +97,13 @@ def sql(
     and `by` results wait for one `shared` server or, with `servers="each"`, for one of each
     operator. `estimator="cardinality"` compares join trees as optimizers do that know no rates.
     `streams` are the DataFrames of streams and tables with `format = 'dataframe'`, by name.
-    Needs no Java but for these.
+    Needs no Java but for these. A script that asks several queries gives a `ContinuousScript`, as
+    `ps.script` does, whose hints say so.
     """
     script, name = _script(text, file)
     frames = {} if streams is None else _frames(streams)
     shapes = {each: shape for each, (_, shape) in frames.items()}
-    query = parse(script, file=name, functions=_functions(functions), frames=shapes)
+    asked = parse_script(script, file=name, functions=_functions(functions), frames=shapes)
     options = plan_options(
         *(goal, plan, kinds, off, shed, engine, exact_of_kept),
         servers=servers,
@@ -105,7 +111,21 @@ def sql(
         mesh=mesh,
     )
     given = {each: frame for each, (frame, _) in frames.items()}
+    if len(asked.members) > 1:
+        knowledge = know_script(asked, stats, capacity, engine)
+        several = ContinuousScript(asked, knowledge, options, given)
+        # Nearly all scripts ask one query; hints for these would be of no use if they said either.
+        return cast("ContinuousQuery", several)
+    query = asked.members[0].query
     return ContinuousQuery(query, know(query, stats, capacity, engine), options, given)
+
+
+def script(text: str | Path, **options: Any) -> ContinuousScript:
+    """The queries of a script that asks several, with the options of `sql`."""
+    found: object = sql(text, **options)
+    if not isinstance(found, ContinuousScript):
+        raise UsageError("the script asks one query", hint="ps.sql(…) gives it")
+    return found
 
 
 def _frames(streams: object) -> dict[str, tuple[Any, FrameShape]]:
@@ -145,6 +165,27 @@ def know(
 ) -> Known:
     """The figures of a query: from a stats file, this machine's calibration, or guessed."""
     given = None if stats is None else load(as_path(stats, "stats"), query)
+    return _completed(query, given, capacity, engine)
+
+
+def know_script(
+    script: Script, stats: str | Path | None, capacity: float | None, engine: EngineName = "spark"
+) -> Callable[[Member, Mapping[str, Expected]], Known]:
+    """The figures of each query of a script, given what those are expected to bring that it
+    reads."""
+    given = {} if stats is None else load_script(as_path(stats, "stats"), script)
+
+    def known(member: Member, expected: Mapping[str, Expected]) -> Known:
+        own = with_derived(given.get(member.name, Statistics(member.query)), expected)
+        return _completed(member.query, own, capacity, engine)
+
+    return known
+
+
+def _completed(
+    query: Query, given: Statistics | None, capacity: float | None, engine: EngineName
+) -> Known:
+    """What is given of a query, with what this machine tells, and the rest guessed."""
     calibration = calibration_of(engine)
     known = complete(query, given, calibration.costs)
     if calibration.note is not None and known.costs.origin == "guessed":
@@ -284,7 +325,7 @@ class ContinuousQuery:
             served = replace(options, report=None)
             # Frames are of the client's session; the server has those of its own.
             planned = partial(_planned, replace(self, frames={}), served, replan)
-            return start_connected(spark, self.query, options, planned, self.frames)
+            return start_connected(spark, self.plan.query, options, planned, self.frames)
         query, options = self.followed(options, replan)
         return start(query.plan, spark, options, frames=self.frames)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Origin = Literal["declared", "sampled", "measured", "guessed"]
+Origin = Literal["declared", "sampled", "measured", "derived", "guessed"]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its origin. `error` is a sample's standard error, `rule` names a guess's."""
+    """A number with its origin. `error` is a sample's standard error, `rule` names a guess's.
+
+    A derived one follows from others: what a query is expected to give those that read it.
+    """
 
     value: float
     origin: Origin

@@ -87,7 +87,7 @@ def test_every_field_of_a_report_is_on_the_page() -> None:
             "inputs",
             "operators",
         ),
-        *("modules", "plan", "prediction", "figures", "stats", "changes", "filling"),
+        *("modules", "plan", "prediction", "figures", "stats", "changes", "filling", "members"),
     ]
     assert set(rows) == {field.name for field in fields(ps.Report)}
     assert set(rows) == {field.name for field in fields(Report)}

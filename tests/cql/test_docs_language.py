@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.api import ContinuousQuery
-from penstock.cql import parse
+from penstock.cql import parse, parse_script
 from penstock.cql.declare.options import FORMATS, OPTIONS, READER
 from penstock.cql.expressions.functions import AGGREGATES, SIGNATURES
 from penstock.cql.expressions.types import TYPE_NAMES
@@ -24,15 +24,20 @@ from penstock.engine.sources.made.distributions import FORMS, check, draw, parse
 from penstock.errors import SqlError
 from penstock.query import DataType, Field, Input, Query, Source
 from penstock.query.types import PLAIN_TYPES
+from penstock.query.window import NOW
 from penstock.stats.guess import complete
 from reference import Row, answer, view_changes
+from support.engines.script_runs import expected, found, opened
 from support.paths import ROOT
 from support.streams.cases import arrival, canonical
+from support.streams.scripts import ScriptCase, reading
 
 PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
-FIRST, *OTHERS = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+FIRST, *REST = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
 DISTRIBUTIONS = (*re.findall(r"(\w+)\(", FORMS), "sequence")
 DECLARATIONS = FIRST[: FIRST.index("SELECT")]
+SCRIPTS = [each for each in REST if re.search(r"AS\s+\(?SELECT|\(SELECT|UNION ALL", each)]
+OTHERS = [each for each in REST if each not in SCRIPTS]
 
 
 def test_the_first_example_is_a_query_over_two_streams_and_a_table() -> None:
@@ -77,7 +82,8 @@ def _values(source: Source, field: Field, small: pa.Array) -> pa.Array:
 
 
 QUERIES = [example for example in OTHERS if "CREATE" not in example]
-VIEWS = [query for query in QUERIES if re.search(r"\b(COUNT|SUM|AVG|MIN|MAX)\(", query)]
+ASKS_FOR_VIEW = re.compile(r"\b(COUNT|SUM|AVG|MIN|MAX)\(|SELECT DISTINCT")
+VIEWS = [query for query in QUERIES if ASKS_FOR_VIEW.search(query)]
 
 
 def test_views_are_told_by_their_aggregates() -> None:
@@ -105,6 +111,21 @@ def test_every_query_runs_as_the_reference_says(example: str, tmp_path: Path) ->
     found = [tuple(r.values()) for f in files for r in pq.read_table(f).to_pylist()]
     batches = {item.alias: [_rows(item)] for item in query.inputs}
     assert canonical(found) == canonical(answer(query, batches))
+
+
+@pytest.mark.parametrize("example", SCRIPTS)
+def test_every_script_runs_as_the_reference_says(example: str, tmp_path: Path) -> None:
+    script = parse_script(DECLARATIONS + example)
+    assert len(script.members) > 1
+    items = [Input(s.name, s, None if s.is_table else NOW) for s in script.sources.values()]
+    written = as_parquet(Query(tuple(items), ()), tmp_path)
+    case = ScriptCase(
+        reading(script, written.sources), {i.source.name: [_rows(i)] for i in written.inputs}
+    )
+    opened(case.script, tmp_path).available_now(drain=True)
+    told = found(case.script, tmp_path)
+    assert told == expected(case)
+    assert set(told) == {member.name for member in script.shown}
 
 
 def _rows(item: Input) -> list[Row]:

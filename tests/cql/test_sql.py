@@ -13,7 +13,7 @@ from penstock.errors import SqlError
 from penstock.query import Query
 from support import paths
 from support.golden import golden_cases
-from support.streams.auction import DECLARATIONS, answer_to, complaint
+from support.streams.auction import DECLARATIONS, answer_to, complaint, over_auctions
 
 GOLDEN = paths.GOLDEN / "errors.yaml"
 
@@ -32,9 +32,7 @@ def test_every_mistake_is_answered_with_its_place_and_a_hint(case: dict[str, str
     ids=lambda case: case["says"],
 )
 def test_a_hint_that_is_followed_leads_to_a_query(case: dict[str, str]) -> None:
-    followed = case["followed"]
-    script = followed if "CREATE" in followed else followed + DECLARATIONS
-    assert isinstance(answer_to(script), Query)
+    assert isinstance(answer_to(over_auctions(case["followed"])), Query)
 
 
 def test_golden_errors_are_written_anew_when_asked() -> None:

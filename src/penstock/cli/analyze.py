@@ -10,7 +10,7 @@ import typer
 
 from penstock.cli.control.measured import measured
 from penstock.cli.plan_options import Planning, planned_query
-from penstock.errors import SinkError
+from penstock.errors import SinkError, UsageError
 
 if TYPE_CHECKING:
     from penstock.query import Query
@@ -49,7 +49,7 @@ def analyze(
 
     if file is None and source is None:
         raise typer.BadParameter("give a query, or --from CHECKPOINT", param_hint="FILE")
-    query = None if file is None else planned_query(file, Planning(functions=functions)).query
+    query = None if file is None else _query(file, functions)
     if source is not None:
         found = measured(source, query, functions)
     else:
@@ -59,6 +59,17 @@ def analyze(
         sys.stdout.write(dump(found))
     else:
         _save(found, output)
+
+
+def _query(file: str, functions: str | None) -> Query:
+    """The query of a script, which asks one alone."""
+    from penstock.api import ContinuousQuery
+
+    found = planned_query(file, Planning(functions=functions))
+    if not isinstance(found, ContinuousQuery):
+        message = "the script asks several queries, and analyze samples one"
+        raise UsageError(message, hint="give it a script with one of them, over declared streams")
+    return found.query
 
 
 def _with_progress(query: Query, rows: int, seconds: float) -> Statistics:

@@ -66,6 +66,7 @@ def bench(
     drift        streams that change while a query runs: are plans changed in time?
     goals        plans for first:N and by:T beside the steady plan, on Spark
     shed         loads of 2, 3 and 5 times the capacity: does the shed query keep up?
+    nexmark      queries of an auction site, beside Spark's own and Flink SQL
     sources      join3 over files and Kafka, read directly and through Spark's DataFrames
 
     Nothing else should run meanwhile. Progress goes to stderr.
@@ -118,6 +119,8 @@ def _measure(wanted: BenchOptions, progress: Progress) -> _Found:
                 return _mesh(wanted, folder, progress)
             case Benchmark.SOURCES:
                 return _sources(wanted, folder, progress)
+            case Benchmark.NEXMARK:
+                return _nexmark(wanted, folder, progress)
             case _:
                 return _joins(wanted, folder, progress)
 
@@ -225,6 +228,17 @@ def _drift(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
     return _Found(made, drift_text(found, wanted.engine, setting.repeat), found.is_exact)
 
 
+def _nexmark(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.nexmark.figures import document
+    from penstock.bench.nexmark.run import QUICK, Size, run_nexmark
+    from penstock.bench.nexmark.text import nexmark_text
+
+    base = QUICK if wanted.quick else Size()
+    queries, repeat = wanted.names or base.queries, wanted.repeat or base.repeat
+    made = document(run_nexmark(replace(base, queries=queries, repeat=repeat), folder, progress))
+    return _Found(made, nexmark_text(made), is_kept=not made["wrong"])
+
+
 def _planning(wanted: BenchOptions, progress: Progress) -> _Found:
     from penstock.bench.planning import asked_for, document, planning_text, run_planning
 
@@ -279,7 +293,7 @@ def _decisions(wanted: BenchOptions) -> _Found:
     from penstock.cli.show.bars import bar
 
     base = QUICK if wanted.quick else Size()
-    size = Size(wanted.queries or base.queries, wanted.repeat or base.repeats)
+    size = Size(wanted.how_many or base.queries, wanted.repeat or base.repeats)
     costs = costs_of("laboratory")
     with bar("queries") as progress:
         outcome = judge(size, wanted.seed, costs, progress)

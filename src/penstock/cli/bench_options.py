@@ -30,6 +30,7 @@ class Benchmark(StrEnum):
     GOALS = "goals"
     SHED = "shed"
     SOURCES = "sources"
+    NEXMARK = "nexmark"
 
 
 # Benchmarks that make up their data themselves.
@@ -70,7 +71,10 @@ Seconds = Annotated[
 Data = Annotated[
     Path | None, typer.Option(help="Keep the data here, and use it again if it is there.")
 ]
-Queries = Annotated[int | None, typer.Option(min=1, help="(decisions) Random queries; default 60.")]
+Queries = Annotated[
+    str | None,
+    typer.Option(help="(decisions) How many; default 60. (nexmark) Which, as q3,q8; default all."),
+]
 Seed = Annotated[int, typer.Option(help="(decisions, intervals) Other queries or values.")]
 Seeds = Annotated[
     int | None, typer.Option(min=1, help="(intervals) Sheddings of each setting; default 200.")
@@ -90,11 +94,22 @@ class BenchOptions:
     repeat: int | None
     seconds: int | None
     data: Path | None
-    queries: int | None
+    queries: str | None
     seed: int
     seeds: int | None
     spark: bool
     engine: BenchEngine = BenchEngine.LOCAL
+
+    @property
+    def how_many(self) -> int | None:
+        """The number of queries, if that is what was given."""
+        text = self.queries or ""
+        return int(text) if text.isdecimal() and int(text) else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of queries, if any were given."""
+        return tuple(each.strip() for each in (self.queries or "").split(",") if each.strip())
 
     def check(self) -> None:
         """Refuse options that the benchmark does not have."""
@@ -108,10 +123,16 @@ class BenchOptions:
             yield f"{name} has data of its own", "--seconds, --data"
         if self.seeds is not None and name is not Benchmark.INTERVALS and not is_decisions:
             yield "goes with intervals alone", "--seeds"
-        if (self.queries is not None or self.spark) and not is_decisions:
-            yield "goes with decisions alone", "--queries, --spark"
+        if self.spark and not is_decisions:
+            yield "goes with decisions alone", "--spark"
+        if self.queries is not None and name not in (Benchmark.DECISIONS, Benchmark.NEXMARK):
+            yield "goes with decisions and nexmark alone", "--queries"
+        if is_decisions and self.queries is not None and self.how_many is None:
+            yield "is a number of queries, 1 or more", "--queries"
         if self.seconds is not None and name is Benchmark.MESH:
             yield "mesh has two sizes: its own and --quick", "--seconds"
+        if self.seconds is not None and name is Benchmark.NEXMARK:
+            yield "nexmark has two sizes: its own and --quick", "--seconds"
         if self.seconds is not None and name is Benchmark.DRIFT:
             yield "drift has two sizes: its own and --quick", "--seconds"
         if self.engine is not BenchEngine.LOCAL and name not in _ON_BOTH:

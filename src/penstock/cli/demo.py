@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.signals import Signals
+from penstock.cli.running.signals import Signals
 
 if TYPE_CHECKING:
     from penstock.cli.show.progress import Progress

@@ -33,6 +33,7 @@ from penstock.plan.explain import Format
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
+    from penstock.continuous_script import ContinuousScript
 
 
 def explain(
@@ -80,7 +81,9 @@ def explain(
         _write(output, text)
 
 
-def _joined_every(query: ContinuousQuery, every: str) -> ContinuousQuery:
+def _joined_every(
+    query: ContinuousQuery | ContinuousScript, every: str
+) -> ContinuousQuery | ContinuousScript:
     if query.options.engine != "laboratory":
         raise typer.BadParameter("only --engine laboratory joins so", param_hint="--every")
     interval = positive_duration(every, "--every")

@@ -13,6 +13,7 @@ from penstock.optimize.options import KINDS, Estimator, Servers
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
+    from penstock.continuous_script import ContinuousScript
     from penstock.engines import EngineName
 
 ALL_KINDS = ",".join(KINDS)
@@ -87,8 +88,11 @@ class Planning:
     mesh: str | None = None
 
 
-def planned_query(file: str, wanted: Planning, engine: EngineName = "spark") -> ContinuousQuery:
-    """The query of a script's file, `-` being stdin, to be planned as is wanted."""
+def planned_query(
+    file: str, wanted: Planning, engine: EngineName = "spark"
+) -> ContinuousQuery | ContinuousScript:
+    """The query of a script's file, `-` being stdin, to be planned as is wanted; or all its queries
+    if it asks several."""
     from penstock.api import sql
     from penstock.cql.script_file import decoded
 

@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from penstock.cli.batches import Batches, Session, run_in_batches, setting
-from penstock.cli.laboratory import Laboratory, run_in_laboratory
 from penstock.cli.plan_options import (
     ALL_KINDS,
     Capacity,
@@ -26,6 +24,9 @@ from penstock.cli.plan_options import (
     Stats,
     planned_query,
 )
+from penstock.cli.running.batches import Batches, Session, run_in_batches, setting
+from penstock.cli.running.laboratory import Laboratory, run_in_laboratory
+from penstock.cli.running.scripts import run_script
 from penstock.engines import BatchEngine
 
 
@@ -33,11 +34,13 @@ def run(
     file: Annotated[str, typer.Argument(help="The query; - for stdin.")],
     engine: Annotated[BatchEngine, typer.Option(help="Where to run.")] = "spark",
     sink: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
-            help="console, table (of a view), jsonl:PATH, parquet:DIR, kafka:SERVERS/TOPIC or noop."
+            help="console, table (of a view), jsonl:PATH, parquet:DIR, kafka:SERVERS/TOPIC or "
+            "noop; of a script of several queries name=parquet:DIR, once for each. "
+            "Default: console."
         ),
-    ] = "console",
+    ] = None,
     checkpoint: Annotated[
         str | None, typer.Option(help="Folder or URI of the state; a later run goes on from it.")
     ] = None,
@@ -112,6 +115,8 @@ def run(
     ] = None,
 ) -> None:
     """Run a query: every result once, in the sink; progress on stderr."""
+    from penstock.api import ContinuousQuery
+
     is_laboratory = eager or every is not None
     if eager and every is not None:
         raise typer.BadParameter("is every tuple: leave out --every", param_hint="--eager")
@@ -126,8 +131,9 @@ def run(
                 "--servers": servers is not None and not is_over_time,
             }
         )
+    sinks = tuple(sink or ("console",))
     batches = Batches(
-        sink, checkpoint, trigger, available_now, drain, overwrite, partitions, replan, delay
+        sinks[-1], checkpoint, trigger, available_now, drain, overwrite, partitions, replan, delay
     )
     session = Session(master, dict(map(setting, conf or [])))
     laboratory = Laboratory(every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets")
@@ -137,8 +143,15 @@ def run(
         estimator=estimator,
         mesh=mesh,
     )
-    options = batches.options()
+    if len(sinks) == 1 and "=" not in sinks[0]:
+        batches.options()
     query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
+    if not isinstance(query, ContinuousQuery):
+        run_script(query, engine, batches, sinks, session)
+        return
+    if len(sinks) > 1:
+        raise typer.BadParameter("the script asks one query: give one", param_hint="--sink")
+    options = batches.options()
     batches.check_table(query)
     if is_laboratory:
         _refuse_in_laboratory(engine, batches, "--eager" if eager else "--every")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.cql.script import parse
+    from penstock.cql.script import parse, parse_script
 
-__all__ = ["parse"]
+__all__ = ["parse", "parse_script"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the parser when it is first used."""
-    if name != "parse":
+    if name not in __all__:
         raise AttributeError(f"module 'penstock.cql' has no attribute {name!r}")
-    from penstock.cql.script import parse
+    from penstock.cql import script
 
-    return parse
+    return getattr(script, name)

@@ -11,16 +11,14 @@ from penstock.cql.reading.text import Text
 _CLAUSES = {
     "ORDER BY": "leave it out; sort where the results are read",
     "LIMIT": "leave it out; a stream has no end",
-    "DISTINCT": "group instead: SELECT x FROM … GROUP BY x",
     "IS DISTINCT FROM": "compare with <> and ask IS NULL",
-    "UNION": "run one script for each SELECT",
+    "UNION": "write UNION ALL",
     "EXCEPT": "leave it out",
     "INTERSECT": "write it as a join",
 }
 _WINDOW_FUNCTIONS = {
     *("WINDOW", "TUMBLE", "TUMBLING", "HOP", "HOPPING", "SESSION", "SESSION_WINDOW", "CUMULATE")
 }
-ONE_ROW = "group by it: the view has one row for each value, to be counted where it is read"
 WINDOWS_IN_FROM = (
     "windows stand in FROM: bid [TUMBLE 1 MINUTE], or bid [RANGE 5 MINUTES] with EVERY 1 MINUTE at "
     "the end; each result has its _time"
@@ -39,8 +37,12 @@ def refuse_clauses(text: Text, tokens: Sequence[Token], functions: Collection[st
     `functions` are the user's own, in lower case: they may have any name.
     """
     if is_word(tokens[0], "WITH"):
-        message = "WITH before SELECT is not in the language"
-        raise text.error(token_span(tokens[0]), message, "name the streams in FROM")
+        message = "WITH does not fit here"
+        raise text.error(
+            token_span(tokens[0]),
+            message,
+            "it stands before a SELECT: WITH x AS (SELECT …) SELECT …",
+        )
     for index, token in enumerate(tokens):
         if index and _names_something(tokens, index):
             continue
@@ -63,24 +65,29 @@ def _names_something(tokens: Sequence[Token], index: int) -> bool:
 def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
     token = tokens[index]
     name = " ".join(token.text.upper().split())
-    if is_word(token, "SELECT") and index and not _is_asked(tokens, index):
-        message = "a SELECT inside another is not in the language"
-        hint = "join all streams in one FROM, or ask WHERE EXISTS (SELECT …)"
-        raise text.error(token_span(token), message, hint)
-    if is_word(token, "DISTINCT") and is_word(tokens[index - 1], "("):
-        raise text.error(token_span(token), "DISTINCT aggregates are not in the language", ONE_ROW)
+    if is_word(token, "SELECT") and index and not is_asked(tokens, index):
+        message = "a SELECT does not fit here"
+        raise text.error(
+            token_span(token),
+            message,
+            "it stands in parentheses: FROM (SELECT …) [RANGE 10 SECONDS] AS x",
+        )
     if is_word(token, "DISTINCT") and index and tokens[index - 1].text.upper() in ("IS", "NOT"):
         name = "IS DISTINCT FROM"
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])
+    if is_word(token, "UNION") and any(is_word(t, "ALL") for t in tokens[index + 1 : index + 2]):
+        hint = "name it in FROM: FROM (SELECT … UNION ALL SELECT …) [RANGE 10 SECONDS] AS x"
+        raise text.error(token_span(token), "UNION ALL does not fit here", hint)
     if name in _CLAUSES and is_word(token, name):
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])
 
 
-def _is_asked(tokens: Sequence[Token], index: int) -> bool:
+def is_asked(tokens: Sequence[Token], index: int) -> bool:
     """Whether a SELECT stands inside of EXISTS (…) or IN (…)."""
     before = tokens[max(index - 2, 0) : index]
     return (
-        len(before) == 2
+        is_word(tokens[index], "SELECT")
+        and len(before) == 2
         and is_word(before[1], "(")
         and any(is_word(before[0], word) for word in ("EXISTS", "IN"))
     )

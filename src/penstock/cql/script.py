@@ -1,10 +1,12 @@
-"""A whole script: any number of CREATE statements and one SELECT."""
+"""A whole script: sources, and queries over them and over each other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from penstock.cql.asking.ask import ask_of
+from penstock.cql.asking.making import make
 from penstock.cql.declare.declaration import parse_declaration
 from penstock.cql.declare.registration import by_name
 from penstock.cql.reading.cursor import is_word
@@ -12,12 +14,11 @@ from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
 from penstock.cql.reading.hiding import without_likely_secrets, without_secrets
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
-from penstock.cql.refused import refuse_clauses
-from penstock.cql.select.select import parse_select
 from penstock.errors import SqlError, UsageError
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 from penstock.query.function import Function
 from penstock.query.query import Query
+from penstock.query.script import Script
 from penstock.query.source import Source
 
 
@@ -27,7 +28,23 @@ def parse(
     functions: Iterable[Function] = (),
     frames: Mapping[str, FrameShape] | None = None,
 ) -> Query:
-    """The query that a script asks; SqlError, with the place in the text, where it asks none.
+    """The query that a script asks, if it asks one alone; see `parse_script`."""
+    script = parse_script(text, file, functions, frames)
+    if len(script.members) > 1:
+        raise UsageError(
+            "the script asks several queries, and one is wanted here",
+            hint="keep one SELECT over declared streams",
+        )
+    return script.members[0].query
+
+
+def parse_script(
+    text: str,
+    file: str = "query",
+    functions: Iterable[Function] = (),
+    frames: Mapping[str, FrameShape] | None = None,
+) -> Script:
+    """The queries that a script asks; SqlError, with the place in the text, where it asks none.
 
     It may call the given functions by their names; `frames` are the DataFrames of its streams and
     tables.
@@ -71,23 +88,15 @@ def _parse(
     statements: Sequence[Sequence[Token]],
     functions: Mapping[str, Function],
     frames: Mapping[str, FrameShape],
-) -> Query:
-    creates = [each for each in statements if is_word(each[0], "CREATE")]
-    sources = _sources(script, creates, frames)
-    selects = [each for each in statements if not is_word(each[0], "CREATE")]
-    for tokens in selects:
-        refuse_clauses(script, tokens, functions)
-        _check_is_select(script, tokens[0])
-    if not selects:
+) -> Script:
+    asked = [ask for tokens in statements if (ask := ask_of(script, tokens)) is not None]
+    declared = [tokens for tokens in statements if ask_of(script, tokens) is None]
+    sources = _sources(script, declared, frames)
+    if not any(ask.is_shown for ask in asked):
         end = len(script.content.rstrip())
         hint = "end the script with SELECT … FROM …"
         raise script.error((end, end + 1), "the script has no SELECT", hint)
-    if len(selects) > 1:
-        span = token_span(selects[1][0])
-        raise script.error(
-            span, "the script has a second SELECT", "keep one; a script is one query"
-        )
-    return parse_select(script, selects[0], sources, functions)
+    return make(script, asked, sources, functions)
 
 
 def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -125,10 +134,3 @@ def _refuse_frame(name: str, declared: Sequence[str]) -> None:
     raise UsageError(
         f"a DataFrame was given for {name}, which the script does not declare", hint=hint
     )
-
-
-def _check_is_select(script: Text, token: Token) -> None:
-    if not is_word(token, "SELECT"):
-        message = f"a statement cannot begin with '{script.at(token_span(token))}'"
-        hint = "the statements are CREATE STREAM, CREATE TABLE and SELECT"
-        raise script.error(token_span(token), message, hint)

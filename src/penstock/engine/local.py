@@ -4,33 +4,42 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from threading import TIMEOUT_MAX, RLock
 
 from penstock.arguments import as_flag, as_seconds
 from penstock.engine.reports.announce import announced, message_of
-from penstock.engine.run.handle import Handle, has_ended, head_of, within_itself
-from penstock.engine.run.job import Job, Runner
+from penstock.engine.run.handle import Batches, Handle, has_ended, head_of, within_itself
+from penstock.engine.run.job import Runner, Staged
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.script.script_start import (
+    check_options,
+    check_sinks,
+    hold_script,
+    pipeline_of,
+    queries_of,
+)
+from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_sources_of_spark
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.wire.facts import Drain, Fact
-from penstock.engine.wire.packets import Packet, pack_fact, unpack_facts
-from penstock.engine.wire.tags import META
+from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.errors import SinkError
 from penstock.plan.plan import Plan
+from penstock.query.script import Script
 
 
-def in_process(slices: Iterable[Packet]) -> Runner:
-    """A runner that takes a batch's slices through all stages, one partition after another."""
+def in_process(pieces: Sequence[Packet]) -> Runner:
+    """A runner that takes a batch's pieces through all stages, one partition after another."""
 
-    def run(job: Job) -> list[Fact]:
-        packets = list(job.pack(slices))
+    def run(job: Staged) -> list[Fact]:
+        packets = list(job.pack((*pieces, *job.brought)))
         for stage in job.stages:
             packets = stage.run(packets)
-        return unpack_facts(packet for packet in packets if packet.tag == META)
+        return job.facts(packets)
 
     return run
 
@@ -39,8 +48,7 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     """A plan ready to run in this process."""
     query, sink, partitions = plan.query, options.sink, options.partitions
     refuse_sources_of_spark(query.sources.values())
-    if sink.kind == "foreach_batch":
-        raise SinkError("a foreach_batch sink gets Spark DataFrames", hint="start it on Spark")
+    _refuse_frames(sink)
     held = Checkpoint(
         options.checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
     )
@@ -63,15 +71,42 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
         raise
 
 
+def open_script(
+    script: Script, plans: Mapping[str, Plan], sinks: Mapping[str, Sink], options: RunOptions
+) -> LocalRun:
+    """The planned queries of a script, ready to run in this process; each that is shown has a sink,
+    by its name."""
+    sources = script.sources.values()
+    refuse_sources_of_spark(sources)
+    check_sinks(script, sinks)
+    check_options(options)
+    for sink in sinks.values():
+        _refuse_frames(sink)
+    options = replace(options, sinks=sinks)
+    held = hold_script(queries_of(plans), options, "local", 1)
+    try:
+        with announced(held.store, head_of(script, options, "local")):
+            feed = Feed(sources, held.store)
+            return LocalRun(pipeline_of(script, plans, held, options), feed, options)
+    except BaseException:
+        held.close()
+        raise
+
+
+def _refuse_frames(sink: Sink) -> None:
+    if sink.kind == "foreach_batch":
+        raise SinkError("a foreach_batch sink gets Spark DataFrames", hint="start it on Spark")
+
+
 class LocalRun(Handle):
     """A query in this process: it runs in the thread that waits for it, and only while it does.
 
     `await_termination` runs it by its options; `available_now` and `every` by their own.
     """
 
-    def __init__(self, pipeline: Pipeline, feed: Feed, options: RunOptions):
-        super().__init__(pipeline, options, "local")
-        pipeline.watch.backlog = feed.backlog
+    def __init__(self, batches: Batches, feed: Feed, options: RunOptions):
+        super().__init__(batches, options, "local")
+        batches.watch.backlog = feed.backlog
         self._feed = feed
         self._options = options
         # Whoever stops it from another thread waits for the batch under way; the thread that runs
@@ -142,7 +177,7 @@ class LocalRun(Handle):
                     self._failed(error)
                 raise
             finally:
-                self.pipeline.watch.rest()
+                self.batches.watch.rest()
                 self._is_running = False
                 if is_over:
                     self._end()
@@ -161,7 +196,7 @@ class LocalRun(Handle):
 
     def _end(self) -> None:
         self._has_ended, self._is_frozen = True, False
-        self.pipeline.close(message_of(self._failure))
+        self.batches.close(message_of(self._failure))
 
     def _read_all(self, drain: bool, until: float = math.inf) -> bool:
         """Run batches while there is something to read; False if time was up before the end."""
@@ -172,7 +207,7 @@ class LocalRun(Handle):
             if time.monotonic() >= until:
                 return False
         if drain and not self._is_stopping:
-            self.pipeline.drain(in_process([pack_fact(0, Drain())]))
+            self.batches.drain(in_process([pack_fact(0, Drain())]))
         return True
 
     def _follow(self, seconds: float, until: float = math.inf) -> bool:
@@ -180,7 +215,7 @@ class LocalRun(Handle):
         while self._goes_on():
             now = time.monotonic()
             if now < self._next_look:
-                self.pipeline.watch.rest()
+                self.batches.watch.rest()
                 time.sleep(max(0.0, min(_NAP, self._next_look - now, until - now)))
             else:
                 is_new = self._step()
@@ -200,13 +235,13 @@ class LocalRun(Handle):
 
     def _step(self) -> bool:
         """Run one batch, if there is something new."""
-        number = self.pipeline.manifest.batch + 1
-        serve = partial(self._feed.serve, number, self.pipeline.manifest.offsets)
-        serving = self.pipeline.watch.feed(serve)
+        number = self.batches.manifest.batch + 1
+        serve = partial(self._feed.serve, number, self.batches.manifest.offsets)
+        serving = self.batches.watch.feed(serve)
         if serving is None:
             return False
         run = in_process([piece.packet(0) for piece in serving.slices])
-        self.pipeline.process(number, run, offsets=serving.offsets)
+        self.batches.process(number, run, offsets=serving.offsets)
         self._feed.passed(serving.offsets)
         return True
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from penstock.kernels.compiled import compiled
 from penstock.kernels.exact_sum import (
-    WORDS,
     Floats,
     Pairs,
     Words,
@@ -70,8 +69,8 @@ def sums_over(starts: Int64s, lengths: Int64s, points: int, high: Floats, low: F
 
 @compiled
 def words_over(starts: Int64s, lengths: Int64s, points: int, words: Words) -> Words:
-    """The same for exact sums of DECIMALs."""
-    tree = np.zeros((2 * points, WORDS), np.uint64)
+    """The same for exact sums in words."""
+    tree = np.zeros((2 * points, words.shape[1]), np.uint64)
     for i in range(len(starts)):
         left, right = starts[i] + points, starts[i] + lengths[i] + points
         while left < right:

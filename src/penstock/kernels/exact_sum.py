@@ -115,7 +115,7 @@ def from_words(words: Words, scale: int) -> pa.Array:
 def add_words(total: Words, more: Words) -> None:
     """Add a number to another, in place."""
     carry = np.uint64(0)
-    for j in range(WORDS):
+    for j in range(len(total)):
         part = total[j] + more[j]
         carried = np.uint64(1) if part < more[j] else np.uint64(0)
         total[j] = part + carry
@@ -128,7 +128,7 @@ def _words_times(number: Words, factor: np.uint64, product: Words) -> None:
     for h in range(2):
         digit = (factor >> _HALF) if h else (factor & _LOW_HALF)
         carry = np.uint64(0)
-        for k in range(2 * WORDS - h):
+        for k in range(2 * len(number) - h):
             word = number[k >> 1]
             own = (word >> _HALF) if k & 1 else (word & _LOW_HALF)
             place = k + h
@@ -143,7 +143,7 @@ def _words_times(number: Words, factor: np.uint64, product: Words) -> None:
 @compiled
 def words_times(words: Words, factors: Int64s) -> Words:
     """Numbers times whole numbers that are not negative."""
-    out = np.zeros((len(words), WORDS), np.uint64)
+    out = np.zeros(words.shape, np.uint64)
     for i in range(len(words)):
         _words_times(words[i], np.uint64(factors[i]), out[i])
     return out
@@ -152,7 +152,7 @@ def words_times(words: Words, factors: Int64s) -> Words:
 @compiled
 def words_by(ids: Int64s, groups: int, words: Words) -> Words:
     """The sum of each group, numbered from 0 to `groups` − 1."""
-    out = np.zeros((groups, WORDS), np.uint64)
+    out = np.zeros((groups, words.shape[1]), np.uint64)
     for i in range(len(ids)):
         add_words(out[ids[i]], words[i])
     return out

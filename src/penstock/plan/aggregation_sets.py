@@ -12,8 +12,8 @@ def set_columns(query: Query, alias: str) -> tuple[Expression, ...]:
     """The expressions in which rows of an input's aggregation set differ, besides their ticks.
 
     These are its join keys, its columns in predicates over several inputs, groups (its columns in
-    them, where they read several inputs) and its columns in arguments that read several inputs
-    (T&L Rules 1 and 2, mended for m-way joins).
+    them, where they read several inputs) and its columns in arguments that read several inputs, or
+    of which each value must be known (T&L Rules 1 and 2, mended for m-way joins).
     """
     return tuple(dict.fromkeys(_set_columns(query, alias)))
 
@@ -34,7 +34,9 @@ def _view_columns(query: Query, view: View, alias: str) -> Iterator[Expression]:
         yield from [joined[group.name]] if is_own else _columns(joined[group.name], alias)
     for aggregate in view.aggregates:
         argument = None if aggregate.argument is None else joined[aggregate.argument.name]
-        if argument is not None and len(streams_of(argument)) > 1:
+        if argument is None or aggregate.argument is None:
+            continue
+        if len(streams_of(argument)) > 1 or view.keeps_values(aggregate.argument.name):
             yield from _columns(argument, alias)
 
 

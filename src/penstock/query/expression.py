@@ -72,12 +72,13 @@ ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modu
 # call, other arithmetic in DOUBLE; `/` of integers gives a DOUBLE; division by zero, also `%`, is
 # NULL. AND, OR and NOT are three-valued; a comparison with NULL is NULL; NaN equals NaN and is
 # above every number. `in`: needle, then literals. `like`: value, literal pattern. `substring`:
-# text, start from 1, [length]. `round`: number, [literal digits].
+# text, start from 1, [length]. `round`: number, [literal digits]. `micros`: a TIMESTAMP since 1970.
+# `pair`: by what a value is chosen, and the value; NULL where the former is.
 FUNCTIONS = frozenset(
     {*COMPARISONS, *ARITHMETIC}
     | {"and", "or", "not", "is_null", "is_not_null", "negate", "cast", "case", "coalesce", "in"}
     | {"like", "lower", "upper", "length", "trim", "concat", "substring", "starts_with"}
-    | {"abs", "round", "floor", "ceil", "sqrt", "greatest", "least"}
+    | {"abs", "round", "floor", "ceil", "sqrt", "greatest", "least", "micros", "pair"}
 )
 
 

@@ -23,6 +23,13 @@ class Input:
     source: Source
     window: Window | None
 
+    is_relation: bool = False
+    """Whether it is a view, met as it is at the time of the tuples that meet it.
+
+    Its window is then the last change of each key. Its tuples come before all others of their time,
+    and none of them is ever the last of a combination.
+    """
+
     @property
     def is_table(self) -> bool:
         return self.window is None

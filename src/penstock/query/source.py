@@ -10,10 +10,23 @@ from penstock.errors import Caret
 from penstock.query.secret import Secret
 from penstock.query.types import DataType
 
-Format = Literal["csv", "json", "parquet", "rate", "synthetic", "kafka", "dataframe", "spark"]
+Format = Literal[
+    "csv",
+    "json",
+    "parquet",
+    "rate",
+    "synthetic",
+    "nexmark",
+    "kafka",
+    "dataframe",
+    "spark",
+    "derived",
+]
 Unit = Literal["us", "ms", "s"]
 Columns = Literal["all", "fill"]
 FILE_FORMATS = ("csv", "json", "parquet")
+MADE_FORMATS = ("synthetic", "nexmark")
+"""The formats whose tuples are made up, in numbered blocks."""
 FRAME_FORMATS = ("rate", "dataframe", "spark")
 """The formats whose rows come through Spark."""
 RECORD_COLUMNS = {
@@ -106,6 +119,17 @@ class Source:
     unheld: tuple[tuple[str, str], ...] = ()
     """Columns of a DataFrame that no query can read, with their types as Spark writes them."""
 
+    key: tuple[str, ...] | None = None
+    """The columns that tell the rows of a view apart, where it is the changes of one (`format` is
+    `derived` then); None for all others."""
+
+    hidden: str | None = None
+    """A group of that view that is not among the columns, as text: its rows cannot be told apart
+    then, and the key is empty."""
+
+    makers: tuple[str, ...] = ()
+    """The queries of a script whose results it is; several, where they are united."""
+
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""
 
@@ -135,6 +159,12 @@ class Source:
     def is_of_spark(self) -> bool:
         """Whether its rows come through Spark."""
         return self.format in FRAME_FORMATS
+
+    @property
+    def is_json(self) -> bool:
+        """Whether its rows are JSON objects, in files or in the values of records."""
+        is_value = self.format == "kafka" and (self.option("value") or "json") == "json"
+        return self.format == "json" or is_value
 
     @property
     def drops_malformed(self) -> bool:

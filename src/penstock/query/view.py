@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
-from penstock.query.expression import Column, Expression
+from penstock.query.expression import Call, Column, Expression
 from penstock.query.families.decimal_types import averaged, summed
-from penstock.query.types import DataType, decimal
+from penstock.query.types import DataType, decimal, nested
 
-AggregateFunction = Literal["count", "sum", "avg", "min", "max"]
+AggregateFunction = Literal[
+    "count", "sum", "avg", "min", "max", "var_samp", "var_pop", "stddev_samp", "stddev_pop",
+    "min_by", "max_by", "count_distinct", "sum_distinct", "avg_distinct",
+    "approx_count_distinct", "approx_percentile",
+]  # fmt: skip
+MOMENTS: frozenset[AggregateFunction] = frozenset(
+    {"var_samp", "var_pop", "stddev_samp", "stddev_pop"}
+)
+"""Those that follow from the sum of values and that of their squares."""
+
+DISTINCT: frozenset[AggregateFunction] = frozenset(
+    {"count_distinct", "sum_distinct", "avg_distinct"}
+)
+"""Those in which each value counts once."""
+SKETCHES: frozenset[AggregateFunction] = frozenset({"approx_count_distinct", "approx_percentile"})
+"""Those that are told from a summary of the values, to some accuracy."""
+
+_COUNTS = ("count", "count_distinct", "approx_count_distinct")
 
 # A view evaluated so often is evaluated at every time at which a window changes.
 EAGER = 1
@@ -18,6 +36,8 @@ EAGER = 1
 # or `delete`.
 TIME = "_time"
 CHANGE = "_change"
+UPSERT = "upsert"
+DELETE = "delete"
 
 
 @dataclass(frozen=True)
@@ -28,35 +48,56 @@ class Output:
     expression: Expression
 
 
+def paired(by: Expression, value: Expression) -> Call:
+    """What MIN_BY and MAX_BY are of: the value of the least or largest `by`, NULL left out."""
+    return Call("pair", (by, value), nested("STRUCT", [("by", by.type), ("value", value.type)]))
+
+
 @dataclass(frozen=True)
 class Aggregate:
     """One value a group, over the rows of the join; a column of the view by its name.
 
     The argument is an output of the join; without one, COUNT counts rows. NULLs are left out. Of
     nothing, COUNT is 0 and the others are NULL. SUM of BIGINT and
-    of DECIMAL is exact, and overflow is an error.
+    of DECIMAL is exact, and overflow is an error. MIN_BY and MAX_BY are of pairs; of equal ones
+    they take the largest value.
     """
 
     name: str
     function: AggregateFunction
     argument: Column | None
 
+    fraction: Fraction | None = None
+    """Of a percentile: the fraction of the values that are not above it."""
+
     @property
     def type(self) -> DataType:
-        if self.function == "count" or self.argument is None:
+        if self.argument is None or self.function in _COUNTS:
             return DataType.BIGINT
         of = self.argument.type
         match self.function:
-            case "sum" if of.is_decimal:
+            case "sum" | "sum_distinct" if of.is_decimal:
                 return decimal(*summed(of.digits))
-            case "avg":
+            case "avg" | "avg_distinct":
                 return decimal(*averaged(of.digits)) if of.is_decimal else DataType.DOUBLE
+            case measure if measure in MOMENTS or measure == "approx_percentile":
+                return DataType.DOUBLE
+            case "min_by" | "max_by":
+                return dict(of.parts)["value"]
         return of
+
+    @property
+    def written(self) -> str:
+        """The name of the function in SQL."""
+        if self.type is DataType.BOOLEAN and self.function in ("min", "max"):
+            # FALSE is below TRUE.
+            return "BOOL_OR" if self.function == "max" else "BOOL_AND"
+        return self.function.removesuffix("_distinct").upper()
 
     @property
     def is_estimable(self) -> bool:
         """Whether a sample of the rows tells it; the smallest and largest may be among the rest."""
-        return self.function not in ("min", "max")
+        return self.function in ("count", "sum", "avg")
 
     @property
     def column(self) -> Column:
@@ -83,6 +124,10 @@ class View:
     def arguments(self) -> tuple[str, ...]:
         """The outputs of the join that are aggregated, each once."""
         return tuple(dict.fromkeys(a.argument.name for a in self.aggregates if a.argument))
+
+    def keeps_values(self, argument: str) -> bool:
+        """Whether tuples that differ in an argument are not aggregated into one before the join."""
+        return not self.functions_of(argument).isdisjoint(DISTINCT | SKETCHES)
 
     def type_of(self, argument: str) -> DataType:
         """The type of an argument."""

@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 from penstock.duration import MICROS
 from penstock.engine.places.place import Place
 from penstock.engine.sources.files import FileInfo, list_files
-from penstock.engine.sources.made.synthetic import Synthetic
+from penstock.engine.sources.made.made import made_of
 from penstock.engine.sources.slices import Slice
 from penstock.query import Source
+from penstock.query.source import MADE_FORMATS
 
 STRIPS = 8
 """Enough to see what changes with time; each of an eighth of the sample still joins with itself."""
@@ -47,8 +48,8 @@ class Strip:
 
 def whole(source: Source) -> Strip:
     """All of a source, from its beginning."""
-    if source.format == "synthetic":
-        return Strip((Slice(source.name, last=Synthetic.of(source).blocks or _ENDLESS),))
+    if source.format in MADE_FORMATS:
+        return Strip((Slice(source.name, last=made_of(source).blocks or _ENDLESS),))
     if source.format == "kafka":
         return Strip(tuple(_in_topic(source)))
     return Strip(_slices(source, _files(source)))
@@ -59,7 +60,7 @@ def strips_of(source: Source, rows: int) -> list[Strip]:
 
     Of a stream without end the beginning is all there is.
     """
-    if source.format == "synthetic":
+    if source.format in MADE_FORMATS:
         return list(_in_blocks(source, rows))
     if source.format == "kafka":
         return [whole(source)]
@@ -81,7 +82,7 @@ def starts(rows: int, total: float) -> Iterator[float]:
 
 
 def _in_blocks(source: Source, rows: int) -> Iterator[Strip]:
-    made = Synthetic.of(source)
+    made = made_of(source)
     if made.blocks is None:
         yield whole(source)
         return

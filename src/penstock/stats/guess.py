@@ -11,6 +11,7 @@ from penstock.figure import Figure
 from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of
 from penstock.query.keys import key_classes
+from penstock.query.made.nexmark import rows_of
 from penstock.query.query import Input
 from penstock.stats.costs import GUESSED_FOLD, GUESSED_TALLY, Costs
 from penstock.stats.forms import guess_cost, guess_selectivity
@@ -110,8 +111,10 @@ def _cardinalities(query: Query, given: Statistics) -> dict[str, Figure]:
 
 
 def _declared_end(item: Input) -> Figure | None:
-    """The tuples of a synthetic stream that ends."""
+    """The tuples of a made-up stream that ends."""
     rows, duration = item.source.option("rows"), item.source.option("duration")
+    if item.source.format == "nexmark":
+        rows = rows_of(item.source)
     if rows is not None:
         return Figure(float(rows), "declared")
     is_even = item.source.option("shape") is None

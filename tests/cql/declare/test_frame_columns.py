@@ -7,7 +7,7 @@ import pytest
 from penstock.cql import parse
 from penstock.errors import PenstockError
 from penstock.query import DataType, Field, Source
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 
 BID = FrameShape(
     fields=(
@@ -170,3 +170,42 @@ def test_other_formats_have_no_options_of_readers() -> None:
     text = "CREATE STREAM bid (ts TIMESTAMP) WITH (format = 'csv', maxFilesPerTrigger = 3);"
     with pytest.raises(PenstockError, match="there is no option maxfilespertrigger"):
         parse(text + "SELECT * FROM bid [NOW]")
+
+
+def test_names_inside_of_columns_match_in_any_case() -> None:
+    held = DataType("STRUCT<City: STRING, at: ARRAY<STRUCT<LAT: DOUBLE>>>")
+    frame = FrameShape((*BID.fields, Field("META", held)), True)
+    listed = "(ts TIMESTAMP, meta STRUCT<city: STRING, At: ARRAY<STRUCT<lat: DOUBLE>>>)"
+    with_ = f"{listed} WITH (format = 'dataframe', timestamp = 'ts')"
+    source = declared(with_, frame, "SELECT META.CITY FROM bid [NOW]")
+    assert source.fields[1].name == "meta"
+    other = with_.replace("lat: DOUBLE", "lat: FLOAT")
+    assert "column meta of the DataFrame of bid is STRUCT" in refused(
+        other, frame, "SELECT ts FROM bid [NOW]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("with_", "hint"),
+    [
+        ("WITH (format = 'dataframe', timestamp = 'at')", "cast it to TIMESTAMP in the DataFrame"),
+        ("(at TIMESTAMP_NTZ) WITH (format = 'spark:delta', timestamp = 'at')", "in a DataFrame"),
+        (
+            "(at TIMESTAMP_NTZ) WITH (format = 'synthetic', rate = 1, timestamp = 'at')",
+            "declare it TIMESTAMP, which is made in UTC",
+        ),
+        (
+            "(at TIMESTAMP_NTZ) WITH (format = 'json', path = 'p', timestamp = 'at')",
+            "timezone = 'Europe/Vienna'",
+        ),
+    ],
+)
+def test_an_event_time_without_a_zone_gets_a_hint_that_its_format_can_follow(
+    with_: str, hint: str
+) -> None:
+    frame = FrameShape((Field("at", DataType.TIMESTAMP_NTZ),), True)
+    text = f"CREATE STREAM bid {with_}; SELECT at FROM bid [NOW]"
+    with pytest.raises(PenstockError, match="has no zone") as caught:
+        parse(text, frames={"bid": frame} if "'dataframe'" in with_ else {})
+    assert hint in str(caught.value)
+    assert ("timezone" in str(caught.value)) == ("'json'" in with_)

@@ -66,3 +66,29 @@ def test_a_query_may_not_be_nested_too_deeply() -> None:
         ask(f"SELECT {'(' * 5000}price{')' * 5000} FROM bid [NOW]")
     assert caught.value.place is not None
     assert caught.value.place.start == len("SELECT ") + 4_999
+
+
+@pytest.mark.parametrize(
+    ("format_", "select", "is_refused"),
+    [
+        ("format = 'json', path = 'a'", "m['x'] FROM s [NOW]", False),
+        ("format = 'json', path = 'a'", "odd FROM s [NOW]", True),
+        ("format = 'json', path = 'a'", "* FROM s [NOW]", True),
+        ("format = 'json', path = 'a'", "ts, meta.city FROM s [NOW]", False),
+        ("format = 'json', path = 'a'", "meta FROM s [NOW]", True),
+        ("format = 'kafka', servers = 'h:1', topic = 't'", "odd[1] FROM s [NOW]", True),
+        ("format = 'parquet', path = 'a'", "odd[1], * FROM s [NOW]", False),
+    ],
+)
+def test_keys_that_are_no_texts_are_refused_where_json_is_read(
+    format_: str, select: str, is_refused: bool
+) -> None:
+    columns = "ts TIMESTAMP, m MAP<STRING, INT>, odd MAP<INT, INT>"
+    inside = "meta STRUCT<city: STRING, odd: ARRAY<MAP<DATE, INT>>>"
+    text = f"CREATE STREAM s ({columns}, {inside}) WITH ({format_}, timestamp = 'ts');"
+    if not is_refused:
+        assert parse(f"{text} SELECT {select}").outputs
+        return
+    with pytest.raises(SqlError, match="a MAP in JSON has keys of type STRING") as caught:
+        parse(f"{text} SELECT {select}")
+    assert caught.value.place is not None

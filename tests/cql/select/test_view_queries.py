@@ -68,6 +68,41 @@ def test_a_view_reads_what_the_join_gives_and_each_thing_once() -> None:
             "CAST(CASE WHEN A.b THEN A.x ELSE NULL END AS BIGINT)",
             "BIGINT",
         ),
+        ("STDDEV(x)", "CAST(A.x AS BIGINT)", "DOUBLE"),
+        ("VAR_POP(f)", "CAST(A.f AS DOUBLE)", "DOUBLE"),
+        ("MAX_BY(s, y)", "PAIR(A.y, A.s)", "STRING"),
+        (
+            "min_by(x, d) FILTER (WHERE b)",
+            "PAIR(CASE WHEN A.b THEN A.d ELSE NULL END, CASE WHEN A.b THEN A.x ELSE NULL END)",
+            "INT",
+        ),
+        (
+            "LAST(x)",
+            "PAIR(CASE WHEN A.x IS NOT NULL THEN A.ts ELSE NULL END, A.x)",
+            "INT",
+        ),
+        (
+            "FIRST(b) IGNORE NULLS",
+            "PAIR(CASE WHEN A.b IS NOT NULL THEN A.ts ELSE NULL END, A.b)",
+            "BOOLEAN",
+        ),
+        ("COUNT(DISTINCT s)", "A.s", "BIGINT"),
+        ("SUM(DISTINCT x)", "CAST(A.x AS BIGINT)", "BIGINT"),
+        ("AVG(DISTINCT f)", "CAST(A.f AS DOUBLE)", "DOUBLE"),
+        ("MAX(DISTINCT s)", "A.s", "STRING"),
+        ("COUNT(DISTINCT 1)", "1", "BIGINT"),
+        ("APPROX_COUNT_DISTINCT(s)", "A.s", "BIGINT"),
+        ("APPROX_PERCENTILE(x, 0.95)", "CAST(A.x AS DOUBLE)", "DOUBLE"),
+        ("BOOL_OR(b)", "A.b", "BOOLEAN"),
+        ("any(x > 1)", "A.x > 1", "BOOLEAN"),
+        ("EVERY(b)", "A.b", "BOOLEAN"),
+        ("COUNT(*) FILTER (WHERE b)", "CASE WHEN A.b THEN 1 ELSE NULL END", "BIGINT"),
+        ("MAX(s) FILTER (WHERE x > 1)", "CASE WHEN A.x > 1 THEN A.s ELSE NULL END", "STRING"),
+        (
+            "SUM(x) FILTER (WHERE b)",
+            "CASE WHEN A.b THEN CAST(A.x AS BIGINT) ELSE NULL END",
+            "BIGINT",
+        ),
     ],
 )
 def test_aggregates_are_typed(aggregate: str, argument: str | None, type_: str) -> None:
@@ -115,6 +150,35 @@ def test_a_column_goes_before_a_name_of_the_select_list() -> None:
     assert [render(output.expression) for output in query.outputs] == ["A.k", "A.x"]
     assert query.view.having is not None
     assert render(query.view.having) == "(#0 > 1) AND (#g0 > 2)"
+
+
+def test_select_distinct_is_grouped_by_all_that_is_selected() -> None:
+    query = ask("SELECT DISTINCT k, x + 1 AS y1, k AS again, 7 AS seven FROM A [NOW] EVERY 5 s")
+    assert [(o.name, render(o.expression)) for o in query.outputs] == [
+        ("#g0", "A.k"),
+        ("#g1", "CAST(A.x AS BIGINT) + 1"),
+    ]
+    view = query.view
+    assert view is not None
+    assert [(o.name, render(o.expression)) for o in view.outputs] == [
+        ("k", "#g0"),
+        ("y1", "#g1"),
+        ("again", "#g0"),
+        ("seven", "7"),
+    ]
+    assert view.aggregates == ()
+    assert view.every == 5 * SECOND
+    stars = ask("SELECT DISTINCT B.* FROM A [NOW], B [NOW]").view
+    assert stars is not None
+    assert [output.name for output in stars.outputs] == ["ts", "k", "z"]
+
+
+def test_every_is_an_aggregate_too() -> None:
+    query = ask("SELECT EVERY(x > 1) AS v FROM A [NOW] HAVING EVERY (b) EVERY 10 SECONDS")
+    view = query.view
+    assert view is not None
+    assert view.every == 10 * SECOND
+    assert [(a.function, a.written) for a in view.aggregates] == [("min", "BOOL_AND")] * 2
 
 
 def test_every_is_still_a_name() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.rows.accumulators import lanes_of
 from penstock.engine.rows.lanes import (
     COUNT,
     Lane,
@@ -18,6 +17,7 @@ from penstock.engine.rows.lanes import (
     weight_of,
 )
 from penstock.engine.rows.sample_weights import quantities_of, results_quantities, sample_lanes
+from penstock.engine.rows.value_lanes import lanes_of
 from penstock.query import Column
 from penstock.query.types import DataType
 from penstock.query.view import Aggregate, AggregateFunction, View
@@ -31,6 +31,12 @@ NAMES = {
     sum_of("x").error: "=e:x",
     Lane(LaneKind.MIN, "x"): "=min:x",
     Lane(LaneKind.MAX, "x"): "=max:x",
+    Lane(LaneKind.TOTAL, "x"): "=t:x",
+    Lane(LaneKind.SQUARES, "x"): "=q:x",
+    Lane(LaneKind.NONFINITE, "x"): "=o:x",
+    Lane(LaneKind.SET, "x"): "=d:x",
+    Lane(LaneKind.REGISTERS, "x"): "=u:x",
+    Lane(LaneKind.BUCKETS, "x"): "=p:x",
     weight_of("A"): "=w:A",
     lot_of("A"): "=h:A",
     marks_of("A"): "=b:A",

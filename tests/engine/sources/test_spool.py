@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -46,6 +47,21 @@ def arrivals(store: Store, piece: Slice, source: Source = BID) -> list[Arrivals]
 
 def spooled(store: Store, *batches: pa.RecordBatch) -> list[SpooledRows]:
     return list(spool_rows(store.root, BID, batches))
+
+
+def test_tables_are_kept_for_the_first_batch(store: Store) -> None:
+    spool, old, new = Spool(store), spooled(store, rows(0, 2)), spooled(store, rows(0, 3))
+    assert spool.tables() == ()
+    spool.enter_tables(old)
+    spool.enter_tables(new)
+    spool.sweep(-1)
+    assert spool.tables() == tuple(new)
+    assert store.names("spool") == sorted([new[0].name, "spool/tables.json"])
+    spool.enter(0, new)
+    spool.sweep(-1)
+    assert store.exists(new[0].name)
+    spool.sweep(0)
+    assert store.names("spool") == []
 
 
 def test_rows_come_back_with_numbers_that_go_on(store: Store) -> None:
@@ -137,3 +153,16 @@ def test_malformed_rows_are_left_out_and_the_others_keep_their_numbers(store: St
     (block,) = arrivals(store, piece, dropping)
     assert (block.numbers.tolist(), block.malformed) == ([40], 2)
     assert block.rows.column("ts").to_pylist() == [datetime(1970, 1, 1, 0, 0, 0, 1, UTC)]
+
+
+def test_members_have_the_names_that_were_declared_whatever_their_case(store: Store) -> None:
+    """Spark takes names in any case, and gives them as the DataFrame has them."""
+    declared = Field("meta", DataType("STRUCT<city: STRING, zip: INT>"))
+    source = replace(BID, fields=(BID.fields[0], declared))
+    held = pa.array([{"City": "Graz", "ZIP": 8010}, None])
+    [file] = spool_rows(
+        store.root, source, [pa.record_batch([rows(0, 2).column(0), held], ["ts", "meta"])]
+    )
+    [piece] = slices_of([file], {}, tasks=1)[0]
+    [block] = read_slice(source, ("ts", "meta"), Slice.of(piece.packet(0)), root=store.root)
+    assert block.rows.column("meta").to_pylist() == [{"city": "Graz", "zip": 8010}, None]

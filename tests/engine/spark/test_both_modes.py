@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import penstock as ps
+from penstock.cql import parse
+from penstock.engine.places.place import Place
+from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError, PenstockError, SinkError
+from penstock.plan.text.parse import forced_plan, render_plan
 from support.engines.read_back import FILES, JOIN, VIEW, counted, script, table_of, write_streams
+from support.engines.soak import expected, results, write_input
+from support.engines.soak import script as script_of
+from support.plans.every_kind import KINDS, any_of, kind_of
+from support.sessions.frame_runs import file_frame, pairs_found, write_overlapping
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -136,3 +146,97 @@ def test_what_goes_wrong_is_said_in_our_words(
         run.await_termination()
     assert isinstance(run.exception, PenstockError)
     assert not run.is_active
+
+
+MIXED = """
+CREATE STREAM a WITH (format = 'dataframe');
+CREATE STREAM b (ts TIMESTAMP, k BIGINT, x BIGINT) WITH (
+  format = 'parquet', path = '{folder}/b', timestamp = 'ts', max_files = 1);
+CREATE STREAM s (ts TIMESTAMP, k BIGINT) WITH (
+  format = 'synthetic', timestamp = 'ts', start = '2026-01-01 00:00:00', rate = 1, rows = 40,
+  max_time = '10 seconds', values = 'k: constant(1)');
+CREATE TABLE t WITH (format = 'dataframe');
+SELECT a.x AS ax, b.x AS bx, t.name
+FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS], s [RANGE 1 HOUR], t
+WHERE a.k = b.k AND b.k = t.id AND s.ts = a.ts
+"""
+
+
+def test_frames_direct_streams_and_tables_in_one_query(spark: SparkSession, tmp_path: Path) -> None:
+    """The frame is what is left after select, filter and union; its watermark is the lateness."""
+    from pyspark.sql import functions
+
+    wanted = write_overlapping(tmp_path)
+    whole = file_frame(spark, str(tmp_path / "a"))
+    even = whole.filter("x % 2 = 0").withColumn("more", functions.struct("k"))
+    odd = whole.selectExpr("ts", "k", "x + 0 AS x").filter("x % 2 = 1")
+    frame = even.unionByName(odd, allowMissingColumns=True).withWatermark("ts", "1 minute")
+    table = spark.createDataFrame([(k, f"k{k}") for k in range(0, 12, 2)], "id bigint, name string")
+    query = ps.sql(MIXED.format(folder=tmp_path), streams={"a": frame, "t": table})
+    assert query.query.sources["a"].lateness == 60_000_000
+    sink, checkpoint = ps.jsonl(tmp_path / "results.jsonl"), tmp_path / "checkpoint"
+    with query.start(spark, sink=sink, checkpoint=checkpoint, available_now=True) as run:
+        run.await_termination()
+    times = {x: 10 * (x // 1000) + x % 1000 // 4 for x in range(4000)}
+    keys = {
+        x: k
+        for path in (tmp_path / "a").iterdir()
+        for x, k in zip(*(pq.read_table(path).column(c).to_pylist() for c in "xk"), strict=True)
+    }
+    even_keys = Counter({pair: n for pair, n in wanted.items() if keys[pair[0]] % 2 == 0})
+    assert pairs_found(tmp_path) == Counter(
+        {p: n for p, n in even_keys.items() if times[p[0]] < 40}
+    )
+    assert even_keys.total() > 100
+    progress = run.streaming.recentProgress
+    assert sum(each.observedMetrics["penstock:a"][0] for each in progress) == len(keys) == 160
+    assert Store(Place.of(checkpoint)).names("spool") == []
+
+
+def test_plans_of_every_kind_follow_each_other(spark: SparkSession, tmp_path: Path) -> None:
+    """Each start finds one more file of three streams, and has a plan of another kind."""
+    write_input(tmp_path / "all", len(KINDS), Random(3))
+    text = script_of("common", tmp_path / "in")
+    sink = ps.parquet(tmp_path / "results")
+    for name in "abc":
+        (tmp_path / "in" / name).mkdir(parents=True)
+    for number, kind in enumerate(KINDS):
+        for name in "abc":
+            file = f"{name}/{number:04}.parquet"
+            (tmp_path / "all" / file).rename(tmp_path / "in" / file)
+        drawn = any_of(kind, parse(text), Random(number))
+        with ps.sql(text, plan=render_plan(drawn)).start(
+            spark,
+            sink=sink,
+            checkpoint=tmp_path / "checkpoint",
+            available_now=True,
+            drain=number == len(KINDS) - 1,
+        ) as run:
+            run.await_termination()
+        assert run.last_report is not None
+        assert kind_of(forced_plan(parse(text), run.last_report.plan)) == kind
+    wanted = expected(text)
+    assert results(sink) == wanted
+    assert wanted.total() > 100
+
+
+def test_windows_of_rows_and_streams_that_are_shed(spark: SparkSession, tmp_path: Path) -> None:
+    write_input(tmp_path, 3, Random(5))
+    rows, whole = script_of("chain", tmp_path), script_of("common", tmp_path)
+    shed = ps.sql(whole.replace("max_files=1", "rate=1000"), shed=True, capacity=0.03)
+    sinks = [ps.parquet(tmp_path / name) for name in ("rows", "kept")]
+    for number, query in enumerate((ps.sql(rows), shed)):
+        with query.start(
+            spark,
+            sink=sinks[number],
+            checkpoint=tmp_path / f"{number}",
+            available_now=True,
+            drain=True,
+        ) as run:
+            run.await_termination()
+    assert results(sinks[0]) == expected(rows)
+    assert run.last_report is not None
+    assert 0 < sum(sum(report.shed.values()) for report in run.reports) < 3 * 3 * 20
+    found, all_of_them = results(sinks[1]), expected(whole)
+    assert 0 < found.total() < all_of_them.total()
+    assert found <= all_of_them

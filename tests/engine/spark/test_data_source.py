@@ -106,12 +106,20 @@ def test_what_cannot_be_read_is_said_in_plain_words(
     from pyspark.errors import PySparkException
 
     checkpoint = run(streams, tmp_path, sink="noop")
-    reader = spark.read.format("penstock")
     for options, words in (
         ({}, "needs the checkpoint of a query"),
         ({"checkpoint": str(tmp_path)}, "is not a checkpoint"),
+        ({"checkpoint": str(tmp_path / "none")}, "is not a checkpoint"),
         ({"checkpoint": str(checkpoint)}, "its sink, noop, keeps none"),
         ({"checkpoint": str(checkpoint), "what": "all"}, "what cannot be 'all'"),
+        ({"checkpoint": str(checkpoint), "changes": "some"}, "changes cannot be 'some'"),
     ):
-        with pytest.raises(PySparkException, match=words):
-            reader.options(**options).load()
+        with pytest.raises(PySparkException) as caught:
+            spark.read.format("penstock").options(**options).load()
+        assert words in str(caught.value).splitlines()[0]
+        assert "Traceback" not in str(caught.value)
+    state = spark.readStream.format("penstock").option("what", "state").load(str(checkpoint))
+    with pytest.raises(PySparkException) as caught:
+        passed_on(state, tmp_path)
+    assert "the state of a query is a table, not a stream" in str(caught.value)
+    assert "content.py" not in str(caught.value)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from random import Random
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
@@ -28,7 +23,15 @@ from penstock.errors import SourceError, UsageError
 from penstock.plan.default_plan import default_plan
 from reference import answer
 from support.engines.runs import Place, expected
-from support.sessions.frame_runs import SCHEMA, as_frames, file_frame, finish, frames_of_files
+from support.sessions.frame_runs import (
+    SCHEMA,
+    as_frames,
+    file_frame,
+    finish,
+    frames_of_files,
+    pairs_found,
+    write_overlapping,
+)
 from support.streams.cases import Case, canonical, write_case
 from support.streams.counting_source import counting
 from support.streams.typed import TYPES, typed_case
@@ -85,78 +88,6 @@ def test_frames_give_what_the_reference_gives(
     assert place.store.names("spool") == []
 
 
-def write(folder: Path, files: int = 4, rows: int = 40) -> Counter[tuple[int, int]]:
-    """Write the streams a and b, whose times overlap from file to file; what their join makes."""
-    random, sent = Random(4), dict[str, list[tuple[int, int, int]]]()
-    for name in "ab":
-        (folder / name).mkdir(parents=True)
-        sent[name] = []
-        for number in range(files):
-            made = [
-                (10 * number + n // 4, random.randrange(12), 1000 * number + n) for n in range(rows)
-            ]
-            sent[name] += made
-            times = [BEGIN + timedelta(seconds=second) for second, _, _ in made]
-            columns = {"ts": pa.array(times, pa.timestamp("us", "UTC"))}
-            columns |= {
-                "k": pa.array([k for _, k, _ in made]),
-                "x": pa.array([x for *_, x in made]),
-            }
-            path = folder / name / f"{number:04}.parquet"
-            pq.write_table(pa.table(columns), path)
-            os.utime(path, (1_000_000_000 + number, 1_000_000_000 + number))
-    found = Counter[tuple[int, int]]()
-    for a_second, a_key, a in sent["a"]:
-        for b_second, b_key, b in sent["b"]:
-            if a_key == b_key and abs(a_second - b_second) <= 20:
-                found[a, b] += 1
-    return found
-
-
-def results(folder: Path) -> Counter[tuple[int, int]]:
-    lines = (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
-    return Counter((row["ax"], row["bx"]) for row in map(json.loads, lines))
-
-
-MIXED = """
-CREATE STREAM a WITH (format = 'dataframe');
-CREATE STREAM b (ts TIMESTAMP, k BIGINT, x BIGINT) WITH (
-  format = 'parquet', path = '{folder}/b', timestamp = 'ts', max_files = 1);
-CREATE STREAM s (ts TIMESTAMP, k BIGINT) WITH (
-  format = 'synthetic', timestamp = 'ts', start = '2026-01-01 00:00:00', rate = 1, rows = 40,
-  max_time = '10 seconds', values = 'k: constant(1)');
-CREATE TABLE t WITH (format = 'dataframe');
-SELECT a.x AS ax, b.x AS bx, t.name
-FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS], s [RANGE 1 HOUR], t
-WHERE a.k = b.k AND b.k = t.id AND s.ts = a.ts
-"""
-
-
-def test_frames_direct_streams_and_tables_in_one_query(spark: SparkSession, tmp_path: Path) -> None:
-    """The frame is what is left after select, filter and union; its watermark is the lateness."""
-    wanted = write(tmp_path)
-    whole = file_frame(spark, str(tmp_path / "a"))
-    even = whole.filter("x % 2 = 0").withColumn("more", F.struct("k"))
-    odd = whole.select(F.col("ts"), F.col("k"), (F.col("x") + 0).alias("x")).filter("x % 2 = 1")
-    frame = even.unionByName(odd, allowMissingColumns=True).withWatermark("ts", "1 minute")
-    table = spark.createDataFrame([(k, f"k{k}") for k in range(0, 12, 2)], "id bigint, name string")
-    query = ps.sql(MIXED.format(folder=tmp_path), streams={"a": frame, "t": table})
-    assert query.query.sources["a"].lateness == 60_000_000
-    sink, checkpoint = ps.jsonl(tmp_path / "results.jsonl"), tmp_path / "checkpoint"
-    with query.start(spark, sink=sink, checkpoint=checkpoint, available_now=True) as run:
-        run.await_termination()
-    times = {x: 10 * (x // 1000) + x % 1000 // 4 for x in range(4000)}
-    keys = {
-        x: k
-        for path in (tmp_path / "a").iterdir()
-        for x, k in zip(*(pq.read_table(path).column(c).to_pylist() for c in "xk"), strict=True)
-    }
-    even_keys = Counter({pair: n for pair, n in wanted.items() if keys[pair[0]] % 2 == 0})
-    assert results(tmp_path) == Counter({p: n for p, n in even_keys.items() if times[p[0]] < 40})
-    assert even_keys.total() > 100
-    assert Store(Folder.of(checkpoint)).names("spool") == []
-
-
 class ChosenError(Exception):
     """A failure at a chosen point."""
 
@@ -190,7 +121,7 @@ def test_a_failure_at_any_point_leaves_each_result_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """The frame has state of Spark's own, which must go on from batch to batch too."""
-    wanted = write(tmp_path, files=8)
+    wanted = write_overlapping(tmp_path, files=8)
     for number, (owner, name, is_after) in enumerate(POINTS):
         # A sweep comes before the first batch, too.
         with pytest.MonkeyPatch.context() as patch:
@@ -198,7 +129,7 @@ def test_a_failure_at_any_point_leaves_each_result_once(
             with pytest.raises(ChosenError):
                 finish(spark, tmp_path, a=without_doubles(spark, tmp_path))
     finish(spark, tmp_path, a=without_doubles(spark, tmp_path))
-    assert results(tmp_path) == wanted
+    assert pairs_found(tmp_path) == wanted
     assert wanted.total() > 500
     assert Store(Folder.of(tmp_path / "checkpoint")).names("spool") == []
 
@@ -247,7 +178,7 @@ def test_a_rate_frame_that_goes_on_after_a_stop(spark: SparkSession, tmp_path: P
 def test_readers_of_spark_give_what_direct_readers_give(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    wanted = write(tmp_path)
+    wanted = write_overlapping(tmp_path)
     text = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, x BIGINT) WITH (
       format = 'spark:parquet', timestamp = 'ts', path = '{folder}/a', maxFilesPerTrigger = 1);
@@ -263,7 +194,7 @@ def test_readers_of_spark_give_what_direct_readers_give(
     query = ps.sql(text.format(folder=tmp_path))
     with query.start(spark, sink=sink, checkpoint=checkpoint, available_now=True) as run:
         run.await_termination()
-    assert results(tmp_path) == wanted
+    assert pairs_found(tmp_path) == wanted
     assert len(run.reports) == 4
 
 
@@ -283,7 +214,7 @@ def test_readers_that_cannot_be_opened_are_named(spark: SparkSession, tmp_path: 
 
 
 def test_wrong_frames_are_refused_by_name(spark: SparkSession, tmp_path: Path) -> None:
-    write(tmp_path, files=1)
+    write_overlapping(tmp_path, files=1)
     text = (
         "CREATE STREAM a {} WITH (format = 'dataframe', timestamp = 'ts'); SELECT a.k FROM a [NOW]"
     )
@@ -311,7 +242,7 @@ def test_wrong_frames_are_refused_by_name(spark: SparkSession, tmp_path: Path) -
 def test_what_cannot_be_held_is_refused_only_where_it_is_read(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    write(tmp_path, files=1)
+    write_overlapping(tmp_path, files=1)
     frame = file_frame(spark, str(tmp_path / "a"), SCHEMA)
     odd = frame.withColumns(
         {
@@ -334,7 +265,7 @@ def test_what_cannot_be_held_is_refused_only_where_it_is_read(
 def test_columns_with_parts_and_digits_come_through_frames(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    write(tmp_path, files=1)
+    write_overlapping(tmp_path, files=1)
     frame = file_frame(spark, str(tmp_path / "a"), SCHEMA).withColumns(
         {
             "s": F.struct("k", F.array("x").alias("xs")),

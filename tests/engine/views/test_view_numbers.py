@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,26 @@ def test_sums_of_integers_are_exact_and_overflow_is_an_error(tmp_path: Path) -> 
     )
     with pytest.raises(EvaluationError, match="which BIGINT does not hold"):
         run_local(over, Place(tmp_path / "over"))
+
+
+def test_variances_of_large_numbers_that_differ_by_little_have_all_their_digits(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(7)
+    numbers = 1e9 + rng.random(2_000) * 1e-3
+    query = one_stream(
+        tmp_path,
+        [table_of([n + 1] * 500, [0] * 500, numbers[500 * n : 500 * (n + 1)]) for n in range(4)],
+        "SELECT VARIANCE(x) AS v, STDDEV_POP(x) AS d FROM a [UNBOUNDED] EVERY 10 SECONDS",
+    )
+    place = Place(tmp_path)
+    run_local(query, place)
+    exact = [Fraction(float(x)) for x in numbers]
+    mean = sum(exact) / len(exact)
+    squares = sum((x - mean) ** 2 for x in exact)
+    ((_, _, variance, deviation),) = told(place, query)
+    assert variance == float(squares / (len(exact) - 1))
+    assert deviation == math.sqrt(float(squares / len(exact)))
 
 
 def decimals(numbers: list[Decimal | None], folder: Path, select: str) -> Query:

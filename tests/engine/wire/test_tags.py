@@ -31,6 +31,8 @@ TEXTS = {
     "partial:a:b#1@2": Tag("partial", "a:b#1@2"),
     "new:": Tag("new", ""),
     "@new:A": Tag("new", "A", is_filed=True),
+    "3|@new:A|b": Tag("new", "A|b", is_filed=True, query=3),
+    "0|meta": Tag("meta", query=0),
     "@meta": Tag("meta", is_filed=True),
 }
 
@@ -58,7 +60,9 @@ def test_any_tag_comes_back(tag: Tag) -> None:
     assert Tag.parse(str(tag)) == tag
 
 
-@pytest.mark.parametrize("text", ["", "old:A", "drive#:A", "drive#x:A", "@@new:A", "meta2", "#1:A"])
+@pytest.mark.parametrize(
+    "text", ["", "old:A", "drive#:A", "drive#x:A", "@@new:A", "meta2", "#1:A", "|meta", "x|meta"]
+)
 def test_other_texts_are_no_tags(text: str) -> None:
     with pytest.raises(ValueError, match="is not the tag of a packet"):
         Tag.parse(text)

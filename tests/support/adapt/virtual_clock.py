@@ -20,9 +20,10 @@ import pytest
 
 from penstock.engine import local
 from penstock.engine.measures import measured, watch
-from penstock.engine.run import pipeline, silence
+from penstock.engine.run import pipeline
 from penstock.engine.run.job import Job
 from penstock.engine.sources import feed
+from penstock.engine.state import silence
 from penstock.engine.state.frontier import Reading
 from penstock.engine.state.manifest import StagedPart
 from penstock.engine.wire.facts import Fact, Shed
@@ -90,7 +91,7 @@ class VirtualClock:
                 patch.setattr(module, "time", self)
         work = local.in_process
 
-        def timed(slices: Iterable[Packet]) -> Any:
+        def timed(slices: Sequence[Packet]) -> Any:
             run = work(slices)
 
             def taking(job: Job) -> Sequence[Fact]:

@@ -20,9 +20,9 @@ from penstock.cql import parse
 from penstock.engine.join import pack, rebuild
 from penstock.engine.local import open_run
 from penstock.engine.places.place import Place
-from penstock.engine.run import commit, pipeline
+from penstock.engine.run import commit, pipeline, turn
 from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
-from penstock.engine.sinks import publish, sink
+from penstock.engine.sinks import publish, publisher, sink
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources import feed, spool
@@ -146,7 +146,7 @@ def _arm_later(crash: Crash) -> None:
 
 def arm(crash: Crash) -> None:
     """Have this process die at a point."""
-    points = POINTS | TOPIC_POINTS | SINK_POINTS | TRAINING_POINTS | SPOOL_POINTS
+    points = POINTS | TOPIC_POINTS | SINK_POINTS | TRAINING_POINTS | SPOOL_POINTS | MORE_POINTS
     wrap, owner, name = points[crash.point]
     calls = count()
     function = getattr(owner, name)
@@ -167,14 +167,18 @@ def _die() -> NoReturn:
 Function = Callable[..., Any]
 
 
-def _before(function: Function) -> Function:
+def before(function: Function) -> Function:
+    """In the place of a function."""
+
     def deadly(*arguments: Any, **named: Any) -> NoReturn:
         _die()
 
     return deadly
 
 
-def _after(function: Function) -> Function:
+def after(function: Function) -> Function:
+    """As soon as a function is done."""
+
     def deadly(*arguments: Any, **named: Any) -> NoReturn:
         function(*arguments, **named)
         _die()
@@ -229,55 +233,57 @@ def _sent(function: Function) -> Function:
 Wrap = Callable[[Function], Function]
 
 POINTS: dict[str, tuple[Wrap, Any, str]] = {
-    "before the file log": (_before, feed.FileLog, "_write"),
-    "after the file log": (_after, feed.FileLog, "_write"),
-    "before a rebuild": (_before, rebuild.Rebuild, "call"),
+    "before the file log": (before, feed.FileLog, "_write"),
+    "after the file log": (after, feed.FileLog, "_write"),
+    "before a rebuild": (before, rebuild.Rebuild, "call"),
     "in a rebuild": (_after_all, rebuild.Rebuild, "send"),
-    "after a rebuild": (_after, pipeline, "with_inner_state"),
-    "before a chunk": (_before, store.Store, "write_chunk"),
+    "after a rebuild": (after, turn, "with_inner_state"),
+    "before a chunk": (before, store.Store, "write_chunk"),
     "in a chunk": (_half_written, store.Store, "write"),
-    "after a chunk": (_after, store.Store, "write_chunk"),
-    "before the results are staged": (_before, sink.PartWriter, "write"),
+    "after a chunk": (after, store.Store, "write_chunk"),
+    "before the results are staged": (before, sink.PartWriter, "write"),
     "after the results are staged": (_after_all, sink.PartWriter, "close"),
-    "before the commit": (_before, manifest, "commit"),
-    "in the commit, before the name": (_before, os, "link"),
-    "in the commit, after the name": (_after, os, "link"),
-    "after the commit": (_after, manifest, "commit"),
-    "in publishing files": (_after, publish, "_move"),
+    "before the commit": (before, manifest, "commit"),
+    "in the commit, before the name": (before, os, "link"),
+    "in the commit, after the name": (after, os, "link"),
+    "after the commit": (after, manifest, "commit"),
+    "in publishing files": (after, publish, "_move"),
     "in publishing lines": (_half_copied, shutil, "copyfileobj"),
-    "after malformed rows are staged": (_after, pack, "stage_kept"),
-    "before malformed rows are kept": (_before, commit, "publish_kept"),
-    "after malformed rows are kept": (_after, commit, "publish_kept"),
-    "after publishing": (_after, commit, "publish"),
-    "in the sweep": (_before, manifest, "forget"),
-    "after the sweep": (_after, commit.Committer, "sweep"),
+    "after malformed rows are staged": (after, pack, "stage_kept"),
+    "before malformed rows are kept": (before, commit, "publish_kept"),
+    "after malformed rows are kept": (after, commit, "publish_kept"),
+    "after publishing": (after, publisher, "publish"),
+    "in the sweep": (before, manifest, "forget"),
+    "after the sweep": (after, commit.Committer, "sweep"),
 }
 TOPIC_POINTS: dict[str, tuple[Wrap, Any, str]] = {
-    "before the topic's log": (_before, topic_log.TopicLog, "_add"),
-    "after the topic's log": (_after, topic_log.TopicLog, "_add"),
-    "in forgetting a topic's log": (_before, topic_log.TopicLog, "_forget"),
-    "after records are read": (_after, records, "fetched"),
+    "before the topic's log": (before, topic_log.TopicLog, "_add"),
+    "after the topic's log": (after, topic_log.TopicLog, "_add"),
+    "in forgetting a topic's log": (before, topic_log.TopicLog, "_forget"),
+    "after records are read": (after, records, "fetched"),
 }
 """Points of runs that read from Kafka."""
 SINK_POINTS: dict[str, tuple[Wrap, Any, str]] = {
-    "before the transaction": (_before, TopicWriter, "_transact"),
-    "after a record": (_after, TopicWriter, "_send"),
+    "before the transaction": (before, TopicWriter, "_transact"),
+    "after a record": (after, TopicWriter, "_send"),
     "before the transaction's end": (_sent, TopicWriter, "_send_all"),
-    "after the transaction's end": (_after, TopicWriter, "_commit"),
-    "after the tail is read": (_after, TopicWriter, "_is_found"),
+    "after the transaction's end": (after, TopicWriter, "_commit"),
+    "after the tail is read": (after, TopicWriter, "_is_found"),
 }
 """Points of runs that write to Kafka."""
 SPOOL_POINTS: dict[str, tuple[Wrap, Any, str]] = {
-    "before the spool's list": (_before, spool.Spool, "enter"),
-    "after the spool's list": (_after, spool.Spool, "enter"),
-    "before the spool is swept": (_before, spool.Spool, "sweep"),
+    "before the spool's list": (before, spool.Spool, "enter"),
+    "after the spool's list": (after, spool.Spool, "enter"),
+    "before the spool is swept": (before, spool.Spool, "sweep"),
 }
 """Points of runs that read DataFrames."""
 TRAINING_POINTS: dict[str, tuple[Wrap, Any, str]] = {
-    "before training": (_before, reservoir.Reservoir, "training"),
-    "after training": (_after, reservoir.Reservoir, "training"),
-    "before training is kept": (_before, training_keeper, "save_training"),
-    "in keeping training": (_before, training_log, "_number"),
-    "after training is kept": (_after, training_keeper, "save_training"),
+    "before training": (before, reservoir.Reservoir, "training"),
+    "after training": (after, reservoir.Reservoir, "training"),
+    "before training is kept": (before, training_keeper, "save_training"),
+    "in keeping training": (before, training_log, "_number"),
+    "after training is kept": (after, training_keeper, "save_training"),
 }
 """Points of runs that train; their training is kept in a thread of its own."""
+MORE_POINTS: dict[str, tuple[Wrap, Any, str]] = {}
+"""Points of others, who enter them here."""

@@ -94,9 +94,14 @@ def write_input(folder: Path, files: int, rng: Random) -> None:
             os.utime(path, (1_000_000_000 + number, 1_000_000_000 + number))
 
 
-def script(query: str, folder: Path) -> str:
-    """The text of one of the queries over the input in a folder."""
-    return STREAMS.format(folder=folder) + QUERIES[query]
+def script(query: str, folder: Path, *, is_framed: bool = False) -> str:
+    """The text of one of the queries over the input in a folder; its streams may be `framed`, so
+    that they come by DataFrames."""
+    streams = STREAMS.format(folder=folder)
+    if is_framed:
+        streams = streams.replace("format='parquet'", "format='spark:parquet'")
+        streams = streams.replace("max_files=1", "maxFilesPerTrigger=1")
+    return streams + QUERIES[query]
 
 
 def results(sink: Sink) -> Counter[tuple[Any, ...]]:
@@ -121,7 +126,8 @@ def expected(text: str) -> Counter[tuple[Any, ...]]:
 class Siege:
     """One round: queries over one input, and a driver that is started until they are done.
 
-    With a `seed` every batch has another plan, of any kind.
+    With a `seed` every batch has another plan, of any kind. The streams of a siege that `is_framed`
+    come by DataFrames.
     """
 
     def __init__(
@@ -133,6 +139,7 @@ class Siege:
         files: int,
         queries: Iterable[str] = KILLED,
         seed: str | None = None,
+        is_framed: bool = False,
     ):
         self._folder = folder
         self._rng = rng
@@ -145,7 +152,8 @@ class Siege:
         for query, kind in self._jobs.items():
             job = folder / "jobs" / query
             job.mkdir(parents=True)
-            (job / "query.cql").write_text(script(query, folder / "in"))
+            text = script(query, folder / "in", is_framed=is_framed)
+            (job / "query.cql").write_text(text)
             (job / "sink").write_text(self._sink(query, kind).name)
             if seed is not None:
                 (job / "seed").write_text(f"{seed} {query}")

@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.engine.sources.kafka import client
 from support.kafka.real_broker import SERVERS
-from support.waiting import wait_until
+from support.waiting import PATIENCE, wait_until
 
 REAL = os.environ.get(SERVERS)
 """The address of a real broker, if one was started for these tests."""
@@ -53,7 +53,7 @@ class Cluster:
         if REAL is not None:
             _empty(REAL)
         self._producer = Producer({**settings, "log_level": 0})
-        brokers = self._producer.list_topics(timeout=10).brokers.values()
+        brokers = self._producer.list_topics(timeout=PATIENCE).brokers.values()
         self.servers = REAL or ",".join(f"{each.host}:{each.port}" for each in brokers)
 
     def send(self, topic: str, part: int, *values: Mapping[str, Any] | bytes | None) -> None:
@@ -61,7 +61,7 @@ class Cluster:
         for value in values:
             data = json.dumps(value).encode() if isinstance(value, Mapping) else value
             self._producer.produce(topic, value=data, partition=part)
-        assert self._producer.flush(10) == 0
+        assert self._producer.flush(PATIENCE) == 0
 
     def make(self, topic: str, **config: str) -> None:
         """Have an empty topic; only a real broker can have it configured."""
@@ -75,7 +75,7 @@ class Cluster:
         return len(known) == PARTITIONS and all(part.leader >= 0 for part in known)
 
     def _known(self, topic: str) -> Mapping[int, Any]:
-        known: Mapping[int, Any] = self._producer.list_topics(topic, timeout=10).topics
+        known: Mapping[int, Any] = self._producer.list_topics(topic, timeout=PATIENCE).topics
         return known[topic].partitions  # type: ignore[no-any-return, index]
 
     def read(self, topic: str) -> list[Record]:
@@ -84,6 +84,18 @@ class Cluster:
         with consuming(self.servers, first) as consumer:
             found = list(_up_to_the_ends(consumer, len(first)))
         return sorted(found, key=lambda record: (record.partition, record.offset))
+
+
+def make_compacted(cluster: Cluster, topic: str) -> None:
+    """Make a topic of which a real broker soon keeps the last record of each key alone."""
+    cluster.make(
+        topic,
+        cleanup_policy="compact",
+        segment_ms="100",
+        min_cleanable_dirty_ratio="0.001",
+        max_compaction_lag_ms="100",
+        delete_retention_ms="100",
+    )
 
 
 class consuming:  # noqa: N801 - it is used as a function
@@ -97,6 +109,8 @@ class consuming:  # noqa: N801 - it is used as a function
                 "enable.partition.eof": True,
                 "auto.offset.reset": "earliest",
                 "isolation.level": "read_committed",
+                # At the end of a topic brokers would wait for more.
+                "fetch.wait.max.ms": 20,
                 "log_level": 0,
             }
         )
@@ -122,19 +136,20 @@ def record_of(message: Message) -> Record | None:
 def _up_to_the_ends(consumer: Consumer, partitions: int) -> Iterator[Record]:
     ended = set[int]()
     while len(ended) < partitions:
-        for message in consumer.consume(10_000, timeout=1.0):
-            record = record_of(message)
-            if record is None:
-                ended.add(message.partition())
-            else:
-                yield record
+        # To ask for many at once would be to wait for them.
+        message = consumer.poll(1.0)
+        record = None if message is None else record_of(message)
+        if record is not None:
+            yield record
+        elif message is not None:
+            ended.add(message.partition())
 
 
 def _make(servers: str, topic: str, config: Mapping[str, str]) -> None:
     named = {name.replace("_", "."): value for name, value in config.items()}
     admin = AdminClient({"bootstrap.servers": servers})
     for made in admin.create_topics([NewTopic(topic, PARTITIONS, 1, config=named)]).values():
-        made.result(30)
+        made.result(PATIENCE)
 
 
 def _empty(servers: str) -> None:
@@ -144,9 +159,11 @@ def _empty(servers: str) -> None:
     client._admin.cache_clear()
 
     def names() -> list[str]:
-        return [name for name in admin.list_topics(timeout=10).topics if not name.startswith("__")]
+        return [
+            name for name in admin.list_topics(timeout=PATIENCE).topics if not name.startswith("__")
+        ]
 
     if names():
         for gone in admin.delete_topics(names()).values():
-            gone.result(30)
+            gone.result(PATIENCE)
     wait_until(lambda: not names())

@@ -16,6 +16,8 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from support.waiting import PATIENCE
+
 SERVERS = os.environ.get("PENSTOCK_TEST_KAFKA", "")
 """The address of a real broker, if one was started for these tests."""
 WITH_PASSWORD = os.environ.get("PENSTOCK_TEST_KAFKA_SASL", "")
@@ -36,13 +38,13 @@ def new_topic(partitions: int = 2) -> str:
 def make(name: str, partitions: int = 2) -> None:
     """Make a topic."""
     admin = _admin()
-    admin.create_topics([NewTopic(name, partitions)])[name].result(30)
+    admin.create_topics([NewTopic(name, partitions)])[name].result(PATIENCE)
 
 
 def delete(name: str) -> None:
     """Delete a topic."""
     admin = _admin()
-    admin.delete_topics([name])[name].result(30)
+    admin.delete_topics([name])[name].result(PATIENCE)
 
 
 def let_read(name: str) -> None:
@@ -57,7 +59,7 @@ def let_read(name: str) -> None:
         AclPermissionType.ALLOW,
     )
     admin = _admin()
-    admin.create_acls([allowed])[allowed].result(30)
+    admin.create_acls([allowed])[allowed].result(PATIENCE)
 
 
 def _admin() -> AdminClient:

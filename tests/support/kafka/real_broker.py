@@ -2,7 +2,8 @@
 
     python tests/support/kafka/real_broker.py COMMAND ARGUMENT…
 
-runs a command with the addresses of a broker in its environment, and stops the broker after it.
+runs a command with the addresses of a broker in its environment, and stops the broker after it:
+tests find it there, and `penstock bench sources`.
 Its jars are kept in the user's cache, outside of the repository; all else is gone afterwards.
 """
 
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SERVERS = "PENSTOCK_TEST_KAFKA"
@@ -25,11 +26,24 @@ SERVERS = "PENSTOCK_TEST_KAFKA"
 WITH_PASSWORD = "PENSTOCK_TEST_KAFKA_SASL"
 """That where a password is needed, by which users `writer` and `stranger` come: of these a test
 grants rights to the first."""
-CONNECTOR = "PENSTOCK_TEST_SPARK_KAFKA"
-"""The variable with the folder of Spark's own connector."""
+BENCH_SERVERS, CONNECTOR = "PENSTOCK_KAFKA", "PENSTOCK_KAFKA_JARS"
+"""The variables of `penstock bench sources`: the same address, and the jars of Spark's own
+connector, separated by commas."""
 PASSWORD = "pass word of tests"
 KAFKA = (("org.apache.kafka", "kafka_2.13", "3.9.2"), ("org.slf4j", "slf4j-simple", "1.7.36"))
 SPARK = (("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.3.0"),)
+"""Spark's own connector, of the version of Spark that we have."""
+SPARK_BEFORE = (
+    ("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0"),
+    ("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "4.0.0"),
+    ("org.apache.kafka", "kafka-clients", "3.9.2"),
+    ("org.apache.commons", "commons-pool2", "2.12.1"),
+    ("org.scala-lang.modules", "scala-parallel-collections_2.13", "1.2.0"),
+)
+"""Where that cannot be had: an older one that works with it, and what it needs beside Spark. All
+are fetched alone, since what its own list names need not be there either."""
+Dependencies = tuple[tuple[str, str, str], ...]
+_SPARK = "spark-kafka"
 _START = 120.0
 """Seconds in which it must be there, also on a busy machine."""
 
@@ -40,7 +54,11 @@ _POM = """<project>
 </project>
 """
 _DEPENDENCY = (
-    "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+    "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>"
+    "{}</dependency>"
+)
+_ALONE = (
+    "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
 )
 _PROPERTIES = """
 process.roles=broker,controller
@@ -73,16 +91,16 @@ log.segment.delete.delay.ms=100
 
 
 def fetched(
-    name: str, dependencies: tuple[tuple[str, str, str], ...], *, is_quiet: bool = False
+    name: str, dependencies: Dependencies, *, are_all: bool = False, is_quiet: bool = False
 ) -> Path:
-    """A folder with some jars and all they need, from the cache if they are there."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "penstock"
-    folder = cache / f"{name}-{dependencies[0][2]}"
+    """A folder with some jars, and what they need unless these are all; once fetched, it stays."""
+    folder = _cached(name, dependencies)
     if folder.is_dir():
         return folder
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as place:
-        text = "".join(_DEPENDENCY.format(*each) for each in dependencies)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        alone = _ALONE if are_all else ""
+        text = "".join(_DEPENDENCY.format(*each, alone) for each in dependencies)
         (Path(place) / "pom.xml").write_text(_POM.format(name=name, dependencies=text))
         command = "mvn -q -B dependency:copy-dependencies -DincludeScope=runtime"
         told = subprocess.DEVNULL if is_quiet else None
@@ -93,15 +111,20 @@ def fetched(
     return folder
 
 
+def _cached(name: str, dependencies: Dependencies) -> Path:
+    """Where jars are kept."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "penstock" / f"{name}-{dependencies[0][2]}"
+
+
 def address_with_password() -> str:
     """Where the broker asks for a password."""
     return os.environ[WITH_PASSWORD]
 
 
-def connector_jars() -> list[str]:
+def connector_jars() -> str:
     """The jars of Spark's own connector, if they were fetched for these tests."""
-    folder = os.environ.get(CONNECTOR)
-    return [] if folder is None else sorted(str(path) for path in Path(folder).glob("*.jar"))
+    return os.environ.get(CONNECTOR, "")
 
 
 @contextmanager
@@ -121,7 +144,7 @@ def broker(jars: Path) -> Iterator[dict[str, str]]:
             try:
                 _await(server, ports["plain"], Path(folder) / "log")
                 plain, sasl = (f"127.0.0.1:{ports[each]}" for each in ("plain", "sasl"))
-                yield {SERVERS: plain, WITH_PASSWORD: sasl}
+                yield {SERVERS: plain, BENCH_SERVERS: plain, WITH_PASSWORD: sasl}
             finally:
                 server.kill()
                 server.wait()
@@ -162,11 +185,17 @@ def main(command: list[str]) -> int:
 
 def _connector() -> dict[str, str]:
     """Where Spark's own connector is; not every repository has it for every version of Spark."""
-    try:
-        return {CONNECTOR: str(fetched("spark-kafka", SPARK, is_quiet=True))}
-    except subprocess.CalledProcessError:
-        print(f"no connector of Spark for Kafka ({':'.join(SPARK[0])}): it is not compared with")
-        return {}
+    sets = ((SPARK, False), (SPARK_BEFORE, True))
+    # What is there is not looked for again: to be told that it is nowhere takes a while.
+    for dependencies, are_all in sorted(
+        sets, key=lambda each: not _cached(_SPARK, each[0]).is_dir()
+    ):
+        with suppress(subprocess.CalledProcessError):
+            folder = fetched(_SPARK, dependencies, are_all=are_all, is_quiet=True)
+            return {CONNECTOR: ",".join(sorted(map(str, folder.glob("*.jar"))))}
+    versions = " or ".join(each[0][0][2] for each in sets)
+    print(f"no {SPARK[0][1]} {versions} can be fetched: Spark's own source is not compared with")
+    return {}
 
 
 if __name__ == "__main__":

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from confluent_kafka import Producer
+from confluent_kafka import IsolationLevel, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from support.waiting import PATIENCE, wait_until
 
 Headers = Sequence[tuple[str, bytes | None]]
 
@@ -26,23 +29,44 @@ def send(servers: str, topic: str, records: Iterable[Sent], *, at_once: int = 10
     settings = {"bootstrap.servers": servers, "log_level": 0, "batch.num.messages": at_once}
     producer = Producer(settings)
     _produce(producer, topic, records)
-    assert producer.flush(10) == 0
+    assert producer.flush(PATIENCE) == 0
+
+
+def transactional(servers: str, name: str) -> Producer:
+    """A producer of transactions, which brokers do not end however long they last."""
+    lasting = {"transaction.timeout.ms": 900_000}
+    return Producer(
+        {"bootstrap.servers": servers, "log_level": 0, "transactional.id": name, **lasting}
+    )
 
 
 def send_in_transaction(
     servers: str, topic: str, records: Iterable[Sent], *, commits: bool
 ) -> None:
     """Write records in a transaction that is committed, or aborted."""
-    settings = {"bootstrap.servers": servers, "log_level": 0, "transactional.id": "tests"}
-    producer = Producer(settings)
-    producer.init_transactions(10)
+    producer = transactional(servers, "tests")
+    producer.init_transactions(PATIENCE)
     producer.begin_transaction()
     _produce(producer, topic, records)
-    assert producer.flush(10) == 0
+    assert producer.flush(PATIENCE) == 0
     if commits:
-        producer.commit_transaction(10)
+        producer.commit_transaction(PATIENCE)
     else:
-        producer.abort_transaction(10)
+        producer.abort_transaction(PATIENCE)
+    await_ends(servers, topic)
+
+
+def await_ends(servers: str, topic: str) -> None:
+    """Wait until no transaction is open in a topic: brokers close them after they have said so."""
+    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
+    known = admin.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
+    asked = {TopicPartition(topic, part): OffsetSpec.latest() for part in known}
+
+    def ends(level: IsolationLevel) -> dict[int, int]:
+        found = admin.list_offsets(dict(asked), isolation_level=level)
+        return {place.partition: each.result(PATIENCE).offset for place, each in found.items()}
+
+    wait_until(lambda: ends(IsolationLevel.READ_COMMITTED) == ends(IsolationLevel.READ_UNCOMMITTED))
 
 
 def _produce(producer: Producer, topic: str, records: Iterable[Sent]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.cql import parse
+import re
+
+from penstock.cql import parse, parse_script
 from penstock.errors import SqlError
 from penstock.query import Query
 
@@ -24,17 +26,22 @@ def ask(select: str) -> Query:
 
 
 def answer_to(script: str) -> Query | SqlError:
-    """The query of a script, or what is wrong with it."""
+    """The last query of a script, or what is wrong with it."""
     try:
-        return parse(script)
+        return parse_script(script).members[-1].query
     except SqlError as error:
         return error
 
 
 def complaint(script: str) -> str:
-    """What a wrong script is answered; a SELECT without CREATE is over the auction site."""
-    is_whole = "CREATE" in script or "SELECT" not in script
-    return f"{answer_to(script if is_whole else script + DECLARATIONS)}\n"
+    """What a wrong script is answered; one that declares nothing is over the site."""
+    return f"{answer_to(over_auctions(script))}\n"
+
+
+def over_auctions(script: str) -> str:
+    """The script, with the streams of an auction site if it declares none."""
+    is_whole = "format" in script or not re.search("SELECT|CREATE VIEW", script)
+    return script if is_whole else script + DECLARATIONS
 
 
 def condition(where: str) -> str:

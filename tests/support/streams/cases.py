@@ -94,7 +94,7 @@ def random_case(seed: int) -> Case:
         filters=tuple(_filter(rng, item) for item in inputs if rng.random() < 0.4 / count),
         thetas=tuple(thetas),
     )
-    case = Case(query, _batches(rng, inputs, size))
+    case = Case(query, any_batches(rng, inputs, size))
     # By chance alone hardly one join of so many has a result.
     return case if count < 4 else planted(Random(f"planted {seed}"), case, matching)
 
@@ -328,7 +328,7 @@ def any_view(rng: Random, groups: tuple[Column, ...], aggregates: tuple[Aggregat
 # ── input data ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _batches(rng: Random, inputs: list[Input], size: int) -> dict[str, list[list[Row]]]:
+def any_batches(rng: Random, inputs: Sequence[Input], size: int) -> dict[str, list[list[Row]]]:
     """What each source brings; two inputs of one source see the same."""
     count = rng.choice((1, 2, 3, 5))
     spans = (10,) if rng.random() < 0.7 else (10, 100, 600)
@@ -486,14 +486,15 @@ def write_case(case: Case, directory: Path) -> Query:
     sources: dict[str, Source] = {}
     for item in case.query.inputs:
         if item.source.name not in sources:
-            sources[item.source.name] = _write(
+            sources[item.source.name] = write_source(
                 item.source, case.batches[item.alias], directory / item.source.name
             )
     inputs = tuple(replace(i, source=sources[i.source.name]) for i in case.query.inputs)
     return replace(case.query, inputs=inputs)
 
 
-def _write(source: Source, batches: Sequence[Sequence[Row]], directory: Path) -> Source:
+def write_source(source: Source, batches: Sequence[Sequence[Row]], directory: Path) -> Source:
+    """Write one parquet file a batch; the source that reads them, a file a batch."""
     directory.mkdir(parents=True)
     for n, rows in enumerate(batches):
         path = directory / f"{n:04}.parquet"

@@ -121,6 +121,8 @@ def _call(function: str, values: list[Any]) -> Any:
             return _extreme(function, [value for value in values if value is not None])
         case "in":
             return _is_in(values[0], values[1:])
+        case "pair":
+            return None if values[0] is None else tuple(values)
     if None in values:
         return None
     if function in COMPARISONS:
@@ -148,6 +150,8 @@ def _is_in(needle: Any, items: list[Any]) -> bool | None:
 
 
 def _plain(function: str, values: list[Any]) -> Any:
+    if function == "micros":
+        return (values[0] - EPOCH) // timedelta(microseconds=1)
     """A function that is NULL wherever an argument is."""
     first = values[0]
     if isinstance(first, Decimal) and function in ("round", "floor", "ceil"):

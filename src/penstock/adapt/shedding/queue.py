@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from penstock.adapt.shedding.arrival_pace import Arrived, arrival_pace
 from penstock.engine.reports.report import Report
-from penstock.engine.sources.made.synthetic import Synthetic
+from penstock.engine.sources.made.made import made_of
 from penstock.query import Query
+from penstock.query.source import MADE_FORMATS
 
 _RECENT = 20
 """Batches over which the pace of event time is measured."""
@@ -139,6 +140,6 @@ def limits_of(query: Query) -> dict[str, int]:
         files, micros = source.option("max_files"), source.option("max_time")
         if files is not None:
             limits[name] = max(1, int(files))
-        elif micros is not None and source.format == "synthetic":
-            limits[name] = max(1, int(micros) // Synthetic.of(source).block_micros)
+        elif micros is not None and source.format in MADE_FORMATS:
+            limits[name] = max(1, int(micros) // made_of(source).block_micros)
     return limits

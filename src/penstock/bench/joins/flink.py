@@ -22,7 +22,8 @@ from penstock.bench.workload import ALIASES, Workload
 from penstock.engine.spark.java import ensure_java
 
 INTERPRETER = "PENSTOCK_FLINK_PYTHON"
-ABSENT = f"no interpreter has apache-flink; name one that has in {INTERPRETER}"
+_SET_UP = Path(".venv-flink/bin/python")
+ABSENT = f"no interpreter has apache-flink; `make flink` sets one up, or name one in {INTERPRETER}"
 
 
 class FlinkError(Exception):
@@ -30,7 +31,7 @@ class FlinkError(Exception):
 
 
 def find_flink() -> str | None:
-    """An interpreter that can import Flink: the one named, this one, or PATH's."""
+    """One that can import Flink: the one named, that of `make flink`, ours, or PATH's."""
     return next((python for python in _interpreters() if _has_flink(python)), None)
 
 
@@ -58,6 +59,8 @@ def _interpreters() -> Iterator[str]:
     named = os.environ.get(INTERPRETER)
     if named:
         yield named
+    if _SET_UP.exists():
+        yield str(_SET_UP)
     yield sys.executable
     on_path = shutil.which("python3")
     if on_path:

@@ -63,7 +63,7 @@ def _rates(query: Query, reports: list[Report]) -> Statistics:
 
 def _query(store: Store, functions: str | None) -> Query:
     """The query of the last run."""
-    from penstock.api import sql
+    from penstock.api import ContinuousQuery, sql
     from penstock.engine.reports.run_head import read_head
 
     head = read_head(store)
@@ -72,4 +72,8 @@ def _query(store: Store, functions: str | None) -> Query:
             f"{store.root} does not say of which query it is",
             hint="name the query's file too: penstock analyze FILE --from CHECKPOINT",
         )
-    return sql(head.query, functions=functions or (), file="the checkpoint's query").query
+    found: object = sql(head.query, functions=functions or (), file="the checkpoint's query")
+    if not isinstance(found, ContinuousQuery):
+        message = f"{store.root} is of a script of several queries"
+        raise CheckpointError(message, hint="penstock status shows what was measured of each")
+    return found.query

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.errors import SqlError
-from penstock.query.avro import held_in, kinds_in
+from penstock.query.families.spelling import AmbiguousNameError, spelled
+from penstock.query.foreign.avro import held_in, is_held_in, kinds_in
 from penstock.query.source import SCHEMA_TEXT, Field, Source
 
 
@@ -41,15 +42,20 @@ def check_schema(source: Source, text: str) -> None:
 
 
 def _check_field(source: Source, field: Field, kinds: dict[str, str]) -> None:
-    kind = kinds.get(field.name)
-    if kind is None:
+    try:
+        own = spelled(field.name, kinds)
+    except AmbiguousNameError as error:
+        alike = f"has fields that are alike: {error}"
+        raise _at(source, alike, "declare the column as one of them is spelled") from None
+    if own is None:
         hint = nearest(field.name, kinds, listed("fields", list(kinds)) if kinds else None)
         raise _at(source, f"has no field {field.name}, which {source.name} declares", hint)
+    kind = kinds[own]
     types = sorted(held_in(kind))
     if not types:
         hint = f"leave the column out: no type of ours holds {kind}"
         raise _at(source, f"has {field.name} as {kind}, which cannot be read", hint)
-    if field.type not in types:
+    if not is_held_in(kind, field.type):
         hint = f"declare it {field.name} {' or '.join(types)}"
         raise _at(source, f"has {field.name} as {kind}, which is not a {field.type}", hint)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from penstock.cql.declare.avro_file import with_schema
 from penstock.cql.declare.frame_columns import with_frame
+from penstock.cql.declare.nexmark_columns import with_nexmark
 from penstock.cql.declare.options import (
     COLUMNS,
     FORMAT,
@@ -29,7 +30,7 @@ from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import Token, token_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.text import Span, Text
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 from penstock.query.source import FILE_FORMATS, Field, Format, Source
 from penstock.query.types import DataType
 
@@ -38,6 +39,7 @@ _OWN_DEFAULTS: Mapping[str, Mapping[str, Value]] = {
     "synthetic": {"arrivals": "constant"},
 }
 _TABLE_FORMATS = (*FILE_FORMATS, "dataframe", "spark")
+_KINDS = "the language has CREATE STREAM, CREATE TABLE and CREATE VIEW … AS SELECT …"
 _SHAPE = "write it CREATE STREAM name (column TYPE, …) WITH (format = 'csv', …)"
 
 
@@ -50,13 +52,14 @@ def parse_declaration(
     cursor.take()
     is_table = cursor.take_word("TABLE") is not None
     if not is_table:
-        cursor.expect("STREAM", "the language has CREATE STREAM and CREATE TABLE")
+        cursor.expect("STREAM", _KINDS)
     name = cursor.take_name("a name", _SHAPE)
     check_name(text, token_span(name), name.text)
     fields = _take_fields(cursor) if cursor.take_word("(") else ()
     settings = _take_with(cursor)
     source = _source(text, name, fields, settings, is_table)
     source = with_frame(source, frames.get(source.name.lower()))
+    source = with_nexmark(source)
     check_needs(source)
     source = with_schema(source)
     return source if is_table else with_event_time(text, source, settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.errors import SqlError
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 from penstock.query.source import Source
 
 
@@ -43,7 +43,7 @@ def _check_columns(source: Source, frame: FrameShape) -> None:
             listed = ", ".join(each.name for each in frame.fields)
             message = f"the DataFrame of {source.name} has no column {field.name}"
             raise _at(source, "name", message, f"it has {listed}")
-        if found != field.type:
+        if not frame.has(field):
             where = f"column {field.name} of the DataFrame of {source.name}"
             hint = "declare it as it is, or cast it in the DataFrame"
             raise _at(source, "name", f"{where} is {found}, not {field.type}", hint)

@@ -18,9 +18,9 @@ from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import Duration
 from penstock.query.secret import Secret
-from penstock.query.source import FILE_FORMATS, KEEP, Columns, Format, Unit
+from penstock.query.source import FILE_FORMATS, KEEP, MADE_FORMATS, Columns, Format, Unit
 
-FORMATS: tuple[Format, ...] = get_args(Format)
+FORMATS: tuple[Format, ...] = tuple(each for each in get_args(Format) if each != "derived")
 READER = "spark:"
 """`format = 'spark:delta'` begins so."""
 Value = str | int | float | bool
@@ -273,6 +273,14 @@ def _at_least(least: int) -> Callable[[Value], int]:
     return read
 
 
+def _group(value: Value) -> int:
+    """The size of a group that is out of order; events are taken in steps of 953 through it."""
+    size = _at_least(1)(value)
+    if size > 10_000 or size % 953 == 0:
+        raise ValueError("a whole number from 1 to 10,000, and no multiple of 953")
+    return size
+
+
 def _duration(least: int) -> Callable[[Value], int]:
     def read(value: Value) -> int:
         try:
@@ -303,7 +311,8 @@ def _timezone(value: Value) -> str:
 
 
 _CSV = ("csv",)
-_MADE = ("synthetic",)
+_SYNTHETIC = ("synthetic",)
+_NEXMARK = ("nexmark",)
 _KAFKA = ("kafka",)
 _FRAMES = ("dataframe", "spark")
 
@@ -326,14 +335,19 @@ OWN: tuple[Option[Value], ...] = (
     Option("null", _any_text, "'NA'", (*_CSV, *_KAFKA), for_tables=True),
     Option("timezone", _timezone, "'Europe/Vienna'", (*FILE_FORMATS, *_KAFKA), for_tables=True),
     Option("max_files", _at_least(1), "10", FILE_FORMATS),
-    Option("arrivals", _one_of("constant", "poisson"), "'poisson'", _MADE),
-    Option("shape", _text, "'burst(20 s, 10 s, 5)'", _MADE),
-    Option("rows", _at_least(1), "100000", _MADE),
-    Option("duration", _duration(1), "'60 seconds'", _MADE),
-    Option("start", kafka_values.start, "'2026-01-01 00:00:00'", (*_MADE, *_KAFKA)),
-    Option("seed", _at_least(0), "1", _MADE),
-    Option("max_time", _duration(1), "'5 seconds'", _MADE),
-    Option("values", _text, "'k: uniform(0, 100)'", _MADE),
+    Option("arrivals", _one_of("constant", "poisson"), "'poisson'", _SYNTHETIC),
+    Option("shape", _text, "'burst(20 s, 10 s, 5)'", MADE_FORMATS),
+    Option("rows", _at_least(1), "100000", MADE_FORMATS),
+    Option("duration", _duration(1), "'60 seconds'", MADE_FORMATS),
+    Option("start", kafka_values.start, "'2026-01-01 00:00:00'", (*MADE_FORMATS, *_KAFKA)),
+    Option("seed", _at_least(0), "1", MADE_FORMATS),
+    Option("max_time", _duration(1), "'5 seconds'", MADE_FORMATS),
+    Option("values", _text, "'k: uniform(0, 100)'", _SYNTHETIC),
+    Option("stream", _one_of("person", "auction", "bid"), "'bid'", _NEXMARK),
+    Option("out_of_order", _group, "100", _NEXMARK),
+    Option("hot_sellers", _at_least(1), "4", _NEXMARK),
+    Option("hot_auctions", _at_least(1), "2", _NEXMARK),
+    Option("hot_bidders", _at_least(1), "4", _NEXMARK),
     Option("servers", _text, "'localhost:9092'", _KAFKA),
     Option("topic", kafka_values.topic, "'bids'", _KAFKA),
     Option("value", _one_of("json", "csv", "avro"), "'json'", _KAFKA),

@@ -10,7 +10,7 @@ from penstock.cql.declare.options import Setting
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.errors import SqlError
-from penstock.query.source import FILE_FORMATS, RECORD_COLUMNS, Field, Source
+from penstock.query.source import FILE_FORMATS, MADE_FORMATS, RECORD_COLUMNS, Field, Source
 from penstock.query.types import DataType
 
 RATE_FIELDS = (Field("timestamp", DataType.TIMESTAMP), Field("value", DataType.BIGINT))
@@ -34,11 +34,12 @@ def check_needs(source: Source) -> None:
     if source.format == "kafka":
         _check_topic(source)
     is_of_records = str(source.option("start")).startswith(("earliest", "latest", "{"))
-    if source.format == "synthetic" and is_of_records:
+    if source.format in MADE_FORMATS and is_of_records:
         message = f"a made-up stream cannot start at {source.option('start')}"
         raise _at(source, "start", message, "write start = '2026-01-01 00:00:00'")
-    if source.format == "synthetic" and source.rate is None:
-        raise _lacks(source, "rate", "add rate = 1000, in tuples per second of event time")
+    if source.format in MADE_FORMATS and source.rate is None:
+        what = "tuples" if source.format == "synthetic" else "events of all three streams"
+        raise _lacks(source, "rate", f"add rate = 1000, in {what} per second of event time")
     if source.option("rows") is not None and source.option("duration") is not None:
         message = "rows and duration both say where the stream ends"
         raise _at(source, "duration", message, "keep one of them")
@@ -95,12 +96,23 @@ def _timestamp(source: Source) -> Field:
         raise _at(source, "timestamp", f"{source.name} has no column {name}", hint)
     if field.type is DataType.TIMESTAMP_NTZ:
         message = f"the timestamp {field.name} has no zone, so that it is not known when it was"
-        hint = "declare it TIMESTAMP, and where its clock is: timezone = 'Europe/Vienna'"
-        raise _at(source, "timestamp", message, hint)
+        raise _at(source, "timestamp", message, _how_zoned(source))
     if field.type not in (DataType.TIMESTAMP, DataType.BIGINT):
         message = f"the timestamp {field.name} is of type {field.type}"
         raise _at(source, "timestamp", message, "declare it TIMESTAMP, or BIGINT with a unit")
     return field
+
+
+def _how_zoned(source: Source) -> str:
+    """How a format gets to times of which it is known when they were."""
+    match source.format:
+        case "dataframe":
+            return "cast it to TIMESTAMP in the DataFrame: Spark takes it for the session's time"
+        case "spark":
+            return "declare it TIMESTAMP if the reader gives it so; if not, cast it in a DataFrame"
+        case "synthetic":
+            return "declare it TIMESTAMP, which is made in UTC"
+    return "declare it TIMESTAMP, and where its clock is: timezone = 'Europe/Vienna'"
 
 
 def _lacks(source: Source, what: str, hint: str) -> SqlError:

@@ -11,13 +11,19 @@ from penstock.cql.expressions.coercion import Typed, align, as_time, demand, dem
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Text
-from penstock.cql.refused import ONE_ROW, WINDOWS_IN_FROM
+from penstock.cql.refused import WINDOWS_IN_FROM
 from penstock.query.expression import Apply, Call, Expression, Literal
 from penstock.query.families.decimal_types import rounded
 from penstock.query.function import Function
 from penstock.query.types import DataType, decimal
 
-AGGREGATES = ("count", "sum", "avg", "min", "max")
+AGGREGATES = (
+    *("count", "sum", "avg", "min", "max"),
+    *("bool_or", "any", "some", "bool_and", "every"),
+    *("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop"),
+    *("max_by", "min_by", "first", "last"),
+    *("approx_count_distinct", "approx_percentile"),
+)
 _INSTEAD = {
     "if": "write CASE WHEN … THEN … ELSE … END",
     "iif": "write CASE WHEN … THEN … ELSE … END",
@@ -27,14 +33,24 @@ _INSTEAD = {
     "mod": "write a % b",
     "power": "multiply, or register a function of your own",
     "pow": "multiply, or register a function of your own",
-    "count_if": "write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
-    "countif": "write SUM(CASE WHEN … THEN 1 ELSE 0 END)",
-    "approx_count_distinct": ONE_ROW,
+    "count_if": "write COUNT(*) FILTER (WHERE …)",
+    "countif": "write COUNT(*) FILTER (WHERE …)",
     "date_trunc": WINDOWS_IN_FROM,
     "date_bin": WINDOWS_IN_FROM,
 }
 """Functions of other dialects, and how the same is said here."""
-FOREIGN_AGGREGATES = ("stddev", "variance", "median", "first", "last")
+_PERCENTILE = "write APPROX_PERCENTILE(x, 0.5)"
+FOREIGN_AGGREGATES = {
+    **dict.fromkeys(("median", "percentile", "percentile_approx"), _PERCENTILE),
+    **dict.fromkeys(("percentile_cont", "percentile_disc"), _PERCENTILE),
+    "std": "write STDDEV(x)",
+    "first_value": "write FIRST(x)",
+    "last_value": "write LAST(x)",
+    "any_value": "write MAX(x)",
+    "mode": "group by it and count: SELECT x, COUNT(*) … GROUP BY x",
+    **dict.fromkeys(("collect_list", "collect_set", "array_agg"), "group by it: GROUP BY x"),
+}
+"""Aggregates of other dialects, and what to write instead."""
 
 _Bind = Callable[[Text, str, Sequence[Typed]], Call]
 
@@ -91,8 +107,8 @@ def check_function(text: Text, node: exp.Anonymous, own: Iterable[Function]) -> 
         hint = "aggregates stand in SELECT and HAVING, and not inside one another"
         raise text.error(node_span(node), f"the aggregate {name.upper()} cannot stand here", hint)
     if name in FOREIGN_AGGREGATES:
-        hint = "the aggregates are COUNT, SUM, AVG, MIN and MAX"
-        raise text.error(node_span(node), f"{name.upper()} is not in the language", hint)
+        message = f"{name.upper()} is not in the language"
+        raise text.error(node_span(node), message, FOREIGN_AGGREGATES[name])
     if name not in SIGNATURES:
         known = [*(each.name for each in own), *(built_in.upper() for built_in in SIGNATURES)]
         otherwise = f"the functions are {', '.join(known)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from penstock.cql.reading.nearest import listed, nearest
@@ -50,6 +51,14 @@ def tolerant(column: Column) -> Column:
     *way, (_, index) = column.path
     base = column.name.removesuffix(f"[{index}]")
     return replace(column, name=f"{base}.get({index})", path=(*way, ("get", index)))
+
+
+def odd_maps(type_: DataType) -> Iterator[DataType]:
+    """The MAPs in a type whose keys are no texts."""
+    if type_.kind == "MAP" and dict(type_.parts)["key"] is not DataType.STRING:
+        yield type_
+    for _, inner in type_.parts:
+        yield from odd_maps(inner)
 
 
 def _inside(column: Column, step: Step, name: str, type_: DataType) -> Column:

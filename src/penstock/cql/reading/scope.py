@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
-from penstock.cql.reading.members import member
+from penstock.cql.reading.members import member, odd_maps
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.query.expression import Column
 from penstock.query.function import Function
 from penstock.query.query import Input
-from penstock.query.source import CAST_IT
+from penstock.query.source import CAST_IT, MADE_FORMATS
+from penstock.query.view import CHANGE, TIME
 
 # Formats whose columns have nothing inside.
-_FLAT = ("csv", "rate", "synthetic")
+_FLAT = ("csv", "rate", *MADE_FORMATS)
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Scope:
     functions: Mapping[str, Function]
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
     aggregates: Mapping[int, Column] = field(default_factory=dict)
+    scalars: tuple[str, ...] = ()
+    """Inputs that are views inside of expressions, which nobody calls by their names."""
 
     def column(self, node: exp.Column) -> Column:
         """The column that `name` or `alias.name` stands for, or what is inside of one."""
@@ -45,7 +48,7 @@ class Scope:
             column = self._named(rest[0], (self.input(first),))
             rest = rest[1:]
         else:
-            column = self._named(first, self.inputs)
+            column = self._named(first, self._called())
         if rest and not column.type.is_nested:
             raise self._too_long(node)
         for part in rest:
@@ -62,6 +65,10 @@ class Scope:
         if column.type.is_nested and source.format in _FLAT:
             message = f"format {source.format} has no {column.type.kind}, as {column.name} is"
             raise self.text.error(span, message, "declare it STRING, or use json or parquet")
+        odd = next(odd_maps(column.type), None) if source.is_json else None
+        if odd is not None:
+            message = f"a MAP in JSON has keys of type STRING, and this is a {odd}"
+            raise self.text.error(span, message, "declare its keys STRING: they are texts there")
         return column
 
     def _named(self, name: exp.Expr, inputs: tuple[Input, ...]) -> Column:
@@ -75,6 +82,10 @@ class Scope:
             raise self._unknown(name, inputs)
         return found[0]
 
+    def _called(self) -> tuple[Input, ...]:
+        """The inputs that stand in FROM."""
+        return tuple(item for item in self.inputs if item.alias not in self.scalars)
+
     def _too_long(self, node: exp.Expr) -> Exception:
         message = "this name has too many parts"
         return self.text.error(node_span(node), message, "write it alias.column")
@@ -86,7 +97,7 @@ class Scope:
     def aliased(self, node: exp.Column) -> exp.Expr | None:
         """The expression of a name in the SELECT list; a column of an input goes before."""
         name = node.name.lower()
-        if node.table or any(column.name.lower() == name for column in _columns(self.inputs)):
+        if node.table or any(column.name.lower() == name for column in _columns(self._called())):
             return None
         return self.aliases.get(name)
 
@@ -95,19 +106,24 @@ class Scope:
         for item in self.inputs:
             if item.alias.lower() == name.name.lower():
                 return item
-        aliases = [item.alias for item in self.inputs]
+        aliases = [item.alias for item in self._called()]
         hint = nearest(name.name, aliases, listed("inputs", aliases))
         raise self.text.error(node_span(name), f"FROM has no {name.name}", hint)
 
     def star(self, node: exp.Expr) -> tuple[Column, ...]:
         """The columns that `*` or `alias.*` stands for."""
         table = node.args.get("table")
-        inputs = (self.input(table),) if table else self.inputs
+        inputs = (self.input(table),) if table else self._called()
         for source in (item.source for item in inputs):
             for name, _ in source.unheld:
                 fault = source.unheld_fault(name) or ""
                 raise self.text.error(node_span(node), fault, CAST_IT)
-        return tuple(_columns(inputs))
+        return tuple(column for column in _columns(inputs) if not self._is_own(column))
+
+    def _is_own(self, column: Column) -> bool:
+        """Whether a column is the time or the kind of a result, which a * does not give."""
+        source = next(item.source for item in self.inputs if item.alias == column.stream)
+        return source.format == "derived" and column.name in (TIME, CHANGE)
 
     def _unknown(self, node: exp.Expr, inputs: tuple[Input, ...]) -> Exception:
         for item in inputs:
@@ -118,7 +134,7 @@ class Scope:
         owner = inputs[0].alias if len(inputs) == 1 else "none of the inputs"
         verb = f"{owner} has no column" if len(inputs) == 1 else f"{owner} has a column"
         hint = nearest(node.name, names, listed("columns", names))
-        if self.text.at(node_span(node)).startswith('"') and inputs == self.inputs:
+        if self.text.at(node_span(node)).startswith('"') and inputs == self._called():
             hint = f"text stands in single quotes: '{node.name}'"
         return self.text.error(node_span(node), f"{verb} {node.name}", hint)
 

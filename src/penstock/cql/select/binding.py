@@ -51,6 +51,8 @@ _KNOWN = "the operators are +, -, *, /, %, ||, the comparisons, AND, OR and NOT"
 
 def bind(scope: Scope, node: exp.Expr) -> Expression:
     """The expression that a part of the tree stands for."""
+    if id(node) in scope.aggregates:
+        return scope.aggregates[id(node)]
     expression = _bind(scope, node)
     return _not(expression) if node.args.get("negate") else expression
 
@@ -231,8 +233,6 @@ def _case(scope: Scope, node: exp.Case) -> Call:
 
 
 def _function(scope: Scope, node: exp.Anonymous) -> Call | Apply | Column:
-    if id(node) in scope.aggregates:
-        return scope.aggregates[id(node)]
     own = scope.functions.get(node.name.lower())
     if own is None and node.name.lower() == "get":
         return _got(scope, node)
@@ -250,8 +250,9 @@ def _foreign(scope: Scope, node: exp.Expr) -> SqlError:
         hint = "windows stand in FROM: stream [RANGE 10 SECONDS]"
         return scope.text.error(span, "OVER is not in the language", hint)
     if isinstance(node, exp.Filter):
-        hint = "aggregate a CASE: SUM(CASE WHEN … THEN x END)"
-        return scope.text.error(span, "FILTER is not in the language", hint)
+        bind(scope, node.this)
+        hint = "write SUM(x) FILTER (WHERE …), or CASE WHEN … THEN … END"
+        return scope.text.error(span, "FILTER stands after aggregates alone", hint)
     if isinstance(node, exp.Interval):
         hint = "write ts + INTERVAL '5' SECONDS"
         return scope.text.error(span, "an interval can only move a time", hint)

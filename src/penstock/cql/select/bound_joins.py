@@ -19,7 +19,7 @@ from penstock.cql.select.predicates import (
     bind_predicates,
     equality_of,
 )
-from penstock.query.joins.outer import JoinKind, OuterJoin
+from penstock.query.joins.outer import KIND_NAMES, JoinKind, OuterJoin
 from penstock.query.query import Condition, Equality, Input, Query, as_condition
 from penstock.query.view import Output, View
 
@@ -42,6 +42,11 @@ class Joins:
     predicates: Predicates
     outer: OuterJoin | None = None
 
+    def only(self, filters: tuple[Condition, ...]) -> Joins:
+        """The same joins of those tuples that pass more filters."""
+        more = self.predicates._replace(filters=(*self.predicates.filters, *filters))
+        return replace(self, predicates=more)
+
     def query(self, outputs: tuple[Output, ...], view: View | None, text: str) -> Query:
         """The query that selects these outputs."""
         return Query(self.inputs, outputs, *self.predicates, view, text, self.outer)
@@ -62,6 +67,10 @@ def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
         hint = "make the others inner joins: JOIN … ON …, or ask them in a query of their own"
         raise scope.text.error(node_span(read.joined[numbers[1]].table), message, hint)
     joined = read.joined[numbers[0]]
+    if scope.scalars:
+        message = f"{KIND_NAMES[_KINDS[joined.kind]]} cannot stand beside a SELECT in an expression"
+        hint = "compare with it in a query that is read: FROM (SELECT …) [RANGE 10 SECONDS] AS x"
+        raise scope.text.error(node_span(joined.table), message, hint)
     joins = _with_outer(scope, joined, scope.inputs[numbers[0] + 1], where)
     check_outer(scope.text, joined, joins.query((), None, ""), is_view=is_view)
     return joins

@@ -12,8 +12,11 @@ from penstock.cql.reading.names import check_name
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.cql.select.windows import Bracket
-from penstock.query.query import Input
+from penstock.query.expression import Call, Column, Literal
+from penstock.query.query import Condition, Input
 from penstock.query.source import CAST_IT, Source
+from penstock.query.types import DataType
+from penstock.query.view import CHANGE, UPSERT
 from penstock.query.window import RowsWindow, Window
 
 
@@ -22,8 +25,10 @@ def bind_inputs(
     items: Sequence[exp.Expr],
     brackets: Sequence[Bracket],
     sources: Mapping[str, Source],
+    *,
+    is_view: bool,
 ) -> tuple[Input, ...]:
-    """The inputs of a SELECT, in the order of FROM."""
+    """The inputs of a SELECT, in the order of FROM; of a view, all may be views as they are."""
     tables = [_table(text, item) for item in items]
     _check_brackets(text, tables, brackets)
     inputs: list[Input] = []
@@ -38,6 +43,11 @@ def bind_inputs(
     if all(item.is_table for item in inputs):
         message = "FROM has only tables"
         raise text.error(node_span(tables[0]), message, "a query reads at least one stream")
+    if not is_view and all(item.is_table or item.is_relation for item in inputs):
+        view = next(item.source for item in inputs if item.is_relation)
+        message = "FROM has no stream, only views and tables as they are"
+        hint = f"read the changes of one: {view.name} [NOW]; or group and aggregate"
+        raise text.error(node_span(tables[0]), message, hint)
     return tuple(inputs)
 
 
@@ -77,16 +87,61 @@ def _input(
 ) -> Input:
     source = _source(text, table.this, sources)
     alias = table.args.get("alias")
-    name = alias.name if alias else source.name
+    name = alias.name if alias else _called(table.name, source)
     own = [bracket for bracket in brackets if bracket.after in _ends(table)]
     if len(own) > 1:
         raise text.error(own[1].span, f"{name} has two windows", "keep one of them")
     if source.is_table and own:
         hint = "leave the window out; a table is always whole"
         raise text.error(own[0].span, f"{source.name} is a table, which has no window", hint)
+    if source.key is not None and not own:
+        return _relation(text, table, name, source)
     if not source.is_table and not own:
         raise _windowless(text, table, source)
     return Input(name, source, _window(text, source, own[0]) if own else None)
+
+
+def _called(written: str, source: Source) -> str:
+    """The source as it is declared; as it is written, where only this query calls it so."""
+    return source.name if written.lower() == source.name.lower() else written
+
+
+def _relation(text: Text, table: exp.Table, name: str, source: Source) -> Input:
+    """A view as it is: the last change of each of its rows."""
+    assert source.key is not None
+    if source.hidden is not None:
+        message = f"the rows of {source.name} cannot be told apart: {source.hidden} is not selected"
+        hint = f"select all groups of {source.name}, or read its changes: {source.name} [NOW]"
+        raise text.error(node_span(table), message, hint)
+    return Input(name, source, RowsWindow(1, source.key), is_relation=True)
+
+
+def one_rows(
+    text: Text, tree: exp.Expr, inputs: Sequence[Input], scalars: Sequence[Source]
+) -> tuple[Input, ...]:
+    """Views of one row inside of expressions, met as they are."""
+    taken = {item.alias.lower() for item in inputs}
+    for source in scalars:
+        if source.name.lower() in taken:
+            message = f"{source.name} is how the SELECT in an expression is called here"
+            hint = "give the input of that name another alias"
+            raise text.error(node_span(tree.args["from_"]), message, hint)
+    return tuple(Input(each.name, each, RowsWindow(1), is_relation=True) for each in scalars)
+
+
+def of_rows_there(inputs: Sequence[Input]) -> tuple[Condition, ...]:
+    """The filters by which a row of a view is there unless its last change was to go."""
+    return tuple(
+        Condition(
+            Call(
+                "eq",
+                (Column(i.alias, CHANGE, DataType.STRING), Literal(UPSERT, DataType.STRING)),
+                DataType.BOOLEAN,
+            )
+        )
+        for i in inputs
+        if i.is_relation
+    )
 
 
 def _source(text: Text, name: exp.Expr, sources: Mapping[str, Source]) -> Source:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.text import Text
+from penstock.cql.select.aggregates import asks_for_view
 
 Kind = Literal["inner", "left", "right", "full", "semi", "anti"]
 
@@ -140,7 +141,8 @@ def _asked(text: Text, conjunct: exp.Expr) -> Joined | None:
 def _subquery(text: Text, select: exp.Expr, kind: Kind) -> Joined:
     """A SELECT inside of EXISTS or IN as a join; what it selects does not matter."""
     clauses = {name for name, value in select.args.items() if value}
-    if not isinstance(select, exp.Select) or clauses - _SUBQUERY_CLAUSES or "from_" not in clauses:
+    is_plain = isinstance(select, exp.Select) and not asks_for_view(select)
+    if not is_plain or clauses - _SUBQUERY_CLAUSES or "from_" not in clauses:
         hint = "write EXISTS (SELECT 1 FROM auction [RANGE 1 HOUR] AS a WHERE a.id = b.auction)"
         raise text.error(node_span(select), "this SELECT is more than FROM and WHERE", hint)
     where = select.args.get("where")

@@ -24,6 +24,7 @@ def check_outer(text: Text, joined: Joined, query: Query, *, is_view: bool) -> N
     outer = query.outer
     assert outer is not None, "there is a join that is not an inner one"
     checks: tuple[Callable[[Query, OuterJoin], Fault], ...] = (
+        _relation_fault,
         _rows_fault,
         _number_fault
         if joined.kind in ("right", "full") or _is_streamed(query, is_view)
@@ -45,6 +46,15 @@ def _is_streamed(query: Query, is_view: bool) -> bool:
 
 def _none(query: Query, outer: OuterJoin) -> Fault:
     return None
+
+
+def _relation_fault(query: Query, outer: OuterJoin) -> Fault:
+    views = [item.alias for item in query.inputs if item.is_relation]
+    if not views:
+        return None
+    name = KIND_NAMES[outer.kind]
+    message = f"{name} cannot read {views[0]} as it is: time does not tell when its rows go"
+    return message, f"read its changes: {views[0]} [RANGE 10 SECONDS]"
 
 
 def _rows_fault(query: Query, outer: OuterJoin) -> Fault:

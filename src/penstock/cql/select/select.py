@@ -11,19 +11,20 @@ from sqlglot import exp
 from penstock.cql.reading.dialect import NUMBERS_HINT, Token, TokenType, node_span, parse_statement
 from penstock.cql.reading.scope import Scope
 from penstock.cql.reading.text import Text
+from penstock.cql.select.aggregates import asks_for_view
 from penstock.cql.select.bound_joins import bind_joins
 from penstock.cql.select.every import cut_every
-from penstock.cql.select.inputs import bind_inputs
+from penstock.cql.select.inputs import bind_inputs, of_rows_there, one_rows
 from penstock.cql.select.joins import read_from
 from penstock.cql.select.outputs import bind_outputs
-from penstock.cql.select.view import asks_for_view, bind_view
+from penstock.cql.select.view import bind_view
 from penstock.cql.select.windows import cut_windows
 from penstock.query.function import Function
 from penstock.query.members import with_members
 from penstock.query.query import Query
 from penstock.query.source import Source
 
-_CLAUSES = {"expressions", "from_", "joins", "where", "group", "having"}
+_CLAUSES = {"distinct", "expressions", "from_", "joins", "where", "group", "having"}
 
 
 def parse_select(
@@ -31,18 +32,23 @@ def parse_select(
     tokens: Sequence[Token],
     sources: Mapping[str, Source],
     functions: Mapping[str, Function],
+    scalars: Sequence[Source] = (),
 ) -> Query:
-    """The query of a SELECT statement over the declared sources."""
+    """The query of a SELECT statement over sources; `scalars` are views of one row that are in its
+    expressions, and inputs like those of FROM."""
     rest, brackets = cut_windows(text, tokens)
     rest, every = cut_every(text, rest)
     _check_numbers(text, rest)
     tree = parse_statement(text, rest)
     _check_clauses(text, tree)
-    read = read_from(text, tree)
-    scope = Scope(text, bind_inputs(text, read.tables, brackets, sources), functions)
-    joins = bind_joins(scope, read, is_view=asks_for_view(tree))
+    read, is_view = read_from(text, tree), asks_for_view(tree)
+    inputs = bind_inputs(text, read.tables, brackets, sources, is_view=is_view)
+    inner = one_rows(text, tree, inputs, scalars)
+    names = tuple(item.alias for item in inner)
+    scope = Scope(text, (*inputs, *inner), functions, scalars=names)
+    joins = bind_joins(scope, read, is_view=is_view).only(of_rows_there(scope.inputs))
     scope = replace(scope, inputs=joins.shown)
-    if asks_for_view(tree):
+    if is_view:
         joined, view = bind_view(scope, tree, every, joins.inputs)
         return with_members(joins.query(joined, view, text.content))
     if every is not None:

@@ -8,25 +8,18 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
-from penstock.cql.reading.members import INSIDE
 from penstock.cql.reading.scope import Scope
 from penstock.cql.select.aggregates import bind_aggregate, find_aggregates, is_aggregate
 from penstock.cql.select.binding import bind, bind_condition
+from penstock.cql.select.distinct import bind_distinct, check_group, view_outputs
 from penstock.cql.select.every import Every, period
-from penstock.cql.select.outputs import bind_outputs
 from penstock.errors import SqlError
 from penstock.query.expression import Column, Expression, columns_of, render, substitute
 from penstock.query.query import Input
 from penstock.query.types import DataType
-from penstock.query.view import CHANGE, TIME, Aggregate, Output, View
+from penstock.query.view import Aggregate, Output, View
 
 _OTHER_GROUPINGS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
-
-
-def asks_for_view(tree: exp.Expr) -> bool:
-    """Whether a SELECT groups or aggregates."""
-    has_clause = tree.args.get("group") or tree.args.get("having")
-    return bool(has_clause) or any(True for _ in find_aggregates(tree.expressions))
 
 
 def bind_view(
@@ -36,6 +29,8 @@ def bind_view(
 
     The windows of all `inputs` say when it is evaluated, also of those that show no columns.
     """
+    if tree.args.get("distinct"):
+        return bind_distinct(scope, tree, every, inputs)
     _check_stars(scope, tree)
     aliases = _aliases(tree)
     groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))
@@ -71,11 +66,17 @@ def _parts(scope: Scope, tree: exp.Expr, groups: Iterable[Expression]) -> _Parts
     nodes = list(find_aggregates(roots))
     bound = [bind_aggregate(scope, node) for node in nodes]
     columns = {group: Column("", f"#g{n}", group.type) for n, group in enumerate(groups)}
-    arguments = dict.fromkeys(of for _, of in bound if of is not None and of not in columns)
+    asked = [each.argument for each in bound if each.argument is not None]
+    arguments = dict.fromkeys(of for of in asked if of not in columns)
     columns |= {of: Column("", f"#a{n}", of.type) for n, of in enumerate(arguments)}
     aggregates = {
-        key: Aggregate(f"#{n}", key[0], None if key[1] is None else columns[key[1]])
-        for n, key in enumerate(dict.fromkeys(bound))
+        each: Aggregate(
+            f"#{n}",
+            each.function,
+            None if each.argument is None else columns[each.argument],
+            each.fraction,
+        )
+        for n, each in enumerate(dict.fromkeys(bound))
     }
     by_node = {id(node): aggregates[key].column for node, key in zip(nodes, bound, strict=True)}
     return _Parts(columns, tuple(aggregates.values()), by_node)
@@ -105,20 +106,15 @@ def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
         if not columns_of(group):
             hint = "write a column, an expression, or a name of the SELECT list"
             raise scope.text.error(node_span(node), "this group is always the same", hint)
-        if group.type.is_nested:
-            raise scope.text.error(node_span(node), f"{group.type} makes no groups", INSIDE)
+        check_group(scope, node, group)
         yield group
 
 
 def _outputs(
     scope: Scope, tree: exp.Expr, groups: Mapping[Expression, Expression]
 ) -> tuple[Output, ...]:
-    outputs = bind_outputs(scope, tree.expressions)
+    outputs = view_outputs(scope, tree.expressions)
     pairs = list(zip(tree.expressions, outputs, strict=True))
-    for node, output in pairs:
-        if output.name.lower() in (TIME, CHANGE):
-            message = f"the result of a view has a column {output.name.lower()} of its own"
-            raise scope.text.error(node_span(node), message, "give this one another name with AS")
     return tuple(Output(o.name, _over_view(scope, n, o.expression, groups)) for n, o in pairs)
 
 
@@ -153,9 +149,11 @@ def _neither(scope: Scope, root: exp.Expr, loose: set[Column]) -> SqlError:
             column = bind(scope, node)
             if isinstance(column, Column) and column in loose:
                 written = render(column)
-                is_truth = column.type is DataType.BOOLEAN
-                value = f"CAST({written} AS INT)" if is_truth else written
-                hint = f"add it to GROUP BY, or aggregate it: MAX({value})"
+                instead = "BOOL_OR" if column.type is DataType.BOOLEAN else "MAX"
+                hint = f"add it to GROUP BY, or aggregate it: {instead}({written})"
                 message = f"{written} is neither grouped nor aggregated"
+                if column.stream in scope.scalars:
+                    message = "a SELECT inside of a view stands in WHERE and in aggregates alone"
+                    hint = "name it in FROM, and group by its column: FROM …, (SELECT …) AS x"
                 return scope.text.error(node_span(node), message, hint)
     raise AssertionError("a loose column stands somewhere")

@@ -166,7 +166,17 @@ def _apply(call: Call, values: list[Any]) -> Any:
             return extreme("gt", values)
         case "least":
             return extreme("lt", values)
+        case "micros":
+            return values[0].cast(pa.int64())
+        case "pair":
+            return _pairs(values[0], values[1], arrow_type(call.type))
     return _FUNCTIONS[call.function](*values)
+
+
+def _pairs(by: pa.Array, values: Any, wanted: pa.StructType) -> pa.StructArray:
+    if isinstance(values, pa.Scalar):
+        values = pa.repeat(values, len(by))
+    return pa.StructArray.from_arrays([by, values], fields=list(wanted), mask=by.is_null())
 
 
 def _constants(expressions: tuple[Expression, ...], type_: pa.DataType) -> pa.Array:

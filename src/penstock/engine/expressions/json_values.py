@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +13,7 @@ from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.cast import cast
 from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.query import DataType
+from penstock.query.families.spelling import spelled
 
 
 class MisfitError(ValueError):
@@ -39,6 +41,12 @@ def json_value(value: Any, type_: DataType, zone: str | None = None) -> Any:
     return plain
 
 
+def member_of(members: Mapping[str, Any], name: str) -> Any:
+    """The member of an object by its name, in any case; None if there is none."""
+    own = spelled(name, members.keys())
+    return None if own is None else members[own]
+
+
 def json_text(text: str, type_: DataType, zone: str | None) -> Any:
     """A time or bytes from a text, inside of another column."""
     array = pa.array([text], pa.large_string())
@@ -63,7 +71,7 @@ def _nested(value: Any, type_: DataType, zone: str | None) -> Any:
     parts = dict(type_.parts)
     match type_.kind, value:
         case "STRUCT", dict():
-            return {name: inner(value.get(name), of) for name, of in parts.items()}
+            return {name: inner(member_of(value, name), of) for name, of in parts.items()}
         case "ARRAY", list():
             return [inner(each, parts["element"]) for each in value]
         case "MAP", dict() if parts["key"] is DataType.STRING:

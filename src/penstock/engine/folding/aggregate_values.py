@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,19 +9,13 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.decimals import checked, mean
-from penstock.engine.rows.accumulators import as_rows, chosen, ranks
+from penstock.engine.folding.cover import Cover
+from penstock.engine.folding.distinct import once
+from penstock.engine.folding.moments import moment
+from penstock.engine.folding.sketches import distinct_estimate, percentile
 from penstock.engine.rows.lanes import Lane, LaneKind, known_of, sum_of
 from penstock.errors import EvaluationError
-from penstock.kernels.covering import (
-    bits_over,
-    counts_over,
-    least_over,
-    rows_over,
-    sums_over,
-    words_over,
-)
-from penstock.kernels.exact_sum import as_words, from_words
-from penstock.query.view import Aggregate
+from penstock.query.view import DISTINCT, MOMENTS, Aggregate
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,53 +24,30 @@ Floats = NDArray[np.float64]
 _SAFE = 2.0**62
 
 
-@dataclass(frozen=True)
-class Cover:
-    """Which of a number of points each row covers: `lengths` of them, from `starts` on."""
-
-    starts: Int64s
-    lengths: Int64s
-    points: int
-
-    def counts(self, lane: pa.Array) -> Int64s:
-        """The sum of counts over each point."""
-        return counts_over(self.starts, self.lengths, self.points, lane.to_numpy())
-
-    def sums(self, high: pa.Array, low: pa.Array) -> tuple[Floats, Floats]:
-        """The exact sum over each point."""
-        return sums_over(self.starts, self.lengths, self.points, high.to_numpy(), low.to_numpy())
-
-    def decimals(self, sums: pa.Array) -> pa.Array:
-        """The exact sum of DECIMALs over each point."""
-        words = words_over(self.starts, self.lengths, self.points, as_words(sums))
-        return from_words(words, sums.type.scale)
-
-    def rows(self, lane: pa.Array) -> Floats:
-        """The sum of lists over each point, one a row."""
-        return rows_over(self.starts, self.lengths, self.points, as_rows(lane))
-
-    def bits(self, lane: pa.Array) -> Int64s:
-        """The bits of any row over each point."""
-        return bits_over(self.starts, self.lengths, self.points, lane.to_numpy())
-
-    def extremes(self, values: pa.Array, *, is_max: bool) -> pa.Array:
-        """The least or largest value over each point, NULL where there is none."""
-        rows = least_over(self.starts, self.lengths, self.points, *ranks(values, is_max=is_max))
-        return chosen(values, rows)
-
-
 def aggregate(of: Aggregate, rows: pa.RecordBatch, cover: Cover, counts: Int64s) -> pa.Array:
     """The value of an aggregate at each point; `counts` are those of all rows there."""
     if of.argument is None:
         return pa.array(counts)
+    if of.function in DISTINCT:
+        return aggregate(*once(of, rows, cover), counts)
     name = of.argument.name
     known = cover.counts(rows.column(str(known_of(name))))
     match of.function:
         case "count":
             return pa.array(known)
+        case "approx_count_distinct":
+            return distinct_estimate(name, rows, cover)
+        case "approx_percentile":
+            return percentile(of, rows, cover, known)
         case "min" | "max":
             values = rows.column(str(Lane(LaneKind(of.function), name)))
             return cover.extremes(values, is_max=of.function == "max")
+        case "min_by" | "max_by":
+            kind = LaneKind(of.function.removesuffix("_by"))
+            pairs = rows.column(str(Lane(kind, name)))
+            return cover.extremes(pairs, is_max=kind is LaneKind.MAX).flatten()[1]
+    if of.function in MOMENTS:
+        return moment(of, rows, cover, known)
     lane = sum_of(name)
     if of.type.is_decimal:
         return _of_decimals(of, cover.decimals(rows.column(str(lane))), known)

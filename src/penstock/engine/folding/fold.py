@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.engine.expressions.evaluate import evaluate
-from penstock.engine.rows.accumulators import fold, value_lanes
+from penstock.engine.rows.accumulators import fold
 from penstock.engine.rows.columns import ARRIVAL, TS, UNTIL, column_name, group_name, is_control
 from penstock.engine.rows.lanes import count_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.rows.sample_weights import summed, with_samples
+from penstock.engine.rows.value_lanes import value_lanes
 
 
 def with_lanes(layout: Layout, alias: str, rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.folding.aggregate_values import Cover
+from penstock.engine.folding.cover import Cover
 from penstock.engine.rows.accumulators import Columns, reduced
 from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.lanes import Lane, count_of, is_lane

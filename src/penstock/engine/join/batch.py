@@ -14,6 +14,7 @@ from penstock.engine.routes.multiway_routes import Inner, Routing
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sinks.sink import Staging
+from penstock.engine.sources.derived_rows import Handover
 from penstock.engine.state.manifest import Modules
 from penstock.engine.state.modules import Module
 from penstock.engine.state.sealing import Sealing
@@ -59,6 +60,9 @@ class Batch:
 
     staging: Staging | None
     """Where results are written, if anywhere."""
+
+    handover: Handover | None = None
+    """Where results are left for the other queries that read them, if any do."""
 
     rebuilds: bool = False
     """Whether the batch makes inner state, and of a view the intervals, but no results.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.engine.expressions.evaluate import evaluate, one_array
@@ -44,7 +45,7 @@ from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.query import Query
 from penstock.query.expression import as_type
 from penstock.query.query import Input
-from penstock.query.source import Source
+from penstock.query.view import CHANGE, UPSERT
 from penstock.query.window import RowsWindow
 
 Int64s = NDArray[np.int64]
@@ -58,7 +59,8 @@ class Packing:
     `open_tick` is the next one at which a view is evaluated. `screeners` take the tuples of an
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
     that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
-    the keys is sketched, if they are; `samples` are drawn of some inputs.
+    the keys is sketched, if they are; `samples` are drawn of some inputs. `heard` is what a script
+    knows of its streams before anybody reads.
     """
 
     layout: Layout
@@ -71,6 +73,7 @@ class Packing:
     root: Place | None = None
     key_shares: KeyShares | None = field(default_factory=dict)
     samples: Mapping[str, Draw] = field(default_factory=dict)
+    heard: tuple[Reading, ...] = ()
 
     @property
     def query(self) -> Query:
@@ -78,33 +81,39 @@ class Packing:
 
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Tuples for the first step, and facts with what was read of each source."""
-        shares = self.key_shares
-        meter = PackMeter(None if shares is None else KeyCounters(shares))
+        meter = self.meter()
         for packet in packets:
             match packet.tag:
                 case Tag("slice"):
                     yield from self._pack_slice(Slice.of(packet), meter)
                 case _:
-                    yield packet
-                    yield from self._tell_view(packet)
-        learned = list(meter.read())
-        if learned:
-            yield pack_fact(0, *learned)
+                    yield from self.passed_on(packet)
+        yield from learned(meter)
+
+    def meter(self) -> PackMeter:
+        """Counts what one task packs."""
+        shares = self.key_shares
+        return PackMeter(None if shares is None else KeyCounters(shares))
+
+    def passed_on(self, packet: Packet) -> Iterator[Packet]:
+        """A packet that is nothing to be read, and what is known by then."""
+        yield packet
+        yield from self._tell_view(packet)
+        if self.heard:
+            known = pack_fact(0, *self.heard)
+            yield known
+            yield from self._tell_view(known)
 
     def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source
-        columns, hints = self._columns(name), self._hints(name)
-        arrivals = read_slice(self._source(name), columns, piece, hints, self.root)
+        columns, hints = self.columns(name), self.hints(name)
+        arrivals = read_slice(self.query.sources[name], columns, piece, hints, self.root)
         for number, block in enumerate(arrivals):
-            if block.kept:
-                assert self.root is not None, "there is a checkpoint where rows are kept"
-                staged = stage_kept(self.root, block.kept)
-                yield pack_fact(0, KeptRows(name, (piece.place, number), staged))
-            if block.unreadable is not None:
-                yield pack_fact(0, UnreadableFile(name, block.unreadable))
-            yield from self._pack_block(name, block, meter)
+            yield from faults_of(self.root, piece, number, block)
+            yield from self.pack(name, block, meter)
 
-    def _pack_block(self, name: str, block: Arrivals, meter: PackMeter) -> Iterator[Packet]:
+    def pack(self, name: str, block: Arrivals, meter: PackMeter) -> Iterator[Packet]:
+        """The tuples of a block of a source, for all inputs that read it."""
         on_time = block.times >= self.late_below.get(name, -FOREVER)
         late = len(on_time) - int(on_time.sum())
         if late:
@@ -117,7 +126,7 @@ class Packing:
             late=late,
             malformed=block.malformed,
             unreadable=int(block.unreadable is not None),
-            highest=int(block.times.max()) if len(block.times) else None,
+            highest=None if self._is_derived(name) else _last(block.times),
             lowest=min(begun, default=None),
             part=block.part,
         )
@@ -144,7 +153,7 @@ class Packing:
     ) -> Iterator[Packet]:
         """What is `kept` of a block, addressed to where it belongs."""
         yield from self._sample(item.alias, block)
-        if len(kept.times) < len(block.times):
+        if len(kept.times) < len(block.times) and not self._is_derived(item.source.name):
             yield pack_fact(0, Shed(item.alias, len(block.times) - len(kept.times)))
         screened = self._screened(item, kept)
         yield from (pack_fact(0, fact) for fact in meter.take(screened.facts))
@@ -170,7 +179,12 @@ class Packing:
             yield pack_fact(0, drawn)
 
     def _kept(self, item: Input, block: Arrivals) -> Arrivals:
-        """The tuples that an input's drop box lets through; a table has none."""
+        """The tuples that an input's drop box lets through; a table has none.
+
+        Of the changes of a view, a window has what came and not what went.
+        """
+        if item.source.key is not None and not item.is_relation:
+            return block.at(_is_upsert(block.rows))
         fraction = self.drops.fraction(item.alias)
         if item.is_table or fraction >= 1.0:
             return block
@@ -184,20 +198,52 @@ class Packing:
         passes, flows = metered(item.alias, 0, conditions, block.rows)
         return Screened(passes, facts=tuple(flows))
 
-    def _source(self, name: str) -> Source:
-        return self.query.sources[name]
+    def _is_derived(self, name: str) -> bool:
+        """Whether a source is another query, which says itself how far it has come."""
+        return self.query.sources[name].format == "derived"
 
-    def _columns(self, name: str) -> tuple[str, ...]:
+    def columns(self, name: str) -> tuple[str, ...]:
+        """The columns that are read of a source."""
+        source = self.query.sources[name]
         aliases = [item.alias for item in self.query.reading(name)]
         wanted = {column for alias in aliases for column in self.layout.reads(alias)}
-        return tuple(f.name for f in self._source(name).fields if f.name in wanted)
+        if source.key is not None:
+            wanted.add(CHANGE)
+        return tuple(f.name for f in source.fields if f.name in wanted)
 
-    def _hints(self, name: str) -> tuple[str, ...]:
+    def hints(self, name: str) -> tuple[str, ...]:
         """The columns that screeners look at or samples want, whoever else does."""
         aliases = [item.alias for item in self.query.reading(name)]
         looks = [self.screeners[alias].attributes for alias in aliases if alias in self.screeners]
         wants = [self.samples[alias].columns for alias in aliases if alias in self.samples]
         return tuple(dict.fromkeys(column for each in (*looks, *wants) for column in each))
+
+
+def learned(meter: PackMeter) -> Iterator[Packet]:
+    """What a task has learned of all that it packed."""
+    facts = list(meter.read())
+    if facts:
+        yield pack_fact(0, *facts)
+
+
+def faults_of(root: Place | None, piece: Slice, number: int, block: Arrivals) -> Iterator[Packet]:
+    """What did not come of block `number` of a slice; rows that are kept go below `root`."""
+    if block.kept:
+        assert root is not None, "there is a checkpoint where rows are kept"
+        staged = stage_kept(root, block.kept)
+        yield pack_fact(0, KeptRows(piece.source, (piece.place, number), staged))
+    if block.unreadable is not None:
+        yield pack_fact(0, UnreadableFile(piece.source, block.unreadable))
+
+
+def _last(times: Int64s) -> int | None:
+    return int(times.max()) if len(times) else None
+
+
+def _is_upsert(rows: pa.RecordBatch) -> NDArray[np.bool_]:
+    """Which changes of a view show a row."""
+    shows: NDArray[np.bool_] = pc.equal(rows.column(CHANGE), UPSERT).to_numpy(zero_copy_only=False)
+    return shows
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class Sequencer:
         times = np.concatenate([released[a].column(TS).to_numpy() for a in aliases])
         arrivals = np.concatenate([released[a].column(ARRIVAL).to_numpy() for a in aliases])
         sizes = [len(released[a]) for a in aliases]
-        streams = np.repeat(np.arange(len(aliases)), sizes)
+        streams = np.repeat(self._ranks(aliases), sizes)
         order = np.lexsort((arrivals, streams, times))
         numbers = np.empty(len(order), np.int64)
         numbers[order] = self.first_number + np.arange(len(order))
@@ -126,6 +126,12 @@ class Sequencer:
             rusters = self.batch.routing.rusters_of(alias)
             out[alias] = rows if rusters is None else rusters.released(rows, self.first_number)
         return out
+
+    def _ranks(self, aliases: list[str]) -> list[int]:
+        """The order of inputs among tuples of one time: that of FROM, relations before all."""
+        query = self.batch.layout.query
+        ranked = sorted(aliases, key=lambda alias: not query.input(alias).is_relation)
+        return [ranked.index(alias) for alias in aliases]
 
     def _rings(self, numbered: Mapping[str, pa.RecordBatch]) -> dict[str, Ring]:
         """The ROWS windows that hold anything, with what is new in them."""

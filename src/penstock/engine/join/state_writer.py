@@ -95,9 +95,14 @@ class StateWriter:
         return Chunk.of(chunk.rows.drop_columns([ROUTE]), self.state.key)
 
     def _reached(self, alias: str, rows: pa.RecordBatch) -> int:
-        """A time that a stream will not go back behind after this batch."""
-        highest = int(rows.column(TS).to_numpy().max())
-        return highest - self.batch.layout.query.input(alias).source.lateness
+        """A time that a stream will not go back behind after this batch.
+
+        The last tuple does not tell of a topic whose partitions lag, nor of what a query gives.
+        """
+        source = self.batch.layout.query.input(alias).source
+        if source.format in ("kafka", "derived"):
+            return -FOREVER
+        return int(rows.column(TS).to_numpy().max()) - source.lateness
 
     def _lasting(self, name: str, chunk: Chunk) -> Chunk:
         """A chunk without the tuples that nothing to come can meet: a batch may outlast windows."""

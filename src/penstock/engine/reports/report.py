@@ -121,6 +121,9 @@ class Report:
     filling: tuple[str, ...] = ()
     """Modules of the plan's inner state that fill themselves; another plan gave the results."""
 
+    members: Mapping[str, Report] = field(default_factory=dict)
+    """Of a script, the report of each of its queries, by name."""
+
     @property
     def lag(self) -> int | None:
         """How far the frontier is behind the newest tuple of all, in event time (µs)."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from penstock.engine.routes.laboratory_hint import NESTED_LOOPS, laboratory_hint
 from penstock.engine.routes.rusters import Rusters
-from penstock.engine.rows.columns import column_name, hash_name
+from penstock.engine.rows.columns import column_name, hash_name, number_name
 from penstock.engine.rows.layout import Layout
 from penstock.engine.state.modules import Module
 from penstock.engine.wire.tags import Tag, TagKind
@@ -278,7 +278,7 @@ def _visit(layout: Layout, path: Path, number: int, bound: list[str], key: int |
         checks=tuple(c for c in decided_by(layout, bound, [target]) if c not in path.screens),
         keep=needed_after(layout, [*bound, target], decided),
         includes_batch=is_older or layout.query.input(target).is_table,
-        is_final=number == len(path.probes) - 1 and layout.query.view is None,
+        is_final=number == len(path.probes) - 1 and layout.ends_plain,
         screens=tuple(screen for screen, place in path.screens.items() if place == number),
     )
 
@@ -319,5 +319,6 @@ def needed_after(
     wanted += [check.expression for check in waiting]
     names = {column_name(c) for e in wanted for c in columns_of(e) if c.stream in members}
     names |= {name for alias in members for name in layout.weights(alias)}
+    names |= {number_name(alias) for alias in layout.relations if alias in members}
     rest = [alias for alias in layout.query.aliases if alias not in members]
     return frozenset(names | {hash_name(k) for k in shared_keys(layout, members, rest)})

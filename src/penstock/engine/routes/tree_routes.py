@@ -160,5 +160,5 @@ class _Builder:
             checks=decided_by(self.layout, driver.members, target.members),
             keep=needed_after(self.layout, members).union(numbers),
             includes_batch=True,
-            is_final=is_root and query.view is None,
+            is_final=is_root and self.layout.ends_plain,
         )

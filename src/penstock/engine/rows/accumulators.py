@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.rows.lanes import Lane, LaneKind, is_lane
-from penstock.kernels.exact_sum import (
-    DIGITS,
-    Pairs,
-    as_pairs,
-    as_words,
-    from_words,
-    sums_by,
-    words_by,
-)
+from penstock.engine.rows.list_lanes import is_list_lane, merged_lists
+from penstock.kernels.aggregates.wide_numbers import narrowed
+from penstock.kernels.exact_sum import Words, as_words, from_words, sums_by, words_by
 from penstock.kernels.grouping import (
     bits_by,
     counts_by,
@@ -27,60 +21,10 @@ from penstock.kernels.grouping import (
     order_keys,
     rows_by,
 )
-from penstock.query.view import View
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Columns = dict[str, pa.Array]
-
-
-def lanes_of(view: View, argument: str) -> tuple[Lane, ...]:
-    """The lanes that the aggregates of one argument need."""
-    asked = view.functions_of(argument)
-    kinds = [LaneKind.KNOWN]
-    if asked & {"sum", "avg"}:
-        # Sums of DECIMALs leave nothing out.
-        is_exact = view.type_of(argument).is_decimal
-        kinds += [LaneKind.SUM] if is_exact else [LaneKind.SUM, LaneKind.ERROR]
-    kinds += [kind for kind in (LaneKind.MIN, LaneKind.MAX) if kind in asked]
-    return tuple(Lane(kind, argument) for kind in kinds)
-
-
-def lane_type(lane: Lane, value: pa.DataType) -> pa.DataType:
-    """The type of a lane of values."""
-    match lane.kind:
-        case LaneKind.KNOWN:
-            return pa.int64()
-        case LaneKind.SUM if pa.types.is_decimal(value):
-            return pa.decimal256(DIGITS, value.scale)
-        case LaneKind.SUM | LaneKind.ERROR:
-            return pa.float64()
-    return value
-
-
-def value_lanes(view: View, argument: str, values: pa.Array) -> Columns:
-    """The lanes of single values."""
-    lanes: Columns = {}
-    for lane in lanes_of(view, argument):
-        match lane.kind:
-            case LaneKind.KNOWN:
-                lanes[str(lane)] = values.is_valid().cast(pa.int64())
-            case LaneKind.SUM if pa.types.is_decimal(values.type):
-                lanes[str(lane)] = from_words(as_words(values), values.type.scale)
-            case LaneKind.SUM:
-                high, low = _pairs(values)
-                lanes |= {str(lane): pa.array(high), str(lane.error): pa.array(low)}
-            case LaneKind.MIN | LaneKind.MAX:
-                lanes[str(lane)] = values
-    return lanes
-
-
-def _pairs(values: pa.Array) -> Pairs:
-    """Numbers to be added up, 0 for NULL."""
-    if not pa.types.is_floating(values.type):
-        return as_pairs(values.cast(pa.int64()).fill_null(0).to_numpy())
-    floats = values.cast(pa.float64()).fill_null(0.0).to_numpy()
-    return floats, np.zeros(len(floats))
 
 
 def fold(rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -101,10 +45,13 @@ def folded_by(rows: pa.RecordBatch, ids: Int64s, firsts: Int64s) -> pa.RecordBat
     columns: Columns = {}
     groups, places = Groups(ids, len(firsts)), pa.array(firsts)
     for name in rows.schema.names:
-        if is_lane(name):
-            columns |= reduced(rows, Lane.parse(name), groups)
-        else:
+        lane = Lane.parse(name) if is_lane(name) else None
+        if lane is None:
             columns[name] = rows.column(name).take(places)
+        elif is_list_lane(lane):
+            columns[name] = merged_lists(lane.kind, rows.column(name), ids, len(firsts))
+        else:
+            columns |= reduced(rows, lane, groups)
     return pa.RecordBatch.from_arrays([columns[n] for n in rows.schema.names], rows.schema.names)
 
 
@@ -122,6 +69,9 @@ class Reduction(Protocol):
 
     def extremes(self, values: pa.Array, *, is_max: bool) -> pa.Array:
         """The least or largest values, NULL where there is none."""
+
+    def words(self, lane: pa.Array) -> Words:
+        """The exact sums of wide numbers, one a row."""
 
     def rows(self, lane: pa.Array) -> Floats:
         """The sums of lists, one a row."""
@@ -154,6 +104,10 @@ class Groups:
         rows = least_by(self.ids, self.count, *ranks(values, is_max=is_max))
         return chosen(values, rows)
 
+    def words(self, lane: pa.Array) -> Words:
+        """The exact sum of wide numbers in each group, one a row."""
+        return narrowed(as_rows(lane), lambda words: words_by(self.ids, self.count, words))
+
     def rows(self, lane: pa.Array) -> Floats:
         """The sum of lists in each group, one a row."""
         return rows_by(self.ids, self.count, as_rows(lane))
@@ -168,7 +122,7 @@ def reduced(rows: pa.RecordBatch, lane: Lane, by: Reduction) -> Columns:
     name = str(lane)
     values = rows.column(name)
     match lane.kind:
-        case LaneKind.COUNT | LaneKind.KNOWN:
+        case LaneKind.COUNT | LaneKind.KNOWN | LaneKind.NONFINITE:
             return {name: pa.array(by.counts(values))}
         case LaneKind.SUM if pa.types.is_decimal(values.type):
             return {name: by.decimals(values)}
@@ -177,6 +131,8 @@ def reduced(rows: pa.RecordBatch, lane: Lane, by: Reduction) -> Columns:
             return {name: pa.array(high), str(lane.error): pa.array(low)}
         case LaneKind.MIN | LaneKind.MAX:
             return {name: by.extremes(values, is_max=lane.kind is LaneKind.MAX)}
+        case LaneKind.TOTAL | LaneKind.SQUARES:
+            return {name: as_lists(by.words(values))}
         case LaneKind.ESTIMATE:
             return {name: as_lists(by.rows(values))}
         case LaneKind.MARKS:
@@ -187,9 +143,27 @@ def reduced(rows: pa.RecordBatch, lane: Lane, by: Reduction) -> Columns:
 
 def ranks(column: pa.Array, *, is_max: bool) -> tuple[Int64s, NDArray[np.bool_]]:
     """Numbers of which the least is of the value that is looked for, and which are not NULL."""
-    keys = order_keys(column)
     known = column.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_struct(column.type):
+        return _pair_ranks(column, is_max=is_max), known
+    keys = order_keys(column)
     return (~keys if is_max else keys), known
+
+
+def _pair_ranks(pairs: pa.StructArray, *, is_max: bool) -> Int64s:
+    """Those of pairs: of equal ones the largest value is looked for, whatever the order."""
+    by, values = pairs.flatten()
+    keys = order_keys(by)
+    order = np.lexsort(
+        (
+            ~order_keys(values),
+            values.is_null().to_numpy(zero_copy_only=False),
+            ~keys if is_max else keys,
+        )
+    )
+    places: Int64s = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places
 
 
 def chosen(column: pa.Array, rows: Int64s) -> pa.Array:
@@ -197,12 +171,12 @@ def chosen(column: pa.Array, rows: Int64s) -> pa.Array:
     return column.take(pa.array(rows, mask=rows < 0))
 
 
-def as_lists(rows: Floats) -> pa.Array:
+def as_lists(rows: NDArray[Any]) -> pa.Array:
     """Rows of numbers as a column."""
     return pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
 
 
-def as_rows(column: pa.Array) -> Floats:
+def as_rows(column: pa.Array) -> NDArray[Any]:
     """A column of lists as rows of numbers."""
-    rows: Floats = column.flatten().to_numpy().reshape(len(column), column.type.list_size)
+    rows: NDArray[Any] = column.flatten().to_numpy().reshape(len(column), column.type.list_size)
     return rows

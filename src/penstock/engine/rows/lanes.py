@@ -7,6 +7,11 @@ its kind and its argument, which is an input or a value that is aggregated:
     =c:x      how many of them have an x that is not NULL
     =s:x =e:x the sum of their x, and the error that it leaves out
     =min:x    the least x, and =max:x the largest
+    =t:x =q:x the sum of their x and of their squares, as whole numbers of many words
+    =d:x      their different x
+    =u:x      how many different x there are, as registers of a sketch
+    =p:x      how many x there are in each bucket of a histogram
+    =o:x      how many x are infinite or NaN, which have no place there
 
 Where streams are shed there are more, for estimates of what all tuples would give:
 
@@ -43,6 +48,24 @@ class LaneKind(StrEnum):
 
     MAX = "max"
     """Largest value."""
+
+    TOTAL = "t"
+    """Sum of the values to the last bit, in words."""
+
+    SQUARES = "q"
+    """Sum of their squares likewise."""
+
+    SET = "d"
+    """The different values."""
+
+    REGISTERS = "u"
+    """Registers of a sketch that tells how many different values there are."""
+
+    BUCKETS = "p"
+    """Numbers of values in the buckets of a histogram."""
+
+    NONFINITE = "o"
+    """Number of values that are infinite or NaN, of which these sums know nothing."""
 
     WEIGHT = "w"
     """Number of tuples that a kept tuple stands for."""

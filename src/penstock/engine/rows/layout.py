@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from penstock.engine.rows.accumulators import lanes_of
 from penstock.engine.rows.columns import column_name, group_name
 from penstock.engine.rows.lanes import Lane, count_of
 from penstock.engine.rows.sample_weights import quantities_of, sample_columns, sample_lanes
 from penstock.engine.rows.ticks import Ticks
+from penstock.engine.rows.value_lanes import lanes_of
 from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of, streams_of
 from penstock.query.intervals import with_intervals
@@ -42,6 +42,9 @@ class Layout:
 
     is_estimate: bool = False
     """Whether results show the estimates and their intervals."""
+
+    tells_times: bool = False
+    """Whether results have their times, for other queries that read them as a stream."""
 
     @cached_property
     def shown(self) -> Query:
@@ -131,6 +134,17 @@ class Layout:
         order = [f.name for f in self.query.input(alias).source.fields]
         return tuple(sorted(found, key=lambda c: order.index(c.name)))
 
+    @cached_property
+    def relations(self) -> tuple[str, ...]:
+        """The inputs whose tuples are never the last of a combination; a view goes by times."""
+        inputs = self.query.inputs if self.query.view is None else ()
+        return tuple(item.alias for item in inputs if item.is_relation)
+
+    @property
+    def ends_plain(self) -> bool:
+        """Whether nobody asks for the times and numbers of complete combinations."""
+        return self.query.view is None and not self.tells_times and not self.relations
+
     # Views
 
     @cached_property
@@ -143,13 +157,13 @@ class Layout:
         """The weighted input that an output of the join reads alone, by the output's name.
 
         Its values are computed before the join: groups as columns, arguments of aggregates in
-        lanes.
+        lanes, but for those that must be known one by one.
         """
         streams = {o.name: streams_of(o.expression) for o in self.query.outputs}
         return {
             name: next(iter(read))
             for name, read in streams.items()
-            if len(read) == 1 and read <= self.weighted
+            if len(read) == 1 and read <= self.weighted and not self._keeps_values(name)
         }
 
     @cached_property
@@ -161,6 +175,10 @@ class Layout:
         """Whether a view groups by an output of the join."""
         view = self.query.view
         return view is not None and any(column.name == output for column in view.groups)
+
+    def _keeps_values(self, output: str) -> bool:
+        view = self.query.view
+        return view is not None and not self.is_group(output) and view.keeps_values(output)
 
     def weights(self, alias: str) -> tuple[str, ...]:
         """The columns that an input's tuples get by being weighted or sampled."""

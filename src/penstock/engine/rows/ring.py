@@ -24,23 +24,30 @@ Bools = NDArray[np.bool_]
 class Ring:
     """The tuples that were in a ROWS window since the last batch, in their order.
 
-    `ends` are the numbers of the tuples that push them out, if these have come.
+    `ends` are the numbers of the tuples that push them out, if these have come. Where the window
+    `holds_one`, each tuple is pushed out by the next.
     """
 
     rows: pa.RecordBatch
     ends: Int64s
+    holds_one: bool = False
 
     @classmethod
     def of(cls, item: Input, rows: pa.RecordBatch) -> Ring:
         """The ring of numbered tuples of an input, old and new."""
         assert isinstance(item.window, RowsWindow), "only ROWS windows have a ring"
         sequence = rows.column(SEQUENCE).to_numpy()
-        return cls(rows, ends_of(sequence, *_groups(item, rows), item.window.count, FOREVER))
+        count = item.window.count
+        return cls(rows, ends_of(sequence, *_groups(item, rows), count, FOREVER), count == 1)
 
     @property
     def alive(self) -> pa.RecordBatch:
-        """The tuples that are in the window after the batch."""
-        return self.rows.filter(pa.array(self.ends == FOREVER))
+        """The tuples that are in the window after the batch.
+
+        One that fails the filters only pushes others out. In a window of one it has done so.
+        """
+        stays = self.ends == FOREVER
+        return self.rows.filter(pa.array(stays & self.passing if self.holds_one else stays))
 
     @property
     def passing(self) -> Bools:

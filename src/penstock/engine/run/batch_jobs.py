@@ -19,7 +19,8 @@ from penstock.engine.routes.screening import Screener
 from penstock.engine.rows.layout import Layout
 from penstock.engine.run.job import Job
 from penstock.engine.sinks.sink import Staging
-from penstock.engine.state.frontier import frontier_of, late_below
+from penstock.engine.sources.derived_rows import Handover
+from penstock.engine.state.frontier import Reading, frontier_of, late_below
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.merging import merges_of
 from penstock.engine.state.sealing import Sealing
@@ -31,7 +32,7 @@ from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by
 
 
-def layout_of(plan: Plan, standing: Manifest) -> Layout:
+def layout_of(plan: Plan, standing: Manifest, *, tells_times: bool = False) -> Layout:
     """The layout of a plan's tuples over the state that earlier plans have left.
 
     Inputs that were once folded stay weighted: their tuples are not to be had again. And those that
@@ -47,7 +48,7 @@ def layout_of(plan: Plan, standing: Manifest) -> Layout:
     sampled = frozenset(standing.sampled).union(sampled_by(plan))
     is_shed = bool(sampled) or plan.drops.may_shed or standing.has_ends
     is_estimate = is_shed and plan.query.view is not None and plan.drops.estimates
-    return Layout(plan.query, weighted, frozenset(plan.early), sampled, is_estimate)
+    return Layout(plan.query, weighted, frozenset(plan.early), sampled, is_estimate, tells_times)
 
 
 @dataclass(frozen=True)
@@ -84,21 +85,33 @@ class BatchJobs:
     samples: Mapping[str, Draw] = field(default_factory=dict)
     """Samples that are to be drawn of new tuples, by alias."""
 
+    shared: Place | None = None
+    """The folder of what all queries of a script read, if it is one of several."""
+
+    handover: Handover | None = None
+    """Where results are left for other queries, if they are."""
+
+    heard: tuple[Reading, ...] = ()
+    """What is known of the streams before anybody reads."""
+
     def job(self, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
         """The job of the batch; `silent` sources are not waited for, `drains` waits for none."""
         streams, sources = before.streams, self.plan.query.stream_sources
+        # What another query gives is never late: it knows how far it has come.
+        declared = {name: s for name, s in sources.items() if s.format != "derived"}
         batch = self._batch(before, silent, drains)
         packing = Packing(
             self.layout,
             self.routing,
             self.partitions,
-            {name: late_below(source, streams.get(name)) for name, source in sources.items()},
+            {name: late_below(source, streams.get(name)) for name, source in declared.items()},
             self.plan.drops,
             batch.open_tick,
             self.screeners,
-            self.root,
+            self.shared or self.root,
             self.key_shares if sketches_keys(self.number) else None,
             self.samples,
+            self.heard,
         )
         sequencer = None
         if self.plan.query.is_sequenced:
@@ -134,6 +147,7 @@ class BatchJobs:
             merges=merges_of(before.modules),
             floors=floors_of(self.plan.query, self.routing.inners, before.streams),
             staging=self.staging,
+            handover=self.handover,
             due=self._due(before, silent, drains),
             sealing=self._sealing(before, silent, drains),
         )

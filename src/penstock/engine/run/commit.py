@@ -8,25 +8,15 @@ from functools import cached_property
 
 from penstock.engine.measures.watch import Watch
 from penstock.engine.run.inner_state import passing_chunks
-from penstock.engine.run.silence import decision_name
-from penstock.engine.sinks.kafka.topic_writer import TopicWriter
 from penstock.engine.sinks.malformed_rows import clean_kept, prepare_keeping, publish_kept
-from penstock.engine.sinks.publish import (
-    clean,
-    length_of,
-    prepare,
-    print_results,
-    publish,
-    publish_once,
-    staging_of,
-    writer_to,
-)
+from penstock.engine.sinks.publisher import Publisher
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.manifest import Manifest
-from penstock.engine.state.store import ChunkInfo
+from penstock.engine.state.silence import decision_name
+from penstock.engine.state.store import ChunkInfo, Store
 from penstock.engine.wire.facts import Fact, KeptChunk, KeptRows
 from penstock.query import Query
 
@@ -43,59 +33,40 @@ class Committer:
     deliver: Callable[[Manifest], None]
 
     @cached_property
+    def _publisher(self) -> Publisher:
+        held = self.checkpoint
+        return Publisher(self.sink, held.store, held.mark, self.deliver)
+
+    @property
     def staging(self) -> Staging | None:
         """Where tasks write results, if anywhere."""
-        return staging_of(self.sink, self.checkpoint.store, self.checkpoint.mark)
-
-    @cached_property
-    def _writer(self) -> TopicWriter | None:
-        return writer_to(self.sink, self.staging, self.checkpoint.mark)
+        return self._publisher.staging
 
     def positions(self, made: Manifest) -> Mapping[int, int]:
         """Where a topic ends before a batch with results is published."""
-        return self._writer.positions() if self._writer is not None and made.parts else {}
+        return self._publisher.positions(made)
 
     def close(self) -> None:
         """Let go of the sink."""
-        if self._writer is not None:
-            self._writer.close()
+        self._publisher.close()
 
     def recover(self, standing: Manifest, query: Query, *, overwrite: bool) -> Manifest:
         """After a crash: show what is final, remove what is not. The manifest to go on from."""
-        store, mark = self.checkpoint.store, self.checkpoint.mark
-        shown = Sink.named(standing.sink) if standing.sink else None
-        is_new = shown != self.sink
-        if shown is not None:
-            self._show_last(shown, standing)
-        prepare(self.sink, mark, query, is_new=is_new, overwrite=overwrite)
-        if is_new:
-            standing = replace(standing, sink_length=length_of(self.sink), parts=())
+        store = self.checkpoint.store
+        standing = self._publisher.recover(standing, query, overwrite=overwrite)
         publish_kept(store, standing.kept)
         sources = query.sources.values()
         kept = prepare_keeping(sources, standing, self.sink, overwrite=overwrite)
-        listed = {chunk.name for chunk in standing.chunks()}
-        store.remove([name for name in store.names("state") if name not in listed])
+        remove_unlisted(store, standing)
         store.remove(store.names("transit"))
-        clean(self.staging)
+        self._publisher.clean()
         clean_kept(store)
         return replace(standing, kept=kept)
-
-    def _show_last(self, shown: Sink, standing: Manifest) -> None:
-        """Show what is final in the sink that it was made for, and clear away the rest."""
-        if shown == self.sink:
-            # This one may know better how it is reached.
-            publish(self.sink, standing, self._writer)
-            clean(self.staging)
-        else:
-            store, mark = self.checkpoint.store, self.checkpoint.mark
-            publish_once(shown, standing, staging_of(shown, store, mark), mark)
 
     def commit(self, made: Manifest, watch: Watch) -> None:
         """Make a batch final, and show its results."""
         with watch.phase("publish"):
-            if self.sink.kind == "console":
-                print_results(self.staging, made.parts)
-            self.deliver(made)
+            self._publisher.hand_out(made)
         with watch.phase("commit"):
             manifests.commit(self.checkpoint.store, made)
         with watch.phase("publish"):
@@ -104,20 +75,36 @@ class Committer:
 
     def show(self, made: Manifest) -> None:
         """Show the results of a final batch; again, if need be."""
-        publish(self.sink, made, self._writer)
+        self._publisher.show(made)
         publish_kept(self.checkpoint.store, made.kept)
 
     def sweep(self, made: Manifest, before: Iterable[ChunkInfo], facts: Sequence[Fact]) -> None:
         """Delete what a batch made unreachable; a batch that runs again needs none of it."""
         store = self.checkpoint.store
-        kept = {chunk.name for chunk in made.chunks()}
-        new = [f.chunk.name for f in facts if isinstance(f, KeptChunk) and f.chunk]
-        gone = {*new, *(chunk.name for chunk in before)} - kept
-        store.remove([*gone, *passing_chunks(facts)])
-        manifests.forget(store, before=made.batch - 1)
-        store.remove([decision_name(made.batch)])
-        last = serving_name(made.batch)
-        store.remove([name for name in store.names("feed") if name <= last])
-        clean(self.staging)
+        store.remove(unreachable(made, before, facts))
+        forget_batch(store, made.batch)
+        self._publisher.clean()
         if any(isinstance(fact, KeptRows) for fact in facts):
             clean_kept(store)
+
+
+def remove_unlisted(store: Store, standing: Manifest) -> None:
+    """Remove the chunks that no manifest lists: those of a batch that was not made final."""
+    listed = {chunk.name for chunk in standing.chunks()}
+    store.remove([name for name in store.names("state") if name not in listed])
+
+
+def unreachable(made: Manifest, before: Iterable[ChunkInfo], facts: Sequence[Fact]) -> list[str]:
+    """The chunks that were there before or made in a batch, and are not listed after it."""
+    kept = {chunk.name for chunk in made.chunks()}
+    new = [f.chunk.name for f in facts if isinstance(f, KeptChunk) and f.chunk]
+    gone = {*new, *(chunk.name for chunk in before)} - kept
+    return [*gone, *passing_chunks(facts)]
+
+
+def forget_batch(store: Store, batch: int) -> None:
+    """Delete what was written down for a batch to be run again, and what came before it."""
+    manifests.forget(store, before=batch - 1)
+    store.remove([decision_name(batch)])
+    last = serving_name(batch)
+    store.remove([name for name in store.names("feed") if name <= last])

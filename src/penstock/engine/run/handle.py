@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, Self, runtime_checkable
 
 from penstock.engine.control.attendant import Attendant
 from penstock.engine.control.order import Order
+from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.entries import Answer
+from penstock.engine.reports.log import ReportLog
+from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import RunHead
 from penstock.engine.run.given_plan import Planned
+from penstock.engine.run.job import Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.state.hold import Hold
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.store import Store
 from penstock.engines import BatchEngine
 from penstock.errors import UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
+from penstock.query.script import Script
 
 MOST_REPORTS = 8_640
 """Enough for a day at a batch every ten seconds; older ones are forgotten."""
@@ -74,19 +82,92 @@ class Run(Protocol):
     def __exit__(self, *error: object) -> None: ...
 
 
+class Claimed(Protocol):
+    """A checkpoint that a run holds."""
+
+    @property
+    def store(self) -> Store:
+        """Its files."""
+
+    @property
+    def hold(self) -> Hold:
+        """The hold on its folder."""
+
+    @property
+    def mark(self) -> str:
+        """What its files are signed with."""
+
+    @property
+    def partitions(self) -> int:
+        """Partitions of each space."""
+
+
+class Batches(Protocol):
+    """What runs the batches of a run: the pipeline of a query, or of a script."""
+
+    @property
+    def asked(self) -> Query | Script:
+        """What is asked."""
+
+    @property
+    def checkpoint(self) -> Claimed:
+        """The checkpoint that it goes on from."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """The state after the last batch."""
+
+    @property
+    def watch(self) -> Watch:
+        """The times of the batch under way."""
+
+    @property
+    def log(self) -> ReportLog:
+        """Where it tells what it does."""
+
+    def on_report(self, report: Callable[[Report], None]) -> None:
+        """Have a function called with the report of each batch."""
+
+    def note(self, change: Change) -> None:
+        """Have the report of the next batch tell of a change."""
+
+    def obey(self, order: Order) -> str:
+        """Do as an order says; the answer in words, or a PenstockError."""
+
+    def replan(self, given: Plan | Planned | str) -> None:
+        """Have the batches from the next one on follow another plan."""
+
+    def process(
+        self, number: int, run: Runner, *, offsets: Mapping[str, int] | None = None
+    ) -> None:
+        """Run a batch, or show its results again if it is final already."""
+
+    def drain(self, run: Runner) -> None:
+        """Answer whatever waits for the frontier, and close the checkpoint."""
+
+    def close(self, error: str | None = None) -> None:
+        """Let go of the checkpoint; `error` is what ended the run, if something did."""
+
+
 class Handle(Run):
     """The part of a run that is the same on both engines."""
 
-    def __init__(self, pipeline: Pipeline, options: RunOptions, engine: BatchEngine):
-        self.pipeline = pipeline
+    def __init__(self, batches: Batches, options: RunOptions, engine: BatchEngine):
+        self.batches = batches
         self._reports: deque[Report] = deque(maxlen=MOST_REPORTS)
         self._report = options.report
         self._failure: Exception | None = None
         self._is_raised = False
-        pipeline.on_report(self._tell)
-        pipeline.log.begin(_head(pipeline, options, engine))
-        self._attendant = Attendant(pipeline.checkpoint.store, self._obey, self._answered)
-        self._attendant.refuse_stale(pipeline.checkpoint.hold.orders)
+        batches.on_report(self._tell)
+        batches.log.begin(_head(batches, options, engine))
+        self._attendant = Attendant(batches.checkpoint.store, self._obey, self._answered)
+        self._attendant.refuse_stale(batches.checkpoint.hold.orders)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The pipeline of a run of one query; a script has another kind of batches."""
+        assert isinstance(self.batches, Pipeline), "it is a script that runs"
+        return self.batches
 
     def _tell(self, made: Report) -> None:
         self._reports.append(made)
@@ -99,13 +180,13 @@ class Handle(Run):
 
     def _obey(self, order: Order) -> str:
         if order.kind != "stop":
-            return self.pipeline.obey(order)
+            return self.batches.obey(order)
         self._halt()
-        return f"the run ends after batch {self.pipeline.manifest.batch}"
+        return f"the run ends after batch {self.batches.manifest.batch}"
 
     def _answered(self, answer: Answer) -> None:
-        self.pipeline.log.tell(answer)
-        self.pipeline.note(answer.change)
+        self.batches.log.tell(answer)
+        self.batches.note(answer.change)
 
     def _failed(self, error: Exception) -> Exception:
         """An error that ended the run and is about to be raised."""
@@ -127,7 +208,7 @@ class Handle(Run):
     def replan(self, plan: Plan | Planned | str) -> None:
         if not self.is_active:
             raise has_ended()
-        self.pipeline.replan(plan)
+        self.batches.replan(plan)
 
     def __enter__(self) -> Self:
         return self
@@ -139,12 +220,13 @@ class Handle(Run):
             raise self._failed(self.exception)
 
 
-def head_of(query: Query, options: RunOptions, engine: BatchEngine) -> RunHead:
+def head_of(asked: Query | Script, options: RunOptions, engine: BatchEngine) -> RunHead:
     """What a run says of itself at first."""
+    sinks = ", ".join(f"{name}={sink}" for name, sink in options.sinks.items())
     return RunHead(
-        query=query.text,
+        query=asked.text,
         engine=engine,
-        sink=str(options.sink),
+        sink=sinks or str(options.sink),
         trigger=options.trigger.seconds,
         available_now=options.available_now,
         drain=options.drain,
@@ -152,10 +234,10 @@ def head_of(query: Query, options: RunOptions, engine: BatchEngine) -> RunHead:
     )
 
 
-def _head(pipeline: Pipeline, options: RunOptions, engine: BatchEngine) -> RunHead:
-    head = head_of(pipeline.plan.query, options, engine)
-    partitions = pipeline.checkpoint.partitions
-    return replace(head, partitions=partitions, batch=pipeline.manifest.batch + 1)
+def _head(batches: Batches, options: RunOptions, engine: BatchEngine) -> RunHead:
+    head = head_of(batches.asked, options, engine)
+    partitions = batches.checkpoint.partitions
+    return replace(head, partitions=partitions, batch=batches.manifest.batch + 1)
 
 
 def has_ended() -> UsageError:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from typing import Protocol
 
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.pack import Packing
@@ -18,7 +19,8 @@ from penstock.engine.state.modules import INTERVALS, SHOWN
 from penstock.engine.views.view_step import ViewStep
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
-from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.packets import Packet, unpack_facts
+from penstock.engine.wire.tags import META
 from penstock.engine.wire.task_errors import errors_as_facts
 
 # Rows of a view's state that one process takes through a batch in less than a stage of Spark costs.
@@ -30,12 +32,14 @@ class Stage:
     """Work that `tasks` tasks share: packets of partition p go to task p modulo `tasks`.
 
     The partitions of all spaces that have the same number within theirs are one task's: moving
-    costs by the task. What `is_small` the driver does itself: moving would take longer.
+    costs by the task. What `is_small` the driver does itself: moving would take longer. What
+    `is_single` is one task's, and all that is for it is of partition 0.
     """
 
     tasks: int
     work: Work
     is_small: bool = False
+    is_single: bool = False
 
     def run(self, packets: Iterable[Packet]) -> list[Packet]:
         """Packets that all tasks make of these, one after another in this process."""
@@ -43,6 +47,37 @@ class Stage:
         for packet in packets:
             by_task.setdefault(packet.pid % self.tasks, []).append(packet)
         return [out for mine in by_task.values() for out in self.work(mine)]
+
+
+class Staged(Protocol):
+    """Work that an engine takes through its stages: of one query, or of several together."""
+
+    @property
+    def number(self) -> int:
+        """The number of the batch."""
+
+    @property
+    def brought(self) -> Sequence[Packet]:
+        """Packets for the tasks that read, beside what the sources bring."""
+
+    @property
+    def packet_files(self) -> PacketFiles | None:
+        """Where large packets may travel as files, if all tasks share a file system."""
+
+    @property
+    def pack(self) -> Work:
+        """What the tasks do that read."""
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """What follows, one after the other."""
+
+    @property
+    def stage_names(self) -> Sequence[str]:
+        """The stages in words."""
+
+    def facts(self, packets: Iterable[Packet]) -> list[Fact]:
+        """What the last stage has left for the driver."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +89,27 @@ class Job:
     sequencer: Sequencer | None = None
     view: ViewStep | None = None
 
+    brought: tuple[Packet, ...] = ()
+
+    @property
+    def number(self) -> int:
+        return self.batch.number
+
+    @property
+    def stage_names(self) -> tuple[str, ...]:
+        rounds = self.batch.routing.rounds
+        return (
+            "rebuild" if self.packing is None else "pack",
+            *(["sequence"] * (self.sequencer is not None)),
+            "round 0" if rounds == 1 else f"rounds 0 to {rounds - 1}",
+            *(["view"] * (self.view is not None)),
+        )
+
+    def facts(self, packets: Iterable[Packet]) -> list[Fact]:
+        return unpack_facts(packet for packet in packets if packet.tag == META)
+
     @property
     def packet_files(self) -> PacketFiles | None:
-        """Where large packets may travel as files, if all tasks share a file system."""
         root = self.batch.root
         return PacketFiles(root / f"transit/{self.batch.number}") if root.is_local else None
 
@@ -79,7 +132,7 @@ class Job:
             steps = (self._stage(REBUILD, partial(_resend, Rebuild(self.batch))), *steps)
         if self.sequencer is not None:
             sequence = self._stage("sequence", partial(_sequence, self.sequencer))
-            return (replace(sequence, tasks=1), *steps)
+            return (replace(sequence, tasks=1, is_single=True), *steps)
         return steps
 
     def _stage(self, name: str, work: Work) -> Stage:
@@ -88,7 +141,7 @@ class Job:
         return Stage(self.batch.partitions, partial(timed, stage, work))
 
 
-Runner = Callable[[Job], Sequence[Fact]]
+Runner = Callable[[Staged], Sequence[Fact]]
 """Runs a job and gives the facts that its last stage left."""
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from penstock.arguments import as_callback, as_count, as_duration, as_flag, as_path
 from penstock.duration import MICROS, Duration
@@ -46,6 +46,9 @@ class RunOptions:
     pin: str | None = None
     """The text of the plan, if it is the one that an earlier run was ordered to follow; else what
     was pinned there is pinned no more."""
+
+    sinks: Mapping[str, Sink] = field(default_factory=dict)
+    """Of a script, where the results of its queries go, by name; `sink` does not count there."""
 
     @classmethod
     def of(

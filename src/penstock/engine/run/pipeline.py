@@ -9,40 +9,33 @@ from dataclasses import replace
 from threading import Lock
 
 from penstock.engine.control.order import Order
-from penstock.engine.join.key_sketches import KeyShares
 from penstock.engine.measures.measured import gathered, measured
-from penstock.engine.measures.sketches import next_shares
 from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report, report_of
-from penstock.engine.results.columns import ResultColumns, write_columns
-from penstock.engine.routes.routing import routing_of
 from penstock.engine.run.adaptive_routing import AdaptiveRouting
-from penstock.engine.run.advance import advanced
-from penstock.engine.run.batch_jobs import BatchJobs, layout_of
 from penstock.engine.run.commit import Committer
 from penstock.engine.run.given_plan import Planned, plan_of
-from penstock.engine.run.inner_state import with_inner_state
 from penstock.engine.run.job import Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.preflight import refuse_closed
-from penstock.engine.run.silence import Silence
 from penstock.engine.run.supervisor import Guarded, Supervisor
+from penstock.engine.run.turn import Turns
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint, is_same_query
 from penstock.engine.state.manifest import Manifest
-from penstock.engine.state.modules import SHOWN
 from penstock.engine.state.pin import read_pin, remove_pin, write_pin
 from penstock.engine.state.plan_log import PlanLog, PlanRecord
+from penstock.engine.state.silence import Silence
 from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PenstockError, PlanError, UsageError
 from penstock.plan.plan import Plan
-from penstock.plan.text.parse import render_plan
+from penstock.query import Query
 
 _LOG = logging.getLogger(__name__)
 # Unreadable files of a batch that are named; there may be thousands.
@@ -69,8 +62,7 @@ class Pipeline:
         sets them while it runs, with the drop boxes of the last batch. `pin` is the plan's text if
         it was pinned before."""
         self.watch = Watch()
-        self._key_shares: KeyShares = {}
-        self._rebuilt_at_once = rebuilt_at_once
+        self._turns = Turns(checkpoint, rebuilt_at_once=rebuilt_at_once)
         self._keeps_boxes = keeps_boxes
         self._supervisor: Supervisor | None = None if supervisor is None else Guarded(supervisor)
         self._next_plan: Plan | None = None
@@ -78,7 +70,6 @@ class Pipeline:
         self._notes: list[Change] = []
         self._changes: tuple[Change, ...] = ()
         self._is_closed = False
-        self._columns: ResultColumns | None = None
         self.sink = sink
         self.checkpoint = checkpoint
         self.log = ReportLog(checkpoint.store)
@@ -87,10 +78,11 @@ class Pipeline:
         found = manifests.latest(checkpoint.store)
         refuse_closed(checkpoint, found)
         self.manifest = found or Manifest(batch=-1)
-        self._plans = PlanLog(checkpoint.store, _begun(checkpoint.store, self.manifest.batch + 1))
+        begun = begun_batch(checkpoint.store, self.manifest.batch + 1)
+        self._plans = PlanLog(checkpoint.store, begun)
         if keeps_boxes and self._plans.last is not None:
             plan = replace(plan, drops=self._plans.last.drops)
-        self._adopt(self._ready(plan))
+        self._turns.follow(self._ready(plan), self.manifest)
         query = self.plan.query
         known = self.manifest.streams
         self.silence = Silence(
@@ -99,6 +91,21 @@ class Pipeline:
         )
         self.manifest = self._committer.recover(self.manifest, query, overwrite=overwrite)
         self._begin_with(pin)
+
+    @property
+    def asked(self) -> Query:
+        """The query."""
+        return self.plan.query
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that batches follow."""
+        return self._turns.plan
+
+    @property
+    def adaptive(self) -> AdaptiveRouting:
+        """What is decided while the plan runs."""
+        return self._turns.adaptive
 
     @property
     def staging(self) -> Staging | None:
@@ -163,7 +170,7 @@ class Pipeline:
                 "the new plan is for another query",
                 hint="a running query may change its plan, not what it asks",
             )
-        routing_of(plan, layout_of(plan, self.manifest))
+        self._turns.check(plan, self.manifest)
         with self._planning:
             self._next_plan = plan
 
@@ -183,27 +190,31 @@ class Pipeline:
         self.watch.begin()
         run = self.watch.over(run)
         self._turn(number)
-        jobs = self._jobs(number)
         query = self.plan.query
         silent = self.silence.decide(number, query.stream_sources.values())
-        jobs, before = with_inner_state(jobs, self.manifest, run, self._rebuilt_at_once)
-        facts = run(jobs.job(before, silent, drains))
+        samples = {} if self._supervisor is None else self._supervisor.samples(number)
+        turn = self._turns.begin(
+            number,
+            self.manifest,
+            run,
+            silent,
+            staging=self.staging,
+            drains=drains,
+            samples=samples,
+        )
+        facts = run(turn.job)
         raise_error(facts)
         self.adaptive.learn(facts)
-        made = advanced(jobs, before, facts, silent, sink=self.sink, mark=self.checkpoint.mark)
+        made = turn.made(facts, self.sink, self.checkpoint.mark)
         positions = self._committer.positions(made)
         made = replace(made, offsets=offsets or {}, sink_positions=positions)
-        if drains:
-            # Nothing comes any more that could meet what is kept; what a view shows stays so.
-            shown = {m: chunks for m, chunks in made.modules.items() if m == SHOWN}
-            made = replace(made, modules=shown, inner=(), gaps={}, is_closed=True)
         self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):
-            self._committer.sweep(made, [*old.chunks(), *before.chunks()], facts)
+            self._committer.sweep(made, [*old.chunks(), *turn.before.chunks()], facts)
             self._plans.forget(before=made.batch - 1)
         self.silence.hear(readings(facts))
-        _warn(facts)
+        warn_of_files(facts)
         self._tell(report_of(query, old, made, time.monotonic() - started), old, facts)
 
     def drain(self, run: Runner) -> None:
@@ -222,7 +233,7 @@ class Pipeline:
             return
         plan, reason = self._wanted(number)
         if plan is not None and plan != self.plan:
-            self._adopt(plan)
+            self._turns.follow(plan, self.manifest)
         self._plans.keep(number, self.plan, reason)
 
     def _shed_again(self, told: PlanRecord) -> None:
@@ -233,7 +244,7 @@ class Pipeline:
         with self._planning:
             if self._next_plan is None and not self._keeps_boxes:
                 self._next_plan = self.plan
-        self._adopt(plan)
+        self._turns.follow(plan, self.manifest)
 
     def _wanted(self, number: int) -> tuple[Plan | None, str]:
         """Another plan, and who wants it."""
@@ -259,7 +270,7 @@ class Pipeline:
         """A plan of the supervisor's, if batches can follow it."""
         try:
             if plan is not None:
-                routing_of(plan, layout_of(plan, self.manifest))
+                self._turns.check(plan, self.manifest)
             return plan
         except PenstockError as error:
             _LOG.warning("a plan cannot be followed: %s", error)
@@ -269,9 +280,9 @@ class Pipeline:
         """Report a batch that is final."""
         facts = gathered(facts)
         both = (old, self.manifest)
-        report = measured(report, self.plan, self._plan_text, both, facts, self.watch)
+        report = measured(report, self.plan, self._turns.text, both, facts, self.watch)
         self.watch = self.watch.next_batch()
-        self._key_shares = next_shares(self._key_shares, facts)
+        self._turns.sketched(facts)
         if self._supervisor is not None:
             report = self._supervisor.observe(report, facts, self.plan)
         self._changes = report.changes
@@ -281,44 +292,13 @@ class Pipeline:
         self.log.tell(report)
         self._report(report)
 
-    def _adopt(self, plan: Plan) -> None:
-        """Follow a plan from now on; one that batches cannot follow is refused."""
-        plan = replace(plan, query=self.checkpoint.placed(plan.query))
-        layout = layout_of(plan, self.manifest)
-        adaptive = AdaptiveRouting(plan, layout)
-        adaptive.routing(self.manifest.batch + 1)
-        self.plan, self.layout, self.adaptive = plan, layout, adaptive
-        self._say_columns(ResultColumns.of(layout.shown))
-        self._plan_text = render_plan(plan)
 
-    def _say_columns(self, columns: ResultColumns) -> None:
-        """Have readers of the checkpoint know the columns of its results."""
-        if columns != self._columns:
-            write_columns(self.checkpoint.store, columns)
-            self._columns = columns
-
-    def _jobs(self, number: int) -> BatchJobs:
-        routing = self.adaptive.routing(number)
-        return BatchJobs(
-            number=number,
-            plan=self.plan,
-            layout=self.layout,
-            routing=routing,
-            screeners=self.adaptive.screeners(number, routing),
-            partitions=self.checkpoint.partitions,
-            root=self.checkpoint.store.root,
-            staging=self.staging,
-            key_shares=self._key_shares,
-            samples={} if self._supervisor is None else self._supervisor.samples(number),
-        )
-
-
-def _begun(store: Store, number: int) -> int | None:
+def begun_batch(store: Store, number: int) -> int | None:
     """The batch that comes next, if an earlier run has begun it."""
     return number if store.exists(serving_name(number)) else None
 
 
-def _warn(facts: Iterable[Fact]) -> None:
+def warn_of_files(facts: Iterable[Fact]) -> None:
     """Name the files that a batch had to leave out."""
     found = [fact for fact in facts if isinstance(fact, UnreadableFile)]
     for fact in found[:_NAMED]:

@@ -24,7 +24,7 @@ from penstock.engine.state.store import Store
 from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
 from penstock.query import Query
-from penstock.query.source import FILE_FORMATS
+from penstock.query.source import FILE_FORMATS, Source
 
 
 def check_start(
@@ -34,9 +34,6 @@ def check_start(
 
     `frames` are the streams and tables whose DataFrames were given.
     """
-    if engine == "local":
-        refuse_sources_of_spark(query.sources.values())
-    refuse_missing_frames(query.sources.values(), frames)
     found, store = None, Store(Place.of(options.checkpoint))
     check_folder(store)
     if is_claimed(store):
@@ -47,7 +44,20 @@ def check_start(
             refuse_closed(held, found)
     is_new = found is None or not found.sink or Sink.named(found.sink) != options.sink
     check_sink(options.sink, query, is_new=is_new, overwrite=options.overwrite)
-    sources = [absolute(source) for source in query.sources.values()]
+    check_sources(query.sources.values(), options, engine, frames)
+
+
+def check_sources(
+    declared: Collection[Source],
+    options: RunOptions,
+    engine: BatchEngine,
+    frames: Collection[str],
+) -> None:
+    """Refuse sources that cannot be read, or not to their end."""
+    if engine == "local":
+        refuse_sources_of_spark(declared)
+    refuse_missing_frames(declared, frames)
+    sources = [absolute(source) for source in declared]
     if options.available_now:
         refuse_endless(sources)
     for source in sources:

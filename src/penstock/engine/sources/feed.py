@@ -12,11 +12,11 @@ from penstock.duration import MICROS
 from penstock.engine.places.file_names import as_file_name
 from penstock.engine.places.place import Place
 from penstock.engine.sources.files import FileInfo, absolute, list_files
-from penstock.engine.sources.made.synthetic import Synthetic
+from penstock.engine.sources.made.made import Made, made_of
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError, SourceError
-from penstock.query.source import FILE_FORMATS, Source
+from penstock.query.source import FILE_FORMATS, MADE_FORMATS, Source
 
 if TYPE_CHECKING:
     from penstock.engine.sources.kafka.topic_log import TopicLog
@@ -112,7 +112,7 @@ def _bounds(name: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Pace:
-    """When an endless synthetic stream was first started, as seconds since the epoch."""
+    """When an endless stream that is made up was first started, as seconds since the epoch."""
 
     started: float
 
@@ -148,8 +148,8 @@ class Feed:
         self._logs = {source.name: FileLog(source, store) for source in files}
         topics = [s for s in self._sources.values() if s.format == "kafka"]
         self._topics = {source.name: _topic(source, store) for source in topics}
-        made = [s for s in self._sources.values() if s.format == "synthetic"]
-        self._made = {source.name: Synthetic.of(source) for source in made}
+        made = [s for s in self._sources.values() if s.format in MADE_FORMATS]
+        self._made = {source.name: made_of(source) for source in made}
         self._pace = Pace.of(store) if made else None
         self._is_frozen = self._is_at_once = False
         self._opened = time.time()
@@ -253,7 +253,7 @@ class Feed:
             return self._logs[name].files[piece].mtime / 1e9
         if name in self._topics:
             return self._topics[name].found(piece + 1)
-        assert self._pace is not None, "a synthetic source has a pace"
+        assert self._pace is not None, "a source that is made up has a pace"
         return self._pace.started + (piece + 1) * self._made[name].block_micros / MICROS
 
     def _look(self) -> None:
@@ -263,7 +263,7 @@ class Feed:
             log.find()
         self._look_seconds = time.monotonic() - started
 
-    def _due(self, made: Synthetic) -> int:
+    def _due(self, made: Made) -> int:
         """The blocks that can be read by now: all of them, once the feed is frozen."""
         if made.blocks is not None and self._is_frozen:
             return made.blocks
@@ -297,7 +297,7 @@ def refuse_endless(sources: Iterable[Source]) -> None:
     """Refuse to read all of a source that has no end."""
     for source in sources:
         is_rate = source.format == "rate"
-        if is_rate or (source.format == "synthetic" and Synthetic.of(source).blocks is None):
+        if is_rate or (source.format in MADE_FORMATS and made_of(source).blocks is None):
             raise SourceError(
                 f"stream {source.name} has no end, so there is no reading all of it",
                 place=source.places.get("format"),

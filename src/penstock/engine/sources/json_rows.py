@@ -7,13 +7,15 @@ from base64 import b64decode
 from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.json as pajson
 
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.expressions.json_values import MisfitError, is_simple, json_value
+from penstock.engine.expressions.json_names import doubtful_names, other_spellings, respelled
+from penstock.engine.expressions.json_values import MisfitError, is_simple, json_value, member_of
 from penstock.engine.sources.lines import Piece, lines_at, pieces_of
 from penstock.engine.sources.parsed import (
     EXPONENT,
@@ -26,6 +28,7 @@ from penstock.engine.sources.parsed import (
     shorten,
 )
 from penstock.query import DataType
+from penstock.query.families.spelling import AmbiguousNameError
 from penstock.query.source import Field
 
 _BLANK = (b"\n", b"\r\n")
@@ -36,8 +39,9 @@ _DEEPEST = 16
 def json_rows(ask: Ask) -> Iterator[Parsed]:
     """The rows of a JSON file in the declared types, piece by piece; a missing member is NULL.
 
-    Dates and timestamps are text. A number does not become text, nor text a number. A column that
-    the first piece of a file has only inside of other members is a fault of the file.
+    Dates and timestamps are text. A number does not become text, nor text a number. Names match in
+    any case. A column that the first piece of a file has only inside of other members is a fault of
+    the file.
     """
     for number, piece in enumerate(pieces_of(ask.path, quoted=False)):
         parsed = parse_lines(list(ask.fields), piece, ask.source.timezone)
@@ -66,7 +70,7 @@ def _refuse_nested(ask: Ask, piece: Piece, batch: pa.RecordBatch) -> None:
     """A fault if a column is NULL throughout only because its values are deeper in the objects."""
     for field in ask.fields:
         is_absent = batch.column(field.name).null_count == len(batch)
-        if is_absent and not ask.fills(field) and f'"{field.name}"'.encode() in piece.data:
+        if is_absent and not ask.fills(field) and _is_quoted(field.name, piece.data):
             path = _only_inside(field.name, _rows(piece.data))
             if path is not None:
                 reason = f"{ask.path} has {field.name}, which {ask.source.name} declares, only as"
@@ -75,12 +79,16 @@ def _refuse_nested(ask: Ask, piece: Piece, batch: pa.RecordBatch) -> None:
                 raise FileFault(f"{reason} {path}", hint)
 
 
+def _is_quoted(name: str, data: bytes) -> bool:
+    return f'"{name.lower()}"'.encode() in data.lower()
+
+
 def _only_inside(name: str, lines: list[bytes]) -> str | None:
     """The path to a member of that name below the outermost ones, if it is nowhere among them."""
     found = None
     for line in lines:
         members = _members(line) or {}
-        if name in members:
+        if name.lower() in (each.lower() for each in members):
             return None
         found = found or next(_paths(name, members), None)
     return found
@@ -93,7 +101,7 @@ def _paths(name: str, value: Any, path: str = "", depth: int = 0) -> Iterator[st
     match value:
         case dict():
             for key, inner in value.items():
-                if key == name:
+                if key.lower() == name.lower():
                     yield f"{path}.{key}".removeprefix(".")
                 yield from _paths(name, inner, f"{path}.{key}", depth + 1)
         case list():
@@ -101,9 +109,9 @@ def _paths(name: str, value: Any, path: str = "", depth: int = 0) -> Iterator[st
                 yield from _paths(name, inner, f"{path}[0]", depth + 1)
 
 
-def _read_type(field: Field) -> pa.DataType:
-    is_text = field.type.is_temporal or field.type is DataType.BINARY
-    return arrow_type(DataType.STRING if is_text else field.type)
+def _read_type(type_: DataType) -> pa.DataType:
+    is_text = type_.is_temporal or type_ is DataType.BINARY
+    return arrow_type(DataType.STRING if is_text else type_)
 
 
 def _from_base64(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Array:
@@ -123,7 +131,23 @@ def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
         raise pa.ArrowInvalid("Arrow reads no maps from JSON, nor times as we do")
     if any("DECIMAL" in field.type for field in fields) and EXPONENT.search(data):
         raise pa.ArrowInvalid("Arrow ends the process at some exponents of decimals")
-    schema = pa.schema([(field.name, _read_type(field)) for field in fields])
+    columns = _read(fields, data)
+    doubtful = doubtful_names(fields, columns)
+    spellings = other_spellings(doubtful, data) if doubtful else {}
+    if any(len(each) > 1 for each in spellings.values()):
+        raise pa.ArrowInvalid("objects spell a name in several ways")
+    if not spellings:
+        return columns
+    return _read(fields, data, {name: own for name, (own,) in spellings.items()})
+
+
+def _read(
+    fields: list[Field], data: bytes, spellings: Mapping[str, str] = MappingProxyType({})
+) -> list[pa.Array]:
+    """The columns as Arrow reads them, where names are spelled as they are said to be."""
+    names = [spellings.get(field.name, field.name) for field in fields]
+    types = [_read_type(respelled(field.type, spellings)) for field in fields]
+    schema = pa.schema(list(zip(names, types, strict=True)))
     table = pajson.read_json(
         pa.BufferReader(data),
         pajson.ReadOptions(block_size=len(data) + 1),
@@ -135,7 +159,11 @@ def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
     lines = len(_rows(data)) if has_blank else data.count(b"\n") + (not data.endswith(b"\n"))
     if len(table) != lines:
         raise pa.ArrowInvalid("not one object a line")
-    return [table.column(field.name).combine_chunks() for field in fields]
+    columns = (table.column(name).combine_chunks() for name in names)
+    return [
+        column.view(_read_type(field.type)) if field.type.is_nested and spellings else column
+        for field, column in zip(fields, columns, strict=True)
+    ]
 
 
 def _rows(data: bytes) -> list[bytes]:
@@ -152,14 +180,19 @@ def _slow(
         if members is None:
             faults[row] = f"{shorten(line)} is not a JSON object"
         for field, column in zip(fields, columns, strict=True):
-            value = (members or {}).get(field.name)
+            value = None
             try:
+                value = member_of(members or {}, field.name)
                 column.append(json_value(value, field.type, zone))
             except MisfitError:
                 faults.setdefault(row, misfit(field, json.dumps(value, default=str)))
                 column.append(None)
+            except AmbiguousNameError as error:
+                faults.setdefault(row, f"members {error}")
+                column.append(None)
     return [
-        pa.array(column, _read_type(field)) for field, column in zip(fields, columns, strict=True)
+        pa.array(column, _read_type(field.type))
+        for field, column in zip(fields, columns, strict=True)
     ]
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.cast import to_integer
 from penstock.engine.expressions.decimal_cast import to_decimal
+from penstock.engine.expressions.member_names import with_declared_names
 from penstock.engine.expressions.timestamps import in_calendar, in_zone
 from penstock.engine.sources.lines import text_of
 from penstock.engine.sources.parsed import (
@@ -28,6 +29,7 @@ from penstock.engine.sources.parsed import (
     misfit,
 )
 from penstock.query import DataType
+from penstock.query.families.spelling import AmbiguousNameError, spelled
 from penstock.query.source import Field
 
 BLOCK_ROWS = 1_000_000
@@ -60,12 +62,12 @@ def _paths(type_: DataType, found: pa.DataType) -> Iterator[str | None]:
         yield ""
         return
     for name, inner in type_.parts:
-        place = found.get_field_index(name)
-        if place < 0 or "." in name:
+        own = spelled(name, [each.name for each in found])
+        if own is None or "." in own:
             yield None
         else:
-            ways = _paths(inner, found.field(place).type)
-            yield from (None if way is None else f".{name}{way}" for way in ways)
+            ways = _paths(inner, found.field(own).type)
+            yield from (None if way is None else f".{own}{way}" for way in ways)
 
 
 def _actual(ask: Ask, schema: pa.Schema) -> dict[str, str]:
@@ -86,7 +88,10 @@ def _misfit(ask: Ask, field: Field, name: str, schema: pa.Schema) -> FileFault |
     if schema.names.count(name) > 1:
         reason = f"{ask.path} has several columns named {name}"
         return FileFault(reason, f"rename all but one in the file; {SKIP_FILES}")
-    found = schema.field(name).type
+    try:
+        found = with_declared_names(schema.field(name).type, field.type)
+    except AmbiguousNameError as error:
+        return ask.ambiguous(error)
     if _is_readable(found, field.type):
         return None
     return FileFault(
@@ -112,6 +117,8 @@ def fitted(
     is_wall = zone is not None and pa.types.is_timestamp(column.type) and column.type.tz is None
     if zone is not None and is_wall and field.type is DataType.TIMESTAMP:
         column = in_zone(column, zone)
+    if field.type.is_nested:
+        column = column.view(with_declared_names(column.type, field.type))
     values = _cast(field.type, column)
     if field.type.is_temporal:
         values = in_calendar(values)

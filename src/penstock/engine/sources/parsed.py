@@ -16,6 +16,7 @@ from penstock.engine.expressions.cast import cast
 from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.engine.places.place import Place
 from penstock.query import DataType
+from penstock.query.families.spelling import AmbiguousNameError, spelled
 from penstock.query.source import Field, Source
 
 EXPONENT = re.compile(rb"[\d.][eE][+-]?\d")
@@ -101,6 +102,11 @@ class Ask:
         reason = f"{self.path} has no column {field.name}, which {self.source.name} declares"
         return FileFault(reason, f"{hint}; {self.remedy(field)}")
 
+    def ambiguous(self, error: AmbiguousNameError) -> FileFault:
+        """The fault of a file that has a name in several cases, none of which is the declared."""
+        hint = f"declare it as one of them is spelled, or rename them in the file; {SKIP_FILES}"
+        return FileFault(f"in {self.path} {error}, which {self.source.name} declares", hint)
+
     def remedy(self, field: Field) -> str:
         """The option that lets a query go on at a file without a column."""
         if field.name == self.source.timestamp:
@@ -151,13 +157,16 @@ def match_columns(ask: Ask, present: list[str]) -> dict[str, int]:
 
     Columns that the file does not have are left out if they are to be NULL.
     """
-    lower = [name.lower() for name in present]
     places = {}
     for field in ask.fields:
-        if field.name in present:
-            places[field.name] = present.index(field.name)
-        elif field.name.lower() in lower:
-            places[field.name] = lower.index(field.name.lower())
+        try:
+            own = spelled(field.name, present)
+        except AmbiguousNameError as error:
+            if field.name not in ask.hints:
+                raise ask.ambiguous(error) from None
+            continue
+        if own is not None:
+            places[field.name] = present.index(own)
         elif not ask.fills(field):
             raise ask.lacking(field, f"its columns are {_listed(present)}")
     return places

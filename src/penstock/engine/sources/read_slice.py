@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from penstock.engine.places.place import Place
 from penstock.engine.rows.lifetimes import FOREVER
-from penstock.engine.sources.made.synthetic import Synthetic
+from penstock.engine.sources.derived_rows import read_derived
+from penstock.engine.sources.made.made import made_of
 from penstock.engine.sources.read import Block, event_micros, read_file
 from penstock.engine.sources.slices import Slice
 from penstock.engine.sources.spool import read_spooled
-from penstock.query.source import Source
+from penstock.query.source import MADE_FORMATS, Source
 
 Int64s = NDArray[np.int64]
 
@@ -50,11 +51,16 @@ def read_slice(
     root: Place | None = None,
 ) -> Iterator[Arrivals]:
     """The tuples of a slice, in the order in which they arrived; `hints` as in `read_file`, `root`
-    the checkpoint's folder, which spooled rows are in."""
-    if source.format == "synthetic":
-        both = tuple(dict.fromkeys((*columns, *hints)))
-        for rows, numbers in Synthetic.of(source).generate(piece.first, piece.last, both):
+    the checkpoint's folder, which spooled rows and those of other queries are in."""
+    both = tuple(dict.fromkeys((*columns, *hints)))
+    if source.format in MADE_FORMATS:
+        for rows, numbers in made_of(source).generate(piece.first, piece.last, both):
             yield Arrivals(rows, event_micros(source, rows), numbers)
+        return
+    if source.format == "derived":
+        assert root is not None, "there is a checkpoint where queries read each other"
+        rows, numbers = read_derived(root, both, piece)
+        yield Arrivals(rows, event_micros(source, rows), numbers)
         return
     if source.format == "kafka":
         yield from _of_topic(source, columns, piece, hints)

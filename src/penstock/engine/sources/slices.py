@@ -21,7 +21,7 @@ _OFFSET_BITS = 44
 
 @dataclass(frozen=True)
 class Slice:
-    """A piece of a source that one task reads: a file, a run of synthetic blocks, of a topic's
+    """A piece of a source that one task reads: a file, a run of made-up blocks, of a topic's
     partition, which is the `number`, the records from `first` to before `last`, or of a spooled
     file, from its row `number` on, the tuples with the arrival numbers `first` to before `last`."""
 

@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.member_names import with_declared_names
 from penstock.engine.places.file_names import unique_name
 from penstock.engine.places.place import Place
 from penstock.engine.sources.member_rows import with_members
@@ -33,6 +34,7 @@ FILE_ROWS = 1 << 18
 """Rows after which a task begins another file: about as many as one reads at a time."""
 _LEAST_ROWS = 1 << 13
 """Rows of a slice below which another task costs more than it helps."""
+_TABLES = f"{FOLDER}/tables.json"
 
 
 def spool_rows(
@@ -53,7 +55,7 @@ def spool_rows(
 def _as_declared(source: Source, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Rows as Spark gives them, in the types that we hold: zones of times are its session's."""
     columns = [
-        column.cast(arrow_type(field.type))
+        column.view(with_declared_names(column.type, field.type)).cast(arrow_type(field.type))
         for field, column in zip(source.whole_fields, batch.columns, strict=True)
     ]
     return pa.record_batch(columns, names=[field.name for field in source.whole_fields])
@@ -78,7 +80,7 @@ def read_spooled(
     """
     assert piece.path is not None, "it is of a spooled file"
     assert piece.checksum is not None, "which is listed with it"
-    whole = _opened(root, piece.path, piece.checksum)
+    whole = opened(root, piece.path, piece.checksum)
     rows = whole.slice(piece.number, piece.last - piece.first)
     fields, faults = requested(source, {*columns, *hints}), dict[int, str]()
     whole_fields = whole_columns(source, fields)
@@ -94,8 +96,8 @@ def read_spooled(
 
 
 @lru_cache(maxsize=2)
-def _opened(root: Place, name: str, checksum: int) -> pa.RecordBatch:
-    """The rows of a spooled file; missing or damaged is an error, never an empty file."""
+def opened(root: Place, name: str, checksum: int) -> pa.RecordBatch:
+    """The rows of a file that tasks have written; missing or damaged is an error, never empty."""
     store = Store(root)
     try:
         data = store.read(name)
@@ -115,7 +117,13 @@ class Spool:
 
     def listed(self, number: int) -> tuple[SpooledRows, ...] | None:
         """The files of a batch; None if they have not been listed yet."""
-        name = _list_name(number)
+        return self._files(_list_name(number))
+
+    def tables(self) -> tuple[SpooledRows, ...]:
+        """The files of tables that were spooled before the first batch."""
+        return self._files(_TABLES) or ()
+
+    def _files(self, name: str) -> tuple[SpooledRows, ...] | None:
         if not self.store.exists(name):
             return None
         try:
@@ -126,13 +134,18 @@ class Spool:
 
     def enter(self, number: int, files: Sequence[SpooledRows]) -> None:
         """List the files of a batch: from now on it reads these, however often it is run."""
-        listed = json.dumps([asdict(each) for each in files]).encode()
-        self.store.publish(_list_name(number), listed)
+        self.store.publish(_list_name(number), _encoded(files))
+
+    def enter_tables(self, files: Sequence[SpooledRows]) -> None:
+        """List the files of tables, for the first batch."""
+        self.store.replace(_TABLES, _encoded(files))
 
     def sweep(self, done: int) -> None:
         """Delete what no batch after `done` reads; no other task may be spooling meanwhile."""
-        files = self.listed(done + 1)
-        kept = {_list_name(done + 1), *(each.name for each in files or ())}
+        files = self.listed(done + 1) or ()
+        kept = {_list_name(done + 1), *(each.name for each in files)}
+        if done < 0:
+            kept |= {_TABLES, *(each.name for each in self.tables())}
         self.store.remove([name for name in self.store.names(FOLDER) if name not in kept])
 
 
@@ -153,6 +166,10 @@ def slices_of(
             whole = Slice(name, file.name, 0, first, after[name], checksum=file.checksum)
             slices += whole.split(most)
     return slices, after
+
+
+def _encoded(files: Sequence[SpooledRows]) -> bytes:
+    return json.dumps([asdict(each) for each in files]).encode()
 
 
 def _list_name(number: int) -> str:

@@ -5,6 +5,7 @@ A worker that loads everything itself takes most of a second, and a query needs 
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from pyspark import daemon
@@ -20,6 +21,8 @@ def main() -> None:
         from penstock.kernels.warm_up import warm_up
 
         warm_up()
+        # Pages that the collector does not write to stay shared with all workers.
+        gc.freeze()
     daemon.manager()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,16 +27,31 @@ from pyspark.sql.types import StructType
 from penstock.arguments import as_one_of
 from penstock.engine.results.content import Content, Offset, content_of
 from penstock.engine.results.reading import in_columns
-from penstock.errors import UsageError
+from penstock.errors import PenstockError, UsageError
 
 NAME = "penstock"
 _STARTS = ("earliest", "latest")
 _FLAGS = ("false", "true")
+_HIDDEN = "SPARK_HIDE_TRACEBACK"
+"""What Spark's Python processes look for before they tell of an error."""
 
 
 def register(spark: SparkSession) -> None:
     """Have a session know the format `penstock`; to do so twice changes nothing."""
     spark.dataSource.register(PenstockDataSource)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Have Spark pass on what users can mend without a stack trace before it.
+
+    The process that tells of an error ends with it, so that errors of others keep theirs.
+    """
+    try:
+        yield
+    except PenstockError:
+        os.environ[_HIDDEN] = "1"
+        raise
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,7 @@ class PenstockDataSource(DataSource):
     def name(cls) -> str:
         return NAME
 
+    @plain_errors()
     def schema(self) -> StructType:
         return from_arrow_schema(self.content().schema)
 
@@ -77,6 +95,7 @@ class PenstockDataSource(DataSource):
         return content_of(checkpoint, what, changes=changes == "true")
 
     @property
+    @plain_errors()
     def starts_late(self) -> bool:
         """Whether a stream is to begin after what is there now."""
         start = as_one_of(self.options.get("start", "earliest").lower(), _STARTS, "start")
@@ -90,6 +109,7 @@ class TableReader(DataSourceReader):
     source: PenstockDataSource
     schema: StructType
 
+    @plain_errors()
     def partitions(self) -> list[Piece]:
         return [Piece(piece) for piece in self.source.content().table()] or [Piece(None)]
 
@@ -105,6 +125,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._schema = schema
         self._last: Offset | None = None
 
+    @plain_errors()
     def initialOffset(self) -> Offset:  # noqa: N802
         content = self._source.content()
         return content.latest() if self._source.starts_late else content.first()
@@ -112,17 +133,21 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return ReadAllAvailable()
 
+    @plain_errors()
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self._last = self._source.content().latest()
 
+    @plain_errors()
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
         end = self._source.content().latest() if self._last is None else self._last
         # A checkpoint that was put back to an earlier state has nothing new until it is past that.
         return end if end["batch"] > start["batch"] else start
 
+    @plain_errors()
     def reportLatestOffset(self) -> Offset:  # noqa: N802
         return self._source.content().latest()
 
+    @plain_errors()
     def partitions(self, start: Offset, end: Offset) -> list[Piece]:
         return [Piece(piece) for piece in self._source.content().between(start, end)]
 
@@ -135,7 +160,8 @@ def _rows(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a piece in Spark's own types."""
     if partition.value is None:
-        return iter(())
+        return
     wanted = to_arrow_schema(schema, timezone="UTC")
-    found = source.content().read(partition.value)
-    return map(partial(in_columns, schema=wanted), found)
+    with plain_errors():
+        found = source.content().read(partition.value)
+        yield from map(partial(in_columns, schema=wanted), found)

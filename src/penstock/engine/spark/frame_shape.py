@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.errors import SourceError, UsageError
-from penstock.query.frame import FrameShape
+from penstock.query.foreign.frame import FrameShape
 from penstock.query.source import Field
 from penstock.query.types import DataType, decimal, nested
 
@@ -80,6 +80,8 @@ def _held(type_: Any) -> DataType | None:
 
 
 def _nested(kind: str, parts: list[tuple[str, Any]]) -> DataType | None:
+    if len({name.lower() for name, _ in parts}) < len(parts):
+        return None  # Names mean the same in any case, so that one could not be told from another.
     inner = [(name, held) for name, type_ in parts if (held := _held(type_)) is not None]
     return nested(kind, tuple(inner)) if len(inner) == len(parts) else None
 

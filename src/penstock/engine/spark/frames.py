@@ -17,9 +17,12 @@ from penstock.engine.sources.spool import spool_rows
 from penstock.engine.spark.frame_shape import shape_of
 from penstock.engine.spark.jvm import reason_of
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact, to_batches
+from penstock.engine.wire.settled import settle
 from penstock.engine.wire.task_errors import errors_as_facts
 from penstock.errors import SourceError
 from penstock.query import Query
+from penstock.query.families.spelling import spelled
+from penstock.query.script import Script
 from penstock.query.secret import is_reference, is_secret_name, looked_up
 from penstock.query.source import Source
 from penstock.query.types import DataType
@@ -31,15 +34,12 @@ _SPARK_TYPES = {DataType.NULL: "void"}
 
 def frames_of(
     spark: SparkSession,
-    query: Query,
+    asked: Query | Script,
     given: Mapping[str, DataFrame],
-    *,
-    tables_only: bool = False,
 ) -> dict[str, DataFrame]:
     """The DataFrames of all streams and tables that come through Spark, by name."""
     by_name = {name.lower(): frame for name, frame in given.items()}
-    sources = [source for source in query.sources.values() if source.is_of_spark]
-    sources = [source for source in sources if source.is_table or not tables_only]
+    sources = [source for source in asked.sources.values() if source.is_of_spark]
     return {source.name: _frame_of(spark, source, by_name) for source in sources}
 
 
@@ -112,7 +112,7 @@ def _check_columns(source: Source, frame: DataFrame) -> None:
     shape = shape_of(source.name, frame)
     for field in source.whole_fields:
         found = shape.type_of(field.name)
-        if found != field.type:
+        if not shape.has(field):
             there = "is not there" if found is None else f"is {found}, not {field.type}"
             raise SourceError(
                 f"column {field.name} of {source.name} {there}",
@@ -122,14 +122,24 @@ def _check_columns(source: Source, frame: DataFrame) -> None:
 
 
 def spooling(frame: DataFrame, source: Source, root: Place) -> DataFrame:
-    """A DataFrame whose tasks write its rows to the spool and give facts of that, as packets."""
-    columns = [F.col(_quoted(field.name)).alias(field.name) for field in source.whole_fields]
+    """A DataFrame whose tasks write its rows to the spool and give facts of that, as packets.
+
+    Spark counts the rows of streams on the way, for whoever listens to its queries.
+    """
+    # Functions are given columns by names that Spark reads as if they were parsed, dots and all.
+    names = [field.name for field in source.whole_fields]
+    spellings = [_quoted(spelled(name, frame.columns) or name) for name in names]
+    columns = [F.col(name).alias(f"c{number}") for number, name in enumerate(spellings)]
+    rows = frame.select(*columns)
+    if not source.is_table:
+        rows = rows.observe(f"penstock:{source.name}", F.count(F.lit(1)).alias("rows"))
 
     def spool(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         facts = (pack_fact(0, each) for each in spool_rows(root, source, batches))
         yield from to_batches(errors_as_facts(facts))
 
-    return frame.select(*columns).mapInArrow(spool, SPARK_SCHEMA)
+    return rows.mapInArrow(spool, SPARK_SCHEMA)
 
 
 def _quoted(name: str) -> str:

@@ -18,29 +18,30 @@ from pyspark.sql.streaming import StreamingQuery
 from penstock.arguments import as_seconds
 from penstock.engine.measures.trigger_wait import TriggerWait
 from penstock.engine.reports.announce import message_of
-from penstock.engine.run.handle import Handle, within_itself
-from penstock.engine.run.job import Job, Runner
+from penstock.engine.run.handle import Batches, Handle, within_itself
+from penstock.engine.run.job import Runner, Staged
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sources.feed import Feed, Serving
 from penstock.engine.spark.inflow import Inflow
-from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
+from penstock.engine.spark.jvm import is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
 from penstock.engine.spark.runner import on_spark
 from penstock.engine.spark.ticker import ticks_now
 from penstock.engine.wire.facts import Drain, Fact
-from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact
+from penstock.engine.wire.packets import pack_fact
 from penstock.errors import StateError
 
-# Our own stages are functions that Spark knows nothing of; DataFrames of users are read faster by
-# what it compiles for them, and a task gets more rows at a time.
 _SETTINGS = {
-    False: {"spark.sql.adaptive.enabled": "false", "spark.sql.codegen.wholeStage": "false"},
+    False: {"spark.sql.adaptive.enabled": "false"},
+    # Of DataFrames a task gets more rows at a time.
     True: {
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     },
 }
+_COMPILED = "spark.sql.codegen.wholeStage"
+"""Our own stages are functions that Spark knows nothing of: code for them is made in vain. The
+DataFrames of users are read faster by what it compiles for them."""
 _LONGEST_NAP = 0.1
 _LOOK = 0.5
 """Seconds between two looks for orders while Spark waits for its trigger."""
@@ -58,16 +59,16 @@ class SparkRun(Handle):
     def __init__(
         self,
         spark: SparkSession,
-        pipeline: Pipeline,
+        batches: Batches,
         feed: Feed,
         *,
         tasks: int,
         options: RunOptions,
         inflow: Inflow,
     ):
-        super().__init__(pipeline, options, "spark")
-        pipeline.watch.backlog = feed.backlog
-        pipeline.watch.is_parallel = True
+        super().__init__(batches, options, "spark")
+        batches.watch.backlog = feed.backlog
+        batches.watch.is_parallel = True
         self._streaming: StreamingQuery | None = None
         self._spark = spark
         self._feed = feed
@@ -90,7 +91,7 @@ class SparkRun(Handle):
     @property
     def name(self) -> str:
         """Its name in Spark's pages."""
-        return query_name(self.pipeline.plan.query, self.pipeline.checkpoint.mark)
+        return query_name(self.batches.asked, self.batches.checkpoint.mark)
 
     @property
     def streaming(self) -> StreamingQuery:
@@ -191,10 +192,8 @@ class SparkRun(Handle):
         return True
 
     def _drain(self) -> None:
-        fact = pack_fact(0, Drain())
-        row = (fact.pid, str(fact.tag), fact.data)
-        frame = self._spark.createDataFrame([row], SPARK_SCHEMA)
-        self.pipeline.drain(on_spark(frame, (), self._tasks))
+        ticks = ticks_now(self._spark, self._tasks)
+        self.batches.drain(on_spark(ticks, [pack_fact(0, Drain())], self._tasks))
 
     @contextmanager
     def _batch(self) -> Iterator[None]:
@@ -234,7 +233,7 @@ class SparkRun(Handle):
         with self._busy:
             self._is_released = True
             error = None if self._is_interrupted else self._failure or self._error
-            self.pipeline.close(message_of(error))
+            self.batches.close(message_of(error))
 
     def _join_helpers(self) -> None:
         """Wait for the threads that still use the session: whoever stops it next may do so."""
@@ -249,17 +248,17 @@ class SparkRun(Handle):
             return lost_error()
         if self._error is not None and not isinstance(self._error, PySparkException | Py4JError):
             return self._error
-        unwritten = storage_error(error, self.pipeline.checkpoint.store.root)
+        unwritten = storage_error(error, self.batches.checkpoint.store.root)
         if unwritten is not None and self._error is None:
             return unwritten
         return StateError(
-            f"the batch failed on Spark: {_first_line(self._error or error)}",
+            f"the batch failed on Spark: {reason_of(self._error or error)}",
             hint="nothing is lost: run again on this checkpoint; Spark's log has the details",
         )
 
     def on_batch(self, frame: DataFrame, number: int) -> None:
         """Run a micro-batch; Spark calls this for each."""
-        self.pipeline.watch.add("wait", self._trigger.begin())
+        self.batches.watch.add("wait", self._trigger.begin())
         try:
             self._run_batch(frame, number)
         except Exception as error:
@@ -281,39 +280,54 @@ class SparkRun(Handle):
                     session.conf.set(key, value)
                 serving = self._with_inflow(frame, number, serving)
                 ticks = ticks_now(session, self._tasks) if self._inflow.has_streams else frame
-                run = self._described(session, on_spark(ticks, serving.slices, self._tasks))
-                with self._batch():
-                    self.pipeline.process(number, run, offsets=serving.offsets)
+                pieces = [piece.packet(0) for piece in serving.slices]
+                run = self._described(session, on_spark(ticks, pieces, self._tasks))
+                with self._batch(), self._uncompiled(session):
+                    self.batches.process(number, run, offsets=serving.offsets)
                 self._feed.passed(serving.offsets)
-                self._inflow.sweep(self.pipeline.manifest.batch)
+                self._inflow.sweep(self.batches.manifest.batch)
         if self._ends and serving is None:
             self._end_soon()
 
+    @contextmanager
+    def _uncompiled(self, session: SparkSession) -> Iterator[None]:
+        """Have Spark make no code for our stages; for the DataFrames of the next batch it does."""
+        session.conf.set(_COMPILED, "false")
+        try:
+            yield
+        finally:
+            if self._inflow.has_streams:
+                session.conf.set(_COMPILED, "true")
+
     def _with_inflow(self, frame: DataFrame, number: int, serving: Serving) -> Serving:
         """What a batch reads, with the rows that come through Spark."""
-        manifest = self.pipeline.manifest
+        manifest = self.batches.manifest
         if number <= manifest.batch:
             self._inflow.pass_over(frame)
             return serving
         began = time.time()
-        with self.pipeline.watch.phase("feed"):
+        self._describe(frame.sparkSession, f"{self.name} batch {number}: spool")
+        with self.batches.watch.phase("feed"):
             slices, after = self._inflow.take(frame, number, manifest.offsets, self._tasks)
         if slices and not self._ends:
             oldest = began if serving.oldest is None else min(began, serving.oldest)
-            self.pipeline.watch.oldest = oldest
+            self.batches.watch.oldest = oldest
         return replace(
             serving, slices=(*serving.slices, *slices), offsets={**serving.offsets, **after}
         )
 
     def _described(self, session: SparkSession, run: Runner) -> Runner:
         """A runner whose jobs have descriptions in Spark's pages."""
-        context, name = session.sparkContext, self.name
+        name = self.name
 
-        def described(job: Job) -> Sequence[Fact]:
-            context.setJobDescription(job_text(name, job))
+        def described(job: Staged) -> Sequence[Fact]:
+            self._describe(session, job_text(name, job))
             return run(job)
 
         return described
+
+    def _describe(self, session: SparkSession, text: str) -> None:
+        session.sparkContext.setJobDescription(text)
 
     def _end_soon(self) -> None:
         """Stop in a thread, since Spark waits for the batch under way before it stops."""
@@ -336,20 +350,15 @@ class SparkRun(Handle):
 
     def _serving(self, number: int) -> Serving | None:
         """The input of the batch, as soon as there is some."""
-        if number <= self.pipeline.manifest.batch:
-            return Serving((), self.pipeline.manifest.offsets)
+        if number <= self.batches.manifest.batch:
+            return Serving((), self.batches.manifest.offsets)
         while True:
             self._attendant.attend()
-            done = self.pipeline.manifest.offsets
+            done = self.batches.manifest.offsets
             # DataFrames may have rows in every batch, of which the feed knows nothing.
             serve = partial(self._feed.serve, number, done, is_due=self._inflow.is_due(done))
-            serving = self.pipeline.watch.feed(serve)
+            serving = self.batches.watch.feed(serve)
             is_over = self._ends or self._is_stopped or not self.is_active
             if serving is not None or is_over:
                 return serving
             time.sleep(self._nap)
-
-
-def _first_line(error: Exception) -> str:
-    """The first line of an error of Spark; the rest is stack traces."""
-    return str(error).strip().split("\n", 1)[0]

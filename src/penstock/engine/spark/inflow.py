@@ -19,6 +19,7 @@ from penstock.engine.wire.packets import from_batches, unpack_facts
 from penstock.engine.wire.tags import META
 from penstock.engine.wire.task_errors import raise_error
 from penstock.query import Query
+from penstock.query.script import Script
 
 Offsets = Mapping[str, int]
 
@@ -30,19 +31,21 @@ class Inflow:
     def __init__(
         self,
         spark: SparkSession,
-        query: Query,
+        asked: Query | Script,
         frames: Mapping[str, DataFrame],
         store: Store,
         served: Collection[str] = (),
     ):
-        """`served` are streams of which a batch has rows though another process started them."""
-        self._query = query
+        """`served` are what another process has the frames of: a batch has rows of its streams,
+        and its tables have been spooled by `prepare` there."""
+        self._asked = asked
         self._spool = Spool(store)
-        sources = query.sources
+        sources = asked.sources
         made = {name: spooling(frame, sources[name], store.root) for name, frame in frames.items()}
         self._streams = {n: each for n, each in made.items() if not sources[n].is_table}
         self._tables = {n: each for n, each in made.items() if sources[n].is_table}
-        self._names = (*self._streams, *served)
+        self._names = (*self._streams, *(n for n in served if not sources[n].is_table))
+        self._prepared = [name for name in served if sources[name].is_table]
         self._spark = spark
 
     @property
@@ -52,14 +55,19 @@ class Inflow:
 
     def is_due(self, done: Offsets) -> bool:
         """Whether the next batch must run, whatever else it reads."""
-        return self.has_streams or bool(self._new_tables(done))
+        return self.has_streams or bool(self._unread(done))
+
+    def prepare(self, done: Offsets) -> None:
+        """Spool the tables that no batch has read, for a process that has no frames of them."""
+        if new := self._new_tables(done):
+            self._spool.enter_tables(self._spooled([*new.values()]))
 
     def packets(self, tasks: int) -> DataFrame:
         """One stream: ticks to read slices at, where something is read so, and the DataFrames.
 
         Spark knows its sources by their places, so these follow from the query alone.
         """
-        sources = self._query.sources.values()
+        sources = self._asked.sources.values()
         is_ticking = any(not s.is_of_spark or s.format == "rate" for s in sources)
         first = [ticks(self._spark, tasks)] if is_ticking or not self._streams else []
         return reduce(DataFrame.union, [*first, *self._streams.values()])
@@ -68,13 +76,14 @@ class Inflow:
         self, frame: DataFrame, number: int, done: Offsets, tasks: int
     ) -> tuple[list[Slice], Offsets]:
         """Spool what batch `number` has, if it was not; its slices, and the rows by then."""
-        new = self._new_tables(done)
-        frames = [*([frame] if self._names else ()), *new.values()]
-        if not frames:
+        new = self._unread(done)
+        if not self._names and not new:
             return [], {}
         files = self._spool.listed(number)
         if files is None:
-            files = self._spooled(frames)
+            frames = [*([frame] if self._names else ()), *self._new_tables(done).values()]
+            prepared = [each for each in self._spool.tables() if each.source in new]
+            files = (*self._spooled(frames), *prepared)
             self._spool.enter(number, files)
         elif self._names:
             self.pass_over(frame)
@@ -93,14 +102,19 @@ class Inflow:
 
     def sweep(self, done: int) -> None:
         """Delete what no batch after `done` reads."""
-        if self._names or self._tables:
+        if self._names or self._tables or self._prepared:
             self._spool.sweep(done)
 
     def _new_tables(self, done: Offsets) -> dict[str, DataFrame]:
         """The tables that no batch has read yet."""
         return {name: frame for name, frame in self._tables.items() if name not in done}
 
+    def _unread(self, done: Offsets) -> list[str]:
+        return [name for name in (*self._tables, *self._prepared) if name not in done]
+
     def _spooled(self, frames: Sequence[DataFrame]) -> tuple[SpooledRows, ...]:
+        if not frames:
+            return ()
         facts = _facts(reduce(DataFrame.union, frames))
         raise_error(facts)
         return tuple(fact for fact in facts if isinstance(fact, SpooledRows))

@@ -20,6 +20,7 @@ _MOMENT = 2.0
 _IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
 # What Spark takes to remove its temporary folders, and more.
 _LONGEST_END = 10.0
+_TRACE = "Traceback (most recent call last):"
 
 
 def log_file() -> str:
@@ -73,8 +74,15 @@ def storage_error(error: BaseException, root: Place) -> StateError | None:
 
 
 def reason_of(error: Exception) -> str:
-    """The first words of an error, without the names of Java's classes and the trace."""
-    lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
+    """The first words of an error, without the names of Java's classes and the trace.
+
+    Of an error in Python's part of Spark they stand under its trace.
+    """
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    traces = [number for number, line in enumerate(lines) if line.endswith(_TRACE)]
+    for line in lines[traces[0] + 1 :] if traces else ():
+        if not line.startswith(" "):
+            return line
     java = next((line for line in lines if line.startswith(": ")), None)
     return lines[0] if java is None else re.sub(r"^: [\w.$]+(Exception|Error): ", "", java)
 

@@ -9,26 +9,25 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.engine.measures.task_time import Work
-from penstock.engine.run.job import Job, Runner
-from penstock.engine.sources.slices import Slice
+from penstock.engine.run.job import Runner, Staged
 from penstock.engine.spark.ticker import deal
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
-from penstock.engine.wire.packets import SPARK_SCHEMA, from_batches, to_batches, unpack_facts
-from penstock.engine.wire.tags import META
+from penstock.engine.wire.packets import SPARK_SCHEMA, Packet, from_batches, to_batches
+from penstock.engine.wire.settled import settle
 from penstock.engine.wire.task_errors import errors_as_facts
 
 
-def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
+def on_spark(ticks: DataFrame, packets: Sequence[Packet], tasks: int) -> Runner:
     """A runner that takes a batch through its stages in one Spark job, and small ones after it.
 
-    `packets` has a tick for each of `tasks` tasks, which read the slices; others pass as they are.
+    `ticks` has one for each of `tasks` tasks, which share the packets among them.
     """
 
-    def run(job: Job) -> list[Fact]:
+    def run(job: Staged) -> list[Fact]:
         packet_files = job.packet_files
-        dealt = deal(slices, tasks)
-        frame = _apply(packets, lambda p: job.pack(dealt(p)), packet_files)
+        dealt = deal((*packets, *job.brought), tasks)
+        frame = _apply(ticks, lambda p: job.pack(dealt(p)), packet_files)
         for stage in job.stages:
             if not stage.is_small:
                 moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
@@ -40,7 +39,7 @@ def on_spark(packets: DataFrame, slices: Sequence[Slice], tasks: int) -> Runner:
             for stage in job.stages:
                 if stage.is_small:
                     made = iter(stage.run(made))
-            return unpack_facts(packet for packet in made if packet.tag == META)
+            return job.facts(made)
         finally:
             if packet_files is not None:
                 packet_files.clear()
@@ -52,6 +51,7 @@ def _apply(frame: DataFrame, work: Work, packet_files: PacketFiles | None) -> Da
     """A frame of packets with work done on each task's."""
 
     def over(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         arrived = from_batches(batches)
         if packet_files is None:
             yield from to_batches(work(arrived))

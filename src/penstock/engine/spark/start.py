@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from threading import Thread
+from typing import TypeVar
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -15,9 +17,19 @@ from pyspark.sql.streaming import DataStreamWriter
 from penstock.engine.places.file_names import unique_name
 from penstock.engine.places.place import Place
 from penstock.engine.reports.announce import announced, message_of
-from penstock.engine.run.handle import head_of
+from penstock.engine.run.handle import Batches, head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.script.script_checkpoint import ScriptCheckpoint
+from penstock.engine.script.script_pipeline import ScriptPipeline
+from penstock.engine.script.script_start import (
+    check_options,
+    check_sinks,
+    hold_script,
+    pipeline_of,
+    queries_of,
+)
+from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_endless
 from penstock.engine.spark.deliver import deliverer
 from penstock.engine.spark.frames import frames_of
@@ -31,6 +43,9 @@ from penstock.engine.state.store import Store
 from penstock.errors import PenstockError, SetupError, SourceError, StateError, UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
+from penstock.query.script import Script
+
+Held = TypeVar("Held", Checkpoint, ScriptCheckpoint)
 
 
 def start(
@@ -46,61 +61,105 @@ def start(
     the DataFrames of the query's streams and tables.
     """
     query, partitions = plan.query, options.partitions
+
+    def claim(cores: int) -> Checkpoint:
+        count, is_given = partitions or cores, partitions is not None
+        root = options.checkpoint
+        return Checkpoint(root, query, count, engine="spark", is_given=is_given, hold=hold)
+
+    def pipeline(held: Checkpoint) -> Pipeline:
+        return Pipeline(
+            plan,
+            held,
+            options.sink,
+            overwrite=options.overwrite,
+            deliver=deliverer(spark, options.sink, held),
+            supervisor=options.supervisor,
+            keeps_boxes=options.delay is not None,
+            rebuilt_at_once=options.rebuilt_at_once,
+            pin=options.pin,
+        )
+
+    return _started(query, spark, options, frames or {}, claim, pipeline)
+
+
+def start_script(
+    script: Script,
+    plans: Mapping[str, Plan],
+    sinks: Mapping[str, Sink],
+    spark: SparkSession,
+    options: RunOptions,
+    hold: Hold | None = None,
+    frames: Mapping[str, DataFrame] | None = None,
+) -> SparkRun:
+    """Start the planned queries of a script; each that is shown has a sink, by its name. The other
+    arguments are those of `start`."""
+    check_sinks(script, sinks)
+    check_options(options)
+    options = replace(options, sinks=sinks)
+
+    def claim(cores: int) -> ScriptCheckpoint:
+        return hold_script(queries_of(plans), options, "spark", cores, hold)
+
+    def pipeline(held: ScriptCheckpoint) -> ScriptPipeline:
+        made = {name: deliverer(spark, sink, held.members[name]) for name, sink in sinks.items()}
+        deliver = {name: function for name, function in made.items() if function is not None}
+        return pipeline_of(script, plans, held, options, deliver)
+
+    return _started(script, spark, options, frames or {}, claim, pipeline)
+
+
+def _started(
+    asked: Query | Script,
+    spark: SparkSession,
+    options: RunOptions,
+    frames: Mapping[str, DataFrame],
+    claim: Callable[[int], Held],
+    pipeline: Callable[[Held], Batches],
+) -> SparkRun:
+    """What is asked, running: `claim` takes the checkpoint for a number of partitions, and over
+    that there is a `pipeline`."""
     cores = _cores(spark)
-    opened = frames_of(spark, query, frames or {})
+    opened = frames_of(spark, asked, frames)
     warming = Thread(target=_try_to_warm_up, args=(spark,), daemon=True)
     warming.start()
-    is_given = partitions is not None
-    held = Checkpoint(
-        options.checkpoint, query, partitions or cores, engine="spark", is_given=is_given, hold=hold
-    )
-    pipeline: Pipeline | None = None
+    held = claim(cores)
+    batches: Batches | None = None
     try:
-        with announced(held.store, head_of(query, options, "spark")):
+        with announced(held.store, head_of(asked, options, "spark")):
             remove_drafts(held.store)
             if not spark.sparkContext.master.startswith("local["):
                 check_reach(spark, held.store, cores)
-            inflow = Inflow(spark, query, opened, held.store)
-            feed = open_feed(query, held.store, options.available_now, inflow.has_streams)
-            deliver = deliverer(spark, options.sink, held)
-            pipeline = Pipeline(
-                plan,
-                held,
-                options.sink,
-                overwrite=options.overwrite,
-                deliver=deliver,
-                supervisor=options.supervisor,
-                keeps_boxes=options.delay is not None,
-                rebuilt_at_once=options.rebuilt_at_once,
-                pin=options.pin,
-            )
+            inflow = Inflow(spark, asked, opened, held.store)
+            feed = open_feed(asked, held.store, options.available_now, inflow.has_streams)
+            batches = pipeline(held)
             run = SparkRun(
                 spark,
-                pipeline,
+                batches,
                 feed,
                 tasks=cores,
                 options=options,
                 inflow=inflow,
             )
         run.wait_also_for(warming)
-        inflow.sweep(pipeline.manifest.batch)
+        inflow.sweep(batches.manifest.batch)
         writer = inflow.packets(cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.queryName(run.name)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
         run.begin(triggered(writer, options, inflow).start())
     except BaseException as error:
-        explained = _explained(error, held.store.root)
-        if pipeline is None:
+        explained = explained_start(error, held.store.root)
+        if batches is None:
             held.close()
         else:
-            pipeline.close(message_of(explained or error))
+            batches.close(message_of(explained or error))
         if explained is not None:
             raise explained from None
         raise
     return run
 
 
-def _explained(error: BaseException, root: Place) -> PenstockError | None:
+def explained_start(error: BaseException, root: Place) -> PenstockError | None:
     """What is to be said of a start that failed, where we know more than the error."""
     if is_lost(error):
         return lost_error()
@@ -147,12 +206,12 @@ def _cores(spark: SparkSession) -> int:
     return int(context.defaultParallelism)
 
 
-def open_feed(query: Query, store: Store, available_now: bool, has_frames: bool) -> Feed:
+def open_feed(asked: Query | Script, store: Store, available_now: bool, has_frames: bool) -> Feed:
     """The feed of all sources that do not come through Spark; unreadable ones are found here.
 
     Beside DataFrames Spark ends a run that reads all there is, perhaps after one batch.
     """
-    sources = query.sources.values()
+    sources = asked.sources.values()
     feed = Feed([source for source in sources if not source.is_of_spark], store)
     if available_now:
         refuse_endless(sources)

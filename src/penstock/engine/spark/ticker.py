@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.engine.sources.slices import Slice
 from penstock.engine.wire.packets import Packet
 from penstock.engine.wire.tags import TICK
 
@@ -31,9 +30,8 @@ def _ticks(frame: DataFrame, number: str) -> DataFrame:
     return frame.selectExpr(f"cast({number} as int) as pid", *tick)
 
 
-def deal(slices: Sequence[Slice], tasks: int) -> Callable[[Iterable[Packet]], Iterator[Packet]]:
-    """A function that puts slices in the place of ticks, a fair share for each."""
-    packets = [piece.packet(0) for piece in slices]
+def deal(packets: Sequence[Packet], tasks: int) -> Callable[[Iterable[Packet]], Iterator[Packet]]:
+    """A function that puts packets in the place of ticks, a fair share for each."""
     hands = [packets[task::tasks] for task in range(tasks)]
 
     def dealt(ticks: Iterable[Packet]) -> Iterator[Packet]:

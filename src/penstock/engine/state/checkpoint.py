@@ -19,6 +19,8 @@ from penstock.query.window import render_window
 
 FORMAT_VERSION = 1
 _IDENTITY = "query.json"
+SCRIPT = "script.json"
+"""What a script's checkpoint has in its place; each of its queries has a folder of its own."""
 _LATE = "late filters"
 _OUTER = "outer join"
 _MARK = "mark"
@@ -42,7 +44,7 @@ class Checkpoint:
         self.late = late_filters(query)
         try:
             self.partitions = self._claim(query, partitions, engine, is_given)
-            self.mark = self._marked()
+            self.mark = marked(self.store)
         except BaseException:
             self.close()
             raise
@@ -53,6 +55,11 @@ class Checkpoint:
 
     def _claim(self, query: Query, partitions: int, engine: BatchEngine, is_given: bool) -> int:
         """The partition count to use: the checkpoint's own if it has one."""
+        if self.store.exists(SCRIPT):
+            raise CheckpointError(
+                f"checkpoint {self.store.root} belongs to a script of several queries",
+                hint="use another --checkpoint, or run the script that made this one",
+            )
         mine = {"engine": engine, **_identity(query, partitions), _LATE: list(self.late)}
         if not is_claimed(self.store):
             self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
@@ -72,12 +79,6 @@ class Checkpoint:
         _refuse_other(self.store, theirs, mine, hint)
         return kept
 
-    def _marked(self) -> str:
-        """The mark on all files that come from this checkpoint, wherever they lie."""
-        if not self.store.exists(_MARK):
-            self.store.publish(_MARK, new_mark().encode())
-        return mark_of(self.store)
-
     def placed(self, query: Query) -> Query:
         """The query with its filters before or after the joins as the state has been filtered."""
         conditions = (*query.filters, *query.thetas)
@@ -86,6 +87,14 @@ class Checkpoint:
             filters=tuple(c for c in conditions if _is_filter(c) and str(c) not in self.late),
             thetas=tuple(c for c in conditions if not _is_filter(c) or str(c) in self.late),
         )
+
+
+def marked(store: Store) -> str:
+    """The mark on all files that come from a checkpoint, wherever they lie; a new one has one from
+    now on."""
+    if not store.exists(_MARK):
+        store.publish(_MARK, new_mark().encode())
+    return mark_of(store)
 
 
 def mark_of(store: Store) -> str:
@@ -101,7 +110,7 @@ def mark_of(store: Store) -> str:
 
 def is_claimed(store: Store) -> bool:
     """Whether some run has made a checkpoint there."""
-    return store.exists(_IDENTITY)
+    return store.exists(_IDENTITY) or store.exists(SCRIPT)
 
 
 def late_filters(query: Query) -> tuple[str, ...]:

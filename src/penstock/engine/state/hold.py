@@ -26,7 +26,7 @@ class Hold:
         self.store = Store(Place.of(root))
         self._lock = _lock(self.store)
         try:
-            self.orders = tuple(self.store.names("control"))
+            self.orders: tuple[str, ...] = tuple(self.store.names("control"))
         except BaseException:
             self.close()
             raise
@@ -36,6 +36,15 @@ class Hold:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+class PartHold(Hold):
+    """The folder of one query of a script, inside of the one that the run holds."""
+
+    def __init__(self, store: Store):
+        self.store = store
+        self._lock = None
+        self.orders = ()
 
 
 def check_folder(store: Store) -> None:

@@ -150,8 +150,11 @@ class Manifest:
     """The text of the plan that gave the results: while inner state fills itself, an earlier one's
     or the multi-way join's."""
 
+    members: Mapping[str, Manifest] = field(default_factory=dict)
+    """Of a script, the state of each of its queries by name, each in a folder of its own."""
+
     def chunks(self) -> Iterable[ChunkInfo]:
-        """All chunks of all modules."""
+        """All chunks of all modules; those of a script's queries are in the manifests of these."""
         for partitions in self.modules.values():
             for chunks in partitions.values():
                 yield from chunks
@@ -224,7 +227,8 @@ def _checksum(text: str) -> int:
 
 
 def _to_json(manifest: Manifest) -> dict[str, Any]:
-    fields = dataclasses.asdict(dataclasses.replace(manifest, modules={}, inner=(), gaps={}))
+    plain = dataclasses.replace(manifest, modules={}, inner=(), gaps={}, members={})
+    fields = dataclasses.asdict(plain)
     fields["modules"] = {
         str(module): {pid: [vars(chunk) for chunk in chunks] for pid, chunks in parts.items()}
         for module, parts in manifest.modules.items()
@@ -234,6 +238,7 @@ def _to_json(manifest: Manifest) -> dict[str, Any]:
         str(module): [[list(gap.members), gap.until] for gap in gaps]
         for module, gaps in manifest.gaps.items()
     }
+    fields["members"] = {name: _to_json(member) for name, member in manifest.members.items()}
     return fields
 
 
@@ -255,6 +260,7 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled")}
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
     facts["sink_positions"] = {int(p): n for p, n in facts.get("sink_positions", {}).items()}
+    facts["members"] = {name: _from_json(m) for name, m in facts.get("members", {}).items()}
     # 0.1 called it otherwise.
     facts["is_recomputed"] = facts.pop("is_anew", facts.get("is_recomputed", False))
     return Manifest(modules=modules, streams=streams, parts=parts, kept=kept, **facts)

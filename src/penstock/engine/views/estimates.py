@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.decimal_cast import to_decimal
-from penstock.engine.folding.aggregate_values import Cover, whole
+from penstock.engine.folding.aggregate_values import whole
+from penstock.engine.folding.cover import Cover
 from penstock.engine.rows.accumulators import Columns
 from penstock.engine.rows.lanes import COUNT, Lane, known_of, marks_of, sum_of
 from penstock.engine.rows.sample_weights import Sources, results_quantities

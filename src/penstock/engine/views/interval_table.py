@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.expressions.evaluate import evaluate, holds
-from penstock.engine.folding.aggregate_values import Cover, aggregate
+from penstock.engine.folding.aggregate_values import aggregate
+from penstock.engine.folding.cover import Cover
 from penstock.engine.rows.accumulators import Columns, fold
 from penstock.engine.rows.columns import ROWS, TS, UNTIL, plain_name
 from penstock.engine.rows.lanes import COUNT
@@ -24,7 +25,7 @@ from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.estimates import certain_ends, estimates
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.ranges import find_ranges
-from penstock.query.view import CHANGE, TIME, View
+from penstock.query.view import CHANGE, DELETE, TIME, UPSERT, View
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -219,7 +220,7 @@ class Evaluation:
         times, places, before = times[order], places[order], before[order]
         rows = pa.array(np.where(places >= 0, places, before))
         columns = {o.name: v.take(rows) for o, v in zip(self.view.outputs, values, strict=True)}
-        kinds = pa.array(np.where(places >= 0, "upsert", "delete"), pa.large_string())
+        kinds = pa.array(np.where(places >= 0, UPSERT, DELETE), pa.large_string())
         columns |= {TIME: pa.array(times).cast(TIMESTAMP), CHANGE: kinds}
         return pa.RecordBatch.from_pydict(columns)
 

@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.rows.accumulators import Columns, Groups, as_lists, as_rows, value_lanes
+from penstock.engine.rows.accumulators import Columns, Groups, as_lists, as_rows
 from penstock.engine.rows.lanes import Lane, LaneKind, count_of, lot_of, marks_of, weight_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.sample_weights import certain, exact_values, results_quantities
+from penstock.engine.rows.value_lanes import value_lanes
 from penstock.kernels.grouping import bits_by
 from penstock.kernels.replicates import (
     RESULTS_WIDTH,

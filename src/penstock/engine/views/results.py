@@ -1,17 +1,24 @@
-"""Results: where complete combinations go, into the sink's files or into the tally of a view."""
+"""Results: where complete combinations go: to the sink, to other queries, or to a view's tally."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 
+from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Partial
+from penstock.engine.rows.columns import SEQUENCE, TS, number_name
+from penstock.engine.rows.layout import Layout
 from penstock.engine.sinks.sink import PartWriter
+from penstock.engine.sources.derived_rows import DerivedWriter
 from penstock.engine.views.tally import Tally, output_columns
+from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packets import Packet, pack_fact
+from penstock.query.view import TIME
 
 
 class Results(Protocol):
@@ -30,18 +37,32 @@ def results_at(batch: Batch, pid: int) -> Results:
 
 
 class Written:
-    """Writes the query's outputs to a file of the sink."""
+    """Writes the query's outputs to a file of the sink, and to one that other queries read."""
 
     def __init__(self, batch: Batch, pid: int):
         self._layout = batch.layout
         self._pid = pid
         self._writer = PartWriter(batch.staging, batch.layout.query)
+        self._derived = DerivedWriter(batch.handover)
 
     def add(self, found: Partial) -> None:
         """Write some results."""
-        self._writer.write(pa.RecordBatch.from_pydict(output_columns(self._layout, found)))
+        found = led_by_streams(self._layout, found)
+        results = pa.RecordBatch.from_pydict(output_columns(self._layout, found))
+        self._writer.write(results)
+        if self._layout.tells_times:
+            times = pa.array(found.control[TS]).cast(TIMESTAMP)
+            self._derived.write(results.append_column(TIME, times))
 
     def close(self) -> Iterator[Packet]:
-        """The fact of the file, if there is one."""
-        for part in self._writer.close():
-            yield pack_fact(self._pid, part)
+        """The facts of the files, if there are any."""
+        written: list[Fact] = [*self._writer.close(), *self._derived.close()]
+        yield from (pack_fact(self._pid, each) for each in written)
+
+
+def led_by_streams(layout: Layout, found: Partial) -> Partial:
+    """The combinations whose last tuple is that of a stream, and not a change of a relation."""
+    if not layout.relations:
+        return found
+    own = [found.control[number_name(alias)] for alias in layout.relations]
+    return found.take(np.flatnonzero(np.maximum.reduce(own) < found.control[SEQUENCE]))

@@ -17,18 +17,16 @@ from penstock.engine.rows.accumulators import (
     fold,
     folded_by,
     groups_of,
-    lanes_of,
-    value_lanes,
 )
 from penstock.engine.rows.columns import ROWS, TS, UNTIL, column_name, group_name
-from penstock.engine.rows.lanes import COUNT, count_of, known_of, sum_of
+from penstock.engine.rows.lanes import COUNT, count_of
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.sample_weights import appended
+from penstock.engine.rows.value_lanes import lanes_of, multiplied, value_lanes
 from penstock.engine.views.replicated import replicated
 from penstock.engine.wire.exchange import hash_values, scatter
 from penstock.engine.wire.packets import Packet
 from penstock.engine.wire.tags import TALLY
-from penstock.kernels.exact_sum import as_words, from_words, scaled, words_times
 from penstock.kernels.grouping import number_groups
 from penstock.kernels.hashing import combine, partition_of
 from penstock.query.view import View
@@ -123,25 +121,12 @@ def _lanes(layout: Layout, view: View, found: Partial, values: Columns) -> Colum
             names = [str(lane) for lane in lanes_of(view, name)]
             mine = {lane: found.payload.column(lane) for lane in names}
         others = [count for alias, count in counts.items() if alias != owner]
-        lanes |= _multiplied(mine, name, _product(others, len(found))) if others else mine
+        lanes |= multiplied(mine, _product(others, len(found))) if others else mine
     return lanes
 
 
 def _product(counts: list[Int64s], size: int) -> Int64s:
     return np.multiply.reduce(counts) if counts else np.ones(size, np.int64)
-
-
-def _multiplied(lanes: Columns, name: str, factors: Int64s) -> Columns:
-    """The lanes of an argument, each row repeated."""
-    count, high, low = str(known_of(name)), str(sum_of(name)), str(sum_of(name).error)
-    more: Columns = {count: pa.array(lanes[count].to_numpy() * factors)}
-    if high in lanes and low not in lanes:
-        words = words_times(as_words(lanes[high]), factors)
-        more[high] = from_words(words, lanes[high].type.scale)
-    elif high in lanes:
-        pair = scaled(lanes[high].to_numpy(), lanes[low].to_numpy(), factors)
-        more |= {high: pa.array(pair[0]), low: pa.array(pair[1])}
-    return lanes | more
 
 
 def _placed(view: View, rows: pa.RecordBatch, partitions: int) -> Int64s:

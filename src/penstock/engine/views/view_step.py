@@ -11,18 +11,19 @@ import pyarrow as pa
 from penstock.engine.changes.changed_keys import ChangedKeys
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.join.batch import Batch
-from penstock.engine.rows.accumulators import lane_type, lanes_of
 from penstock.engine.rows.columns import TS, UNTIL
 from penstock.engine.rows.lanes import COUNT
 from penstock.engine.rows.sample_weights import appended, sources
+from penstock.engine.rows.value_lanes import lane_type, lanes_of
 from penstock.engine.sinks.sink import PartWriter
+from penstock.engine.sources.derived_rows import DerivedWriter
 from penstock.engine.state.modules import INTERVALS, SHOWN, Module
 from penstock.engine.state.store import read_rows
 from penstock.engine.state.tick_span import DueTicks, TickSpan
 from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
 from penstock.engine.views.replicated import certain_lanes, result_lanes
 from penstock.engine.wire.chunks import keep_chunk
-from penstock.engine.wire.facts import ChangesTold, readings
+from penstock.engine.wire.facts import ChangesTold, Fact, readings
 from penstock.engine.wire.packets import (
     Packet,
     pack_fact,
@@ -87,9 +88,11 @@ class ViewStep:
         read = sources(layout.query, layout.sampled) if has_ends and layout.sampled else {}
         changes = Evaluation(self.view, table, shown, span, read, has_ends).changes()
         writer = PartWriter(self.batch.staging, layout.shown)
+        derived = DerivedWriter(self.batch.handover)
         writer.write(changes.results)
-        for part in writer.close():
-            yield pack_fact(pid, part)
+        derived.write(changes.results)
+        written: list[Fact] = [*writer.close(), *derived.close()]
+        yield from (pack_fact(pid, each) for each in written)
         if len(changes.results):
             now = changes.shown.select(stays.schema.names)
             yield from self._kept(SHOWN, pid, pa.concat_batches([stays, now]))

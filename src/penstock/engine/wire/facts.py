@@ -37,6 +37,11 @@ class Drain:
 
 
 @dataclass(frozen=True)
+class Woken:
+    """A batch of a script has begun: wakes the queries of whose own sources nothing has come."""
+
+
+@dataclass(frozen=True)
 class Resend:
     """State is to be sent again: wakes a partition that has some."""
 
@@ -206,11 +211,21 @@ class ChangesTold:
     chunk: ChunkInfo | None
 
 
+@dataclass(frozen=True)
+class Told:
+    """A fact of one of the queries that run together, by its number; the driver makes it of what
+    has come."""
+
+    query: int
+    fact: Fact
+
+
 Fact = (
     Reading
     | StagedPart
     | Failure
     | Drain
+    | Woken
     | Resend
     | KeptRows
     | UnreadableFile
@@ -227,6 +242,7 @@ Fact = (
     | PassingChunk
     | RowEnds
     | ChangesTold
+    | Told
 )
 
 _TYPES: Mapping[str, type[Fact]] = {type_.__name__: type_ for type_ in get_args(Fact)}
@@ -274,6 +290,8 @@ def _plain(value: object) -> object:
             return b64encode(value).decode()
         case ChunkInfo() | StagedPart() | Caret():
             return vars(value)
+    if type(value).__name__ in _TYPES:
+        return {"kind": type(value).__name__, **vars(value)}
     raise TypeError(f"a fact cannot hold a {type(value).__name__}")
 
 
@@ -296,4 +314,5 @@ _REVIVED: Mapping[type[Fact], Mapping[str, Callable[[Any], Any]]] = {
     PassingChunk: {"module": Module, "chunk": _chunk},
     RowEnds: {"chunk": _chunk},
     ChangesTold: {"chunk": _chunk},
+    Told: {"fact": _revived},
 }

@@ -45,7 +45,9 @@ def _obstacles(query: Query, view: View) -> Iterator[str]:
             yield f"{name}, which reads several inputs"
     for aggregate in view.aggregates:
         if aggregate.function in ("min", "max"):
-            yield f"{aggregate.function.upper()}, which no tuple can be taken out of"
+            yield f"{aggregate.written}, which no tuple can be taken out of"
+        elif aggregate.function not in ("count", "sum", "avg"):
+            yield f"{aggregate.written}, which it does not compute"
         if aggregate.function != "count" and not _is_whole(aggregate, given):
             yield f"{aggregate.function.upper()} of anything but whole numbers"
 

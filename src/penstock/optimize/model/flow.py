@@ -78,11 +78,19 @@ def _window_size(known: Known, item: Input, raw_rate: float) -> float:
             return most
         case RowsWindow(count=count, partition_by=()):
             return min(float(count), most)
+        case RowsWindow(partition_by=key) if item.is_relation:
+            return min(_rows(known, item.alias, key), most)
         case RowsWindow(count=count):
             return min(count * DEFAULT_GROUPS, most)
     extent = _extent(known, item)
     assert extent is not None
     return min(raw_rate * extent, most)
+
+
+def _rows(known: Known, alias: str, key: tuple[str, ...]) -> float:
+    """The rows of a view: one for each combination of its groups, as far as these are known."""
+    values = [known.distinct.get(alias, {}).get(column) for column in key]
+    return prod(DEFAULT_GROUPS if each is None else each.value for each in values)
 
 
 def _extent(known: Known, item: Input) -> float | None:

@@ -54,7 +54,14 @@ def combinations_of(problem: Problem, mask: int) -> tuple[Posynomial, Posynomial
 def results_of(problem: Problem) -> Terms:
     """The results as terms."""
     mask = problem.everything
-    return tuple(_arrivals(problem, mask, problem.fraction(mask)))
+    found = _arrivals(problem, mask, problem.fraction(mask))
+    return tuple(term for term in found if _brings_results(problem, term.driver))
+
+
+def _brings_results(problem: Problem, driver: int) -> bool:
+    """Whether a new tuple of an input can be the last of a result: not a change of a view that is
+    met as it is."""
+    return problem.query.view is not None or not problem.query.inputs[driver].is_relation
 
 
 def delivery_of(problem: Problem) -> Terms:

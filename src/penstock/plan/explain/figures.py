@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -23,6 +24,7 @@ from penstock.plan.tree import TreeJoin
 from penstock.query import Input, Query, TimeWindow
 from penstock.query.expression import render
 from penstock.query.keys import key_classes
+from penstock.query.view import CHANGE, UPSERT
 from penstock.query.window import render_window
 
 
@@ -41,6 +43,9 @@ class InputFigures:
 
     is_table: bool
     """Whether it is a table, which has no rate and no window."""
+
+    is_relation: bool
+    """Whether it is a view as it is, which has no window."""
 
     visits: tuple[Visit, ...]
     """The inputs that its new tuples visit, in order; of several routes, on the main one."""
@@ -164,8 +169,9 @@ def _input(decision: Decision, item: Input) -> InputFigures:
     return InputFigures(
         alias=item.alias,
         source=source.name,
-        window=render_window(item.window),
+        window="as it is" if item.is_relation else render_window(item.window),
         is_table=item.is_table,
+        is_relation=item.is_relation,
         visits=_visits(plan, item),
         rate=found.rate,
         state=decision.chosen.estimate.sets.get(
@@ -174,11 +180,19 @@ def _input(decision: Decision, item: Input) -> InputFigures:
         is_state_guess=found.is_guess or (is_early and decision.rests_on_guesses),
         lateness=source.lateness / MICROS,
         idle=None if source.idle is None else source.idle / MICROS,
-        filters=tuple(str(f) for f in plan.query.filters_of(item.alias)),
+        filters=tuple(_written_filters(plan.query, item)),
         keep=keep,
         early_by=tuple(map(render, set_columns(plan.query, item.alias))) if is_early else None,
         way=_way(plan, item),
     )
+
+
+def _written_filters(query: Query, item: Input) -> Iterator[str]:
+    """The filters on an input, but for the one by which rows of a view are there."""
+    presence = f"{item.alias}.{CHANGE} = '{UPSERT}'"
+    for condition in map(str, query.filters_of(item.alias)):
+        if not (item.is_relation and condition == presence):
+            yield condition
 
 
 def _visits(plan: Plan, item: Input) -> tuple[Visit, ...]:

@@ -31,9 +31,14 @@ def as_json(figures: Figures) -> str:
 
     Alternatives are from best to worst, the chosen one not among them.
     """
+    document = {"version": VERSION, **document_of(figures)}
+    return json.dumps(rounded(document), indent=2, ensure_ascii=False) + "\n"
+
+
+def document_of(figures: Figures) -> dict[str, Any]:
+    """The decision as JSON has it, without a version."""
     decision = figures.decision
-    document = {
-        "version": VERSION,
+    return {
         "goal": str(decision.goal),
         "feasible": decision.is_feasible,
         "chosen": _chosen(figures),
@@ -50,7 +55,6 @@ def as_json(figures: Figures) -> str:
         "notes": list(figures.notes),
         "alternatives": _alternatives(decision) if figures.alternatives else [],
     }
-    return json.dumps(_rounded(document), indent=2, ensure_ascii=False) + "\n"
 
 
 def _chosen(figures: Figures) -> dict[str, Any]:
@@ -179,8 +183,8 @@ def _input(item: InputFigures) -> dict[str, Any]:
     return {
         "alias": item.alias,
         "source": item.source,
-        "kind": "table" if item.is_table else "stream",
-        "window": None if item.is_table else item.window,
+        "kind": "table" if item.is_table else "view" if item.is_relation else "stream",
+        "window": None if item.is_table or item.is_relation else item.window,
         "rate": None if item.rate is None else item.rate.value,
         "rate_origin": None if item.rate is None else item.rate.origin,
         "lateness": item.lateness,
@@ -205,13 +209,13 @@ def _statistic(each: Statistic) -> dict[str, Any]:
     }
 
 
-def _rounded(part: Any) -> Any:
+def rounded(part: Any) -> Any:
     """The document with short numbers; JSON knows no infinity, so that is null."""
     match part:
         case dict():
-            return {name: _rounded(value) for name, value in part.items()}
+            return {name: rounded(value) for name, value in part.items()}
         case list():
-            return [_rounded(value) for value in part]
+            return [rounded(value) for value in part]
         case float():
             return float(f"{part:.{_DIGITS}g}") if isfinite(part) else None
     return part

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.duration import Duration
-from penstock.query import Aggregate, Column, Expression, Query, View
+from penstock.query import Aggregate, Call, Column, Expression, Query, View
 from penstock.query.expression import render, substitute
 from penstock.query.intervals import ENDS, end_name
 from penstock.query.types import DataType
-from penstock.query.view import EAGER
+from penstock.query.view import DISTINCT, EAGER
 
 
 @dataclass(frozen=True)
@@ -70,4 +70,12 @@ def _meanings(query: Query, view: View) -> dict[Expression, Expression]:
 
 def _render_aggregate(aggregate: Aggregate, joined: dict[Expression, Expression]) -> str:
     of = "*" if aggregate.argument is None else render(joined[aggregate.argument])
-    return f"{aggregate.function.upper()}({of})"
+    if aggregate.argument is not None and aggregate.function in ("min_by", "max_by"):
+        pair = joined[aggregate.argument]
+        assert isinstance(pair, Call), "they are of pairs"
+        of = ", ".join(map(render, reversed(pair.arguments)))
+    if aggregate.function in DISTINCT:
+        of = f"DISTINCT {of}"
+    if aggregate.fraction is not None:
+        of = f"{of}, {float(aggregate.fraction):g}"
+    return f"{aggregate.written}({of})"

@@ -1,1 +1,1 @@
-"""Families of types that have parts: digits of decimals, what is inside of nested ones."""
+"""Families of names and types: spellings of names, digits of decimals, parts of nested types."""

@@ -71,6 +71,11 @@ def load(path: str | Path, query: Query) -> Statistics:
     return loads(text, query, str(path), Path(path).parent)
 
 
+def read_tables(path: str | Path) -> dict[str, Any]:
+    """The tables of a file, whatever they are of."""
+    return _tables(_read(Path(path), "penstock analyze writes one"), str(path))
+
+
 def loads(text: str, query: Query, file: str = "stats", folder: Path = _HERE) -> Statistics:
     """The statistics in a TOML text; `file` is how messages call it, `folder` where what it names
     lies."""

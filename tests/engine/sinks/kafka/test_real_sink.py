@@ -36,7 +36,7 @@ from support.engines.crashes import POINTS, SINK_POINTS, Crash, Run, exit_code
 from support.engines.soak import expected, script, write_input
 from support.kafka.cluster import REAL, Cluster, Record, consuming, only_real, record_of
 from support.kafka.real_broker import PASSWORD, address_with_password
-from support.waiting import wait_until
+from support.waiting import PATIENCE, wait_until
 
 pytestmark = only_real
 KILLS = 50
@@ -145,7 +145,7 @@ def test_a_batch_whose_tail_was_deleted_is_not_guessed_at(cluster: Cluster, tmp_
     admin = AdminClient({"bootstrap.servers": cluster.servers})
     gone = [TopicPartition("results", part, end) for part, end in ends.items() if end]
     for deleted in admin.delete_records(gone).values():
-        deleted.result(30)
+        deleted.result(PATIENCE)
     with pytest.raises(SinkError, match="whether batch 0 is in topic results cannot be told"):
         TopicWriter(topic, Place.of(tmp_path), mark).publish(manifest)
 
@@ -165,16 +165,16 @@ def test_a_transaction_of_somebody_else_is_waited_for_and_then_named(
 ) -> None:
     topic, mark = Topic(cluster.servers, "results"), "0123456789abcdef"
     other = Producer({"bootstrap.servers": cluster.servers, "transactional.id": "somebody"})
-    other.init_transactions(30)
+    other.init_transactions(PATIENCE)
     other.begin_transaction()
     for part in range(4):
         other.produce("results", b'{"x": 0}', partition=part)
-    other.flush(30)
+    other.flush(PATIENCE)
     monkeypatch.setattr(tail, "PATIENCE", 1.0)
     manifest = staged(tmp_path, 0, 1, 2, 3)
     with pytest.raises(SinkError, match="somebody has a transaction open there"):
         TopicWriter(topic, Place.of(tmp_path), mark).publish(manifest)
-    other.commit_transaction(30)
+    other.commit_transaction(PATIENCE)
     TopicWriter(topic, Place.of(tmp_path), mark).publish(manifest)
     assert xs(cluster) == [0, 0, 0, 0, 1, 2, 3]
 
@@ -184,16 +184,16 @@ def test_what_was_committed_behind_an_open_transaction_is_found(
 ) -> None:
     topic, mark = Topic(cluster.servers, "results"), "0123456789abcdef"
     other = Producer({"bootstrap.servers": cluster.servers, "transactional.id": "somebody"})
-    other.init_transactions(30)
+    other.init_transactions(PATIENCE)
     other.begin_transaction()
     for part in range(4):
         other.produce("results", b'{"x": 0}', partition=part)
-    other.flush(30)
+    other.flush(PATIENCE)
     first = TopicWriter(topic, Place.of(tmp_path), mark)
     manifest = staged(tmp_path, 0, 1, 2, 3, since=dict(first.positions()))
     first.publish(manifest)
     assert xs(cluster) == []
-    other.abort_transaction(30)
+    other.abort_transaction(PATIENCE)
     TopicWriter(topic, Place.of(tmp_path), mark).publish(manifest)
     assert xs(cluster) == [1, 2, 3]
 
@@ -221,7 +221,7 @@ def rights(cluster: Cluster) -> None:
         for kind, name, user, operation in what
     ]
     for granted in admin.create_acls(bindings).values():
-        granted.result(30)
+        granted.result(PATIENCE)
 
 
 def settings(folder: Path, user: str, password: str = PASSWORD) -> Path:

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, TopicPartition
 import penstock as ps
 from penstock.engine.sources.kafka import group
 from support.kafka.cluster import Cluster
+from support.waiting import PATIENCE
 
 
 def read_all(cluster: Cluster, folder: Path, options: str) -> int:
@@ -33,7 +34,7 @@ def committed(cluster: Cluster, group: str) -> list[int]:
     asking = Consumer({"bootstrap.servers": cluster.servers, "group.id": group, "log_level": 0})
     try:
         asked = [TopicPartition("a", part) for part in range(4)]
-        return [found.offset for found in asking.committed(asked, timeout=10)]
+        return [found.offset for found in asking.committed(asked, timeout=PATIENCE)]
     finally:
         asking.close()
 

@@ -74,6 +74,18 @@ def test_a_partition_that_lags_does_not_make_its_tuples_late(
     assert len(results(query, tmp_path)) == 4
 
 
+def test_a_partition_that_lags_finds_what_was_kept_for_it(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.send("a", 0, tuple_of(50, 7, 1))
+    cluster.send("a", 1, tuple_of(1, 7, 2))
+    cluster.send("b", 0, tuple_of(5, 7, 10))
+    short = JOIN.replace("1 MINUTE", "5 SECONDS")
+    query = ps.sql(stream(cluster, "a") + stream(cluster, "b") + short, engine="local")
+    assert results(query, tmp_path) == [(2, 10)]
+    # Though the other partition is far ahead, what this one meets has not been given up.
+    cluster.send("a", 1, tuple_of(8, 7, 3))
+    assert results(query, tmp_path) == [(2, 10), (3, 10)]
+
+
 def test_a_malformed_record_is_named_by_its_offset(cluster: Cluster, tmp_path: Path) -> None:
     cluster.send("a", 3, tuple_of(1, 7, 1), b"{broken", None)
     text = "SELECT a.x FROM a [RANGE 1 MINUTE];"

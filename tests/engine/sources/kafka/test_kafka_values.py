@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -173,6 +174,74 @@ def test_avros_times_are_those_of_their_units(tmp_path: Path) -> None:
     assert sorted(faults) == list(range(1, 8))
     assert faults[5] == "'128' in column small is not a TINYINT"
     assert "bytes are left over" in faults[7]
+
+
+def test_numbers_below_zero_choose_nothing_in_avro(tmp_path: Path) -> None:
+    color = {"type": "enum", "name": "color", "symbols": ["red", "blue"]}
+    inner = {"type": "record", "name": "inner", "fields": [{"name": "c", "type": "color"}]}
+    kinds: dict[str, Any] = {
+        "ts": {"type": "long", "logicalType": "timestamp-millis"},
+        "n": ["null", "long"],
+        "color": color,
+        "all": {"type": "array", "items": ["null", "string", inner]},
+        "by": {"type": "map", "values": ["color", "double"]},
+    }
+    (tmp_path / "row.avsc").write_text(json.dumps(numbers(**kinds)), encoding="utf-8")
+    source = source_of("avro", tmp_path, "ts TIMESTAMP, n BIGINT, color STRING")
+    # The time, n, the color, a list, a map; a choice is twice its number, one below zero is odd.
+    sound = b"\x02\x02\x0e\x02\x04\x04\x02\x02\x02a\x00\x02\x02k\x00\x00\x00"
+    null = b"\x02\x00\x00\x00\x00"
+    # The same in other words: a number with a byte too many, a list that says its bytes.
+    wordy = b"\x82\x00\x02\x0e\x02\x03\x0a\x04\x02\x02\x02a\x00\x00"
+    odd = [
+        (b"\x02\x01\x0e\x02\x00\x00", -1),
+        (b"\x02\x03\x02\x00\x00", -2),
+        (b"\x02\x00\x01\x00\x00", -1),
+        (b"\x02\x00\x03\x00\x00", -2),
+        (b"\x02\x00\x00\x02\x01\x00\x00\x00", -1),
+        (b"\x02\x00\x00\x02\x04\x01\x00\x00", -1),
+        (b"\x02\x00\x00\x00\x02\x02k\x03\x00\x00", -2),
+    ]
+    found, faults = parsed(source, [sound, *(value for value, _ in odd), null, wordy])
+    assert [(row["n"], row["color"]) for row in found] == [(7, "blue"), (None, "red"), (7, "blue")]
+    assert {at: fault[fault.index(": ") :] for at, fault in faults.items()} == {
+        at: f": there is no choice {number}" for at, (_, number) in enumerate(odd, 1)
+    }
+
+
+def test_avros_decimals_are_exact(tmp_path: Path) -> None:
+    cents = {"logicalType": "decimal", "precision": 38, "scale": 2}
+    kinds = {
+        "ts": {"type": "long", "logicalType": "timestamp-millis"},
+        "a": ["null", {"type": "bytes", **cents}],
+        "b": {"type": "fixed", "name": "money", "size": 16, **cents},
+        "c": "money",
+    }
+    (tmp_path / "row.avsc").write_text(json.dumps(numbers(**kinds)), encoding="utf-8")
+    columns = "ts TIMESTAMP, a DECIMAL(38, 2), b DECIMAL(38, 2), c DECIMAL(5, 3)"
+    source, most = source_of("avro", tmp_path, columns), 10**38 - 1
+    plain = numbers(ts="long", a=["null", "bytes"], b="int", c="int")
+    for field in plain["fields"][2:]:
+        field["type"] = {"type": "fixed", "name": field["name"], "size": 16}
+
+    def value(a: bytes | None, b: int = 0, c: int = 0) -> bytes:
+        fixed = {name: n.to_bytes(16, "big", signed=True) for name, n in (("b", b), ("c", c))}
+        return avro(plain, {"ts": 1, "a": a, **fixed})
+
+    sound = [(most, -most, 9999), (-1, 1, -9999), (0, -128, 255), (None, 5, -5)]
+    values = [
+        value(None if a is None else a.to_bytes(17, "big", signed=True), b, c) for a, b, c in sound
+    ]
+    bad = [value(b""), value((most + 1).to_bytes(17, "big")), value(None, most + 1)]
+    found, faults = parsed(source, [*values, *bad, value(None, c=10_000)])
+    assert [tuple(row.values())[1:] for row in found] == [
+        tuple(None if n is None else Decimal(f"{n}E-2") for n in numbers) for numbers in sound
+    ]
+    assert sorted(faults) == [4, 5, 6, 7]
+    assert faults[7].endswith("in column c is not a DECIMAL(5, 3)")
+    # The shortest bytes that a number needs, and those of nobody's.
+    short, _ = parsed(source, [value(b"\xff"), value(b"\x00\x80"), value(b"\x80")])
+    assert [str(row["a"]) for row in short] == ["-0.01", "1.28", "-1.28"]
 
 
 @pytest.mark.parametrize("kind", ENCODED)

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from pyspark.sql import SparkSession
 
 import penstock as ps
 from penstock.errors import SourceError
-from support.kafka.cluster import Cluster, only_real
-from support.kafka.real_broker import connector_jars
-from support.waiting import wait_until
+from support.kafka.cluster import REAL, Cluster, make_compacted, only_real
+from support.kafka.sending import await_ends, transactional
+from support.waiting import PATIENCE, wait_until
 
 pytestmark = only_real
 
@@ -27,8 +26,8 @@ def cluster() -> Cluster:
 @pytest.fixture
 def producer(cluster: Cluster) -> Producer:
     """A producer of transactions."""
-    made = Producer({"bootstrap.servers": cluster.servers, "transactional.id": "of tests"})
-    made.init_transactions(30)
+    made = transactional(cluster.servers, "of tests")
+    made.init_transactions(PATIENCE)
     return made
 
 
@@ -58,8 +57,9 @@ def send(producer: Producer, numbers: range, *, key: bytes | None = None, commit
     for number in numbers:
         value = json.dumps({"x": number}).encode()
         producer.produce("a", value, key, partition=0, timestamp=1_767_225_600_000 + 1000 * number)
-    producer.flush(30)
-    producer.commit_transaction(30) if commits else producer.abort_transaction(30)
+    producer.flush(PATIENCE)
+    producer.commit_transaction(PATIENCE) if commits else producer.abort_transaction(PATIENCE)
+    await_ends(str(REAL), "a")
 
 
 def test_a_stream_starts_at_the_time_of_records(
@@ -96,17 +96,18 @@ def test_open_transactions_are_waited_for(
     send(producer, range(3), commits=True)
     producer.begin_transaction()
     producer.produce("a", b'{"x": 3}', partition=0)
-    producer.flush(30)
+    producer.flush(PATIENCE)
     cluster.send("a", 0, {"x": 4})
     assert results(text(cluster), tmp_path) == [0, 1, 2]
-    producer.commit_transaction(30)
+    producer.commit_transaction(PATIENCE)
+    await_ends(cluster.servers, "a")
     assert results(text(cluster), tmp_path) == [0, 1, 2, 3, 4]
 
 
 def delete_records(cluster: Cluster, before: int) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.servers})
     for deleted in admin.delete_records([TopicPartition("a", 0, before)]).values():
-        deleted.result(30)
+        deleted.result(PATIENCE)
 
 
 def test_records_that_were_deleted_unread_are_an_error(cluster: Cluster, tmp_path: Path) -> None:
@@ -124,14 +125,7 @@ def test_records_that_were_deleted_unread_are_an_error(cluster: Cluster, tmp_pat
 def test_compaction_leaves_gaps_that_are_read_over(
     cluster: Cluster, producer: Producer, tmp_path: Path
 ) -> None:
-    cluster.make(
-        "a",
-        cleanup_policy="compact",
-        segment_ms="100",
-        min_cleanable_dirty_ratio="0.001",
-        max_compaction_lag_ms="100",
-        delete_retention_ms="100",
-    )
+    make_compacted(cluster, "a")
     for key in range(3):
         send(producer, range(10 * key, 10 * key + 10), key=str(key).encode(), commits=True)
 
@@ -159,25 +153,3 @@ def test_a_topic_that_is_only_asked_for_is_not_made(cluster: Cluster, tmp_path: 
     for _ in range(2):
         with pytest.raises(SourceError, match="there is no topic a"):
             results(text(cluster), tmp_path)
-
-
-@pytest.mark.spark
-@pytest.mark.skipif(not connector_jars(), reason="there is no connector of Spark for Kafka")
-def test_spark_reads_the_same_records(
-    cluster: Cluster, producer: Producer, tmp_path: Path, spark: SparkSession
-) -> None:
-    cluster.make("a")
-    for number in range(0, 100, 10):
-        send(producer, range(number, number + 10), commits=number % 30 == 0)
-        cluster.send("a", 1 + number % 3, *({"x": 1000 + number + n} for n in range(5)))
-    frame = (
-        spark.read.format("kafka")
-        .option("kafka.bootstrap.servers", cluster.servers)
-        .option("kafka.isolation.level", "read_committed")
-        .option("subscribe", "a")
-        .load()
-        .selectExpr("CAST(get_json_object(CAST(value AS STRING), '$.x') AS BIGINT) AS x")
-    )
-    theirs = sorted(row.x for row in frame.collect())
-    assert results(text(cluster, ", max_rows = 9"), tmp_path) == theirs
-    assert len(theirs) > 50

@@ -63,6 +63,8 @@ class Clients:
                 "auto.offset.reset": "error",
                 "enable.partition.eof": True,
                 "isolation.level": "read_committed",
+                # What it is to read is there: at the end brokers need not wait for more.
+                "fetch.wait.max.ms": 20,
             }
             return Consumer({**self._settings, **own})
 

@@ -112,22 +112,28 @@ def _between(clients: Clients, ranges: Mapping[int, tuple[int, int]]) -> Iterato
     """All committed records between two offsets of each partition."""
     from confluent_kafka import TopicPartition
 
-    left = {part: end for part, (first, end) in ranges.items() if first < end}
+    left = {part: (first, end) for part, (first, end) in ranges.items() if first < end}
     consumer, name = clients.consumer(), clients.topic.name
     try:
         with clients.explained("read"):
-            consumer.assign([TopicPartition(name, part, ranges[part][0]) for part in left])
+            consumer.assign(
+                [TopicPartition(name, part, first) for part, (first, _) in left.items()]
+            )
             yield from _until(clients, consumer, left)
     finally:
         consumer.close()
 
 
-def _until(clients: Clients, consumer: Consumer, left: dict[int, int]) -> Iterator[Message]:
+def _until(
+    clients: Clients, consumer: Consumer, left: dict[int, tuple[int, int]]
+) -> Iterator[Message]:
     """Records up to an end in each partition. Ends may lie in gaps, which are told as ends only
     once the transactions before them are over."""
     waited = time.monotonic()
     while left:
-        records = consumer.consume(_MOST, timeout=_WAIT)
+        # More than are left would be waited for.
+        most = min(_MOST, sum(end - place for place, end in left.values()))
+        records = consumer.consume(most, timeout=_WAIT)
         for record in records:
             error, part, offset = record.error(), record.partition(), record.offset()
             if error is None:
@@ -135,12 +141,14 @@ def _until(clients: Clients, consumer: Consumer, left: dict[int, int]) -> Iterat
                 offset += 1
             elif error.name() != "_PARTITION_EOF":
                 raise clients.failed("read", error)
-            if offset >= left.get(part, offset + 1):
+            if part in left:
+                left[part] = (offset, left[part][1])
+            if part in left and offset >= left[part][1]:
                 del left[part]
         if any(record.error() is None for record in records):
             waited = time.monotonic()
         elif left and time.monotonic() - waited > PATIENCE:
-            part, end = min(left.items())
+            part, (_, end) = min(left.items())
             raise SinkError(
                 f"topic {clients.topic.name} cannot be read up to {end:,} in partition {part}: "
                 "somebody has a transaction open there",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +15,14 @@ import pyarrow.compute as pc
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.timestamps import EARLIEST, LATEST
+from penstock.engine.sources.kafka.avro_choices import chosen_wrongly, has_choices
+from penstock.engine.sources.kafka.avro_library import library
 from penstock.engine.sources.parsed import converted, misfit, shorten
 from penstock.errors import SourceError
-from penstock.query.avro import kinds_in, plain
+from penstock.query.families.spelling import spelled
+from penstock.query.foreign.avro import digits_of, kinds_in, plain
 from penstock.query.source import Field
 from penstock.query.types import DataType
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 _MICROS_PER_DAY = 86_400_000_000
 _BITS = {DataType.TINYINT: 8, DataType.SMALLINT: 16, DataType.INT: 32, DataType.BIGINT: 64}
@@ -37,6 +38,7 @@ def avro_values(
     faults: dict[int, str] = {}
     reader, read = reader_schema(schema), library().schemaless_reader
     rows: list[Mapping[str, Any]] = []
+    chooses = has_choices(reader)
     for row, value in enumerate(values):
         rows.append({})
         if value is None or row in known:
@@ -49,16 +51,26 @@ def avro_values(
         except Exception as error:  # The library has no error of its own for values of others.
             faults[row] = f"{shorten(value)} is not Avro of that schema: {_said(error)}"
             continue
-        if stream.tell() != len(value):
-            left = len(value) - stream.tell()
-            faults[row] = f"{shorten(value)} is not Avro of that schema: {left} bytes are left over"
+        wrong = _leftover(stream, value)
+        if wrong is None and chooses:
+            wrong = chosen_wrongly(reader, value, rows[row])
+        if wrong is not None:
+            faults[row] = f"{shorten(value)} is not Avro of that schema: {wrong}"
             rows[row] = {}
     kinds = kinds_in(schema)
+    # A name that is not there was refused when the schema was looked at.
+    own = {field.name: spelled(field.name, kinds) or field.name for field in fields}
     columns = {
-        field.name: _column(field, kinds[field.name], [r.get(field.name) for r in rows], faults)
+        field.name: _column(field, kinds[name], [r.get(name) for r in rows], faults)
         for field in fields
+        for name in [own[field.name]]
     }
     return columns, faults
+
+
+def _leftover(stream: BytesIO, value: bytes) -> str | None:
+    left = len(value) - stream.tell()
+    return f"{left} bytes are left over" if left else None
 
 
 @lru_cache(maxsize=64)
@@ -82,19 +94,6 @@ def canonical(schema: str) -> str:
     return form + json.dumps(kinds_in(schema))
 
 
-def library() -> ModuleType:
-    """The Avro library; an error with the command that installs it where it is missing."""
-    try:
-        import fastavro
-    except ImportError:
-        raise SourceError(
-            "reading Avro needs fastavro, which is not installed",
-            hint="python -m pip install 'penstock[kafka]'",
-        ) from None
-    module: ModuleType = fastavro
-    return module
-
-
 def _said(error: Exception) -> str:
     return str(error) or type(error).__name__
 
@@ -105,6 +104,8 @@ def _column(field: Field, kind: str, values: list[Any], faults: dict[int, str]) 
         return converted(field, pa.array(values, pa.large_string()), faults).cast(
             arrow_type(field.type)
         )
+    if field.type.is_decimal:
+        return _decimals(field, kind, values, faults)
     if field.type.is_temporal:
         return _moments(field, kind, values, faults)
     if field.type.is_integer:
@@ -122,6 +123,22 @@ def _within(field: Field, values: list[Any], bound: int, faults: dict[int, str])
             faults.setdefault(row, misfit(field, value))
             values[row] = None
     return values
+
+
+def _decimals(field: Field, kind: str, values: list[Any], faults: dict[int, str]) -> pa.Array:
+    """Numbers in bytes, the highest first, as DECIMALs; too many digits are among the faults."""
+    (precision, scale), after = field.type.digits, (digits_of(kind) or (0, 0))[1]
+    found: list[Decimal | None] = [None] * len(values)
+    for row, value in enumerate(values):
+        if value is None:
+            continue
+        number = int.from_bytes(value, "big", signed=True)
+        if value and abs(number) * 10 ** (scale - after) < 10**precision:
+            # Digits as a text are taken as they are, in whatever context.
+            found[row] = Decimal(f"{number}E-{after}")
+        else:
+            faults.setdefault(row, misfit(field, value))
+    return pa.array(found, arrow_type(field.type))
 
 
 def _moments(field: Field, kind: str, values: list[Any], faults: dict[int, str]) -> pa.Array:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
@@ -20,6 +19,7 @@ import pyarrow as pa
 
 from penstock.duration import MICROS
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.sources.made.declared import RATES, mistake, shape_of, start_of
 from penstock.engine.sources.made.distributions import (
     FORMS,
     Distribution,
@@ -28,7 +28,6 @@ from penstock.engine.sources.made.distributions import (
     draw,
     parse_values,
 )
-from penstock.engine.sources.made.rate_shape import FORMS as SHAPES
 from penstock.engine.sources.made.rate_shape import RateShape
 from penstock.engine.sources.read import MICROS_PER_UNIT
 from penstock.errors import SourceError
@@ -37,9 +36,6 @@ from penstock.query.source import Field, Source
 INDEX_BITS = 24
 _SHORTEST, _LONGEST = 100_000, MICROS
 _BLOCK_TUPLES = 1_000
-_RATES = (1e-6, 1e8)
-_START = datetime(2026, 1, 1, tzinfo=UTC)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Poisson counts are drawn for many blocks at once, so that one can tell quickly how many tuples
 # came before a block.
 _GROUP = 4096
@@ -64,7 +60,7 @@ class Synthetic:
     @classmethod
     def of(cls, source: Source) -> Synthetic:
         """The generator that a source describes; SourceError if it describes none."""
-        if source.rate is None or not _RATES[0] <= source.rate <= _RATES[1]:
+        if source.rate is None or not RATES[0] <= source.rate <= RATES[1]:
             raise _mistake(source, "rate", "needs a rate from 0.000001 to 100,000,000 tuples/s")
         arrivals = source.option("arrivals") or "constant"
         if arrivals not in ("constant", "poisson"):
@@ -74,7 +70,7 @@ class Synthetic:
             source,
             _exact_rate(source.rate),
             arrivals == "poisson",
-            _start(source),
+            start_of(source),
             None if rows is None else int(rows),
             None if duration is None else int(duration),
             (int(source.option("seed") or 0), crc32(source.name.encode())),
@@ -209,34 +205,15 @@ def _poisson_total(
 
 
 def _shape(source: Source, is_poisson: bool) -> RateShape | None:
-    written = source.option("shape")
-    if written is None:
-        return None
-    if not is_poisson:
+    if source.option("shape") is not None and not is_poisson:
         raise _mistake(source, "shape", "has a shape, which only Poisson arrivals have", _RANDOM)
-    try:
-        shape = RateShape.parse(str(written))
-    except ValueError as error:
-        raise _mistake(source, "shape", f"has no such shape: {error}") from None
-    if source.rate is not None and source.rate * shape.factor > _RATES[1]:
-        raise _mistake(source, "shape", "comes to more than 100,000,000 tuples/s")
-    return shape
+    return shape_of(source, source.rate)
 
 
 def _exact_rate(rate: float) -> Fraction:
     """The rate as a fraction small enough that the times of a block can be had in int64."""
     most = max(_BLOCK_TUPLES, int(rate * _SHORTEST / MICROS) + 1)
     return Fraction(str(rate)).limit_denominator(10**12 // most)
-
-
-def _start(source: Source) -> int:
-    written = source.option("start")
-    try:
-        start = _START if written is None else datetime.fromisoformat(str(written).strip())
-    except ValueError:
-        raise _mistake(source, "start", f"cannot start at {written!r}, which is no time") from None
-    start = start.replace(tzinfo=UTC) if start.tzinfo is None else start
-    return (start - _EPOCH) // timedelta(microseconds=1)
 
 
 def _distributions(source: Source) -> tuple[Distribution, ...]:
@@ -259,16 +236,10 @@ def _distributions(source: Source) -> tuple[Distribution, ...]:
 _HINTS = {
     "rate": "add rate = 1000",
     "arrivals": "write arrivals = 'constant' or 'poisson'",
-    "start": "write start = '2026-01-01 00:00:00'",
-    "shape": f"write shape = 'burst(20 s, 10 s, 5)', or one of {SHAPES}",
     "values": f"write values = 'column: distribution, …' with {FORMS}, sequence()",
 }
-
-
 _RANDOM = "add arrivals = 'poisson'"
 
 
 def _mistake(source: Source, option: str, message: str, hint: str = "") -> SourceError:
-    place = source.places.get(option) or source.places.get("name")
-    hint = hint or _HINTS[option]
-    return SourceError(f"stream {source.name} {message}", place=place, hint=hint)
+    return mistake(source, option, message, hint or _HINTS[option])

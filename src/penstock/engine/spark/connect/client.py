@@ -7,6 +7,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from threading import Thread, get_ident
 from typing import Self
 
@@ -29,17 +30,20 @@ from penstock.engine.run.preflight import check_start
 from penstock.engine.spark.connect.served import Batches, Planned
 from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.inflow import Inflow
+from penstock.engine.spark.jvm import reason_of
 from penstock.engine.spark.naming import query_name
-from penstock.engine.spark.start import check_reach, remove_drafts, triggered
+from penstock.engine.spark.start import check_reach, explained_start, remove_drafts, triggered
+from penstock.engine.state import manifest as manifests
+from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.store import Store
-from penstock.errors import EngineError, PenstockError, UsageError
+from penstock.errors import EngineError, PenstockError, SetupError
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
 from penstock.query import Query
 
 _LOOK = 0.2
 """Seconds between two looks into the report log."""
-_STARTS = 5
+_STARTS = 12
 _TOO_SLOW = "Python worker failed to connect back"
 _LONGEST_WAIT = 1.0
 """Seconds that the server is asked to wait at once: a client may be interrupted between."""
@@ -59,7 +63,6 @@ def start_connected(
 ) -> ConnectRun:
     """Start a query on the server, which plans it as `planned` does; both see the checkpoint."""
     check_start(query, options, "spark", frames)
-    _refuse_static_frames(query)
     store = Store(Place.of(options.checkpoint))
     tasks = _parallelism(spark)
     check_reach(spark, store, tasks)
@@ -68,21 +71,40 @@ def start_connected(
     since, before = end_of(store), read_head(store)
     batches = Batches(planned, tasks=tasks, name=name, session=spark.session_id)
     inflow = Inflow(spark, query, frames_of(spark, query, frames), store)
-    writer = inflow.packets(tasks).writeStream.foreachBatch(batches).queryName(name)
-    writer = writer.option("checkpointLocation", (store.root / "spark").for_spark)
-    streaming = _started(triggered(writer, options, inflow))
+    try:
+        if any(source.is_table and source.is_of_spark for source in query.sources.values()):
+            _spool_tables(inflow, query, options, tasks)
+        writer = inflow.packets(tasks).writeStream.foreachBatch(batches).queryName(name)
+        writer = writer.option("checkpointLocation", (store.root / "spark").for_spark)
+        streaming = _started(triggered(writer, options, inflow))
+    except PySparkException as error:
+        raise _explained(error, store.root) from None
     return ConnectRun(streaming, store, since, before, options.report)
 
 
-def _refuse_static_frames(query: Query) -> None:
-    """Refuse tables that are DataFrames of this process: batches run in the server's."""
-    for source in query.sources.values():
-        if source.is_table and source.format == "dataframe":
-            raise UsageError(
-                f"table {source.name} is a DataFrame, which a query on Spark Connect cannot read",
-                hint="write it to files, and make the table of these: format = 'parquet'; or "
-                "name its reader: format = 'spark:…'",
-            )
+def _explained(error: PySparkException, root: Place) -> PenstockError:
+    """What is to be said of a start that failed on the server."""
+    if _TOO_SLOW in str(error):
+        return SetupError(
+            "the server's Python process took longer than the ten seconds that Spark gives it",
+            hint="start again when the server is less busy",
+        )
+    other = EngineError(
+        f"Spark cannot start the query: {reason_of(error)}", hint="the server's log has more"
+    )
+    return explained_start(error, root) or other
+
+
+def _spool_tables(inflow: Inflow, query: Query, options: RunOptions, tasks: int) -> None:
+    """Spool the tables before the first batch: frames are of this process, batches run in the
+    server's. The checkpoint is this query's from then on."""
+    given = options.partitions
+    held = Checkpoint(
+        options.checkpoint, query, given or tasks, engine="spark", is_given=given is not None
+    )
+    with closing(held):
+        found = manifests.latest(held.store)
+        inflow.prepare({} if found is None else found.offsets)
 
 
 def _started(writer: DataStreamWriter) -> StreamingQuery:
@@ -100,6 +122,13 @@ def _started(writer: DataStreamWriter) -> StreamingQuery:
 def _parallelism(spark: SparkSession) -> int:
     """The cores of the cluster: a client sees them only by how Spark splits its own rows."""
     return int(spark.range(1 << 16).select(F.spark_partition_id()).distinct().count())
+
+
+def _is_unanswered(error: PySparkException) -> bool:
+    """Whether it was not the server that told of an error."""
+    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+
+    return type(error) is SparkConnectGrpcException
 
 
 class ConnectRun(Run):
@@ -122,12 +151,17 @@ class ConnectRun(Run):
         self._failure: Exception | None = None
         self._is_raised = False
         self._is_over = False
+        self._is_lost = False
         self._follower = Thread(target=self._follow, daemon=True)
         self._follower.start()
 
     @property
     def is_active(self) -> bool:
-        return bool(self.streaming.isActive)
+        try:
+            return not self._is_lost and bool(self.streaming.isActive)
+        except PySparkException as error:
+            self._lose(error)
+            return False
 
     @property
     def exception(self) -> Exception | None:
@@ -198,8 +232,19 @@ class ConnectRun(Run):
             wait = min(max(seconds, 0.001), _LONGEST_WAIT)
             return bool(self.streaming.awaitTermination(wait))
         except PySparkException as error:
-            self._failure = self._explained(error)
+            self._lose(error) if _is_unanswered(error) else self._fail(error)
             return True
+
+    def _fail(self, error: Exception) -> None:
+        self._failure = self._explained(error)
+
+    def _lose(self, error: Exception) -> None:
+        """Have the run ended here: what has become of it on the server cannot be known."""
+        self._is_lost = True
+        self._failure = self._failure or EngineError(
+            f"the Spark Connect server has gone: {reason_of(error)}",
+            hint="nothing is lost: see `penstock status` of the checkpoint, and run again on it",
+        )
 
     def _end(self) -> None:
         """Have all reports, once the query has ended."""
@@ -215,7 +260,7 @@ class ConnectRun(Run):
             return None
         said = None if head is None else head.error
         return EngineError(
-            said or f"the batch failed on Spark: {str(error).strip().splitlines()[0]}",
+            said or f"the batch failed on Spark: {reason_of(error)}",
             hint="nothing is lost: run again on this checkpoint; the server's log has the details",
         )
 

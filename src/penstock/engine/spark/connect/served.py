@@ -16,11 +16,9 @@ from pyspark.sql.streaming import StreamingQuery
 
 from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import head_of
-from penstock.engine.run.job import Runner
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.spark.deliver import deliverer
-from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.start import open_feed
@@ -68,7 +66,7 @@ class Batches:
         try:
             with announced(held.store, head_of(plan.query, options, "spark")):
                 pipeline = _pipeline(spark, plan, options, held)
-                inflow = _inflow(spark, plan.query, held)
+                inflow = Inflow(spark, plan.query, {}, held.store, served=_through(plan.query))
                 is_inflowing = inflow.has_streams
                 run = ServedRun(
                     spark,
@@ -100,12 +98,9 @@ def _pipeline(spark: SparkSession, plan: Plan, options: RunOptions, held: Checkp
     )
 
 
-def _inflow(spark: SparkSession, query: Query, held: Checkpoint) -> Inflow:
-    """The rows that come through Spark: those of streams come with the batches."""
-    through = [source for source in query.sources.values() if source.is_of_spark]
-    tables = frames_of(spark, query, {}, tables_only=True)
-    streams = [source.name for source in through if not source.is_table]
-    return Inflow(spark, query, tables, held.store, served=streams)
+def _through(query: Query) -> list[str]:
+    """The streams and tables that come through Spark: the client has their frames."""
+    return [source.name for source in query.sources.values() if source.is_of_spark]
 
 
 def _query(name: str, session: str) -> StreamingQuery:
@@ -121,6 +116,15 @@ def _query(name: str, session: str) -> StreamingQuery:
         time.sleep(_LOOK / 10)  # It is told of once it has been started, a moment from now.
 
 
+def _end_with_server() -> None:
+    """End this process when the server's has ended. It would go on for minutes to ask a server that
+    is not there any more, and nobody else could have the checkpoint meanwhile."""
+    server = os.getppid()
+    while os.getppid() == server:
+        time.sleep(_LOOK)
+    os._exit(1)
+
+
 class ServedRun(SparkRun):
     """A run whose process ends with Spark's query: whatever is to be done at its end is done in a
     batch, before Spark's query is stopped."""
@@ -129,7 +133,8 @@ class ServedRun(SparkRun):
         """Take charge of the query that this process serves."""
         self._streaming = streaming
         self._has_begun.set()
-        Thread(target=self._attend, daemon=True).start()
+        for work in (self._attend, _end_with_server):
+            Thread(target=work, daemon=True).start()
 
     def on_batch(self, frame: DataFrame, number: int) -> None:
         if self._is_released and not self._inflow.has_streams:
@@ -141,8 +146,8 @@ class ServedRun(SparkRun):
             self._release()
             raise
 
-    def _described(self, session: SparkSession, run: Runner) -> Runner:
-        return run  # A client of Connect cannot describe jobs.
+    def _describe(self, session: SparkSession, text: str) -> None:
+        """Nothing: a client of Connect cannot describe jobs."""
 
     def _attend(self) -> None:
         while not self._is_released:

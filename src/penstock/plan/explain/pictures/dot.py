@@ -22,19 +22,21 @@ def as_dot(figures: Figures) -> str:
         *(f"// {remark}" for remark in alternatives_remark(figures)),
         "rankdir=LR;",
         'node [fontname="Helvetica", fontsize=11];',
-        *map(_node, graph.nodes),
-        *map(_edge, graph.edges),
+        *map(dot_node, graph.nodes),
+        *map(dot_edge, graph.edges),
     ]
     return "\n".join(["digraph plan {", *(f"  {line}" for line in lines), "}"]) + "\n"
 
 
-def _node(node: Node) -> str:
+def dot_node(node: Node) -> str:
+    """A box."""
     label = r"\n".join(_escape(line) for line in node.lines)
     shape, style = _SHAPES[node.kind], _STYLES[node.kind]
     return f'{node.id} [label="{label}", shape={shape}, style="{style}"];'
 
 
-def _edge(edge: Edge) -> str:
+def dot_edge(edge: Edge) -> str:
+    """An arrow."""
     return f"{edge.start} -> {edge.end}{' [style=dashed]' if edge.is_dotted else ''};"
 
 

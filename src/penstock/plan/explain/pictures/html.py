@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from shlex import quote
 
@@ -43,9 +43,7 @@ def _head(figures: Figures) -> Iterator[str]:
     plan = figures.decision.plan
     names = " ⋈ ".join(item.name for item in figures.inputs)
     kind = f"view over a {describe(plan)}" if figures.view else describe(plan)
-    yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{escape(names)} · plan</title>\n<style>\n{STYLE}</style></head>\n<body><main>"
+    yield from _opening(names)
     yield f'<header><p class="kind">{kind}</p><h1>{escape(names)}</h1>'
     if figures.view is not None:
         yield f"<p><code>{escape(str(figures.view))}</code></p>"
@@ -53,10 +51,34 @@ def _head(figures: Figures) -> Iterator[str]:
     yield f"<p>on <code>{escape(keys)}</code></p></header>" if keys else "<p>no key</p></header>"
 
 
+def _opening(names: str) -> Iterator[str]:
+    yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{escape(names)} · plan</title>\n<style>\n{STYLE}</style></head>\n<body><main>"
+
+
+def page_head(kind: str, names: str, lines: Sequence[str], text: str) -> Iterator[str]:
+    """The beginning of a page about several queries, with lines about all of them."""
+    yield from _opening(names)
+    yield f'<header><p class="kind">{kind}</p><h1>{escape(names)}</h1></header>'
+    yield f"<pre>{escape(text.strip())}</pre>"
+    yield from (f"<p><code>{escape(line)}</code></p>" for line in lines)
+
+
+def page_body(figures: Figures, title: str) -> Iterator[str]:
+    """One of several queries of a page."""
+    yield f"<header><h1>{escape(title)}</h1></header>"
+    yield from _told(figures)
+
+
 def _body(figures: Figures) -> Iterator[str]:
-    plan = figures.decision.plan
     if figures.query.text:
         yield f"<pre>{escape(figures.query.text.strip())}</pre>"
+    yield from _told(figures)
+
+
+def _told(figures: Figures) -> Iterator[str]:
+    plan = figures.decision.plan
     yield from _summary(figures)
     svg, caption = picture(figures)
     yield f"<figure>{svg}\n<figcaption>{caption}</figcaption></figure>"

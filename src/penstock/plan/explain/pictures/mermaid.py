@@ -21,15 +21,22 @@ def as_mermaid(figures: Figures) -> str:
     """A flowchart from left to right."""
     graph = graph_of(figures)
     remarks = (f"%% {remark}" for remark in alternatives_remark(figures))
-    lines = [*remarks, *map(_node, graph.nodes), *map(_edge, graph.edges)]
+    lines = [*remarks, *map(mermaid_node, graph.nodes), *map(mermaid_edge, graph.edges)]
     return "\n".join(["flowchart LR", *(f"  {line}" for line in lines)]) + "\n"
 
 
-def _node(node: Node) -> str:
+def mermaid_node(node: Node) -> str:
+    """A box."""
     opening, closing = _BRACKETS[node.kind]
-    label = "<br/>".join(line.translate(_ENTITIES) for line in node.lines)
+    label = "<br/>".join(map(label_of, node.lines))
     return f'{node.id}{opening}"{label}"{closing}'
 
 
-def _edge(edge: Edge) -> str:
+def mermaid_edge(edge: Edge) -> str:
+    """An arrow."""
     return f"{edge.start} {'-.->' if edge.is_dotted else '-->'} {edge.end}"
+
+
+def label_of(text: str) -> str:
+    """A text as it stands in a quoted label."""
+    return text.translate(_ENTITIES)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from penstock.cli.durations import duration
-from penstock.cli.signals import Signals
+from penstock.cli.running.signals import Signals
 from penstock.engines import BatchEngine
 from penstock.errors import SinkError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.engine.sinks.sink import Sink
 
 # What shells and typer give for Ctrl-C.
-_INTERRUPTED = 130
+INTERRUPTED = 130
 _PINNED = "it follows the plan that was pinned, {}; --replan on plans again"
 # The checkpoint of a run that keeps none, until it begins and has a folder.
 _TEMPORARY = "temporary"
@@ -60,7 +60,7 @@ class Batches:
         if self.trigger is not None and self.available_now:
             raise typer.BadParameter("either --trigger or --available-now", param_hint="--trigger")
         return RunOptions.of(
-            sink=_sink(self.sink),
+            sink=sink_of_text(self.sink),
             checkpoint=_TEMPORARY if self.checkpoint is None else self.checkpoint,
             trigger=duration(self.trigger or "1s", "--trigger"),
             available_now=self.available_now,
@@ -92,7 +92,7 @@ def run_in_batches(
         print(f"note: {note}", file=sys.stderr)
     shown = _progress(query, is_live=batches.sink == "table" and sys.stdout.isatty())
     try:
-        with Signals() as signals, _folder(batches) as place, shown as progress:
+        with Signals() as signals, folder_of(batches) as place, shown as progress:
             refuse_infeasible(query.decision)
             options = replace(options, checkpoint=place, report=progress)
             query, options = query.followed(options, batches.replan)
@@ -104,10 +104,10 @@ def run_in_batches(
                 _run_on_spark(query, options, signals, session)
     except KeyboardInterrupt:
         print("stopped at once", file=sys.stderr)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
-def _folder(batches: Batches) -> AbstractContextManager[str]:
+def folder_of(batches: Batches) -> AbstractContextManager[str]:
     """The checkpoint, or one that is gone after the run."""
     from penstock.api import temporary_checkpoint
 
@@ -175,7 +175,8 @@ def _notes(query: ContinuousQuery, sink: Sink, batches: Batches) -> Iterator[str
     yield from sample_notes(query.plan)
 
 
-def _sink(text: str) -> Sink:
+def sink_of_text(text: str) -> Sink:
+    """The sink that was written; a usage error for what is none."""
     from penstock.engine.sinks.sink_text import sink_of
 
     try:

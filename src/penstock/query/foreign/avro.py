@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from penstock.query.types import PLAIN_TYPES, DataType
+from penstock.query.families.decimal_types import MOST_DIGITS
+from penstock.query.types import PLAIN_TYPES, DataType, decimal
 
+_DECIMAL = re.compile(r"decimal\((\d+), (\d+)\)")
+"""The kind of decimals of so many digits, so many of them after the point."""
 _LOGICAL = frozenset(
     [
         "date",
-        "decimal",
         "local-timestamp-micros",
         "local-timestamp-millis",
         "timestamp-micros",
@@ -57,8 +60,25 @@ def kinds_in(schema: str) -> dict[str, str]:
 
 
 def held_in(kind: str) -> frozenset[DataType]:
-    """The types of columns that hold values of a kind; none if no type does."""
-    return _HELD.get(kind, frozenset())
+    """The types of columns that are made for values of a kind; none if no type holds them."""
+    digits = digits_of(kind)
+    if digits is None:
+        return _HELD.get(kind, frozenset())
+    return frozenset([decimal(*digits)] if digits[0] <= MOST_DIGITS else [])
+
+
+def is_held_in(kind: str, type_: DataType) -> bool:
+    """Whether a column of a type holds values of a kind, or those of them that it has room for."""
+    digits = digits_of(kind)
+    if digits is None or not held_in(kind):
+        return type_ in held_in(kind)
+    return type_.is_decimal and type_.digits[1] >= digits[1]
+
+
+def digits_of(kind: str) -> tuple[int, int] | None:
+    """How many digits decimals of a kind have, and how many of them are after the point."""
+    found = _DECIMAL.fullmatch(kind)
+    return None if found is None else (int(found[1]), int(found[2]))
 
 
 def plain(schema: Any) -> Any:
@@ -82,11 +102,22 @@ def _kind(type_: Any, named: Mapping[str, Any]) -> str:
             return _kind(real[0], named) if len(real) == 1 else "union" if real else "null"
         case {"logicalType": str(logical)} if logical in _LOGICAL:
             return logical
+        case {"type": "bytes" | "fixed"} if (kind := _decimal_kind(type_)) is not None:
+            return kind
         case {"type": inner}:
             return _kind(inner, named)
         case str() if type_ in named:
             return str(named[type_])
     return str(type_)
+
+
+def _decimal_kind(type_: Mapping[str, Any]) -> str | None:
+    """The kind of decimals that a type has; None if it has none, or none that there may be."""
+    precision, scale = type_.get("precision"), type_.get("scale", 0)
+    is_sound = isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision
+    if type_.get("logicalType") != "decimal" or not is_sound or not precision:
+        return None
+    return f"decimal({precision}, {scale})"
 
 
 def _named(schema: Any, space: str = "") -> Iterator[tuple[str, str]]:
@@ -95,8 +126,9 @@ def _named(schema: Any, space: str = "") -> Iterator[tuple[str, str]]:
         space = str(schema.get("namespace", space))
         kind, name = schema.get("type"), schema.get("name")
         if kind in ("enum", "fixed", "record", "error") and isinstance(name, str):
-            yield name, kind
-            yield f"{space}.{name}", kind
+            meant = _decimal_kind(schema) or kind
+            yield name, meant
+            yield f"{space}.{name}", meant
     inside = schema.values() if isinstance(schema, dict) else schema
     for each in inside if isinstance(schema, dict | list) else ():
         yield from _named(each, space)

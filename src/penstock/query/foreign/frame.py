@@ -24,6 +24,10 @@ class FrameShape:
     watermarks: Mapping[str, int] = field(default_factory=dict)
     """The delay of each column that has a watermark, microseconds."""
 
+    def has(self, field: Field) -> bool:
+        """Whether there is such a column, whatever the case of names in it and inside of it."""
+        return (self.type_of(field.name) or "").lower() == field.type.lower()
+
     def type_of(self, name: str) -> str | None:
         """The type of a column of that name, in any case; None if there is none."""
         types = {each.name.lower(): str(each.type) for each in self.fields}

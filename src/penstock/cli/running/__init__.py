@@ -1,0 +1,1 @@
+"""`penstock run`: queries in batches, in the laboratory, and scripts of several."""

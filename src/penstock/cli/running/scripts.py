@@ -1,0 +1,138 @@
+"""`penstock run` of a script that asks several queries."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from threading import Event
+from typing import TYPE_CHECKING
+
+import typer
+
+from penstock.cli.running.batches import INTERRUPTED, Batches, Session, folder_of, sink_of_text
+from penstock.cli.running.signals import Signals
+from penstock.engines import BatchEngine
+
+if TYPE_CHECKING:
+    from penstock.continuous_script import ContinuousScript
+    from penstock.engine.run.options import RunOptions
+    from penstock.engine.sinks.sink import Sink
+
+_SHARED = ("console", "noop")
+"""Sinks that several queries may have in common."""
+
+
+def run_script(
+    script: ContinuousScript,
+    engine: BatchEngine,
+    batches: Batches,
+    sinks: Sequence[str],
+    session: Session,
+) -> None:
+    """Run all queries until they end or are interrupted, with their progress on stderr."""
+    from penstock.cli.show.progress import Progress
+    from penstock.continuous_script import sinks_by_name
+    from penstock.optimize.script import refuse_infeasible_script
+
+    _refuse(batches)
+    given = {name: _sink(text) for name, text in _by_name(script, sinks).items()}
+    by_name = sinks_by_name(script.script, given)
+    options = replace(batches, sink="noop").options()
+    for note in _notes(by_name, batches):
+        print(f"note: {note}", file=sys.stderr)
+    try:
+        with Signals() as signals, folder_of(batches) as place, Progress() as progress:
+            refuse_infeasible_script(script.planned)
+            options = replace(options, checkpoint=place, report=progress)
+            if engine == "local":
+                _run_here(script, by_name, options, signals)
+            else:
+                _run_on_spark(script, by_name, options, signals, session)
+    except KeyboardInterrupt:
+        print("stopped at once", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _refuse(batches: Batches) -> None:
+    """Refuse options that are of one query alone."""
+    for option, given in (("--replan", batches.replan), ("--delay", batches.delay)):
+        if given not in (None, "off"):
+            raise typer.BadParameter("is for scripts of one query", param_hint=option)
+
+
+def _by_name(script: ContinuousScript, texts: Sequence[str]) -> dict[str, str]:
+    """The sinks by the queries that they are of; one alone needs no name."""
+    shown = [member.name for member in script.script.shown]
+    if len(texts) == 1 and "=" not in texts[0].partition(":")[0]:
+        if texts[0] not in _SHARED and len(shown) > 1:
+            raise _unclear(f"{texts[0]} cannot be the sink of {len(shown)} queries", shown)
+        return dict.fromkeys(shown, texts[0])
+    pairs = [text.partition("=") for text in texts]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise _unclear(f"{name!r} is of no query", shown)
+    names = [name.lower() for name, _, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise typer.BadParameter(f"{twice} has two sinks", param_hint="--sink")
+    return {name: text for name, _, text in pairs}
+
+
+def _unclear(what: str, shown: Sequence[str]) -> typer.BadParameter:
+    example = " ".join(f"--sink {each}=jsonl:{each}.jsonl" for each in shown)
+    return typer.BadParameter(f"{what}: write {example}", param_hint="--sink")
+
+
+def _sink(text: str) -> Sink:
+    if text == "table":
+        raise typer.BadParameter("table is for scripts of one query", param_hint="--sink")
+    return sink_of_text(text)
+
+
+def _notes(sinks: dict[str, Sink], batches: Batches) -> Iterator[str]:
+    """The things to know before a script runs, a sentence each."""
+    if any(sink.kind == "console" for sink in sinks.values()):
+        yield "console: a batch that is run again is shown again"
+    if any(sink.is_exact for sink in sinks.values()) and batches.checkpoint is None:
+        yield "without --checkpoint this script cannot go on later: its state is not kept"
+
+
+def _run_here(
+    script: ContinuousScript, sinks: dict[str, Sink], options: RunOptions, signals: Signals
+) -> None:
+    from penstock.engine.local import open_script
+
+    with open_script(script.script, script.planned.plans, sinks, options) as run:
+        signals.stop_with(run.stop)
+        run.await_termination()
+
+
+def _run_on_spark(
+    script: ContinuousScript,
+    sinks: dict[str, Sink],
+    options: RunOptions,
+    signals: Signals,
+    session: Session,
+) -> None:
+    from penstock.engine.script.script_start import check_script_start
+    from penstock.engine.state.hold import Hold
+
+    check_script_start(script.script, sinks, options, "spark")
+    from penstock.engine.spark.session import own_session
+    from penstock.engine.spark.start import start_script
+
+    with ExitStack() as stack:
+        hold = stack.enter_context(closing(Hold(options.checkpoint)))
+        print("starting Spark …", file=sys.stderr)
+        spark = stack.enter_context(own_session(session.master, session.settings))
+        # An exception in the middle of a call to the JVM would spoil the connection.
+        stopping = Event()
+        plans = script.planned.plans
+        with start_script(script.script, plans, sinks, spark, options, hold) as run:
+            signals.stop_with(stopping.set)
+            while not stopping.is_set() and not run.await_termination(0.2):
+                pass
+        if stopping.is_set():
+            print("stopped", file=sys.stderr)

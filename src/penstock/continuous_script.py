@@ -1,0 +1,143 @@
+"""Scripts of several queries: planned together, explained as one, and started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from penstock.arguments import as_text
+from penstock.engines import BATCH_ENGINES, BatchEngine, as_engine
+from penstock.errors import PenstockError, UsageError
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.script import decide_script, refuse_infeasible_script
+from penstock.plan.decision import Decision
+from penstock.plan.explain import explain_script
+from penstock.plan.script import PlannedScript
+from penstock.query.script import Member, Script
+from penstock.stats.derived import Expected
+from penstock.stats.known import Known
+
+if TYPE_CHECKING:
+    import penstock
+    from penstock.engine.run.options import RunOptions
+
+Sinks: TypeAlias = "Mapping[str, Any] | Any"
+"""A sink for each query that has one, by its name, or the sink itself where it is one alone."""
+
+
+@dataclass(frozen=True)
+class ContinuousScript:
+    """Several queries with their plans, ready to be explained or started."""
+
+    script: Script
+    knowledge: Callable[[Member, Mapping[str, Expected]], Known] = field(repr=False)
+    options: PlanOptions
+    frames: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The DataFrames of its streams and tables, by the names that they were given by."""
+
+    @cached_property
+    def planned(self) -> PlannedScript:
+        """The plans of all queries, and what they take together."""
+        return decide_script(self.script, self.knowledge, self.options)
+
+    @property
+    def decisions(self) -> Mapping[str, Decision]:
+        """The decision of each query, by its name."""
+        return self.planned.decisions
+
+    def explain(self, format: str = "text", alternatives: bool = False) -> str:
+        """The plans as text, json, mermaid, dot or html, with all others that were weighed."""
+        planned = self.planned
+        if alternatives:
+            options = replace(self.options, alternatives=True)
+            planned = decide_script(self.script, self.knowledge, options)
+        return explain_script(planned, format, alternatives)
+
+    def __repr__(self) -> str:
+        """The plans as explain shows them, or why there are none."""
+        try:
+            return self.explain().rstrip()
+        except PenstockError as error:
+            return f"<{type(self).__name__} that cannot be planned: {error.message}>"
+
+    def start(
+        self, spark: Any, *, sink: Sinks, checkpoint: str | Path, **options: Any
+    ) -> penstock.SparkRun:
+        """Start all queries on a Spark session, as one streaming query.
+
+        `sink` gives each query that is shown its own, by its name: `{"result": ps.parquet("out")}`;
+        where one is shown, it may be the sink itself. The other options are those of a query:
+        `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `report`.
+        """
+        from penstock.engine.spark.start import start_script
+
+        sinks, given = self._given(sink, checkpoint, options)
+        refuse_infeasible_script(self.planned)
+        return start_script(
+            self.script, self.planned.plans, sinks, spark, given, frames=self.frames
+        )
+
+    def local(self, *, sink: Sinks, checkpoint: str | Path, **options: Any) -> penstock.LocalRun:
+        """The same in this process, with the same options."""
+        from penstock.engine.local import open_script
+
+        sinks, given = self._given(sink, checkpoint, options)
+        refuse_infeasible_script(self.planned)
+        return open_script(self.script, self.planned.plans, sinks, given)
+
+    def check(
+        self,
+        *,
+        sink: Sinks,
+        checkpoint: str | Path,
+        engine: BatchEngine = "spark",
+        **options: Any,
+    ) -> None:
+        """Refuse now what a start would refuse: no session is needed for that, and little time."""
+        from penstock.engine.script.script_start import check_script_start
+
+        sinks, given = self._given(sink, checkpoint, options)
+        refuse_infeasible_script(self.planned)
+        engine = as_engine(engine, BATCH_ENGINES)
+        check_script_start(self.script, sinks, given, engine, self.frames)
+
+    def _given(
+        self, sink: Sinks, checkpoint: str | Path, options: Mapping[str, Any]
+    ) -> tuple[dict[str, penstock.Sink], RunOptions]:
+        """The sinks of the queries that are shown, and the options of the run."""
+        from penstock.engine.run.options import RunOptions
+
+        if options.get("replan") not in (None, "off") or options.get("delay") is not None:
+            message = "a script of several queries is not planned again while it runs"
+            raise UsageError(message, hint="leave out replan and delay")
+        kept = {name: each for name, each in options.items() if name not in ("replan", "delay")}
+        asked = RunOptions.of(sink="noop", checkpoint=checkpoint, **kept)
+        each = {
+            name: RunOptions.of(sink=given, checkpoint=checkpoint).sink
+            for name, given in sinks_by_name(self.script, sink).items()
+        }
+        return each, asked
+
+
+def sinks_by_name(script: Script, sink: Sinks) -> dict[str, Any]:
+    """The sink of each query that is shown, by its name."""
+    names = [member.name for member in script.shown]
+    if not isinstance(sink, Mapping):
+        if len(names) > 1:
+            raise UsageError(
+                f"the script shows {len(names)} queries, which need a sink each",
+                hint=f"give them by name: {', '.join(f'{name}=…' for name in names)}",
+            )
+        return {names[0]: sink}
+    by_lower = {as_text(name, "sink", "has names").lower(): name for name in sink}
+    for name in sink:
+        if name.lower() not in map(str.lower, names):
+            hint = f"the queries that are shown are {', '.join(names)}"
+            raise UsageError(f"the script shows no query {name}", hint=hint)
+    missing = next((name for name in names if name.lower() not in by_lower), None)
+    if missing is not None:
+        raise UsageError(f"there is no sink for {missing}", hint=f"give one: {missing}=noop")
+    return {name: sink[by_lower[name.lower()]] for name in names}

@@ -1,0 +1,178 @@
+"""From statements to queries, one after another, each with the results of those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from penstock.cql.asking.ask import Ask
+from penstock.cql.asking.inner import VALUE, unfolded
+from penstock.cql.asking.order import in_order, read_at, reads
+from penstock.cql.asking.union import passing, united
+from penstock.cql.reading.cursor import is_word
+from penstock.cql.reading.dialect import token_span
+from penstock.cql.reading.text import Span, Text
+from penstock.cql.refused import refuse_clauses
+from penstock.cql.select.select import parse_select
+from penstock.query.function import Function
+from penstock.query.joins.outer import KIND_NAMES
+from penstock.query.query import Query
+from penstock.query.script import Member, Script, derived_source
+from penstock.query.source import Source
+from penstock.query.view import CHANGE, TIME, Output
+
+
+def make(
+    text: Text,
+    asked: Sequence[Ask],
+    sources: Mapping[str, Source],
+    functions: Mapping[str, Function],
+) -> Script:
+    """The script of these queries over declared sources, by their names in lower case."""
+    names = [source.name for source in sources.values()]
+    making = _Making(text, sources, functions)
+    ordered = in_order(text, unfolded(text, asked, names), names)
+    for ask in ordered:
+        making.add(ask)
+    return Script(_needed(ordered, making.members), text.content)
+
+
+def _needed(ordered: Sequence[Ask], members: Sequence[Member]) -> tuple[Member, ...]:
+    """The queries that are shown, and those that these read: nobody would see the others."""
+    wanted: set[str] = set()
+    for ask in reversed(ordered):
+        if ask.is_shown or ask.name.lower() in wanted:
+            wanted |= {ask.name.lower(), *reads(ask)}
+    return tuple(member for member in members if member.name.lower() in wanted)
+
+
+class _Making:
+    """Queries so far, and what the next one may read."""
+
+    def __init__(
+        self, text: Text, sources: Mapping[str, Source], functions: Mapping[str, Function]
+    ):
+        self.members: list[Member] = []
+        self._text = text
+        self._sources = dict(sources)
+        self._functions = functions
+        self._readable = set(sources)
+
+    def add(self, ask: Ask) -> None:
+        """Make one query more."""
+        if ask.branches:
+            self._unite(ask)
+            return
+        _check_is_select(self._text, ask)
+        refuse_clauses(self._text, ask.select, self._functions)
+        scalars = [self._sources[name] for name in ask.scalars]
+        known = self._known(ask)
+        query = parse_select(self._text, ask.select, known, self._functions, scalars)
+        query = _checked(self._text, ask, query)
+        self._check_makers(ask)
+        _check_readable(self._text, ask, query)
+        self._tell(ask, query)
+
+    def _known(self, ask: Ask) -> dict[str, Source]:
+        """What a query may read, by the names that it calls it by."""
+        local = {name: self._sources[outside] for name, outside in ask.local.items()}
+        return {**{name: self._sources[name] for name in self._readable}, **local}
+
+    def _check_makers(self, ask: Ask) -> None:
+        """Nothing, if a query reads no stream of an outer join."""
+        queries = {member.name: member.query for member in self.members}
+        found = {name: span for name, span in read_at(ask).items() if name in self._sources}
+        for name, place in found.items():
+            for maker in self._sources[name].makers:
+                _check_is_on_time(self._text, place, name, queries[maker])
+
+    def _tell(self, ask: Ask, query: Query) -> None:
+        self.members.append(Member(ask.name, query, ask.is_shown))
+        if ask.is_readable:
+            self._sources[ask.name.lower()] = derived_source(ask.name, query)
+            if ask.kind != "SCALAR":
+                self._readable.add(ask.name.lower())
+
+    def _unite(self, ask: Ask) -> None:
+        """All results of some queries as one stream, and as one query where it is shown."""
+        by_name = {member.name.lower(): member for member in self.members}
+        branches = [by_name[name] for name in ask.branches]
+        for branch in branches:
+            _check_is_on_time(self._text, ask.place, "UNION ALL", branch.query)
+        alike, source = united(self._text, ask, branches)
+        for old, new in zip(branches, alike, strict=True):
+            self.members[self.members.index(old)] = new
+        self._sources[ask.name.lower()] = source
+        self._readable.add(ask.name.lower())
+        if ask.is_shown:
+            self._show(ask, source)
+
+    def _show(self, ask: Ask, source: Source) -> None:
+        """A query that gives the tuples of a stream as they are."""
+        query = passing(source, self._text.content)
+        self.members.append(Member(ask.name, query, is_shown=True))
+        if ask.is_readable:
+            self._sources[ask.name.lower()] = derived_source(ask.name, query)
+
+
+def _check_is_select(text: Text, ask: Ask) -> None:
+    first = ask.select[0]
+    if not is_word(first, "SELECT"):
+        message = f"a statement cannot begin with '{text.at(token_span(first))}'"
+        hint = "the statements are CREATE STREAM, CREATE TABLE, CREATE VIEW and SELECT"
+        raise text.error(token_span(first), message, hint)
+
+
+def _checked(text: Text, ask: Ask, query: Query) -> Query:
+    """The query, if it is of the kind that was asked for."""
+    if ask.kind == "STREAM" and query.view is not None:
+        message = "groups and aggregates make a view, which is no stream"
+        hint = f"write CREATE VIEW {ask.name} AS SELECT …" if "." not in ask.name else None
+        raise text.error(ask.place, message, hint or "UNION ALL is of streams, without groups")
+    if ask.kind == "VIEW" and query.view is None:
+        message = "a view has groups or aggregates, and this has none"
+        raise text.error(ask.place, message, f"write CREATE STREAM {ask.name} AS SELECT …")
+    if ask.kind == "SCALAR":
+        return _one_row(text, ask, query)
+    return query
+
+
+def _check_is_on_time(text: Text, place: Span, name: str, query: Query) -> None:
+    """Nothing, if the results of a query come in time for those who read them.
+
+    Who has no partner is told at the end of its life, when the streams have long passed that.
+    """
+    if query.outer is not None and query.view is None:
+        message = (
+            f"{name} has {KIND_NAMES[query.outer.kind]}, whose results come too late to be read"
+        )
+        hint = "show it by SELECT … INTO name, or group: views over such joins may be read"
+        raise text.error(place, message, hint)
+
+
+def _check_readable(text: Text, ask: Ask, query: Query) -> None:
+    """Nothing, if the results of a query can be read by others, or it is only shown."""
+    if ask.is_shown:
+        return
+    for output in query.results:
+        if output.name.lower() in (TIME, CHANGE):
+            message = f"the results of {ask.name} have a column {output.name.lower()} of their own"
+            raise text.error(ask.place, message, f"select {output.name} under another name with AS")
+        if output.expression.type.is_nested:
+            type_ = output.expression.type
+            message = f"column {output.name} of {ask.name} is {type_}, which no query can read"
+            raise text.error(ask.place, message, "select what is inside of it: x.meta.city")
+
+
+def _one_row(text: Text, ask: Ask, query: Query) -> Query:
+    """The query, if it has one row of one column, which is then called `value`."""
+    view = query.view
+    if view is None or view.groups or view.having is not None:
+        message = "this SELECT may have other than one row"
+        hint = "inside of an expression it is of aggregates alone: (SELECT AVG(x) FROM …)"
+        raise text.error(ask.place, message, hint)
+    if len(view.outputs) != 1:
+        message = f"this SELECT has {len(view.outputs)} columns"
+        raise text.error(ask.place, message, "inside of an expression it has one")
+    only = Output(VALUE, view.outputs[0].expression)
+    return replace(query, view=replace(view, outputs=(only,)))

@@ -1,0 +1,66 @@
+"""Leavings: what earlier runs of a script have left to be done, or to be cleared away."""
+
+from __future__ import annotations
+
+from penstock.engine.script.script_checkpoint import ScriptCheckpoint, member_store
+from penstock.engine.sinks.malformed_rows import publish_kept
+from penstock.engine.sinks.publish import is_unpublished, publish_once, staging_of
+from penstock.engine.sinks.sink import Sink
+from penstock.engine.sources.derived_rows import forget_derived
+from penstock.engine.state.checkpoint import mark_of
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.store import Store
+from penstock.errors import CheckpointError
+from penstock.query.script import Script
+
+
+def refuse_closed_script(checkpoint: ScriptCheckpoint, found: Manifest | None) -> None:
+    """Refuse a checkpoint whose run was drained, once its end has been made up for."""
+    if found is None or not found.is_closed:
+        return
+    for name, made in found.members.items():
+        _show_last(member_store(checkpoint.store, name), made)
+    publish_kept(checkpoint.store, found.kept)
+    forget_derived(checkpoint.store)
+    raise CheckpointError(
+        f"checkpoint {checkpoint.store.root} is closed: its run was drained",
+        hint="its streams ended there; start anew with another --checkpoint",
+    )
+
+
+def forget_gone(checkpoint: ScriptCheckpoint, standing: Manifest) -> None:
+    """Clear the state of queries away that the script does not have any more; what they have
+    found is shown first."""
+    for name, made in standing.members.items():
+        if name not in checkpoint.members:
+            store = member_store(checkpoint.store, name)
+            _show_last(store, made)
+            store.remove(store.names("state"))
+
+
+def refuse_latecomers(script: Script, standing: Manifest) -> None:
+    """Refuse a query that is new to a script which has run, where it would need what was before:
+    the rows of a table, or what a view shows."""
+    known = standing.members
+    for member in script.members if known else ():
+        for item in () if member.name in known else member.query.inputs:
+            is_read = item.is_table and standing.offsets.get(item.source.name, 0) > 0
+            is_met = item.is_relation and not known.keys().isdisjoint(item.source.makers)
+            if is_read or is_met:
+                what = "table" if is_read else "view"
+                raise CheckpointError(
+                    f"{member.name} is new to this checkpoint, and the {what} {item.source.name} "
+                    "was read before it came",
+                    hint="start with another --checkpoint, or leave the new query to another run",
+                )
+
+
+def _show_last(store: Store, made: Manifest) -> None:
+    """Show what is final of a query, if a crash has kept it from being seen."""
+    shown = Sink.named(made.sink)
+    mark = mark_of(store)
+    staging = staging_of(shown, store, mark)
+    if is_unpublished(shown, made, staging):
+        publish_once(shown, made, staging, mark)
+    listed = {chunk.name for chunk in made.chunks()}
+    store.remove([name for name in store.names("state") if name not in listed])

@@ -1,0 +1,126 @@
+"""One query of a script that runs: its plan and state, and where its results go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from penstock.engine.measures.measured import gathered, measured
+from penstock.engine.measures.watch import Watch
+from penstock.engine.reports.report import Report, report_of
+from penstock.engine.run.commit import remove_unlisted, unreachable
+from penstock.engine.run.job import Runner
+from penstock.engine.run.turn import Turn, Turns
+from penstock.engine.script.derived_streams import heard_of
+from penstock.engine.sinks.publisher import Publisher
+from penstock.engine.state.checkpoint import Checkpoint
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.plan_log import PlanLog
+from penstock.engine.wire.facts import Fact
+from penstock.plan.plan import Plan
+from penstock.query import Query
+from penstock.query.script import Member
+
+
+class MemberRun:
+    """A query of a script, from batch to batch; who runs the script makes these final."""
+
+    def __init__(
+        self,
+        member: Member,
+        checkpoint: Checkpoint,
+        turns: Turns,
+        publisher: Publisher,
+        standing: Manifest,
+    ):
+        self.member = member
+        self.turns = turns
+        self.publisher = publisher
+        self.manifest = standing
+        self._checkpoint = checkpoint
+        self._turn: Turn | None = None
+
+    @property
+    def name(self) -> str:
+        return self.member.name
+
+    @property
+    def query(self) -> Query:
+        return self.turns.plan.query
+
+    def follow(self, plan: Plan, begun: int | None) -> None:
+        """Follow a plan; the batch that an earlier run has `begun` sheds as it did then."""
+        self._plans = PlanLog(self._checkpoint.store, begun)
+        self._plan = plan
+        self.turns.follow(plan, self.manifest)
+
+    def recover(self, *, overwrite: bool) -> None:
+        """After a crash: show what is final, and remove what is not."""
+        self.manifest = self.publisher.recover(self.manifest, self.query, overwrite=overwrite)
+        store = self._checkpoint.store
+        remove_unlisted(store, self.manifest)
+        store.remove(store.names("transit"))
+        self.publisher.clean()
+
+    def begin(
+        self,
+        number: int,
+        run: Runner,
+        silent: frozenset[str],
+        drains: bool,
+        times: Mapping[str, int | None],
+    ) -> Turn:
+        """Begin a batch; `times` say how far the queries have come that this one reads."""
+        self._shed_as_told(number)
+        sources = self.query.sources
+        mine = frozenset(n for n in silent if n in sources or n.partition("[")[0] in sources)
+        self._turn = self.turns.begin(
+            number,
+            self.manifest,
+            run,
+            mine,
+            staging=self.publisher.staging,
+            drains=drains,
+            heard=heard_of(self.query, times),
+        )
+        return self._turn
+
+    def _shed_as_told(self, number: int) -> None:
+        told = self._plans.of(number)
+        drops = self._plan.drops if told is None else told.drops
+        if drops != self.turns.plan.drops:
+            self.turns.follow(replace(self._plan, drops=drops), self.manifest)
+        if told is None:
+            self._plans.keep(number, self.turns.plan, "the script started with it")
+
+    def made(self, facts: Sequence[Fact]) -> Manifest:
+        """The manifest after the batch, by what its tasks have told."""
+        assert self._turn is not None, "the batch has begun"
+        self.turns.adaptive.learn(facts)
+        made = self._turn.made(facts, self.publisher.sink, self._checkpoint.mark)
+        return replace(made, sink_positions=self.publisher.positions(made))
+
+    def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:
+        """Go on from a batch that is final: what it made unreachable is deleted."""
+        assert self._turn is not None, "the batch has begun"
+        before = [*self.manifest.chunks(), *self._turn.before.chunks()]
+        self._checkpoint.store.remove(unreachable(made, before, facts))
+        self._plans.forget(before=made.batch - 1)
+        self.publisher.clean()
+        self.manifest = made
+
+    def report(self, old: Manifest, facts: Sequence[Fact], watch: Watch) -> Report:
+        """What the last batch did for this query; its seconds are those of its own stages."""
+        own = _own(watch, facts)
+        report = report_of(self.query, old, self.manifest, sum(own.phases.values()))
+        facts, both = gathered(facts), (old, self.manifest)
+        self.turns.sketched(facts)
+        return measured(report, self.turns.plan, self.turns.text, both, facts, own)
+
+
+def _own(watch: Watch, facts: Sequence[Fact]) -> Watch:
+    """The watch over what one query did in a batch, by the times that its tasks took."""
+    own = Watch(watch.is_parallel, oldest=watch.oldest, shown=watch.shown, reported=watch.reported)
+    own.over(lambda job: facts)(None)
+    own.phases.pop("spark", None)
+    return own

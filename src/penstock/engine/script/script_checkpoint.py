@@ -1,0 +1,103 @@
+"""The checkpoint of a script: a folder with one for each of its queries in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.engine.places.file_names import as_file_name
+from penstock.engine.state.checkpoint import SCRIPT, Checkpoint, is_claimed, marked
+from penstock.engine.state.hold import Hold, PartHold
+from penstock.engine.state.store import RESTORE, Store
+from penstock.engines import BatchEngine
+from penstock.errors import CheckpointError
+from penstock.query import Query
+
+FORMAT_VERSION = 1
+
+
+class ScriptCheckpoint:
+    """A folder with the state of a script. Closing it lets another run use it.
+
+    What belongs to the sources and to the batches lies at its root, and what belongs to a query in
+    that query's own checkpoint below. Queries may be added and taken away from run to run; one that
+    stays must ask the same.
+    """
+
+    members: Mapping[str, Checkpoint]
+    """The checkpoints of the queries, by name."""
+
+    def __init__(
+        self,
+        root: str,
+        queries: Mapping[str, Query],
+        partitions: int,
+        *,
+        engine: BatchEngine,
+        is_given: bool = False,
+        hold: Hold | None = None,
+    ):
+        self.hold = Hold(root) if hold is None else hold
+        self.store = self.hold.store
+        try:
+            self.partitions = self._claim(partitions, engine, is_given)
+            self.mark = marked(self.store)
+            self.members = {
+                name: Checkpoint(
+                    "",
+                    query,
+                    self.partitions,
+                    engine=engine,
+                    is_given=True,
+                    hold=PartHold(member_store(self.store, name)),
+                )
+                for name, query in queries.items()
+            }
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Release the lock."""
+        self.hold.close()
+
+    def _claim(self, partitions: int, engine: BatchEngine, is_given: bool) -> int:
+        """The partition count to use: the checkpoint's own if it has one."""
+        if not is_claimed(self.store):
+            mine = {"format": FORMAT_VERSION, "engine": engine, "partitions": partitions}
+            self.store.publish(SCRIPT, json.dumps(mine, indent=1).encode())
+            return partitions
+        theirs = _identity(self.store)
+        kept = int(theirs["partitions"])
+        if theirs["engine"] != engine:
+            raise CheckpointError(
+                f"checkpoint {self.store.root} was made by --engine {theirs['engine']}",
+                hint="run it on that engine, or use another --checkpoint",
+            )
+        if is_given and partitions != kept:
+            raise CheckpointError(
+                f"checkpoint {self.store.root} has {kept} partitions, not {partitions}",
+                hint="leave --partitions out, or use another --checkpoint",
+            )
+        return kept
+
+
+def member_store(store: Store, name: str) -> Store:
+    """The files of one query of a script."""
+    return Store(store.root / f"queries/{as_file_name(name)}")
+
+
+def _identity(store: Store) -> dict[str, Any]:
+    if not store.exists(SCRIPT):
+        raise CheckpointError(
+            f"checkpoint {store.root} belongs to a single query, not to a script of several",
+            hint="use another --checkpoint, or run the query that made this one",
+        )
+    try:
+        found: dict[str, Any] = json.loads(bytes(store.read(SCRIPT)))
+        if not {"format", "engine", "partitions"} <= found.keys():
+            raise ValueError("it is not what a run wrote")
+    except ValueError as error:
+        raise CheckpointError(f"{store.path(SCRIPT)} is damaged: {error}", hint=RESTORE) from None
+    return found

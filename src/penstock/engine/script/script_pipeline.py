@@ -1,0 +1,327 @@
+"""The pipeline of a script: batch after batch, each made final for all its queries by one
+manifest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from penstock.engine.control.order import Order
+from penstock.engine.measures.watch import Watch
+from penstock.engine.reports.log import ReportLog
+from penstock.engine.reports.parts import Change
+from penstock.engine.reports.report import Report
+from penstock.engine.run.commit import forget_batch
+from penstock.engine.run.given_plan import Planned
+from penstock.engine.run.job import Runner
+from penstock.engine.run.options import REBUILT_AT_ONCE
+from penstock.engine.run.pipeline import begun_batch, warn_of_files
+from penstock.engine.run.turn import Turns
+from penstock.engine.script.derived_streams import come_to, derived_sources, levels_of
+from penstock.engine.script.joint_job import JointJob, facts_of
+from penstock.engine.script.joint_packing import JointPacking, shared_sources
+from penstock.engine.script.leavings import (
+    forget_gone,
+    refuse_closed_script,
+    refuse_latecomers,
+)
+from penstock.engine.script.member_run import MemberRun
+from penstock.engine.script.script_checkpoint import ScriptCheckpoint
+from penstock.engine.script.script_report import report_of_script
+from penstock.engine.sinks.malformed_rows import (
+    clean_kept,
+    prepare_keeping,
+    publish_kept,
+    with_rows,
+)
+from penstock.engine.sinks.publisher import Publisher
+from penstock.engine.sinks.sink import Sink, noop
+from penstock.engine.sources.derived_rows import Handover, forget_derived
+from penstock.engine.sources.spool import slices_of
+from penstock.engine.state import manifest as manifests
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.silence import Silence
+from penstock.engine.wire.facts import Fact, KeptRows, SpooledRows, Woken, readings
+from penstock.engine.wire.packets import Packet, pack_fact
+from penstock.engine.wire.task_errors import raise_error
+from penstock.errors import UsageError
+from penstock.plan.plan import Plan
+from penstock.query import Query
+from penstock.query.script import Member, Script, derived_source
+from penstock.query.source import Source
+
+_TASKS = 64
+"""Tasks that may share the rows of a derived stream; small pieces are not split."""
+
+Made = dict[str, tuple[Manifest, list[Fact]]]
+
+
+class ScriptPipeline:
+    """Runs the batches of a script over one checkpoint, into a sink for each query that is shown.
+
+    In a batch the queries run level by level: what one gives is read by those after it in the same
+    batch. A crash before the manifest runs all of them again.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        plans: Mapping[str, Plan],
+        checkpoint: ScriptCheckpoint,
+        sinks: Mapping[str, Sink],
+        *,
+        overwrite: bool = False,
+        deliver: Mapping[str, Callable[[Manifest], None]] | None = None,
+        rebuilt_at_once: int = REBUILT_AT_ONCE,
+    ):
+        """A pipeline that goes on from the newest manifest; `deliver` hands the results of queries
+        to those who take them before a batch is final."""
+        self.asked = script
+        self.checkpoint = checkpoint
+        self.watch = Watch()
+        self.log = ReportLog(checkpoint.store)
+        self._report: Callable[[Report], None] = lambda report: None
+        self._notes: list[Change] = []
+        self._is_closed = False
+        found = manifests.latest(checkpoint.store)
+        refuse_closed_script(checkpoint, found)
+        self.manifest = found or Manifest(batch=-1)
+        refuse_latecomers(script, self.manifest)
+        forget_gone(checkpoint, self.manifest)
+        runs = {
+            member.name: self._member(member, sinks, deliver or {}, rebuilt_at_once)
+            for member in script.members
+        }
+        begun = begun_batch(checkpoint.store, self.manifest.batch + 1)
+        for name, run in runs.items():
+            run.follow(plans[name], begun)
+        self.members = tuple(runs.values())
+        self._levels = [[runs[each.name] for each in level] for level in levels_of(script)]
+        self._shared = shared_sources(
+            (item.source, run.turns.layout.reads(item.alias))
+            for run in self.members
+            for item in run.query.inputs
+            if item.source.format != "derived"
+        )
+        self._recover(overwrite)
+
+    def _member(
+        self,
+        member: Member,
+        sinks: Mapping[str, Sink],
+        deliver: Mapping[str, Callable[[Manifest], None]],
+        rebuilt_at_once: int,
+    ) -> MemberRun:
+        held, root = self.checkpoint.members[member.name], self.checkpoint.store.root
+        is_read = any(member.name in each.reads for each in self.asked.members)
+        source = derived_source(member.name, member.query)
+        turns = Turns(
+            held,
+            rebuilt_at_once=rebuilt_at_once,
+            shared=root,
+            handover=Handover(root, source) if is_read else None,
+        )
+        publisher = Publisher(
+            sinks.get(member.name, noop()),
+            held.store,
+            held.mark,
+            deliver.get(member.name, lambda made: None),
+        )
+        standing = self.manifest.members.get(member.name, Manifest(batch=self.manifest.batch))
+        return MemberRun(member, held, turns, publisher, standing)
+
+    def _recover(self, overwrite: bool) -> None:
+        """After a crash: show what is final, remove what is not."""
+        store, known = self.checkpoint.store, self.manifest.streams
+        for member in self.members:
+            member.recover(overwrite=overwrite)
+        publish_kept(store, self.manifest.kept)
+        sources = [shared.source for shared in self._shared.values()]
+        kept = self.manifest.kept
+        for sink in (member.publisher.sink for member in self.members):
+            kept = prepare_keeping(sources, self.manifest, sink, overwrite=overwrite)
+        self.manifest = replace(self.manifest, kept=kept)
+        store.remove(store.names("transit"))
+        forget_derived(store)
+        clean_kept(store)
+        self._streams = [source for source in sources if not source.is_table]
+        self.silence = Silence(
+            store, {s.name: known[s.name].parts if s.name in known else () for s in self._streams}
+        )
+
+    def on_report(self, report: Callable[[Report], None]) -> None:
+        """Have a function called with the report of each batch."""
+        self._report = report
+
+    def note(self, change: Change) -> None:
+        """Have the report of the next batch tell of a change."""
+        self._notes.append(change)
+
+    def obey(self, order: Order) -> str:
+        """Refuse an order: a script follows the plans that it was started with."""
+        raise _unplanned()
+
+    def replan(self, given: Plan | Planned | str) -> None:
+        """Refuse another plan: a script follows those that it was started with."""
+        raise _unplanned()
+
+    def close(self, error: str | None = None) -> None:
+        """Let go of the checkpoint; `error` is what ended the run, if something did."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            self.log.close(error)
+        finally:
+            for member in self.members:
+                member.publisher.close()
+            self.checkpoint.close()
+
+    def process(
+        self,
+        number: int,
+        run: Runner,
+        *,
+        offsets: Mapping[str, int] | None = None,
+        drains: bool = False,
+    ) -> None:
+        """Run batch `number`, or show its results again if it is final already."""
+        if number <= self.manifest.batch:
+            self._show(self.manifest)
+            return
+        started = time.monotonic()
+        self.watch.begin()
+        made = self._made(number, self.watch.over(run), drains)
+        every = [fact for _, facts in made.values() for fact in facts]
+        manifest = self._manifest(number, made, every, offsets or {}, drains)
+        self._commit(manifest)
+        old, self.manifest = self.manifest, manifest
+        with self.watch.phase("commit"):
+            self._sweep(made, every)
+        self.silence.hear(readings(every))
+        warn_of_files(every)
+        self._tell(old, made, time.monotonic() - started)
+
+    def drain(self, run: Runner) -> None:
+        """Answer whatever waits for the frontier, and close the checkpoint."""
+        number = self.manifest.batch + 1
+        self.process(number, run, offsets=self.manifest.offsets, drains=True)
+
+    # A batch
+
+    def _made(self, number: int, run: Runner, drains: bool) -> Made:
+        """What each query has made of the batch, those that are read before those that read."""
+        silent = self.silence.decide(number, self._streams)
+        made: Made = {}
+        told: set[str] = set()
+        for level in self._levels:
+            times = {name: come_to(self._query(name), each) for name, (each, _) in made.items()}
+            turns = {m.name: m.begin(number, run, silent, drains, times) for m in level}
+            jobs = {name: turn.job for name, turn in turns.items()}
+            read = {name for member in level for name in member.query.sources}
+            packings = tuple(job.packing for job in jobs.values() if job.packing is not None)
+            packing = JointPacking(
+                packings, self._shared, self.checkpoint.store.root, frozenset(read - told)
+            )
+            facts = run(JointJob(jobs, packing, self._brought(level, made)))
+            raise_error(facts)
+            for place, member in enumerate(level):
+                mine = facts_of(place, facts)
+                made[member.name] = (member.made(mine), mine)
+            told |= read
+        return made
+
+    def _query(self, name: str) -> Query:
+        return self.asked.member(name).query
+
+    def _brought(self, level: Sequence[MemberRun], made: Made) -> tuple[Packet, ...]:
+        """What wakes the queries of a level, and the rows of other queries that they read."""
+        read: dict[str, Source] = {}
+        for member in level:
+            read |= derived_sources(member.query)
+        files = [
+            replace(fact, source=name)
+            for name, source in read.items()
+            for maker in source.makers
+            for fact in made[maker][1]
+            if isinstance(fact, SpooledRows)
+        ]
+        slices, _ = slices_of(files, {}, _TASKS)
+        return (pack_fact(0, Woken()), *(piece.packet(0) for piece in slices))
+
+    def _manifest(
+        self,
+        number: int,
+        made: Made,
+        every: list[Fact],
+        offsets: Mapping[str, int],
+        drains: bool,
+    ) -> Manifest:
+        """The manifest of the batch, with those of all queries in it."""
+        members = {name: each for name, (each, _) in made.items()}
+        sources = [shared.source for shared in self._shared.values()]
+        streams = {
+            source: state
+            for each in reversed(members.values())
+            for source, state in each.streams.items()
+            if source in self._shared
+        }
+        return Manifest(
+            batch=number,
+            streams=streams,
+            offsets=offsets,
+            results=sum(members[member.name].results for member in self.asked.shown),
+            kept=with_rows(self.manifest.kept, sources, every),
+            is_closed=drains,
+            members=members,
+        )
+
+    def _commit(self, made: Manifest) -> None:
+        """Make a batch final, and show its results."""
+        with self.watch.phase("publish"):
+            for member in self.members:
+                member.publisher.hand_out(made.members[member.name])
+        with self.watch.phase("commit"):
+            manifests.commit(self.checkpoint.store, made)
+        with self.watch.phase("publish"):
+            self._show(made)
+        self.watch.show()
+
+    def _show(self, made: Manifest) -> None:
+        for member in self.members:
+            if member.name in made.members:
+                member.publisher.show(made.members[member.name])
+        publish_kept(self.checkpoint.store, made.kept)
+
+    def _sweep(self, made: Made, every: list[Fact]) -> None:
+        """Delete what the batch made unreachable; a batch that runs again needs none of it."""
+        store = self.checkpoint.store
+        self._before = {member.name: member.manifest for member in self.members}
+        for member in self.members:
+            member.settle(*made[member.name])
+        forget_batch(store, self.manifest.batch)
+        forget_derived(store)
+        if any(isinstance(fact, KeptRows) for fact in every):
+            clean_kept(store)
+
+    def _tell(self, old: Manifest, made: Made, seconds: float) -> None:
+        """Report a batch that is final."""
+        before = self._before
+        members = {
+            m.name: m.report(before[m.name], made[m.name][1], self.watch) for m in self.members
+        }
+        sources = [shared.source for shared in self._shared.values()]
+        report = report_of_script(self.asked, sources, (old, self.manifest), members, self.watch)
+        notes, self._notes = tuple(self._notes), []
+        report = replace(report, seconds=seconds, changes=notes)
+        self.watch = self.watch.next_batch()
+        self.log.tell(report)
+        self._report(report)
+
+
+def _unplanned() -> UsageError:
+    return UsageError(
+        "the queries of a script keep the plans that they were started with",
+        hint="stop it, and start it again with other plans: the state stays",
+    )

@@ -1,0 +1,57 @@
+"""The report of a script's batch: the figures of its sources, and the reports of its queries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+
+from penstock.engine.measures.watch import Watch
+from penstock.engine.reports.report import Report
+from penstock.engine.state.manifest import Manifest, StreamState
+from penstock.query.script import Script
+from penstock.query.source import Source
+
+
+def report_of_script(
+    script: Script,
+    sources: Iterable[Source],
+    both: tuple[Manifest, Manifest],
+    members: Mapping[str, Report],
+    watch: Watch,
+) -> Report:
+    """The report of the batch between two manifests; its results are those that are shown.
+
+    The frontier is that of the query which is farthest behind.
+    """
+    before, now = both
+    streams = [source.name for source in sources if not source.is_table]
+    old = {name: before.streams.get(name, StreamState()) for name in streams}
+    new = {name: now.streams.get(name, StreamState()) for name in streams}
+    frontiers = [report.frontier for report in members.values()]
+    known = [time for time in frontiers if time is not None]
+    clock = time.monotonic() - watch.reported
+    at = watch.shown or time.time()
+    shown = [members[member.name] for member in script.shown]
+    return Report(
+        batch=now.batch,
+        seconds=0.0,
+        read={name: new[name].met - old[name].met for name in streams},
+        late={name: new[name].late - old[name].late for name in streams},
+        malformed={name: new[name].malformed - old[name].malformed for name in streams},
+        unreadable={name: new[name].unreadable - old[name].unreadable for name in streams},
+        results=sum(report.results for report in shown),
+        total_results=now.results,
+        state_tuples=sum(report.state_tuples for report in members.values()),
+        frontier=min(known) if len(known) == len(frontiers) else None,
+        newest={name: new[name].highest for name in streams},
+        at=at,
+        cpu=watch.cpu,
+        compiling=watch.compiling,
+        phases=dict(watch.phases),
+        busy=1.0 - min(watch.phases.get("wait", 0.0) / clock, 1.0) if clock > 0.0 else None,
+        delay=None if watch.oldest is None else max(at - watch.oldest, 0.0),
+        backlog=watch.backlog(now.offsets, 0.01 * clock),
+        waiting=next((each.waiting for each in shown if each.waiting is not None), None),
+        plan="; ".join(f"{name}: {report.plan}" for name, report in members.items()),
+        members=members,
+    )

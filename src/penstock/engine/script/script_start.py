@@ -1,0 +1,129 @@
+"""The start of a script: what is refused before anything is made, and its pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
+
+from penstock.engine.places.place import Place
+from penstock.engine.run.options import RunOptions
+from penstock.engine.run.preflight import check_sources
+from penstock.engine.script.leavings import refuse_closed_script
+from penstock.engine.script.script_checkpoint import ScriptCheckpoint
+from penstock.engine.script.script_pipeline import ScriptPipeline
+from penstock.engine.sinks.publish import check_sink
+from penstock.engine.sinks.sink import Sink
+from penstock.engine.state import manifest as manifests
+from penstock.engine.state.checkpoint import is_claimed
+from penstock.engine.state.hold import Hold, check_folder
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.store import Store
+from penstock.engines import BatchEngine
+from penstock.errors import UsageError
+from penstock.plan.plan import Plan
+from penstock.query import Query
+from penstock.query.script import Script
+
+
+def check_script_start(
+    script: Script,
+    sinks: Mapping[str, Sink],
+    options: RunOptions,
+    engine: BatchEngine,
+    frames: Collection[str] = (),
+) -> None:
+    """Refuse a run that may not start, by what can be seen without starting it.
+
+    `frames` are the streams and tables whose DataFrames were given.
+    """
+    check_sinks(script, sinks)
+    check_options(options)
+    found, store = None, Store(Place.of(options.checkpoint))
+    check_folder(store)
+    if is_claimed(store):
+        with closing(hold_script(_queries(script), options, engine, 1)) as held:
+            found = manifests.latest(held.store)
+            refuse_closed_script(held, found)
+    known = {} if found is None else found.members
+    for name, sink in sinks.items():
+        is_new = name not in known or Sink.named(known[name].sink) != sink
+        query = script.member(name).query
+        check_sink(sink, query, is_new=is_new, overwrite=options.overwrite)
+    check_sources(script.sources.values(), options, engine, frames)
+
+
+def check_sinks(script: Script, sinks: Mapping[str, Sink]) -> None:
+    """Refuse results that go nowhere, sinks of no query, and two queries into one sink."""
+    shown = [member.name for member in script.shown]
+    for name in shown:
+        if name not in sinks:
+            hint = f"give one for each of {', '.join(shown)}"
+            raise UsageError(f"the results of {name} have no sink", hint=hint)
+    places: dict[str, str] = {}
+    for name, sink in sinks.items():
+        if name not in shown:
+            hint = f"the script shows {', '.join(shown)}"
+            raise UsageError(f"there is a sink for {name}, whose results are not shown", hint=hint)
+        where = sink.name if sink.is_exact else name
+        if where in places:
+            raise UsageError(
+                f"{places[where]} and {name} have the same sink, {sink}",
+                hint="give each query a place of its own",
+            )
+        places[where] = name
+
+
+def check_options(options: RunOptions) -> None:
+    """Refuse what only a single query can have."""
+    if options.delay is not None:
+        raise UsageError(
+            "a script of several queries has no delay to be led",
+            hint="leave delay out, or run the query by itself",
+        )
+
+
+def hold_script(
+    queries: Mapping[str, Query],
+    options: RunOptions,
+    engine: BatchEngine,
+    partitions: int,
+    hold: Hold | None = None,
+) -> ScriptCheckpoint:
+    """The checkpoint of a script, for this run alone; `partitions` if nobody says how many."""
+    given = options.partitions
+    return ScriptCheckpoint(
+        options.checkpoint,
+        queries,
+        given or partitions,
+        engine=engine,
+        is_given=given is not None,
+        hold=hold,
+    )
+
+
+def pipeline_of(
+    script: Script,
+    plans: Mapping[str, Plan],
+    held: ScriptCheckpoint,
+    options: RunOptions,
+    deliver: Mapping[str, Callable[[Manifest], None]] | None = None,
+) -> ScriptPipeline:
+    """The pipeline of a script, as its options say."""
+    return ScriptPipeline(
+        script,
+        plans,
+        held,
+        options.sinks,
+        overwrite=options.overwrite,
+        deliver=deliver,
+        rebuilt_at_once=options.rebuilt_at_once,
+    )
+
+
+def queries_of(plans: Mapping[str, Plan]) -> dict[str, Query]:
+    """The queries of a script as they were planned: with filters where the plans want them."""
+    return {name: plan.query for name, plan in plans.items()}
+
+
+def _queries(script: Script) -> dict[str, Query]:
+    return {member.name: member.query for member in script.members}

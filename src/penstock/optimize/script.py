@@ -1,0 +1,77 @@
+"""The plans of a script: each query in its turn, with what those before it are expected to give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from penstock.errors import PlanError
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.plan.decision import Decision
+from penstock.plan.script import PlannedScript
+from penstock.query.script import Member, Script
+from penstock.stats.derived import Expected, expected_of, together
+from penstock.stats.known import Known
+
+KnowledgeOf = Callable[[Member, Mapping[str, Expected]], Known]
+"""What is known of a member, given what its derived inputs are expected to bring, by alias."""
+
+
+def decide_script(script: Script, knowledge: KnowledgeOf, options: PlanOptions) -> PlannedScript:
+    """The decisions of all queries of a script, in its order."""
+    _refuse_options(options)
+    planning = _Planning(knowledge, options, {}, {})
+    for member in script.members:
+        planning.plan(member)
+    return PlannedScript(script, planning.decisions)
+
+
+def refuse_infeasible_script(planned: PlannedScript) -> None:
+    """Refuse to run queries that are known not to keep up together; guesses refuse nothing."""
+    if planned.is_feasible or planned.rests_on_guesses:
+        return
+    parts = ", ".join(
+        f"{name} {decision.chosen.estimate.needed:,.4g}"
+        for name, decision in planned.decisions.items()
+    )
+    raise PlanError(
+        f"the queries of the script do not keep up: together they need {planned.needed:,.4g} of "
+        f"{planned.capacity:g} CPU-seconds a second\n  {parts}",
+        hint="give them more with --capacity, or ask less",
+    )
+
+
+def _refuse_options(options: PlanOptions) -> None:
+    hint = "ask it in a script of its own"
+    if options.plan is not None:
+        raise PlanError("--plan is of one query, and the script asks several", hint=hint)
+    if options.sheds:
+        raise PlanError("a script of several queries cannot shed", hint=hint)
+    if options.engine == "laboratory":
+        raise PlanError("the laboratory runs one query, and the script asks several", hint=hint)
+
+
+@dataclass(frozen=True)
+class _Planning:
+    """Decisions so far, and what each query is expected to give."""
+
+    knowledge: KnowledgeOf
+    options: PlanOptions
+    decisions: dict[str, Decision]
+    expected: dict[str, Expected]
+
+    def plan(self, member: Member) -> None:
+        """Decide one more query."""
+        inputs = {
+            item.alias: together([self.expected[name] for name in item.source.makers])
+            for item in member.query.inputs
+            if item.source.makers
+        }
+        known = self.knowledge(member, inputs)
+        decision = decide(known, self.options)
+        estimate = decision.chosen.estimate
+        rate = estimate.output_rate if estimate.changes is None else estimate.changes
+        is_guess = decision.rests_on_guesses
+        self.decisions[member.name] = decision
+        self.expected[member.name] = expected_of(member.name, known, rate, is_guess)

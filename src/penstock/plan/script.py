@@ -1,0 +1,51 @@
+"""The plans of a script, and what they take together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.plan.decision import Decision
+from penstock.plan.plan import Plan
+from penstock.query.script import Script
+
+
+@dataclass(frozen=True)
+class PlannedScript:
+    """A script with a decision for each of its queries, by name and in its order."""
+
+    script: Script
+    decisions: Mapping[str, Decision]
+
+    @property
+    def plans(self) -> dict[str, Plan]:
+        return {name: decision.plan for name, decision in self.decisions.items()}
+
+    @property
+    def utilization(self) -> float:
+        """Seconds of work a second of all queries."""
+        return sum(each.chosen.estimate.utilization for each in self.decisions.values())
+
+    @property
+    def needed(self) -> float:
+        """The same without drop boxes."""
+        return sum(each.chosen.estimate.needed for each in self.decisions.values())
+
+    @property
+    def state(self) -> float:
+        """Tuples in the windows of all queries."""
+        return sum(each.chosen.estimate.state for each in self.decisions.values())
+
+    @property
+    def capacity(self) -> float:
+        """The CPU-seconds a second that there are for all of them."""
+        return next(iter(self.decisions.values())).capacity
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether all queries together keep up."""
+        return self.needed <= self.capacity
+
+    @property
+    def rests_on_guesses(self) -> bool:
+        return any(each.rests_on_guesses for each in self.decisions.values())

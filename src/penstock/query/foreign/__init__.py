@@ -1,0 +1,1 @@
+"""Columns as others describe them: Avro schemas, DataFrames."""

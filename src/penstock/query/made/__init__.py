@@ -1,0 +1,1 @@
+"""Streams that are made up and whose columns are known beforehand."""
