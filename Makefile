@@ -72,7 +72,7 @@ soak: setup ## kill running queries at random moments, also while they switch be
 	$(BIN)/python tests/support/engines/switch_soak.py --runs 300 --kills 200 --spark-runs 20 --spark-kills 20
 
 golden: setup ## rewrite the golden files; review the diff
-	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
+	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/plan/explain/test_script_explained.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
 
 clean: ## remove what the targets made
 	rm -rf .venv .venv-flink out lab .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -24,7 +24,7 @@ from penstock.bench.nexmark.run import QUICK, Outcome, Run, Size, run_nexmark
 from penstock.bench.nexmark.text import nexmark_text
 from penstock.errors import PenstockError
 from penstock.query.made.nexmark import STREAMS
-from support.streams.nexmark import EXAMPLES
+from support.nexmark.nexmark_joins import EXAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,12 +18,12 @@ from penstock.engine.changes import tracking
 from penstock.engine.state.modules import CHANGES
 from penstock.query import Query
 from penstock.query.traces import GROUPS, trace_of
+from support.aggregates.rows_views import random_rows_view
 from support.engines.crashes import Crash, Run, exit_code
 from support.engines.long_views import CHAIN, COMMON, long_case
 from support.engines.runs import Place, first_files_only, planned, run_local, run_spark, tree
 from support.engines.viewed_runs import told_and_expected
 from support.plans.every_kind import any_kind
-from support.streams.rows_views import random_rows_view
 from support.streams.views import expected, told
 
 if TYPE_CHECKING:

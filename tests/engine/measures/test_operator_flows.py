@@ -11,8 +11,8 @@ from penstock.engine.reports.parts import OperatorReport
 from penstock.engine.reports.report import Report
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
+from support.aggregates.counted import ALIASES, FILTER, THETA, Counted, Flow
 from support.engines.runs import Place, Runner, planned, run_local, tree
-from support.streams.counted import ALIASES, FILTER, THETA, Counted, Flow
 
 # Few enough for every tuple to be looked at, so that all counts are exact in one partition.
 SMALL = Counted.drawn(seed=1, sizes=(30, 40, 20), batches=5, keys=8, reach=1.5)

@@ -10,8 +10,8 @@ from penstock.engine.local import open_run
 from penstock.engine.run.options import RunOptions
 from penstock.plan.drops import DropBoxes
 from penstock.plan.text.parse import render_plan
+from support.aggregates.counted import ALIASES, FILTER, Counted
 from support.engines.runs import Place, Runner, planned, run_local, tree
-from support.streams.counted import ALIASES, FILTER, Counted
 
 COUNTED = Counted.drawn(seed=11, sizes=(300, 200, 100), batches=4, keys=20, reach=1.0)
 OUTSIDE = {"wait", "feed"}

@@ -10,9 +10,9 @@ import pytest
 
 from penstock.engine.measures.sketches import equal_fraction
 from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow
+from support.aggregates.counted import Counted
 from support.engines.runs import Place, planned
 from support.engines.watched import facts_of_run
-from support.streams.counted import Counted
 
 COUNTED = Counted.drawn(seed=7, sizes=(400, 600, 200), batches=3, keys=50, reach=1.0)
 

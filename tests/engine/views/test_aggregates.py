@@ -16,14 +16,14 @@ from penstock.plan.drops import DropBoxes
 from penstock.plan.multiway import MultiwayJoin
 from penstock.query.expression import render
 from penstock.query.view import AggregateFunction
+from support.aggregates.aggregated import DRAWN, aggregated_view
+from support.aggregates.written_aggregates import WINDOWS, written_case
 from support.engines.runs import Place, planned, run_local, run_replanning, run_spark
 from support.engines.viewed_runs import told_and_expected
 from support.plans.every_kind import any_kind
-from support.streams.aggregated import DRAWN, aggregated_view
 from support.streams.cases import write_case
 from support.streams.viewed import ask
 from support.streams.views import expected, told
-from support.streams.written_aggregates import WINDOWS, written_case
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

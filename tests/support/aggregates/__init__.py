@@ -1,0 +1,1 @@
+"""Aggregates over random and written streams, and what they should be."""

@@ -1,0 +1,1 @@
+"""Nexmark's queries by another engine."""
