@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -59,6 +59,9 @@ def answer(query: Query, batches: Batches, drain: bool = True) -> list[tuple[Val
     the frontier are answered.
     """
     windows = {item.alias: in_time(item, batches[item.alias]) for item in query.inputs}
+    if query.outer is not None:
+        ends = {} if drain else {item.alias: reached(item, batches) for item in query.streams}
+        return outer_answer(query, windows, ends)
     end = math.inf if drain else frontier(query, batches)
     return [values for _, values in timed_answer(query, windows, end)]
 
@@ -81,10 +84,17 @@ def timed_answer(
 
 def result(query: Query, found: Combination) -> tuple[Value, ...]:
     """What the query says of a combination."""
+    known = known_columns(query, found)
+    return tuple(value_of(output.expression, known) for output in query.outputs)
+
+
+def known_columns(query: Query, found: Combination) -> Columns:
+    """The columns of a combination; those of inputs that it has no row of are NULL."""
     known: Columns = {}
     for item in query.inputs:
-        known |= columns(item, found[item.alias])
-    return tuple(value_of(output.expression, known) for output in query.outputs)
+        row = found.get(item.alias)
+        known |= nothing(item) if row is None else columns(item, row)
+    return known
 
 
 def in_time(item: Input, batches: Sequence[Sequence[Row]]) -> list[Row]:
@@ -101,16 +111,21 @@ def in_time(item: Input, batches: Sequence[Sequence[Row]]) -> list[Row]:
 
 def frontier(query: Query, batches: Batches) -> float:
     """The time up to which all streams have been seen."""
-    return min(
-        max((row.ts for batch in batches[item.alias] for row in batch), default=-math.inf)
-        - item.source.lateness
-        for item in query.streams
-    )
+    return min(reached(item, batches) for item in query.streams)
 
 
-def combinations(query: Query, windows: Mapping[str, list[Row]]) -> Iterator[Combination]:
-    """One row of each input, in every way in which the predicates hold."""
-    candidates = {item.alias: filtered(query, item, windows[item.alias]) for item in query.inputs}
+def reached(item: Input, batches: Batches) -> float:
+    """The time below which the next tuples of a stream are late."""
+    times = (row.ts for batch in batches[item.alias] for row in batch)
+    return max(times, default=-math.inf) - item.source.lateness
+
+
+def combinations(
+    query: Query, windows: Mapping[str, list[Row]], aliases: tuple[str, ...] | None = None
+) -> Iterator[Combination]:
+    """One row of each input (or of some), in every way in which the predicates hold."""
+    wanted = query.aliases if aliases is None else aliases
+    candidates = {a: filtered(query, query.input(a), windows[a]) for a in wanted}
 
     def extend(found: Combination, known: Columns, rest: tuple[str, ...]) -> Iterator[Combination]:
         if not rest:
@@ -121,7 +136,7 @@ def combinations(query: Query, windows: Mapping[str, list[Row]]) -> Iterator[Com
             if predicates_hold(query, longer, more, newest=rest[0]):
                 yield from extend(longer, more, rest[1:])
 
-    return extend({}, {}, query.aliases)
+    return extend({}, {}, wanted)
 
 
 def filtered(query: Query, item: Input, window: list[Row]) -> list[tuple[Row, Columns]]:
@@ -172,9 +187,8 @@ def converted(expression: Expression, row: Columns, type_: DataType | None) -> V
 def all_alive(query: Query, windows: Mapping[str, list[Row]], found: Combination) -> bool:
     """Whether every member is still in its window when the last of them arrives."""
     last = last_of(query, found)
-    return all(
-        alive(query, item, windows[item.alias], found[item.alias], last) for item in query.streams
-    )
+    streams = [item for item in query.streams if item.alias in found]
+    return all(alive(query, item, windows[item.alias], found[item.alias], last) for item in streams)
 
 
 Place = tuple[int, int, int]
@@ -189,7 +203,8 @@ def place(query: Query, alias: str, row: Row) -> Place:
 
 def last_of(query: Query, found: Combination) -> Place:
     """Where the last member of a combination stands."""
-    return max(place(query, item.alias, found[item.alias]) for item in query.streams)
+    streams = [item.alias for item in query.streams if item.alias in found]
+    return max(place(query, alias, found[alias]) for alias in streams)
 
 
 def driven(query: Query, found: Combination) -> bool:
@@ -227,6 +242,85 @@ def group(window: RowsWindow, row: Row) -> tuple[object, ...]:
 def columns(item: Input, row: Row) -> Columns:
     """The values of a row by column."""
     return {Column(item.alias, f.name, f.type): row.values[f.name] for f in item.source.fields}
+
+
+def nothing(item: Input) -> Columns:
+    """A row of an input in which all is NULL."""
+    return {Column(item.alias, f.name, f.type): None for f in item.source.fields}
+
+
+# ── outer joins ───────────────────────────────────────────────────────────────────────────────────
+
+
+def outer_answer(
+    query: Query, windows: Mapping[str, list[Row]], ends: Mapping[str, float]
+) -> list[tuple[Value, ...]]:
+    """The results of an outer join; streams that have not ended have come to their `ends`."""
+
+    def is_over(found: Combination, nullable: str) -> bool:
+        return nullable not in ends or last_moment(query, found) < ends[nullable]
+
+    def together(found: Combination) -> bool:
+        return all_alive(query, windows, found)
+
+    rows = outer_combinations(query, windows, together, is_over)
+    return [result(query, found) for found in rows]
+
+
+def outer_combinations(
+    query: Query,
+    windows: Mapping[str, list[Row]],
+    together: Callable[[Combination], bool],
+    is_over: Callable[[Combination, str], bool],
+) -> Iterator[Combination]:
+    """The combinations that an outer join gives, before the outputs are computed.
+
+    Which rows are `together` is up to the caller, and so is when it `is_over`: when no partner in
+    the nullable input can come any more.
+    """
+    assert query.outer is not None
+    outer = query.outer
+    for number, side in enumerate(outer.sides):
+        for found in combinations(query, windows, side.preserved):
+            if not together(found):
+                continue
+            partners = [
+                pair for pair in pairs(query, windows, found, side.nullable) if together(pair)
+            ]
+            given: list[Combination] = []
+            if outer.kind in ("left", "full") and number == 0:
+                given += partners
+            if outer.kind == "semi" and partners:
+                given.append(found)
+            if outer.kind != "semi" and not partners and is_over(found, side.nullable):
+                given.append(found)
+            yield from (each for each in given if holds_after(query, each))
+
+
+def pairs(
+    query: Query, windows: Mapping[str, list[Row]], found: Combination, nullable: str
+) -> Iterator[Combination]:
+    """A combination with each row of the nullable input for which ON is true."""
+    assert query.outer is not None
+    for row, _ in filtered(query, query.input(nullable), windows[nullable]):
+        pair = {**found, nullable: row}
+        known = known_columns(query, pair)
+        is_true = all(value_of(c.expression, known) is True for c in query.outer.alone)
+        if is_true and predicates_hold(query, pair, known, newest=nullable):
+            yield pair
+
+
+def holds_after(query: Query, found: Combination) -> bool:
+    """Whether the conditions of WHERE on what may be NULL are true."""
+    assert query.outer is not None
+    known = known_columns(query, found)
+    return all(value_of(c.expression, known) is True for c in query.outer.after)
+
+
+def last_moment(query: Query, found: Combination) -> float:
+    """The last time at which all rows of a combination are alive."""
+    deaths = [death(query.input(alias).window, row.ts) for alias, row in found.items()]
+    return min((time - 1 for time in deaths if time is not None), default=math.inf)
 
 
 # ── views ─────────────────────────────────────────────────────────────────────────────────────────
@@ -306,9 +400,12 @@ def view_at(query: Query, windows: Mapping[str, list[Row]], time: int) -> Rows:
         ]
         for item in query.inputs
     }
-    return view_rows(
-        query.view, [joined_columns(query, found) for found in combinations(query, present)]
+    rows = (
+        combinations(query, present)
+        if query.outer is None
+        else outer_combinations(query, present, lambda found: True, lambda found, nullable: True)
     )
+    return view_rows(query.view, [joined_columns(query, found) for found in rows])
 
 
 def view_rows(view: View, results: list[Columns]) -> Rows:

@@ -19,7 +19,7 @@ from penstock.query import DataType, Field, Input, Query, Source
 from penstock.query.expression import Value
 from penstock.query.script import Member, Script
 from penstock.query.view import CHANGE, TIME
-from reference import Row, in_time, moment, timed_answer, view_changes_until
+from reference import Row, in_time, moment, outer_answer, timed_answer, view_changes_until
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WORD = (1 << 64) - 1
@@ -63,6 +63,11 @@ def _made(member: Member, brought: Brought, made: Mapping[str, Made], drain: boo
     query = member.query
     windows = {item.alias: _tuples(item, brought, made) for item in query.inputs}
     end = min(_frontier(item, brought, made, drain) for item in query.streams)
+    if query.outer is not None and query.view is None:
+        ends = {i.alias: _frontier(i, brought, made, drain) for i in query.streams}
+        results = outer_answer(query, windows, {} if drain else ends)
+        # No query reads these, so that their times do not matter.
+        return Made(tuple(Told(0, values) for values in results), end)
     if query.view is None:
         answered = timed_answer(query, windows, end)
         return Made(tuple(Told(time, values) for time, values in answered), end)

@@ -66,7 +66,18 @@ MAY_IMPORT = {
 # The parts of a room from the bottom to the top. A part is a folder or a module; `*` stands for
 # the modules of the room that are not named.
 ORDER = {
-    "penstock.query": ("families", "*", "foreign", "made"),
+    "penstock.query": (
+        "families",
+        "types",
+        "secret",
+        "source",
+        "function",
+        "expression",
+        "joins",
+        "*",
+        "foreign",
+        "made",
+    ),
     "penstock.cql": (
         "reading",
         "refused",
@@ -119,6 +130,7 @@ ORDER = {
         "folding",
         "changes",
         "join",
+        "outer",
         "views",
         "reports",
         "measures",

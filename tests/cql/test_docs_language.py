@@ -36,7 +36,9 @@ PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 FIRST, *REST = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
 DISTRIBUTIONS = (*re.findall(r"(\w+)\(", FORMS), "sequence")
 DECLARATIONS = FIRST[: FIRST.index("SELECT")]
-SCRIPTS = [each for each in REST if re.search(r"AS\s+\(?SELECT|\(SELECT|UNION ALL", each)]
+# A SELECT behind EXISTS or IN is a join, and no query of its own.
+INNER = re.compile(r"AS\s+\(?SELECT|(?<!EXISTS )(?<!IN )\(SELECT|UNION ALL")
+SCRIPTS = [each for each in REST if INNER.search(each)]
 OTHERS = [each for each in REST if each not in SCRIPTS]
 
 

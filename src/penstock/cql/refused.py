@@ -23,8 +23,12 @@ WINDOWS_IN_FROM = (
     "windows stand in FROM: bid [TUMBLE 1 MINUTE], or bid [RANGE 5 MINUTES] with EVERY 1 MINUTE at "
     "the end; each result has its _time"
 )
-_JOIN_WORDS = {"INNER", "CROSS"}
-_OTHER_JOINS = {"LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "NATURAL", "ASOF", "POSITIONAL"}
+_JOIN_WORDS = {"INNER", "CROSS", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI"}
+_OTHER_JOINS = {"NATURAL", "ASOF", "POSITIONAL"}
+_JOINS_HINT = (
+    "the joins are JOIN … ON …, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN and LEFT ANTI JOIN"
+)
+_REFUSED_JOINS = {"OUTER", "RIGHT SEMI", "RIGHT ANTI", "FULL SEMI", "FULL ANTI"}
 
 
 def refuse_clauses(text: Text, tokens: Sequence[Token], functions: Collection[str] = ()) -> None:
@@ -61,7 +65,7 @@ def _names_something(tokens: Sequence[Token], index: int) -> bool:
 def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
     token = tokens[index]
     name = " ".join(token.text.upper().split())
-    if is_word(token, "SELECT") and index:
+    if is_word(token, "SELECT") and index and not is_asked(tokens, index):
         message = "a SELECT does not fit here"
         raise text.error(
             token_span(token),
@@ -71,8 +75,22 @@ def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
     if is_word(token, "DISTINCT") and index and tokens[index - 1].text.upper() in ("IS", "NOT"):
         name = "IS DISTINCT FROM"
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])
+    if is_word(token, "UNION") and any(is_word(t, "ALL") for t in tokens[index + 1 : index + 2]):
+        hint = "name it in FROM: FROM (SELECT … UNION ALL SELECT …) [RANGE 10 SECONDS] AS x"
+        raise text.error(token_span(token), "UNION ALL does not fit here", hint)
     if name in _CLAUSES and is_word(token, name):
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])
+
+
+def is_asked(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a SELECT stands inside of EXISTS (…) or IN (…)."""
+    before = tokens[max(index - 2, 0) : index]
+    return (
+        is_word(tokens[index], "SELECT")
+        and len(before) == 2
+        and is_word(before[1], "(")
+        and any(is_word(before[0], word) for word in ("EXISTS", "IN"))
+    )
 
 
 def _refuse_window(text: Text, tokens: Sequence[Token], index: int) -> None:
@@ -90,8 +108,8 @@ def _refuse_join(text: Text, tokens: Sequence[Token], index: int) -> None:
     while index and tokens[index - 1].text.upper() in _JOIN_WORDS | _OTHER_JOINS:
         index -= 1
         words.insert(0, tokens[index])
-    if any(word.text.upper() in _OTHER_JOINS for word in words):
-        name = " ".join(word.text.upper() for word in words)
+    name = " ".join(word.text.upper() for word in words)
+    is_refused = name.removesuffix(" JOIN") in _REFUSED_JOINS
+    if is_refused or any(word.text.upper() in _OTHER_JOINS for word in words):
         span = (words[0].start, words[-1].end + 1)
-        hint = "write JOIN … ON …; only combinations that match are results"
-        raise text.error(span, f"{name} is not in the language", hint)
+        raise text.error(span, f"{name} is not in the language", _JOINS_HINT)

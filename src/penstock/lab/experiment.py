@@ -31,6 +31,7 @@ from penstock.engine.sources.feed import Feed, refuse_sources_of_spark
 from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
+from penstock.errors import PlanError
 from penstock.lab.clock import Clock, RealClock
 from penstock.lab.laboratory import Outcome, run
 from penstock.lab.schedule import Mode
@@ -40,6 +41,7 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
 from penstock.query import Query
+from penstock.query.joins.outer import KIND_NAMES
 from penstock.query.query import Input
 
 _LOG = logging.getLogger(__name__)
@@ -71,6 +73,9 @@ def run_experiment(
             return run_view_experiment(plan, tuples, clock)
         return run(plan, tuples, mode, expiration, clock, buckets, by_bucket)
 
+    if plan.query.outer is not None:
+        name = KIND_NAMES[plan.query.outer.kind]
+        raise PlanError(f"the laboratory does not run {name}", hint="run it in batches")
     if plan.query.view is not None:
         refuse_view(plan, mode, clock)
     mark = new_mark()

@@ -18,6 +18,7 @@ from penstock.optimize.views.recompute import recompute_plans
 from penstock.optimize.views.rows_orders import MOST_INPUTS as FEW_ROWS_ORDERS
 from penstock.optimize.views.rows_orders import best_rows_orders
 from penstock.query.goal import Steady
+from penstock.query.joins.outer import OuterJoin
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,23 @@ def proposals(problem: Problem, options: PlanOptions) -> Iterator[Proposal]:
 
 
 def _as_run(problem: Problem, options: PlanOptions) -> PlanOptions:
-    """The options of a problem: views that the laboratory runs are kept multi-way joins."""
+    """The options of a problem: views that the laboratory runs are kept multi-way joins, and of an
+    outer join only pairs are planned."""
+    if problem.query.outer is not None:
+        return _of_pairs(problem.query.outer, options)
     is_view = options.engine == "laboratory" and problem.query.view is not None
     if not is_view or "multiway" not in options.kinds:
         return options
     off = options.off | {"recompute", "mesh"}
     return replace(options, kinds=frozenset({"multiway"}), off=off)
+
+
+def _of_pairs(outer: OuterJoin, options: PlanOptions) -> PlanOptions:
+    """The options of an outer join: its pairs are those of an inner one. Rows that stand for
+    several tuples cannot be asked for partners one by one."""
+    off = options.off | {"early-aggregation", "recompute", "mesh"}
+    possible = {"multiway", "tree"} if outer.has_pairs else {"multiway"}
+    return replace(options, off=off, kinds=options.kinds & possible or frozenset({"multiway"}))
 
 
 def joined(request: PlanRequest) -> Iterator[Proposal]:

@@ -20,8 +20,11 @@ from penstock.stats.known import Known
 
 
 def refined(known: Known, options: PlanOptions, effort: Effort) -> Known:
-    """The same query with expensive filters where they cost least, and predicates by rank."""
-    if "late-filters" not in options.off:
+    """The same query with expensive filters where they cost least, and predicates by rank.
+
+    Under an outer join no filter waits: who fails it would have to be kept from having partners.
+    """
+    if "late-filters" not in options.off and known.query.outer is None:
         known = with_late_filters(known, lambda late: _least_work(late, options, effort))
     return known if "filter-order" in options.off else _by_rank(known)
 

@@ -15,6 +15,7 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.ranking import OVER, Ranking
 from penstock.plan.decision import Alternative
 from penstock.query.goal import First, Steady
+from penstock.query.joins.outer import KIND_NAMES
 
 _MOST = 1e100
 """Combinations a second, whatever their predicates say; squares of more would overflow."""
@@ -24,12 +25,28 @@ def refuse_unplannable(problem: Problem, options: PlanOptions) -> None:
     """Refuse what cannot be planned for, before any plan is weighed."""
     _refuse_overflow(problem)
     _refuse_endless_product(problem)
+    if problem.query.outer is not None:
+        _refuse_for_outer(KIND_NAMES[problem.query.outer.kind], options)
     if options.estimator == "cardinality":
         _refuse_no_cardinality(problem, options)
     if options.sheds and not isinstance(options.goal, Steady):
         raise PlanError(
             f"the goal {options.goal} does not go with shedding",
             hint="shed under the goal steady; other goals let the work wait",
+        )
+
+
+def _refuse_for_outer(name: str, options: PlanOptions) -> None:
+    """Refuse what would make tuples seem to have no partner, and who does not ask for any."""
+    if options.sheds:
+        raise PlanError(
+            f"{name} does not go with shedding: who has lost its partner would seem to have none",
+            hint="give it more capacity, or narrower windows",
+        )
+    if options.engine == "laboratory":
+        raise PlanError(
+            f"the laboratory does not run {name}",
+            hint="leave out --eager, --every and --cost, or join by JOIN … ON …",
         )
 
 

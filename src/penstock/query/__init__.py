@@ -2,6 +2,7 @@
 
 from penstock.query.expression import Apply, Call, Column, Expression, Literal
 from penstock.query.function import Function
+from penstock.query.joins.outer import OuterJoin
 from penstock.query.query import Condition, Equality, Input, Query
 from penstock.query.source import Field, Source
 from penstock.query.types import DataType
@@ -21,6 +22,7 @@ __all__ = [
     "Function",
     "Input",
     "Literal",
+    "OuterJoin",
     "Output",
     "Query",
     "RowsWindow",

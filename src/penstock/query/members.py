@@ -43,7 +43,8 @@ def whole_columns(source: Source, fields: Iterable[Field]) -> tuple[Field, ...]:
 def _expressions(query: Query) -> Iterator[Expression]:
     yield from (output.expression for output in query.outputs)
     yield from (side for e in query.equalities for side in (e.left, e.right))
-    yield from (condition.expression for condition in (*query.filters, *query.thetas))
+    own = () if query.outer is None else (*query.outer.alone, *query.outer.after)
+    yield from (each.expression for each in (*query.filters, *query.thetas, *own))
 
 
 def _extended(source: Source, columns: Iterable[Column]) -> Source:

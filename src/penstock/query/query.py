@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from penstock.query.expression import Call, Expression, as_type, render, streams_of
+from penstock.query.expression import render
+from penstock.query.joins.outer import OuterJoin
+from penstock.query.joins.predicates import Condition, Equality, as_condition
 from penstock.query.source import Source
-from penstock.query.types import DataType, common_type
 from penstock.query.view import Output, View
 from penstock.query.window import RowsWindow, TimeWindow, Window, is_tumble
+
+__all__ = ["Condition", "Equality", "Input", "Query", "as_condition", "hidden_group"]
 
 
 @dataclass(frozen=True)
@@ -33,41 +36,13 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Equality:
-    """An equality between expressions of two different inputs, one each side."""
-
-    left: Expression
-    right: Expression
-
-    @property
-    def streams(self) -> frozenset[str]:
-        return streams_of(self.left) | streams_of(self.right)
-
-    def __str__(self) -> str:
-        return f"{render(self.left)} = {render(self.right)}"
-
-
-@dataclass(frozen=True)
-class Condition:
-    """Any other part of WHERE: a filter if it reads one input, a theta predicate if more."""
-
-    expression: Expression
-
-    @property
-    def streams(self) -> frozenset[str]:
-        return streams_of(self.expression)
-
-    def __str__(self) -> str:
-        return render(self.expression)
-
-
-@dataclass(frozen=True)
 class Query:
     """One SELECT over windowed streams and tables. WHERE is the conjunction of the three parts.
 
     Filters are decided before the joins, thetas in them, as soon as all their inputs are bound. A
     theta over one input is a filter that waits for all inputs, because it is expensive. `outputs`
-    are what the join gives; where there is a view, the results are the view's.
+    are what the join gives; where there is a view, the results are the view's. The joins are inner
+    ones, but for `outer`, if there is one.
     """
 
     inputs: tuple[Input, ...]
@@ -77,6 +52,7 @@ class Query:
     thetas: tuple[Condition, ...] = ()
     view: View | None = None
     text: str = field(default="", compare=False, repr=False)
+    outer: OuterJoin | None = None
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -139,11 +115,3 @@ def hidden_group(query: Query) -> str | None:
     by_name = {output.name: output.expression for output in query.outputs}
     hidden = (group.name for group in query.view.groups if group not in shown)
     return next((render(by_name[name]) for name in hidden), None)
-
-
-def as_condition(equality: Equality) -> Condition:
-    """The equality as a predicate, both sides in their common type."""
-    type_ = common_type(equality.left.type, equality.right.type)
-    assert type_ is not None, "the parser has checked that equal things can be compared"
-    sides = tuple(as_type(side, type_) for side in (equality.left, equality.right))
-    return Condition(Call("eq", sides, DataType.BOOLEAN))

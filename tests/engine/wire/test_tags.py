@@ -26,6 +26,7 @@ TEXTS = {
     "drive:A": Tag("drive", "A"),
     "drive#2:A": Tag("drive", "A", 2),
     "fill:(A B)": Tag("fill", "(A B)"),
+    "asking#2:A": Tag("asking", "A", 2),
     "partial#0:A": Tag("partial", "A", 0),
     "partial:a:b#1@2": Tag("partial", "a:b#1@2"),
     "new:": Tag("new", ""),

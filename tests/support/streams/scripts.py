@@ -46,7 +46,7 @@ def random_script(seed: int) -> ScriptCase:
     """The script of a seed."""
     rng = Random(f"script {seed}")
     known = [_Known("s0"), _Known("s1")]
-    statements = [_declared(rng, each.name) for each in known]
+    statements = [declared(rng, each.name) for each in known]
     count = rng.choice((2, 2, 3, 4))
     for number in range(count):
         name = f"m{number}"
@@ -55,6 +55,11 @@ def random_script(seed: int) -> ScriptCase:
         query, keys = _query(rng, readable)
         statements.append(_named(rng, name, query, keys, is_last=number == count - 1))
         known.append(_Known(name, keys))
+    return script_case(rng, statements)
+
+
+def script_case(rng: Random, statements: list[str]) -> ScriptCase:
+    """The script of these statements, in any order, with random input."""
     rng.shuffle(statements)
     script = parse_script(";\n".join(statements))
     inputs = [Input(each.name, each, UNBOUNDED) for each in script.sources.values()]
@@ -85,7 +90,8 @@ def _reading(member: Member, written: Mapping[str, Source]) -> Member:
     return replace(member, query=replace(member.query, inputs=inputs))
 
 
-def _declared(rng: Random, name: str) -> str:
+def declared(rng: Random, name: str) -> str:
+    """A stream of that name, with the columns that all have."""
     lateness = rng.choice(("", "", ", lateness = '2 seconds'"))
     return (
         f"CREATE STREAM {name} (ts TIMESTAMP, {_COLUMNS}) "

@@ -4,6 +4,8 @@
 `FROM (SELECT …) [window] AS x`            → `CREATE … x AS SELECT …; … FROM x [window] AS x`
 `WHERE b.price > (SELECT AVG(…) FROM …)`   → a view of one row, joined; its value compared
 `SELECT … UNION ALL SELECT …`              → two queries that make one stream
+
+That of EXISTS and IN stays where it is: it is a join, and reads columns of the SELECT around it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from penstock.cql.reading.cursor import Cursor, is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.text import Span, Text
+from penstock.cql.refused import is_asked
 
 VALUE = "value"
 """The one column of a view inside of an expression."""
@@ -87,7 +90,7 @@ class _Unfolding:
         rest: list[Token] = []
         tokens, index = ask.select, 0
         while index < len(tokens):
-            if not _opens_query(tokens, index):
+            if not _opens_query(tokens, index) or is_asked(tokens, index + 1):
                 rest.append(tokens[index])
                 index += 1
                 continue
@@ -100,7 +103,7 @@ class _Unfolding:
                 ask = _with_local(ask, name, inner[-1].name)
                 rest.append(_named(name, span))
             else:
-                self._check_scalar(rest, span)
+                self._check_scalar(rest, body, span)
                 inner = self._inner(ask, "subquery", span, body, ask.local, "SCALAR")
                 ask = replace(ask, scalars=(*ask.scalars, inner[-1].name.lower()))
                 rest += [_named(inner[-1].name, span), _dot(span), _named(VALUE, span)]
@@ -108,12 +111,12 @@ class _Unfolding:
             index = close + 1
         return found, replace(ask, select=rest)
 
-    def _check_scalar(self, before: Sequence[Token], span: Span) -> None:
+    def _check_scalar(self, before: Sequence[Token], body: Sequence[Token], span: Span) -> None:
         if before and any(is_word(before[-1], word) for word in ("IN", "EXISTS", "ANY", "ALL")):
-            word = before[-1].text.upper()
-            message = f"{word} (SELECT …) is not in the language"
-            hint = "name it in FROM and join: FROM …, (SELECT …) [RANGE 10 SECONDS] AS x WHERE …"
-            raise self._text.error((before[-1].start, span[1]), message, hint)
+            opening = f"{before[-1].text} ({body[0].text} …)".upper()
+            hint = "write x IN (SELECT …) or EXISTS (SELECT … WHERE …), and WITH before all else"
+            place = (before[-1].start, span[1])
+            raise self._text.error(place, f"{opening} is not in the language", hint)
 
     def _inner(
         self,

@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from penstock.cql.asking.ask import Ask
 from penstock.cql.asking.inner import VALUE, unfolded
-from penstock.cql.asking.order import in_order, reads
+from penstock.cql.asking.order import in_order, read_at, reads
 from penstock.cql.asking.union import passing, united
 from penstock.cql.reading.cursor import is_word
 from penstock.cql.reading.dialect import token_span
-from penstock.cql.reading.text import Text
+from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
 from penstock.query.function import Function
+from penstock.query.joins.outer import KIND_NAMES
 from penstock.query.query import Query
 from penstock.query.script import Member, Script, derived_source
 from penstock.query.source import Source
@@ -68,6 +69,7 @@ class _Making:
         known = self._known(ask)
         query = parse_select(self._text, ask.select, known, self._functions, scalars)
         query = _checked(self._text, ask, query)
+        self._check_makers(ask)
         _check_readable(self._text, ask, query)
         self._tell(ask, query)
 
@@ -75,6 +77,14 @@ class _Making:
         """What a query may read, by the names that it calls it by."""
         local = {name: self._sources[outside] for name, outside in ask.local.items()}
         return {**{name: self._sources[name] for name in self._readable}, **local}
+
+    def _check_makers(self, ask: Ask) -> None:
+        """Nothing, if a query reads no stream of an outer join."""
+        queries = {member.name: member.query for member in self.members}
+        found = {name: span for name, span in read_at(ask).items() if name in self._sources}
+        for name, place in found.items():
+            for maker in self._sources[name].makers:
+                _check_is_on_time(self._text, place, name, queries[maker])
 
     def _tell(self, ask: Ask, query: Query) -> None:
         self.members.append(Member(ask.name, query, ask.is_shown))
@@ -87,6 +97,8 @@ class _Making:
         """All results of some queries as one stream, and as one query where it is shown."""
         by_name = {member.name.lower(): member for member in self.members}
         branches = [by_name[name] for name in ask.branches]
+        for branch in branches:
+            _check_is_on_time(self._text, ask.place, "UNION ALL", branch.query)
         alike, source = united(self._text, ask, branches)
         for old, new in zip(branches, alike, strict=True):
             self.members[self.members.index(old)] = new
@@ -123,6 +135,19 @@ def _checked(text: Text, ask: Ask, query: Query) -> Query:
     if ask.kind == "SCALAR":
         return _one_row(text, ask, query)
     return query
+
+
+def _check_is_on_time(text: Text, place: Span, name: str, query: Query) -> None:
+    """Nothing, if the results of a query come in time for those who read them.
+
+    Who has no partner is told at the end of its life, when the streams have long passed that.
+    """
+    if query.outer is not None and query.view is None:
+        message = (
+            f"{name} has {KIND_NAMES[query.outer.kind]}, whose results come too late to be read"
+        )
+        hint = "show it by SELECT … INTO name, or group: views over such joins may be read"
+        raise text.error(place, message, hint)
 
 
 def _check_readable(text: Text, ask: Ask, query: Query) -> None:

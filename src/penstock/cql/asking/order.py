@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from penstock.cql.asking.ask import Ask
 from penstock.cql.reading.cursor import is_word
-from penstock.cql.reading.dialect import Token
-from penstock.cql.reading.text import Text
+from penstock.cql.reading.dialect import Token, token_span
+from penstock.cql.reading.text import Span, Text
 
 _ENDS_FROM = ("WHERE", "GROUP BY", "HAVING", "QUALIFY", "ORDER BY", "LIMIT", "EVERY", "UNION")
 
@@ -56,18 +56,26 @@ def _circle(text: Text, ask: Ask, waiting: Mapping[str, Ask]) -> Exception:
 
 def reads(ask: Ask) -> set[str]:
     """The names that a query reads, in lower case, as they are called outside of it."""
-    written = {name.lower() for name in _from(ask.select)}
-    return {ask.local.get(name, name) for name in written} | set(ask.scalars) | set(ask.branches)
+    return set(read_at(ask)) | set(ask.scalars) | set(ask.branches)
 
 
-def _from(tokens: Sequence[Token]) -> Iterator[str]:
+def read_at(ask: Ask) -> dict[str, Span]:
+    """The names that FROM has, as in `reads`, and where each stands first."""
+    found: dict[str, Span] = {}
+    for token in _from(ask.select):
+        name = token.text.lower()
+        found.setdefault(ask.local.get(name, name), token_span(token))
+    return found
+
+
+def _from(tokens: Sequence[Token]) -> Iterator[Token]:
     """The names that follow FROM, JOIN, or a comma between inputs."""
     depth, is_from, is_next = 0, False, False
     for token in tokens:
         depth += token.text in ("(", "[")
         depth -= token.text in (")", "]")
         if is_next:
-            yield token.text
+            yield token
             is_next = False
         elif depth == 0 and any(is_word(token, word) for word in _ENDS_FROM):
             is_from = False

@@ -13,15 +13,19 @@ from penstock.cql.select.aggregates import find_aggregates
 from penstock.cql.select.every import Every, period
 from penstock.cql.select.outputs import bind_outputs
 from penstock.query.expression import Column, Expression, columns_of
+from penstock.query.query import Input
 from penstock.query.view import CHANGE, TIME, Output, View
 
 _ONCE = "leave DISTINCT out: a view has each of its groups once"
 
 
 def bind_distinct(
-    scope: Scope, tree: exp.Expr, every: Every | None
+    scope: Scope, tree: exp.Expr, every: Every | None, inputs: tuple[Input, ...]
 ) -> tuple[tuple[Output, ...], View]:
-    """The outputs of the join, each once, and the view whose groups they are."""
+    """The outputs of the join, each once, and the view whose groups they are.
+
+    The windows of all `inputs` say when it is evaluated, also of those that show no columns.
+    """
     _check_clauses(scope, tree)
     outputs = view_outputs(scope, tree.expressions)
     groups: dict[Expression, Column] = {}
@@ -37,7 +41,7 @@ def bind_distinct(
         groups=tuple(groups.values()),
         aggregates=(),
         outputs=tuple(Output(o.name, groups.get(o.expression, o.expression)) for o in outputs),
-        every=period(scope.text, scope.inputs, every, node_span(tree.args["from_"])),
+        every=period(scope.text, inputs, every, node_span(tree.args["from_"])),
     )
     return tuple(Output(column.name, of) for of, column in groups.items()), view
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -11,7 +11,6 @@ from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
-from penstock.cql.select.aggregates import asks_for_view
 from penstock.cql.select.windows import Bracket
 from penstock.query.expression import Call, Column, Literal
 from penstock.query.query import Condition, Input
@@ -20,14 +19,17 @@ from penstock.query.types import DataType
 from penstock.query.view import CHANGE, UPSERT
 from penstock.query.window import RowsWindow, Window
 
-_JOIN_PARTS = {"this", "on", "kind"}
-
 
 def bind_inputs(
-    text: Text, tree: exp.Expr, brackets: Sequence[Bracket], sources: Mapping[str, Source]
+    text: Text,
+    items: Sequence[exp.Expr],
+    brackets: Sequence[Bracket],
+    sources: Mapping[str, Source],
+    *,
+    is_view: bool,
 ) -> tuple[Input, ...]:
-    """The inputs of a SELECT, in the order of FROM."""
-    tables = [_table(text, item) for item in _items(text, tree)]
+    """The inputs of a SELECT, in the order of FROM; of a view, all may be views as they are."""
+    tables = [_table(text, item) for item in items]
     _check_brackets(text, tables, brackets)
     inputs: list[Input] = []
     for table in tables:
@@ -41,22 +43,12 @@ def bind_inputs(
     if all(item.is_table for item in inputs):
         message = "FROM has only tables"
         raise text.error(node_span(tables[0]), message, "a query reads at least one stream")
-    if not asks_for_view(tree) and all(item.is_table or item.is_relation for item in inputs):
+    if not is_view and all(item.is_table or item.is_relation for item in inputs):
         view = next(item.source for item in inputs if item.is_relation)
         message = "FROM has no stream, only views and tables as they are"
         hint = f"read the changes of one: {view.name} [NOW]; or group and aggregate"
         raise text.error(node_span(tables[0]), message, hint)
     return tuple(inputs)
-
-
-def _items(text: Text, tree: exp.Expr) -> Iterator[exp.Expr]:
-    yield tree.args["from_"].this
-    for join in tree.args.get("joins") or ():
-        extras = {name for name, value in join.args.items() if value} - _JOIN_PARTS
-        if extras or join.kind not in ("", "INNER", "CROSS"):
-            hint = "write JOIN stream [RANGE 10 SECONDS] ON a.x = b.x"
-            raise text.error(node_span(join), "this join is not in the language", hint)
-        yield join.this
 
 
 def _table(text: Text, item: exp.Expr) -> exp.Table:

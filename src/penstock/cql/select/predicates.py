@@ -1,65 +1,52 @@
-"""WHERE and ON: one conjunction, split into equalities, filters and theta predicates."""
+"""WHERE and ON: conjunctions, split into equalities, filters and theta predicates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from sqlglot import exp
 
-from penstock.cql.expressions.coercion import common
+from penstock.cql.expressions.coercion import Typed, common
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.scope import Scope
 from penstock.cql.select.binding import bind_condition, typed
 from penstock.query.expression import streams_of
 from penstock.query.query import Condition, Equality
 
-Predicates = tuple[tuple[Equality, ...], tuple[Condition, ...], tuple[Condition, ...]]
+
+class Predicates(NamedTuple):
+    """The conjuncts of a condition by kind."""
+
+    equalities: tuple[Equality, ...] = ()
+    filters: tuple[Condition, ...] = ()
+    thetas: tuple[Condition, ...] = ()
 
 
-def bind_predicates(scope: Scope, tree: exp.Expr) -> Predicates:
-    """The equalities, filters and theta predicates of a SELECT."""
+def bind_predicates(scope: Scope, conjuncts: Iterable[exp.Expr]) -> Predicates:
+    """The equalities, filters and theta predicates of a conjunction."""
     equalities: list[Equality] = []
     filters: list[Condition] = []
     thetas: list[Condition] = []
-    for root in _roots(tree):
-        for conjunct in _conjuncts(root):
-            equality = _equality(scope, conjunct)
-            if equality is not None:
-                equalities.append(equality)
-            else:
-                condition = _condition(scope, conjunct)
-                (filters if len(condition.streams) == 1 else thetas).append(condition)
-    return tuple(equalities), tuple(filters), tuple(thetas)
-
-
-def _roots(tree: exp.Expr) -> Iterator[exp.Expr]:
-    for join in tree.args.get("joins") or ():
-        if join.args.get("on"):
-            yield join.args["on"]
-    if tree.args.get("where"):
-        yield tree.args["where"].this
-
-
-def _conjuncts(root: exp.Expr) -> Iterator[exp.Expr]:
-    """The conjuncts of WHERE; BETWEEN is two comparisons, so that each can be checked early."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, exp.Paren):
-            pending.append(node.this)
-        elif isinstance(node, exp.And):
-            pending += [node.expression, node.this]
-        elif isinstance(node, exp.Between) and not node.args.get("symmetric"):
-            yield exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
-            yield exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
+    for conjunct in conjuncts:
+        equality = bind_equality(scope, conjunct)
+        if equality is not None:
+            equalities.append(equality)
         else:
-            yield node
+            condition = bind_predicate(scope, conjunct)
+            (filters if len(condition.streams) == 1 else thetas).append(condition)
+    return Predicates(tuple(equalities), tuple(filters), tuple(thetas))
 
 
-def _equality(scope: Scope, conjunct: exp.Expr) -> Equality | None:
+def bind_equality(scope: Scope, conjunct: exp.Expr) -> Equality | None:
+    """The equality of two inputs that a conjunct is, if it is one."""
     if not isinstance(conjunct, exp.EQ):
         return None
-    left, right = typed(scope, conjunct.this), typed(scope, conjunct.expression)
+    return equality_of(scope, typed(scope, conjunct.this), typed(scope, conjunct.expression))
+
+
+def equality_of(scope: Scope, left: Typed, right: Typed) -> Equality | None:
+    """The equality of two sides, if each reads one input, and not the same."""
     sides = streams_of(left.expression), streams_of(right.expression)
     if any(len(side) != 1 for side in sides) or sides[0] == sides[1]:
         return None
@@ -67,7 +54,8 @@ def _equality(scope: Scope, conjunct: exp.Expr) -> Equality | None:
     return Equality(left.expression, right.expression)
 
 
-def _condition(scope: Scope, conjunct: exp.Expr) -> Condition:
+def bind_predicate(scope: Scope, conjunct: exp.Expr) -> Condition:
+    """The condition that a conjunct is; one that reads nothing is refused."""
     condition = Condition(bind_condition(scope, conjunct, "WHERE"))
     if not condition.streams:
         hint = "leave it out, or compare with a column"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from sqlglot import exp
@@ -11,10 +12,11 @@ from penstock.cql.reading.dialect import NUMBERS_HINT, Token, TokenType, node_sp
 from penstock.cql.reading.scope import Scope
 from penstock.cql.reading.text import Text
 from penstock.cql.select.aggregates import asks_for_view
+from penstock.cql.select.bound_joins import bind_joins
 from penstock.cql.select.every import cut_every
 from penstock.cql.select.inputs import bind_inputs, of_rows_there, one_rows
+from penstock.cql.select.joins import read_from
 from penstock.cql.select.outputs import bind_outputs
-from penstock.cql.select.predicates import bind_predicates
 from penstock.cql.select.view import bind_view
 from penstock.cql.select.windows import cut_windows
 from penstock.query.function import Function
@@ -39,20 +41,21 @@ def parse_select(
     _check_numbers(text, rest)
     tree = parse_statement(text, rest)
     _check_clauses(text, tree)
-    inputs = bind_inputs(text, tree, brackets, sources)
+    read, is_view = read_from(text, tree), asks_for_view(tree)
+    inputs = bind_inputs(text, read.tables, brackets, sources, is_view=is_view)
     inner = one_rows(text, tree, inputs, scalars)
     names = tuple(item.alias for item in inner)
     scope = Scope(text, (*inputs, *inner), functions, scalars=names)
-    equalities, filters, thetas = bind_predicates(scope, tree)
-    predicates = equalities, (*filters, *of_rows_there(scope.inputs)), thetas
-    if asks_for_view(tree):
-        joined, view = bind_view(scope, tree, every)
-        return with_members(Query(scope.inputs, joined, *predicates, view, text.content))
+    joins = bind_joins(scope, read, is_view=is_view).only(of_rows_there(scope.inputs))
+    scope = replace(scope, inputs=joins.shown)
+    if is_view:
+        joined, view = bind_view(scope, tree, every, joins.inputs)
+        return with_members(joins.query(joined, view, text.content))
     if every is not None:
         hint = "leave it out; the results of a join come as they arise"
         raise text.error(every.span, "EVERY needs groups or aggregates", hint)
     outputs = bind_outputs(scope, tree.expressions)
-    return with_members(Query(scope.inputs, outputs, *predicates, text=text.content))
+    return with_members(joins.query(outputs, None, text.content))
 
 
 def _check_numbers(text: Text, tokens: Sequence[Token]) -> None:

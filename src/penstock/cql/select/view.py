@@ -15,16 +15,22 @@ from penstock.cql.select.distinct import bind_distinct, check_group, view_output
 from penstock.cql.select.every import Every, period
 from penstock.errors import SqlError
 from penstock.query.expression import Column, Expression, columns_of, render, substitute
+from penstock.query.query import Input
 from penstock.query.types import DataType
 from penstock.query.view import Aggregate, Output, View
 
 _OTHER_GROUPINGS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 
 
-def bind_view(scope: Scope, tree: exp.Expr, every: Every | None) -> tuple[tuple[Output, ...], View]:
-    """The outputs of the join (each group and argument once), and the view that is made of them."""
+def bind_view(
+    scope: Scope, tree: exp.Expr, every: Every | None, inputs: tuple[Input, ...]
+) -> tuple[tuple[Output, ...], View]:
+    """The outputs of the join (each group and argument once), and the view that is made of them.
+
+    The windows of all `inputs` say when it is evaluated, also of those that show no columns.
+    """
     if tree.args.get("distinct"):
-        return bind_distinct(scope, tree, every)
+        return bind_distinct(scope, tree, every, inputs)
     _check_stars(scope, tree)
     aliases = _aliases(tree)
     groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))
@@ -40,7 +46,7 @@ def bind_view(scope: Scope, tree: exp.Expr, every: Every | None) -> tuple[tuple[
         aggregates=parts.aggregates,
         outputs=_outputs(selecting, tree, by_group),
         having=_having(replace(selecting, aliases=aliases), tree, by_group),
-        every=period(scope.text, scope.inputs, every, node_span(tree.args["from_"])),
+        every=period(scope.text, inputs, every, node_span(tree.args["from_"])),
     )
     joined = tuple(Output(column.name, expression) for expression, column in parts.columns.items())
     return joined, view

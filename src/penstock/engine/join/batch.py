@@ -17,6 +17,7 @@ from penstock.engine.sinks.sink import Staging
 from penstock.engine.sources.derived_rows import Handover
 from penstock.engine.state.manifest import Modules
 from penstock.engine.state.modules import Module
+from penstock.engine.state.sealing import Sealing
 from penstock.engine.state.store import ChunkInfo, read_rows
 from penstock.engine.state.tick_span import DueTicks
 from penstock.query import RowsWindow, TimeWindow
@@ -72,6 +73,9 @@ class Batch:
 
     due: DueTicks | None = None
     """The ticks of a view that may be evaluated; which of them are, follows from what is read."""
+
+    sealing: Sealing | None = None
+    """How far the inputs of an outer join were, if there is one; what is read tells the rest."""
 
     @property
     def open_tick(self) -> int:

@@ -28,7 +28,25 @@ def _floor(query: Query, members: Collection[str], streams: Streams) -> int:
     coming = coming_to(query, members, streams)
     if coming >= FOREVER:
         return FOREVER
-    return max(oldest_alive(query.input(alias).window, coming) for alias in members)
+    floor = max(oldest_alive(query.input(alias).window, coming) for alias in members)
+    return min(floor, _partners_since(query, members, streams))
+
+
+def _partners_since(query: Query, members: Collection[str], streams: Streams) -> int:
+    """The time since which a nullable input is kept, so that whoever asks for partners at the end
+    of its life finds them; a view asks at its ticks, whose windows are whole."""
+    outer = query.outer
+    if outer is None or query.view is not None or len(members) > 1:
+        return FOREVER
+    (alias,) = members
+    item = query.input(alias)
+    asking = [side.preserved for side in outer.sides if side.nullable == alias]
+    if item.is_table or not asking:
+        return FOREVER
+    # All members of what has not been told yet are alive where the nullable input is now.
+    now = frontier_of([item.source], streams)
+    lives = (max(oldest_alive(query.input(a).window, now) for a in side) for side in asking)
+    return min(oldest_alive(item.window, born) for born in lives)
 
 
 def coming_to(query: Query, members: Collection[str], streams: Streams) -> int:

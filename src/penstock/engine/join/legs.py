@@ -162,6 +162,11 @@ class Join:
         if UNTIL in chunk.rows.schema.names:
             alive = _control(chunk, UNTIL)[theirs] >= partial.control[TS][ours]
             ours, theirs = ours[alive], theirs[alive]
+        if visit.outlives is not None:
+            until = alive_until(visit.windows[0], chunk.times[theirs])
+            first = partial.control[UNTIL][ours]
+            lasts = until > first if visit.outlives == "longer" else until >= first
+            ours, theirs = ours[lasts], theirs[lasts]
         numbers = {}
         if SEQUENCE in partial.control:
             latest = np.maximum(partial.control[SEQUENCE][ours], _control(chunk, SEQUENCE)[theirs])
@@ -220,13 +225,13 @@ class Join:
 
     def _filtered(self, condition: Condition, found: Partial) -> Partial:
         started = perf_counter()
-        left = _where(condition, found)
+        left = where(condition, found)
         gauge = self.meter.at(str(condition), is_probe=False)
         gauge.filtered(len(found), len(left), perf_counter() - started)
         return left
 
 
-def _where(check: Condition, found: Partial) -> Partial:
+def where(check: Condition, found: Partial) -> Partial:
     """The combinations for which a condition is true."""
     if not len(found):
         return found

@@ -138,11 +138,13 @@ class Packing:
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
         """Send what was read also to where a view and its inputs are kept: it decides which ticks
-        are evaluated. Numbered tuples have their ends, so that theirs need not know."""
-        if self.query.view is None:
+        are evaluated, and which tuples of an outer join are past having partners. Numbered tuples
+        have their ends, so that theirs need not know."""
+        if self.query.view is None and self.query.outer is None:
             return
         homes = () if self.query.is_sequenced else self.layout.spaces.values()
-        for space in sorted({self.layout.view_space, *(s for mine in homes for s in mine)}):
+        views = () if self.query.view is None else (self.layout.view_space,)
+        for space in sorted({*views, *(s for mine in homes for s in mine)}):
             base = space * self.partitions
             yield from (Packet(base + p, READ, fact.data) for p in range(self.partitions))
 
@@ -276,7 +278,8 @@ def tuples_of(
         hashes, known = _hash_key(layout, item, key, block.rows)
         out[hash_name(key)] = pa.array(hashes)
         counts[key] = met if known is None else int(np.count_nonzero(screened.passes & known))
-        passes = passes if known is None else passes & known
+        if known is not None and not layout.keeps_unknown(item.alias, key):
+            passes = passes & known
     if not layout.keys_of(item.alias):
         out[ARRIVAL] = pa.array(block.numbers)
     for column in layout.payload(item.alias):

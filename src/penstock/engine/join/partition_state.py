@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +18,7 @@ from penstock.engine.join.reach import Reach
 from penstock.engine.join.row_ends import KnownEnds
 from penstock.engine.routes.multiway_routes import Route, Visit
 from penstock.engine.rows.columns import ARRIVAL, SEQUENCE, TS, hash_name
+from penstock.engine.state.sealing import Seal
 from penstock.engine.state.store import Chunk, ChunkInfo, open_chunk
 from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.wire.facts import Fact, KeptChunk, PassingChunk
@@ -40,6 +41,9 @@ class PartitionState:
 
     changed: ChangedKeys | None = None
     """The keys of a view over ROWS windows of which all is joined, if not everything is."""
+
+    seals: Mapping[str, Seal] = field(default_factory=dict)
+    """How far the nullable inputs of an outer join come with the batch."""
 
     fresh: dict[str, list[Chunk]] = field(default_factory=dict)
     """Chunks of this batch."""
@@ -136,7 +140,7 @@ class PartitionState:
     def chunks(self, visit: Visit) -> Sequence[Chunk]:
         """The chunks that a visit looks into, sorted the way it searches."""
         found = [
-            *self._old(visit.target),
+            *(() if visit.excludes_old else self.old(visit.target)),
             *(self.new(visit.target) if visit.includes_batch else ()),
         ]
         if visit.key is None and self.key is not None:
@@ -156,7 +160,8 @@ class PartitionState:
             self.reaches[at] = Reach.of(self.chunks(visit), share, self.batch.partitions)
         return self.reaches[at]
 
-    def _old(self, name: str) -> list[Chunk]:
+    def old(self, name: str) -> list[Chunk]:
+        """Chunks of an input or inner join from before the batch."""
         if self.batch.all_is_new:
             return []
         if name not in self.older:

@@ -107,7 +107,10 @@ class StateWriter:
     def _lasting(self, name: str, chunk: Chunk) -> Chunk:
         """A chunk without the tuples that nothing to come can meet: a batch may outlast windows."""
         batch, query = self.batch, self.batch.layout.query
+        is_asked = query.outer is not None and name in query.outer.nullables
         if name not in batch.layout.spaces or query.is_sequenced or batch.is_reread(name):
+            return chunk
+        if is_asked and query.view is None:
             return chunk
         return self._alive_at(name, chunk, self._coming(name))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from penstock.engine.routes.laboratory_hint import NESTED_LOOPS, laboratory_hint
 from penstock.engine.routes.rusters import Rusters
@@ -13,7 +14,7 @@ from penstock.engine.state.modules import Module
 from penstock.engine.wire.tags import Tag, TagKind
 from penstock.errors import PlanError
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
-from penstock.query import Condition, Window
+from penstock.query import Column, Condition, Window
 from penstock.query.expression import columns_of
 
 
@@ -25,7 +26,9 @@ class Visit:
     `also` are further key classes to compare, `checks` the conditions that can be decided once the
     target is bound, `keep` the columns that are still needed afterwards. `includes_batch` says
     whether the target's tuples of the same batch count, `is_final` that results are complete and
-    their times do not matter any more. `screens` are filters of the driver that come next.
+    their times do not matter any more. `screens` are filters of the driver that come next. Of a
+    tuple that dies, only those are found that live `longer` than it, or `as long` at least; where
+    the probe `excludes_old`, only those of the same batch.
     """
 
     target: str
@@ -37,15 +40,37 @@ class Visit:
     includes_batch: bool
     is_final: bool
     screens: tuple[Condition, ...] = ()
+    outlives: Literal["longer", "as long"] | None = None
+    excludes_old: bool = False
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A search for partners: who has `some`, or who has `none`, goes on.
+
+    `visit` is the probe by which they are found. If it `waits`, combinations are asked about once
+    no partner can come any more; of a view (`is_at_ticks`) it is asked at which ticks they have
+    some, or none. Who goes on has the columns `nulls` of the nullable input as NULLs, and must meet
+    the conditions that come `after` the join.
+    """
+
+    visit: Visit
+    wants: Literal["some", "none"]
+    waits: bool = False
+    is_at_ticks: bool = False
+    nulls: tuple[Column, ...] = ()
+    after: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
 class Leg:
-    """Visits within one space. Tuples reach it by the hash of a key, or all of its partitions."""
+    """Visits within one space, then what is sought there. Tuples reach it by the hash of a key, or
+    all of its partitions."""
 
     space: int
     is_broadcast: bool
     visits: tuple[Visit, ...]
+    sought: tuple[Sought, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,6 +83,8 @@ class Route:
     the routes that have the same probes.
     A route that `fills` makes inner state for a plan to come, beside the routes of the one that
     gives the results.
+    Routes of an outer join ask for partners, and `asks` is their number. Not only new tuples take
+    them, but as `picks` says the old ones that die, those that new partners may meet, or all.
     """
 
     driver: str
@@ -67,6 +94,8 @@ class Route:
     ruster: int | None = None
     number: int = 0
     fills: bool = False
+    asks: int | None = None
+    picks: Literal["new", "dying", "touched", "all"] = "new"
 
     @property
     def starts_at_home(self) -> bool:
@@ -76,8 +105,10 @@ class Route:
     def tag(self, kind: TagKind) -> Tag:
         """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster.
 
-        Those of a route that fills are told apart from those of the driver's other route.
+        Those of a route that fills or asks are told apart from those of the driver's other ones.
         """
+        if self.asks is not None:
+            return Tag("asking", self.driver, self.asks)
         return Tag("fill" if self.fills else kind, self.driver, self.ruster)
 
     def leg(self, round_: int) -> Leg | None:

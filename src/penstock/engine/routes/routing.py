@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from penstock.engine.routes.asking_routes import with_asking_routes
 from penstock.engine.routes.mesh_routes import Draws, mesh_routing
 from penstock.engine.routes.multiway_routes import Routing, multiway_routing
+from penstock.engine.routes.outer_refusals import refuse_for_outer_join
 from penstock.engine.routes.tree_routes import tree_routing
 from penstock.engine.rows.layout import Layout
 from penstock.errors import PlanError
@@ -21,6 +23,11 @@ def routing_of(plan: Plan, layout: Layout, draws: Draws | None = None) -> Routin
 
     `draws` are the orders of uncertain routes of a mesh.
     """
+    refuse_for_outer_join(plan)
+    return with_asking_routes(_routing(plan, layout, draws), layout)
+
+
+def _routing(plan: Plan, layout: Layout, draws: Draws | None) -> Routing:
     match plan:
         case MultiwayJoin():
             return multiway_routing(plan, layout)

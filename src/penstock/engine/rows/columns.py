@@ -31,6 +31,9 @@ ROUTE = "#route"
 ROWS = "#rows"
 """A column of NULLs, which gives its length to a batch that has no other column."""
 
+PLACE = "#place"
+"""Place of a row among those whose partners are sought."""
+
 
 def is_control(name: str) -> bool:
     """Whether a column is the engine's own: a time, a number or a hash."""

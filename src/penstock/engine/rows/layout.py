@@ -79,13 +79,31 @@ class Layout:
 
     @cached_property
     def checks(self) -> tuple[Condition, ...]:
-        """Conditions that a probe by key does not prove: thetas, and equalities beyond 64 bits."""
+        """Conditions that a probe by key does not prove: thetas, and equalities beyond 64 bits; of
+        an outer join also those of partners, and those that come after it."""
         equalities = unkeyed_equalities(self.query, self.keys)
-        return tuple(as_condition(e) for e in equalities) + self.query.thetas
+        outer = self.query.outer
+        own = () if outer is None else (*outer.partner_conditions, *outer.after)
+        return (*(as_condition(e) for e in equalities), *self.query.thetas, *own)
 
     def bound_for(self, check: Condition) -> frozenset[str]:
-        """The inputs that must be bound for a check: all, if it is a filter that waits."""
-        return check.streams if len(check.streams) > 1 else frozenset(self.query.aliases)
+        """The inputs that must be bound for a check: all, if it is a filter that waits, or says of
+        preserved inputs alone whether they have partners."""
+        outer = self.query.outer
+        is_of_partners = outer is not None and check in outer.partner_conditions
+        if len(check.streams) > 1 and not is_of_partners:
+            return check.streams
+        return frozenset(self.query.aliases)
+
+    def keeps_unknown(self, alias: str, key: int) -> bool:
+        """Whether tuples of an input are kept though they are NULL in a key: those that an outer
+        join preserves, if nothing but its ON has that key."""
+        outer = self.query.outer
+        if outer is None or alias not in outer.keepers:
+            return False
+        parts = self.keys[key].parts(alias)
+        inner = (e for e in self.query.equalities if e not in outer.equalities)
+        return not any(side in parts for e in inner for side in (e.left, e.right))
 
     def payload(self, alias: str) -> tuple[Column, ...]:
         """The columns of an input that results or checks read, in declared order."""

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from penstock.engine.join.expiry import floors_of, modules_after
-from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.run.batch_jobs import BatchJobs
 from penstock.engine.sinks.malformed_rows import with_rows
 from penstock.engine.sinks.publish import as_parts
 from penstock.engine.sinks.sink import Sink
-from penstock.engine.state.frontier import (
-    after_reading,
-    frontier_of,
-    later_of,
-    settled,
-    still_silent,
-)
-from penstock.engine.state.manifest import Manifest, StagedPart, StreamState
+from penstock.engine.state.frontier import streams_after
+from penstock.engine.state.manifest import Manifest, StagedPart
 from penstock.engine.wire.facts import Fact, Filtered, Numbered, Shed, readings
 from penstock.plan.drops import DropBoxes
-from penstock.query import Query
 
 Facts = Sequence[Fact]
 
@@ -37,7 +28,7 @@ def advanced(
 ) -> Manifest:
     """The manifest after a batch; `mark` is what the checkpoint signs its files with."""
     query, layout = jobs.plan.query, jobs.layout
-    streams = _streams_after(query, before, facts, silent)
+    streams = streams_after(query, before.streams, readings(facts), silent)
     floors = floors_of(query, jobs.routing.inners, streams)
     staged = [fact for fact in facts if isinstance(fact, StagedPart)]
     numbered = [fact.count for fact in facts if isinstance(fact, Numbered)]
@@ -62,21 +53,6 @@ def advanced(
         kept=with_rows(before.kept, query.sources.values(), facts),
         screened=_screened_after(before, facts),
     )
-
-
-def _streams_after(
-    query: Query, before: Manifest, facts: Facts, silent: frozenset[str]
-) -> dict[str, StreamState]:
-    """How far the streams have come; silent ones are passed."""
-    read = readings(facts)
-    streams = after_reading(before.streams, read)
-    silent = still_silent(silent, read)
-    frontier = frontier_of(query.stream_sources.values(), streams, silent)
-    for name in silent if frontier > -FOREVER else ():
-        source = name.partition("[")[0] if name not in query.sources else name
-        old = streams.get(source, StreamState())
-        streams[source] = replace(old, passed=later_of(old.passed, frontier))
-    return {name: settled(query.sources[name], state) for name, state in streams.items()}
 
 
 def _shed_after(drops: DropBoxes, before: Manifest, facts: Facts) -> dict[str, int]:

@@ -23,6 +23,7 @@ from penstock.engine.sources.derived_rows import Handover
 from penstock.engine.state.frontier import Reading, frontier_of, late_below
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.merging import merges_of
+from penstock.engine.state.sealing import Sealing
 from penstock.engine.state.tick_span import DueTicks
 from penstock.engine.views.view_step import ViewStep
 from penstock.errors import PlanError
@@ -148,7 +149,13 @@ class BatchJobs:
             staging=self.staging,
             handover=self.handover,
             due=self._due(before, silent, drains),
+            sealing=self._sealing(before, silent, drains),
         )
+
+    def _sealing(self, before: Manifest, silent: frozenset[str], drains: bool) -> Sealing | None:
+        """How far the inputs of an outer join are before the batch, if there is one."""
+        query = self.plan.query
+        return None if query.outer is None else Sealing(query, before.streams, silent, drains)
 
     def _due(self, before: Manifest, silent: frozenset[str], drains: bool) -> DueTicks | None:
         """The ticks of a view that the batch may evaluate, if there is one."""

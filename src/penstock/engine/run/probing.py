@@ -14,6 +14,8 @@ from penstock.engine.join.partition_state import PartitionState
 from penstock.engine.join.reach import Reach
 from penstock.engine.join.rhythm import tells_reach
 from penstock.engine.join.state_writer import StateWriter
+from penstock.engine.outer.asking import asking
+from penstock.engine.outer.partner_search import PartnerSearch
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Leg, Route, Visit
 from penstock.engine.views.results import Results
@@ -63,7 +65,8 @@ class Probing:
                     here.append(found.to_rows())
                 else:
                     yield from self._send_home(inner, found)
-            self.flows.extend(meter.read(route.driver, route.number))
+            if route.asks is None:
+                self.flows.extend(meter.read(route.driver, route.number))
         if inner is not None and inner.is_local and inner.ready == self.round:
             yield from self._keep(inner, here)
 
@@ -85,14 +88,23 @@ class Probing:
             partial(self._reach, route, leg),
             counts_arrivals=not leg.is_broadcast or self.state.pid % self.batch.partitions == 0,
         )
-        found = (piece for mine in self._travellers(route) for piece in join.run(mine))
+        joined = (piece for mine in self._travellers(route) for piece in join.run(mine))
+        found = self._asked(leg, joined)
         is_written = route.makes is None and self.batch.layout.query.view is None
         return found if is_written else gathered(found)
+
+    def _asked(self, leg: Leg, found: Iterator[Partial]) -> Iterator[Partial]:
+        """What is left when partners have been sought, if they are in this leg."""
+        for sought in leg.sought:
+            found = PartnerSearch(sought, self.state).run(gathered(found))
+        return found
 
     def _reach(self, route: Route, leg: Leg, visit: Visit) -> Reach | None:
         """What a visit could find by time; None where rows of either side stand for several, and
         in batches that do not tell it."""
-        if not tells_reach(self.batch.number) or self.batch.stands_for_several(route.driver):
+        if route.asks is not None or not tells_reach(self.batch.number):
+            return None
+        if self.batch.stands_for_several(route.driver):
             return None
         is_everywhere = leg.is_broadcast and visit is leg.visits[0]
         return self.state.reach(visit, is_everywhere=is_everywhere)
@@ -100,11 +112,12 @@ class Probing:
     def _travellers(self, route: Route) -> Iterator[Partial]:
         if self.round > route.first_round:
             return map(Partial.from_rows, self._arrived(route.tag("partial")))
-        rows = (
-            self.state.starting(route)
-            if route.starts_at_home
-            else self._arrived(route.tag("drive"))
-        )
+        if route.asks is not None:
+            rows = asking(route, self.state)
+        elif route.starts_at_home:
+            rows = self.state.starting(route)
+        else:
+            rows = self._arrived(route.tag("drive"))
         if self.batch.routing.inner(route.driver):
             return map(Partial.from_rows, rows)
         if self.state.is_segmented(route.driver) and not route.starts_at_home:

@@ -12,6 +12,7 @@ from penstock.engine.join.partition_state import PartitionState
 from penstock.engine.join.row_ends import KnownEnds
 from penstock.engine.join.state_writer import StateWriter
 from penstock.engine.run.probing import Probing
+from penstock.engine.state.sealing import Seal
 from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.results import results_at
 from penstock.engine.wire.facts import ChangesTold, readings
@@ -44,7 +45,7 @@ class Step:
         told = next((fact for fact in known if isinstance(fact, ChangesTold)), None)
         ends = KnownEnds.of(self.batch.root, known)
         span, changed = self._span(reads), self._changed(told)
-        state = PartitionState(self.batch, self.pid, ends, span, changed)
+        state = PartitionState(self.batch, self.pid, ends, span, changed, self._seals(reads))
         writer = StateWriter(state)
         if self.round == 0:
             yield from writer.take_inputs(by_tag)
@@ -71,6 +72,11 @@ class Step:
         if told is None:
             return None
         return ChangedKeys.read(trace_of(self.batch.layout.query), self.batch.root, told)
+
+    def _seals(self, reads: list[Packet]) -> dict[str, Seal]:
+        """How far the inputs of an outer join come with the batch."""
+        sealing = self.batch.sealing
+        return {} if sealing is None else sealing.seals(readings(unpack_facts(reads)))
 
     def _span(self, reads: list[Packet]) -> TickSpan | None:
         """The ticks of a view that this batch evaluates; what ROWS tuples are kept does not say."""

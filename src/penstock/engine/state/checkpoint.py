@@ -13,6 +13,7 @@ from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
 from penstock.query.expression import render
+from penstock.query.joins.outer import OuterJoin
 from penstock.query.view import View
 from penstock.query.window import render_window
 
@@ -21,6 +22,7 @@ _IDENTITY = "query.json"
 SCRIPT = "script.json"
 """What a script's checkpoint has in its place; each of its queries has a folder of its own."""
 _LATE = "late filters"
+_OUTER = "outer join"
 _MARK = "mark"
 
 
@@ -129,6 +131,8 @@ def _identity(query: Query, partitions: int) -> dict[str, Any]:
     """The facts of a query that decide what state means: those of a checkpoint must be the same."""
     conditions = (*query.filters, *query.thetas)
     parts = {} if query.view is None else {"view": _describe(query.view)}
+    if query.outer is not None:
+        parts[_OUTER] = _describe_join(query.outer)
     return parts | {
         "format": FORMAT_VERSION,
         "partitions": partitions,
@@ -158,7 +162,8 @@ def refuse_other_query(store: Store, query: Query, hint: str) -> None:
 
 
 def _refuse_other(store: Store, theirs: dict[str, Any], mine: dict[str, Any], hint: str) -> None:
-    for part, found in theirs.items():
+    # A query without an outer join says nothing of one, and has other state.
+    for part, found in ({_OUTER: None} | theirs).items():
         if found != mine.get(part):
             raise CheckpointError(
                 f"checkpoint {store.root} belongs to another query: its {part} differ\n"
@@ -181,6 +186,16 @@ def _read_identity(store: Store) -> dict[str, Any]:
             hint=RESTORE,
         ) from None
     return found
+
+
+def _describe_join(outer: OuterJoin) -> list[str]:
+    """An outer join in words: its kind and inputs, and the conditions that are not predicates."""
+    return [
+        f"{outer.kind} {', '.join(outer.preserved)}: {outer.nullable}",
+        ", ".join(sorted(map(str, (*outer.equalities, *outer.thetas)))),
+        ", ".join(sorted(map(str, outer.alone))),
+        ", ".join(sorted(map(str, outer.after))),
+    ]
 
 
 def _describe(view: View) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.state.manifest import StreamState
+from penstock.query import Query
 from penstock.query.source import Source
 
 
@@ -99,6 +100,23 @@ def settled(source: Source, state: StreamState) -> StreamState:
     if not state.parts:
         return state
     return replace(state, passed=later_of(state.passed, late_below(source, state)))
+
+
+def streams_after(
+    query: Query,
+    streams: Mapping[str, StreamState],
+    readings: Sequence[Reading],
+    silent: frozenset[str],
+) -> dict[str, StreamState]:
+    """How far the streams have come after what a batch has read; silent ones are passed."""
+    after = after_reading(streams, readings)
+    silent = still_silent(silent, readings)
+    frontier = frontier_of(query.stream_sources.values(), after, silent)
+    for name in silent if frontier > -FOREVER else ():
+        source = name.partition("[")[0] if name not in query.sources else name
+        old = after.get(source, StreamState())
+        after[source] = replace(old, passed=later_of(old.passed, frontier))
+    return {name: settled(query.sources[name], state) for name, state in after.items()}
 
 
 def still_silent(silent: frozenset[str], readings: Iterable[Reading]) -> frozenset[str]:

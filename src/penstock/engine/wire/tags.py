@@ -16,6 +16,7 @@ TagKind = Literal[
     "drive",  # new rows that start probing in another space than their own
     "fill",  # the same, for the inner state of a plan to come
     "partial",  # partial results on their way to the next leg
+    "asking",  # the same, of routes that ask for partners in an outer join
     "tally",  # results by group, for the partitions of a view
 ]
 

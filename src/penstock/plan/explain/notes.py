@@ -12,6 +12,7 @@ from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by, shown_query
 from penstock.query import Input, Query, TimeWindow
+from penstock.query.joins.outer import KIND_NAMES
 from penstock.query.traces import trace_of
 from penstock.query.window import UNBOUNDED
 
@@ -26,6 +27,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         if query.view is not None:
             yield _recomputing_note(query)
     yield from cross_notes(query)
+    yield from _outer_notes(query)
     yield from sample_notes(decision.plan)
     yield from _view_notes(query)
     for item in query.inputs:
@@ -50,6 +52,25 @@ def _recomputing_note(query: Query) -> str:
     if trace_of(query) is None:
         return "a view over ROWS windows is recomputed from the whole windows at each evaluation"
     return "a view over ROWS windows joins at each evaluation what may have changed of its groups"
+
+
+def _outer_notes(query: Query) -> Iterator[str]:
+    """When an outer join tells of tuples without a partner."""
+    outer = query.outer
+    if outer is None:
+        return
+    name = f"{KIND_NAMES[outer.kind]}, {' '.join(outer.preserved)} with {outer.nullable}"
+    if outer.has_pairs:
+        yield f"{name}: the figures are of its pairs; results without a partner come on top"
+    else:
+        yield f"{name}: the figures count every pair, of which none is a result"
+    for side in outer.sides:
+        who, where = " ".join(side.preserved), side.nullable
+        if outer.kind == "semi" or query.view is not None or query.input(where).is_table:
+            continue
+        yield f"{who} without a partner is told when {where} has passed the end of its life"
+        if all(query.input(a).window in (None, UNBOUNDED) for a in side.preserved):
+            yield f"{who} never dies: without a partner it is told by --drain, and {where} is kept"
 
 
 def _mesh_notes(plan: MeshJoin) -> Iterator[str]:

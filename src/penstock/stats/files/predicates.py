@@ -12,6 +12,7 @@ from penstock.cql.reading.dialect import Token, parse_statement, tokenize
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.scope import Scope
 from penstock.cql.reading.text import Text
+from penstock.cql.select.joins import conjuncts
 from penstock.cql.select.predicates import Predicates, bind_predicates
 from penstock.errors import SqlError, StatsError
 from penstock.query import Apply, Call, Expression, Function, Query
@@ -139,7 +140,8 @@ class Finder:
     def _bind(self, text: str) -> Predicates:
         content = Text(_SELECT + text, self.file)
         tree = parse_statement(content, tokenize(content))
-        return bind_predicates(Scope(content, self.query.inputs, self._functions), tree)
+        scope = Scope(content, self.query.inputs, self._functions)
+        return bind_predicates(scope, conjuncts(tree.args["where"].this))
 
     def _where(self, table: str, text: str) -> str:
         return f"{self.file}: [{table}] '{text}'"

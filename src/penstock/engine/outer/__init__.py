@@ -1,0 +1,1 @@
+"""Outer joins: who asks for partners in a batch, and who has some."""

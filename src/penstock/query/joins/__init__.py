@@ -1,0 +1,1 @@
+"""What a query says of combinations: its predicates, and the join that is not an inner one."""
