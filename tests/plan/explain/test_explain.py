@@ -56,6 +56,7 @@ def test_explain_is_as_reviewed(name: str, format: str) -> None:
 
 def test_no_golden_file_is_left_over() -> None:
     known = {f"{name}.{ENDINGS[format]}" for name, format in CASES}
+    known |= {f"script.{ending}" for ending in ENDINGS.values()}
     assert {path.name for path in GOLDEN.iterdir()} == known
 
 
