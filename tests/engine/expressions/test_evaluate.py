@@ -107,6 +107,7 @@ SIGNATURES: dict[str, list[tuple[Any, ...]]] = {
     "like": [(S, PATTERN, B)],
     **{function: [(S, S)] for function in ("lower", "upper", "trim")},
     "length": [(S, I)],
+    "micros": [(M, I)],
     "concat": [(S, S, S)],
     "substring": [(S, PLACE, S), (S, PLACE, PLACE, S), (S, I, I, S)],
     "starts_with": [(S, S, B)],
@@ -176,7 +177,8 @@ def check(expression: Expression, rows: list[dict[Column, Any]]) -> None:
 
 
 def test_every_function_has_a_signature_here() -> None:
-    assert set(SIGNATURES) == FUNCTIONS
+    """But for pairs, which no column holds: MAX_BY and its likes make and read them."""
+    assert set(SIGNATURES) == FUNCTIONS - {"pair"}
 
 
 @pytest.mark.parametrize("function", sorted(SIGNATURES))

@@ -86,6 +86,8 @@ FIELDS: dict[str, Any] = {
     "changes": st.lists(CHANGES, max_size=2).map(tuple),
     "filling": st.lists(st.text(max_size=5), max_size=2).map(tuple),
 }
+# A script's report has one of each of its queries.
+FIELDS["members"] = by_name(st.builds(Report, **FIELDS))
 REPORTS = st.builds(Report, **FIELDS)
 
 
