@@ -91,7 +91,9 @@ def run_sources(size: Size, data: Path, progress: Progress) -> Outcome:
         for course in courses:
             progress(f"{course.route}, run {number} of {size.repeat}")
             settings = {**_SETTINGS[course.route], **_jars()}
-            runs[course.route].append(apart(course.route, settings, partial(run_course, course)))
+            made = apart(course.route, settings, partial(run_course, course))
+            progress(f"{course.route}: {made.steady_tuples_per_s or 0:,.0f} tuples/s, steady")
+            runs[course.route].append(made)
     return Outcome(workload, runs, absent)
 
 
