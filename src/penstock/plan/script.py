@@ -16,6 +16,8 @@ class PlannedScript:
 
     script: Script
     decisions: Mapping[str, Decision]
+    capacity: float
+    """The CPU-seconds a second that there are for all of them."""
 
     @property
     def plans(self) -> dict[str, Plan]:
@@ -37,14 +39,14 @@ class PlannedScript:
         return sum(each.chosen.estimate.state for each in self.decisions.values())
 
     @property
-    def capacity(self) -> float:
-        """The CPU-seconds a second that there are for all of them."""
-        return next(iter(self.decisions.values())).capacity
-
-    @property
     def is_feasible(self) -> bool:
         """Whether all queries together keep up."""
         return self.needed <= self.capacity
+
+    @property
+    def is_shed(self) -> bool:
+        """Whether they do not keep up by themselves, and some have drop boxes."""
+        return any(each.is_shed for each in self.decisions.values())
 
     @property
     def rests_on_guesses(self) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from penstock.plan.decision import Decision
 from penstock.plan.explain.figures import Figures, figures_of
 from penstock.plan.explain.json import VERSION, document_of, rounded
 from penstock.plan.explain.quantity import number, percent, roughly
@@ -42,10 +43,19 @@ def total_lines(planned: PlannedScript) -> Iterator[str]:
     for member in planned.script.members:
         found = planned.decisions[member.name].chosen.estimate
         part = roughly(number(found.utilization), planned.rests_on_guesses)
-        yield f"  {title(member)}   util {part}"
+        yield f"  {title(member)}   util {part}{_left(planned.decisions[member.name])}"
     if not planned.is_feasible:
         needed = roughly(f"{planned.needed:,.4g}", planned.rests_on_guesses)
-        yield f"needs   {needed} of {planned.capacity:g} CPU-seconds a second: they do not keep up"
+        end = "sheds" if planned.is_shed else "they do not keep up"
+        yield f"needs   {needed} of {planned.capacity:g} CPU-seconds a second: {end}"
+
+
+def _left(decision: Decision) -> str:
+    """The part of a query's results that is left where it is shed."""
+    found = decision.chosen.estimate
+    if not decision.is_shed or not found.full_rate:
+        return ""
+    return f"   keeps {percent(found.output_rate / found.full_rate)} of its results"
 
 
 def title(member: Member) -> str:
@@ -59,6 +69,7 @@ def script_json(planned: PlannedScript, figures: dict[str, Figures]) -> str:
     document: dict[str, Any] = {
         "version": VERSION,
         "feasible": planned.is_feasible,
+        "shed": planned.is_shed,
         "capacity": planned.capacity,
         "utilization": planned.utilization,
         "needed": planned.needed,
