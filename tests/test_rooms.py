@@ -114,9 +114,10 @@ ORDER = {
         "remarks",
         "settle",
         "planner",
+        "script_shedding",
         "script",
     ),
-    "penstock.kernels": ("*", "aggregates"),
+    "penstock.kernels": ("*", "aggregates", "foreign"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",

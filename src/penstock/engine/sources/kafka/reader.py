@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from penstock.engine.sources.kafka.client import Value, consumer_of, settings_of
 from penstock.engine.sources.kafka.librdkafka import Handle, bound
 from penstock.engine.sources.kafka.run import Bulk, Objects, Run
-from penstock.kernels.messages import heads_of, release, times_of, values_of
+from penstock.kernels.foreign.messages import heads_of, release, times_of, values_of
 from penstock.query.source import Source
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.timestamps import EARLIEST, LATEST
 from penstock.engine.sources.kafka.record_columns import out_of_years, record_column
-from penstock.kernels.messages import NOTHING
+from penstock.kernels.foreign.messages import NOTHING
 from penstock.query.source import Field
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numba import carray
 from numpy.typing import NDArray
 
 from penstock.kernels.compiled import compiled
-from penstock.kernels.foreign import bytes_at, call, call_for_word, words_at
+from penstock.kernels.foreign.addresses import bytes_at, call, call_for_word, words_at
 
 Int64s = NDArray[np.int64]
 NOTHING = -1
