@@ -117,7 +117,7 @@ ORDER = {
         "script_shedding",
         "script",
     ),
-    "penstock.kernels": ("*", "aggregates", "foreign"),
+    "penstock.kernels": ("*", "aggregates", "foreign", "jsontext"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",
