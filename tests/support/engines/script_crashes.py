@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from penstock.errors import CheckpointError
 from support.engines import crashes
 from support.engines.crashes import Crash, after, arm, before
 from support.engines.script_runs import plans_of
+from support.fresh_process import exit_code
 
 _TEXT = """
 CREATE STREAM a (ts BIGINT, k BIGINT, v BIGINT)
@@ -116,15 +116,7 @@ def _arm_later(crash: Crash) -> None:
 
 def exit_codes(runs: Sequence[ScriptRun]) -> list[int | None]:
     """How fresh processes end that do these runs one after another."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["penstock.engine.local"])
-    codes = []
-    for run in runs:
-        process = context.Process(target=perform, args=(run,))
-        process.start()
-        process.join()
-        codes.append(process.exitcode)
-    return codes
+    return [exit_code(perform, run) for run in runs]
 
 
 def results(run: ScriptRun) -> dict[str, Counter[str]]:

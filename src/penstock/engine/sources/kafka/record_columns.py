@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def record_column(field: Field, records: Sequence[Message], faults: dict[int, str]) -> pa.Array:
     """A column of the records themselves; what cannot be held is added to the faults."""
-    match field.name:
+    match field.name.lower():
         case "kafka_timestamp":
             values: list[Any] = [_micros(row, each, faults) for row, each in enumerate(records)]
             return pa.array(values, pa.int64()).cast(arrow_type(field.type))

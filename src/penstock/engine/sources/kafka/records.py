@@ -21,7 +21,7 @@ from penstock.engine.sources.read import Block, blocks_of
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.frontier import part_name
 from penstock.query.members import whole_columns
-from penstock.query.source import RECORD_COLUMNS, Field, Source
+from penstock.query.source import Field, Source
 
 
 def read_records(
@@ -58,7 +58,7 @@ def _asked(source: Source, fields: Sequence[Field], run: Run, schema: str | None
 
 def _parsed(source: Source, wanted: Sequence[Field], run: Run, schema: str | None) -> Parsed:
     """The values of records in the declared types, with what the records themselves tell."""
-    fields = [field for field in wanted if field.name not in RECORD_COLUMNS]
+    fields = [field for field in wanted if field.record_type is None]
     faults: dict[int, str] = {}
     columns = {field.name: run.column(field, faults) for field in wanted if field not in fields}
     if fields:
