@@ -142,6 +142,7 @@ ORDER = {
         "spark",
     ),
     "penstock.engine.sinks": ("kafka", "*"),
+    "penstock.engine.run": ("*", "tables", "turn", "pipeline", "handle"),
     "penstock.engine.routes": ("*", "eddies"),
     "penstock.engine.spark": ("*", "connect"),
     "penstock.lab": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import assert_never
 
@@ -121,7 +122,8 @@ def read_all(
     layout = Layout(query)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         store = Store(Place.of(folder))
-        feed = Feed(query.sources.values(), store)
+        # All there is gets read at once: no table changes meanwhile.
+        feed = Feed([replace(s, refresh=None) for s in query.sources.values()], store)
         feed.freeze()
         end = feed.everything()
         slices = feed.slices(feed.start(), end)

@@ -98,6 +98,9 @@ class Source:
     rate: float | None = None
     """Tuples/s of event time, which generators need."""
 
+    refresh: int | None = None
+    """How often the files of a table are looked at for a new version of it; None for never."""
+
     malformed: str = "fail"
     """`fail`, `drop`, or `keep:PATH`, which drops too."""
 

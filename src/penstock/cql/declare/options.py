@@ -45,7 +45,8 @@ class Option(Generic[Read]):
     """An option of the language. `read` gives its value; its ValueError says what it must be.
 
     `example` is a value as one would write it; `formats` are those that know the option; a table
-    knows it only if `for_tables`. One that Spark calls so `means` an option of ours.
+    knows it only if `for_tables`, a stream only if `for_streams`. One that Spark calls so `means`
+    an option of ours.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Option(Generic[Read]):
     example: str
     formats: tuple[str, ...] = FORMATS
     for_tables: bool = False
+    for_streams: bool = True
     means: str | None = None
 
 
@@ -135,6 +137,9 @@ class Settings:
             if is_table and not option.for_tables:
                 hint = "leave it out; only streams have it"
                 raise self.text.error(setting.key, f"a table has no option {name}", hint)
+            if not is_table and not option.for_streams:
+                hint = "leave it out; only tables have it"
+                raise self.text.error(setting.key, f"a stream has no option {name}", hint)
             if format_ not in option.formats:
                 hint = f"leave it out; it belongs to {', '.join(option.formats)}"
                 raise self.text.error(setting.key, f"format {format_} has no option {name}", hint)
@@ -323,6 +328,9 @@ UNIT: Option[Unit] = Option("unit", _one_of("us", "ms", "s"), "'ms'")
 LATENESS = Option("lateness", _duration(0), "'5 seconds'")
 IDLE = Option("idle", _duration(1), "'30 seconds'")
 RATE = Option("rate", _rate, "1000")
+REFRESH = Option(
+    "refresh", _duration(0), "'10 minutes'", FILE_FORMATS, for_tables=True, for_streams=False
+)
 MALFORMED = Option(
     "malformed", _malformed, "'keep:bad.jsonl'", (*FILE_FORMATS, *_KAFKA, *_FRAMES), for_tables=True
 )
@@ -395,6 +403,7 @@ _ALL: tuple[Option[Value], ...] = (
     LATENESS,
     IDLE,
     RATE,
+    REFRESH,
     MALFORMED,
     COLUMNS,
     *OWN,

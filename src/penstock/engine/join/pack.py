@@ -60,7 +60,7 @@ class Packing:
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
     that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
     the keys is sketched, if they are; `samples` are drawn of some inputs. `heard` is what a script
-    knows of its streams before anybody reads.
+    knows of its streams before anybody reads. What `leaves` names is read by another job.
     """
 
     layout: Layout
@@ -74,6 +74,7 @@ class Packing:
     key_shares: KeyShares | None = field(default_factory=dict)
     samples: Mapping[str, Draw] = field(default_factory=dict)
     heard: tuple[Reading, ...] = ()
+    leaves: frozenset[str] = frozenset()
 
     @property
     def query(self) -> Query:
@@ -104,8 +105,14 @@ class Packing:
             yield known
             yield from self._tell_view(known)
 
+    def reads(self, name: str) -> bool:
+        """Whether tuples of a source are wanted."""
+        return name in self.query.sources and name not in self.leaves
+
     def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source
+        if not self.reads(name):
+            return
         columns, hints = self.columns(name), self.hints(name)
         arrivals = read_slice(self.query.sources[name], columns, piece, hints, self.root)
         for number, block in enumerate(arrivals):

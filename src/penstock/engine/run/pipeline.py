@@ -21,6 +21,7 @@ from penstock.engine.run.job import Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.preflight import refuse_closed
 from penstock.engine.run.supervisor import Guarded, Supervisor
+from penstock.engine.run.tables.renewal import renewed_tables
 from penstock.engine.run.turn import Turns
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.feed import serving_name
@@ -201,8 +202,9 @@ class Pipeline:
             staging=self.staging,
             drains=drains,
             samples=samples,
+            renewed=renewed_tables(query, self.manifest.offsets, offsets or {}),
         )
-        facts = run(turn.job)
+        facts = [*turn.told, *run(turn.job)]
         raise_error(facts)
         self.adaptive.learn(facts)
         made = turn.made(facts, self.sink, self.checkpoint.mark)

@@ -10,6 +10,7 @@ from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.report import Report, report_of
 from penstock.engine.run.commit import remove_unlisted, unreachable
 from penstock.engine.run.job import Runner
+from penstock.engine.run.tables.renewal import Load
 from penstock.engine.run.turn import Turn, Turns
 from penstock.engine.script.derived_streams import heard_of
 from penstock.engine.sinks.publisher import Publisher
@@ -69,8 +70,11 @@ class MemberRun:
         silent: frozenset[str],
         drains: bool,
         times: Mapping[str, int | None],
+        renewed: frozenset[str] = frozenset(),
+        load: Load | None = None,
     ) -> Turn:
-        """Begin a batch; `times` say how far the queries have come that this one reads."""
+        """Begin a batch; `times` say how far the queries have come that this one reads, `load`
+        reads tables that are `renewed`."""
         self._shed_as_told(number)
         sources = self.query.sources
         mine = frozenset(n for n in silent if n in sources or n.partition("[")[0] in sources)
@@ -82,6 +86,8 @@ class MemberRun:
             staging=self.publisher.staging,
             drains=drains,
             heard=heard_of(self.query, times),
+            renewed=renewed & sources.keys(),
+            load=load,
         )
         return self._turn
 

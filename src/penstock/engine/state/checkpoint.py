@@ -23,6 +23,7 @@ SCRIPT = "script.json"
 """What a script's checkpoint has in its place; each of its queries has a folder of its own."""
 _LATE = "late filters"
 _OUTER = "outer join"
+_REFRESHED = "tables that change"
 _MARK = "mark"
 
 
@@ -133,6 +134,9 @@ def _identity(query: Query, partitions: int) -> dict[str, Any]:
     parts = {} if query.view is None else {"view": _describe(query.view)}
     if query.outer is not None:
         parts[_OUTER] = _describe_join(query.outer)
+    refreshed = sorted(s.name for s in query.sources.values() if s.refresh is not None)
+    if refreshed:
+        parts[_REFRESHED] = refreshed
     return parts | {
         "format": FORMAT_VERSION,
         "partitions": partitions,
@@ -162,8 +166,8 @@ def refuse_other_query(store: Store, query: Query, hint: str) -> None:
 
 
 def _refuse_other(store: Store, theirs: dict[str, Any], mine: dict[str, Any], hint: str) -> None:
-    # A query without an outer join says nothing of one, and has other state.
-    for part, found in ({_OUTER: None} | theirs).items():
+    # A query without an outer join, or a table that changes, says nothing of one.
+    for part, found in ({_OUTER: None, _REFRESHED: None} | theirs).items():
         if found != mine.get(part):
             raise CheckpointError(
                 f"checkpoint {store.root} belongs to another query: its {part} differ\n"
