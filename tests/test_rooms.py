@@ -89,6 +89,7 @@ ORDER = {
         "asking",
         "script",
     ),
+    "penstock.cql.select": ("*", "relations", "select"),
     "penstock.stats": ("*", "files"),
     "penstock.plan": ("*", "text", "explain"),
     "penstock.plan.explain": ("*", "pictures"),

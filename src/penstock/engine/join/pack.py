@@ -193,7 +193,7 @@ class Packing:
         if item.source.key is not None and not item.is_relation:
             return block.at(_is_upsert(block.rows))
         fraction = self.drops.fraction(item.alias)
-        if item.is_table or fraction >= 1.0:
+        if item.is_table or item.is_relation or fraction >= 1.0:
             return block
         return block.at(keeps(self.drops.seed, item.alias, block.numbers, fraction))
 

@@ -44,7 +44,8 @@ def refuse_latecomers(script: Script, standing: Manifest) -> None:
     known = standing.members
     for member in script.members if known else ():
         for item in () if member.name in known else member.query.inputs:
-            is_read = item.is_table and standing.offsets.get(item.source.name, 0) > 0
+            is_table = item.is_table or item.source.is_kept
+            is_read = is_table and standing.offsets.get(item.source.name, 0) > 0
             is_met = item.is_relation and not known.keys().isdisjoint(item.source.makers)
             if is_read or is_met:
                 what = "table" if is_read else "view"

@@ -60,7 +60,7 @@ def floors(problem: Problem) -> list[float]:
     table keeps all, and so does a window that must be full at once.
     """
     return [
-        _floor(problem, item.window, flow.raw_rate)
+        1.0 if item.is_relation else _floor(problem, item.window, flow.raw_rate)
         for item, flow in zip(problem.query.inputs, problem.inputs, strict=True)
     ]
 
