@@ -16,6 +16,7 @@ from reference import (
     Batches,
     Change,
     Row,
+    Rows,
     all_alive,
     combinations,
     differences,
@@ -33,11 +34,12 @@ Versions = Mapping[str, Sequence[Sequence[Row]]]
 
 
 def answer_by_versions(
-    query: Query, batches: Batches, versions: Versions, drain: bool = True
+    query: Query, batches: Batches, versions: Versions, drain: bool = True, since: int = 0
 ) -> list[tuple[Value, ...]]:
-    """Every result of a join, each with the version of the batch that makes it."""
+    """Every result of a join that a batch makes `since` one of them, each with the version of the
+    batch that makes it."""
     results = []
-    for number in range(count_of(query, batches)):
+    for number in range(since, count_of(query, batches)):
         windows = windows_of(query, batches, versions, number)
         for found in combinations(query, windows):
             if all_alive(query, windows, found) and is_made(query, batches, found, number, drain):
@@ -88,16 +90,29 @@ def come_to(query: Query, batches: Batches, number: int) -> float:
 def changes_by_versions(
     query: Query, batches: Batches, versions: Versions, drain: bool = True
 ) -> list[Change]:
-    """What each evaluation of a view changes; it sees the version of the batch that evaluates it.
+    """What each evaluation of a view changes; it sees the version of the batch that evaluates."""
+    return viewed(query, batches, versions, drain)[0]
+
+
+def viewed(
+    query: Query,
+    batches: Batches,
+    versions: Versions,
+    drain: bool = True,
+    since: int = 0,
+    shown: Rows | None = None,
+) -> tuple[list[Change], Rows]:
+    """What a view changes with the batches `since` one of them, if so much was `shown` before, and
+    what is shown in the end.
 
     A batch also evaluates the first tick that those before it have not: there the view may change
-    because a table has.
+    because a table, or the query, has.
     """
     changes: list[Change] = []
-    shown: dict[tuple[Value, ...], tuple[Value, ...]] = {}
+    shown = {} if shown is None else shown
     last = count_of(query, batches) - 1
     times = evaluations(query, windows_of(query, batches, versions, last))
-    for number in range(last + 1):
+    for number in range(since, last + 1):
         first, end = come_to(query, batches, number - 1), come_to(query, batches, number)
         end = math.inf if drain and number == last else end
         windows = windows_of(query, batches, versions, number)
@@ -106,7 +121,7 @@ def changes_by_versions(
                 now = view_at(query, windows, time)
                 changes += differences(time, shown, now)
                 shown = now
-    return changes
+    return changes, shown
 
 
 def first_tick(query: Query, times: Sequence[int], end: float) -> set[int]:

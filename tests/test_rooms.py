@@ -143,7 +143,7 @@ ORDER = {
         "spark",
     ),
     "penstock.engine.sinks": ("kafka", "*"),
-    "penstock.engine.run": ("*", "tables", "turn", "pipeline", "handle"),
+    "penstock.engine.run": ("*", "changed", "preflight", "tables", "turn", "pipeline", "handle"),
     "penstock.engine.routes": ("*", "eddies"),
     "penstock.engine.spark": ("*", "connect"),
     "penstock.lab": (

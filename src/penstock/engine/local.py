@@ -51,7 +51,12 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     refuse_sources_of_spark(query.sources.values())
     _refuse_frames(sink)
     held = Checkpoint(
-        options.checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
+        options.checkpoint,
+        query,
+        partitions or 1,
+        engine="local",
+        is_given=partitions is not None,
+        change=options.change,
     )
     try:
         with announced(held.store, head_of(query, options, "local")):

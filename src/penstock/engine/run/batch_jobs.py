@@ -127,6 +127,7 @@ class BatchJobs:
     def renewing(self, before: Manifest) -> Job:
         """A job that reads the new versions of tables, and nothing else."""
         job = self.job(before, frozenset(), False)
+        assert job.packing is not None, "it reads"
         others = self.plan.query.sources.keys() - self.renewed
         packing = replace(job.packing, leaves=frozenset(others), heard=(), samples={})
         return replace(job, packing=packing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.engine.run.changed.carrying import Carrying
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint, member_store
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import is_unpublished, publish_once, staging_of
@@ -54,6 +55,16 @@ def refuse_latecomers(script: Script, standing: Manifest) -> None:
                     "was read before it came",
                     hint="start with another --checkpoint, or leave the new query to another run",
                 )
+
+
+def check_changes(checkpoint: ScriptCheckpoint, script: Script, found: Manifest | None) -> None:
+    """Refuse queries that were changed, and cannot go on with the state that is there."""
+    known = {} if found is None else found.members
+    for member in script.members:
+        held = checkpoint.members[member.name]
+        if held.changed is not None:
+            standing = known.get(member.name, Manifest(batch=-1))
+            Carrying(held, member.query, standing).check()
 
 
 def _show_last(store: Store, made: Manifest) -> None:

@@ -23,6 +23,7 @@ from penstock.engine.script.derived_streams import come_to, derived_sources, lev
 from penstock.engine.script.joint_job import JointJob, facts_of
 from penstock.engine.script.joint_packing import JointPacking, shared_sources
 from penstock.engine.script.leavings import (
+    check_changes,
     forget_gone,
     refuse_closed_script,
     refuse_latecomers,
@@ -89,6 +90,7 @@ class ScriptPipeline:
         refuse_closed_script(checkpoint, found)
         self.manifest = found or Manifest(batch=-1)
         refuse_latecomers(script, self.manifest)
+        check_changes(checkpoint, script, found)
         forget_gone(checkpoint, self.manifest)
         runs = {
             member.name: self._member(member, sinks, deliver or {}, rebuilt_at_once)
@@ -137,6 +139,7 @@ class ScriptPipeline:
         store, known = self.checkpoint.store, self.manifest.streams
         for member in self.members:
             member.recover(overwrite=overwrite)
+            self._notes += [Change("order", f"{member.name}: {said}") for said in member.changed()]
         publish_kept(store, self.manifest.kept)
         sources = [shared.source for shared in self._shared.values()]
         kept = self.manifest.kept

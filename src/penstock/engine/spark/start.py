@@ -66,7 +66,15 @@ def start(
     def claim(cores: int) -> Checkpoint:
         count, is_given = partitions or cores, partitions is not None
         root = options.checkpoint
-        return Checkpoint(root, query, count, engine="spark", is_given=is_given, hold=hold)
+        return Checkpoint(
+            root,
+            query,
+            count,
+            engine="spark",
+            is_given=is_given,
+            hold=hold,
+            change=options.change,
+        )
 
     def pipeline(held: Checkpoint) -> Pipeline:
         return Pipeline(
