@@ -11,10 +11,10 @@ from penstock.query import Query
 
 _FIXED = {
     "format": "the format of the checkpoint",
-    "partitions": "the number of partitions",
+    "partitions": "the partitions that the state is kept in",
     "equalities": "the keys of the join, by which the state is placed",
-    "outer join": "the outer join",
-    "tables that change": "which tables change",
+    "outer join": "the outer join, of which some tuples are still to be told",
+    "tables that change": "the tables that change",
     "event times": "event times and lateness, by which streams are waited for",
 }
 """What must stay the same, in words."""
@@ -142,11 +142,11 @@ def holds_no_more(new: Any, old: Any) -> bool:
 def fault_of(difference: Difference) -> str | None:
     """Why no state of the one query can be that of the other, whatever it holds; None if it may."""
     old, new = difference.old, difference.new
-    for part, what in _FIXED.items():
-        if difference.differs(part):
-            return f"{what} must stay"
     if _without_windows(old["inputs"]) != _without_windows(new["inputs"]):
         return f"the inputs must stay: they were {', '.join(_without_windows(old['inputs']))}"
+    for part, what in _FIXED.items():
+        if difference.differs(part):
+            return f"{what}, must stay"
     if ("view" in old) != ("view" in new):
         had = "had" if "view" in old else "had no"
         return f"it {had} groups or aggregates, and that must stay"
