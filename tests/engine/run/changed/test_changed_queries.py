@@ -10,7 +10,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from penstock.engine.local import open_run
@@ -19,6 +18,7 @@ from penstock.errors import CheckpointError
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from reference_changes import answer_changed, changes_changed
+from support.changed.changed_runs import found
 from support.changed.changing_queries import changed, with_other_aggregates
 from support.engines.runs import Place, first_files_only
 from support.plans.every_kind import any_kind
@@ -32,21 +32,6 @@ def run(query: Query, place: Place, plan: Plan, *, drain: bool, **more: Any) -> 
 
 def batches_of(case: Case) -> int:
     return max(len(case.batches[item.alias]) for item in case.query.streams)
-
-
-def found(place: Place, query: Query, since: int) -> tuple[Counter[Any], Counter[Any]]:
-    """The results of the batches before one, whatever their columns, and of those since."""
-    before: list[tuple[Any, ...]] = []
-    after: list[tuple[Any, ...]] = []
-    names = [output.name for output in query.results]
-    extra = ["_time", "_change"] if query.view is not None else []
-    for path in sorted(Path(place.sink.place).glob("*.parquet")):
-        is_old = int(path.name.split("-")[1]) < since
-        for row in pq.read_table(path).to_pylist():
-            told = tuple(row[name] for name in (*extra, *([] if is_old else names)))
-            values = tuple(v for n, v in row.items() if n not in extra) if is_old else ()
-            (before if is_old else after).append((*told, *values))
-    return canonical(before), canonical(after)
 
 
 def tried(case: Case, folder: Path, rng: Random, new: Query | None = None) -> Counter[Any] | None:
