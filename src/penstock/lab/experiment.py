@@ -77,6 +77,10 @@ def run_experiment(
     if plan.query.outer is not None:
         name = KIND_NAMES[plan.query.outer.kind]
         raise PlanError(f"the laboratory does not run {name}", hint="run it in batches")
+    for item in plan.query.inputs:
+        if item.is_relation:
+            name = f"{item.alias} as it is at the time of a tuple"
+            raise PlanError(f"the laboratory does not read {name}", hint="run it in batches")
     if plan.query.view is not None:
         refuse_view(plan, mode, clock)
     mark = new_mark()

@@ -22,6 +22,7 @@ from support.changed.changed_runs import found
 from support.changed.changing_queries import changed, with_other_aggregates
 from support.engines.runs import Place, first_files_only
 from support.plans.every_kind import any_kind
+from support.plans.filling import in_many_batches
 from support.streams.cases import EPOCH, Case, canonical, random_case, random_view, write_case
 
 
@@ -81,6 +82,13 @@ def test_a_join_goes_on_as_it_is_asked_now(seed: int, tmp_path: Path) -> None:
     case, rng = random_case(seed), Random(f"changed {seed}")
     if batches_of(case) > 1:
         assert tried(case, tmp_path, rng) is not None
+
+
+@pytest.mark.parametrize("seed", range(6040, 6052))
+def test_chunks_of_both_queries_are_merged(seed: int, tmp_path: Path) -> None:
+    rng = Random(f"merged {seed}")
+    drawn = random_view(seed) if seed % 2 else random_case(seed)
+    tried(in_many_batches(drawn, rng, 20), tmp_path, rng)
 
 
 @pytest.mark.parametrize("seed", range(6100, 6140))

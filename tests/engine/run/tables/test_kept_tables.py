@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,6 +11,14 @@ from typing import Any
 import pytest
 
 from penstock.cql import parse
+from penstock.engine.sinks.sink import noop
+from penstock.errors import PlanError
+from penstock.lab.clock import RealClock
+from penstock.lab.experiment import run_experiment
+from penstock.lab.schedule import Eager
+from penstock.plan.default_plan import default_plan
+from penstock.plan.drops import DropBoxes
+from penstock.plan.plan import Plan
 from penstock.query import Query
 from reference import answer
 from support.engines.runs import Place, run_local
@@ -59,9 +68,9 @@ def asked(folder: Path, select: str = BIDS, lateness: str = "0 seconds", **files
     return parse(TEXT.format(folder=folder, lateness=lateness) + select)
 
 
-def rows(query: Query, folder: Path) -> list[list[Any]]:
+def rows(query: Query, folder: Path, plan: Plan | None = None) -> list[list[Any]]:
     place = Place(folder / "run", "jsonl")
-    run_local(query, place, drain=True)
+    run_local(query, place, plan=plan, drain=True)
     lines = Path(place.sink.place).read_text().splitlines()
     return sorted(list(json.loads(line).values()) for line in lines)
 
@@ -93,3 +102,16 @@ def test_a_key_of_null_is_a_key_and_equals_nothing(tmp_path: Path) -> None:
     run_local(counted, place, drain=True)
     last = json.loads(Path(place.sink.place).read_text().splitlines()[-1])
     assert (last["n"], last["known"]) == (2, 1)
+
+
+def test_nothing_of_it_is_shed(tmp_path: Path) -> None:
+    item = " ".join(f"1,{key},,name{key}" for key in range(50))
+    query = asked(tmp_path, bid=" ".join(f"2,{key},{key}" for key in range(50)), item=item)
+    plan = replace(default_plan(query), drops=DropBoxes((("i", 0.01),)))
+    assert len(rows(query, tmp_path, plan)) == 50
+
+
+def test_the_laboratory_reads_no_such_table(tmp_path: Path) -> None:
+    query = asked(tmp_path, bid="3,7,10", item="1,7,,some")
+    with pytest.raises(PlanError, match="the laboratory does not read i as it is"):
+        run_experiment(default_plan(query), noop(), Eager(), clock=RealClock())
