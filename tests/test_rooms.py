@@ -89,6 +89,7 @@ ORDER = {
         "asking",
         "script",
     ),
+    "penstock.cql.select": ("*", "relations", "select"),
     "penstock.stats": ("*", "files"),
     "penstock.plan": ("*", "text", "explain"),
     "penstock.plan.explain": ("*", "pictures"),
@@ -143,6 +144,7 @@ ORDER = {
         "spark",
     ),
     "penstock.engine.sinks": ("kafka", "*"),
+    "penstock.engine.run": ("*", "changed", "preflight", "tables", "turn", "pipeline", "handle"),
     "penstock.engine.routes": ("*", "eddies"),
     "penstock.engine.spark": ("*", "connect"),
     "penstock.lab": (

@@ -70,7 +70,7 @@ class ContinuousScript:
 
         `sink` gives each query that is shown its own, by its name: `{"result": ps.parquet("out")}`;
         where one is shown, it may be the sink itself. The other options are those of a query:
-        `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `report`.
+        `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `change`, `report`.
         """
         from penstock.engine.spark.start import start_script
 

@@ -103,6 +103,9 @@ class Source:
     rate: float | None = None
     """Tuples/s of event time, which generators need."""
 
+    refresh: int | None = None
+    """How often the files of a table are looked at for a new version of it; None for never."""
+
     malformed: str = "fail"
     """`fail`, `drop`, or `keep:PATH`, which drops too."""
 
@@ -125,8 +128,11 @@ class Source:
     """Columns of a DataFrame that no query can read, with their types as Spark writes them."""
 
     key: tuple[str, ...] | None = None
-    """The columns that tell the rows of a view apart, where it is the changes of one (`format` is
-    `derived` then); None for all others."""
+    """The columns that tell the rows apart where it is the changes of a view (`format` is `derived`
+    then), or a stream of upserts that keeps a table; None for all others."""
+
+    delete: str | None = None
+    """The condition, as text, by which an upsert takes the row of its key away."""
 
     hidden: str | None = None
     """A group of that view that is not among the columns, as text: its rows cannot be told apart
@@ -137,6 +143,16 @@ class Source:
 
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is a table that a stream of upserts keeps."""
+        return self.key is not None and self.format != "derived"
+
+    @property
+    def kind(self) -> str:
+        """What it was declared as."""
+        return "table" if self.is_table or self.is_kept else "stream"
 
     @property
     def telling(self) -> tuple[str, ...]:

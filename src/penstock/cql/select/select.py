@@ -14,9 +14,10 @@ from penstock.cql.reading.text import Text
 from penstock.cql.select.aggregates import asks_for_view
 from penstock.cql.select.bound_joins import bind_joins
 from penstock.cql.select.every import cut_every
-from penstock.cql.select.inputs import bind_inputs, of_rows_there, one_rows
+from penstock.cql.select.inputs import bind_inputs, one_rows
 from penstock.cql.select.joins import read_from
 from penstock.cql.select.outputs import bind_outputs
+from penstock.cql.select.relations.presence import of_rows_there
 from penstock.cql.select.view import bind_view
 from penstock.cql.select.windows import cut_windows
 from penstock.query.function import Function
@@ -46,7 +47,7 @@ def parse_select(
     inner = one_rows(text, tree, inputs, scalars)
     names = tuple(item.alias for item in inner)
     scope = Scope(text, (*inputs, *inner), functions, scalars=names)
-    joins = bind_joins(scope, read, is_view=is_view).only(of_rows_there(scope.inputs))
+    joins = bind_joins(scope, read, is_view=is_view).only(of_rows_there(scope))
     scope = replace(scope, inputs=joins.shown)
     if is_view:
         joined, view = bind_view(scope, tree, every, joins.inputs)

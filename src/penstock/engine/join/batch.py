@@ -64,6 +64,9 @@ class Batch:
     handover: Handover | None = None
     """Where results are left for the other queries that read them, if any do."""
 
+    renewed: int | None = None
+    """The last batch before which a table got another version."""
+
     rebuilds: bool = False
     """Whether the batch makes inner state, and of a view the intervals, but no results.
 

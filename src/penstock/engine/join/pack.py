@@ -60,7 +60,7 @@ class Packing:
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
     that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
     the keys is sketched, if they are; `samples` are drawn of some inputs. `heard` is what a script
-    knows of its streams before anybody reads.
+    knows of its streams before anybody reads. What `leaves` names is read by another job.
     """
 
     layout: Layout
@@ -74,6 +74,7 @@ class Packing:
     key_shares: KeyShares | None = field(default_factory=dict)
     samples: Mapping[str, Draw] = field(default_factory=dict)
     heard: tuple[Reading, ...] = ()
+    leaves: frozenset[str] = frozenset()
 
     @property
     def query(self) -> Query:
@@ -104,8 +105,14 @@ class Packing:
             yield known
             yield from self._tell_view(known)
 
+    def reads(self, name: str) -> bool:
+        """Whether tuples of a source are wanted."""
+        return name in self.query.sources and name not in self.leaves
+
     def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source
+        if not self.reads(name):
+            return
         columns, hints = self.columns(name), self.hints(name)
         arrivals = read_slice(self.query.sources[name], columns, piece, hints, self.root)
         for number, block in enumerate(arrivals):
@@ -186,7 +193,7 @@ class Packing:
         if item.source.key is not None and not item.is_relation:
             return block.at(_is_upsert(block.rows))
         fraction = self.drops.fraction(item.alias)
-        if item.is_table or fraction >= 1.0:
+        if item.is_table or item.is_relation or fraction >= 1.0:
             return block
         return block.at(keeps(self.drops.seed, item.alias, block.numbers, fraction))
 

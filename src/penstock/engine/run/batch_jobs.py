@@ -94,6 +94,9 @@ class BatchJobs:
     heard: tuple[Reading, ...] = ()
     """What is known of the streams before anybody reads."""
 
+    renewed: frozenset[str] = frozenset()
+    """The tables that have another version from this batch on; a job of their own reads them."""
+
     def job(self, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
         """The job of the batch; `silent` sources are not waited for, `drains` waits for none."""
         streams, sources = before.streams, self.plan.query.stream_sources
@@ -112,6 +115,7 @@ class BatchJobs:
             self.key_shares if sketches_keys(self.number) else None,
             self.samples,
             self.heard,
+            self.renewed,
         )
         sequencer = None
         if self.plan.query.is_sequenced:
@@ -119,6 +123,14 @@ class BatchJobs:
         if batch.due is None:
             return Job(batch, packing, sequencer)
         return Job(batch, packing, sequencer, ViewStep(batch, batch.due))
+
+    def renewing(self, before: Manifest) -> Job:
+        """A job that reads the new versions of tables, and nothing else."""
+        job = self.job(before, frozenset(), False)
+        assert job.packing is not None, "it reads"
+        others = self.plan.query.sources.keys() - self.renewed
+        packing = replace(job.packing, leaves=frozenset(others), heard=(), samples={})
+        return replace(job, packing=packing)
 
     def rebuilding(self, before: Manifest, lacks_intervals: bool) -> Job:
         """A job that makes inner state, with all results where intervals are to be made too."""
@@ -148,6 +160,7 @@ class BatchJobs:
             floors=floors_of(self.plan.query, self.routing.inners, before.streams),
             staging=self.staging,
             handover=self.handover,
+            renewed=before.renewed,
             due=self._due(before, silent, drains),
             sealing=self._sealing(before, silent, drains),
         )

@@ -18,6 +18,7 @@ from penstock.engine.run.batch_jobs import BatchJobs, layout_of
 from penstock.engine.run.inner_state import with_inner_state
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
+from penstock.engine.run.tables.renewal import Load, with_new_versions
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.derived_rows import Handover
 from penstock.engine.state.checkpoint import Checkpoint
@@ -38,6 +39,8 @@ class Turn:
     before: Manifest
     silent: frozenset[str]
     drains: bool
+    told: tuple[Fact, ...] = ()
+    """What was told by the job that has read new versions of tables."""
 
     @property
     def job(self) -> Job:
@@ -107,8 +110,12 @@ class Turns:
         drains: bool = False,
         samples: Mapping[str, Draw] | None = None,
         heard: tuple[Reading, ...] = (),
+        renewed: frozenset[str] = frozenset(),
+        load: Load | None = None,
     ) -> Turn:
-        """Begin batch `number` over the state of the one before: inner state is seen to."""
+        """Begin batch `number` over the state of the one before: inner state is seen to, and tables
+        that are `renewed` have their new versions, which `load` reads (as a runner, if it is not
+        given)."""
         routing = self.adaptive.routing(number)
         jobs = BatchJobs(
             number=number,
@@ -124,8 +131,11 @@ class Turns:
             shared=self._shared,
             handover=self._handover,
             heard=heard,
+            renewed=renewed,
         )
-        return Turn(*with_inner_state(jobs, standing, run, self._rebuilt_at_once), silent, drains)
+        standing, told = with_new_versions(jobs, standing, load or run)
+        jobs, before = with_inner_state(jobs, standing, run, self._rebuilt_at_once)
+        return Turn(jobs, before, silent, drains, told)
 
     def sketched(self, facts: Sequence[Fact]) -> None:
         """Have the next batch sketch as many keys as this one's gathered facts suggest."""

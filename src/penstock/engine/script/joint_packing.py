@@ -71,7 +71,7 @@ class JointPacking:
 
     def _pack_slice(self, piece: Slice, meters: Sequence[PackMeter]) -> Iterator[Packet]:
         name = piece.source
-        readers = [n for n, packing in enumerate(self.packings) if name in packing.query.sources]
+        readers = [n for n, packing in enumerate(self.packings) if packing.reads(name)]
         if not readers:
             return
         for place, block in enumerate(self._blocks(piece, readers)):

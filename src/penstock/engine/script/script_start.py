@@ -8,7 +8,7 @@ from contextlib import closing
 from penstock.engine.places.place import Place
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.preflight import check_sources
-from penstock.engine.script.leavings import refuse_closed_script
+from penstock.engine.script.leavings import check_changes, refuse_closed_script
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_pipeline import ScriptPipeline
 from penstock.engine.sinks.publish import check_sink
@@ -44,6 +44,7 @@ def check_script_start(
         with closing(hold_script(_queries(script), options, engine, 1)) as held:
             found = manifests.latest(held.store)
             refuse_closed_script(held, found)
+            check_changes(held, script, found)
     known = {} if found is None else found.members
     for name, sink in sinks.items():
         is_new = name not in known or Sink.named(known[name].sink) != sink
@@ -98,6 +99,7 @@ def hold_script(
         engine=engine,
         is_given=given is not None,
         hold=hold,
+        change=options.change,
     )
 
 

@@ -20,6 +20,7 @@ from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches, head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.tables.columns_read import columns_read
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_pipeline import ScriptPipeline
 from penstock.engine.script.script_start import (
@@ -65,7 +66,15 @@ def start(
     def claim(cores: int) -> Checkpoint:
         count, is_given = partitions or cores, partitions is not None
         root = options.checkpoint
-        return Checkpoint(root, query, count, engine="spark", is_given=is_given, hold=hold)
+        return Checkpoint(
+            root,
+            query,
+            count,
+            engine="spark",
+            is_given=is_given,
+            hold=hold,
+            change=options.change,
+        )
 
     def pipeline(held: Checkpoint) -> Pipeline:
         return Pipeline(
@@ -212,7 +221,8 @@ def open_feed(asked: Query | Script, store: Store, available_now: bool, has_fram
     Beside DataFrames Spark ends a run that reads all there is, perhaps after one batch.
     """
     sources = asked.sources.values()
-    feed = Feed([source for source in sources if not source.is_of_spark], store)
+    others = [source for source in sources if not source.is_of_spark]
+    feed = Feed(others, store, columns_read(asked))
     if available_now:
         refuse_endless(sources)
         feed.freeze(at_once=has_frames)

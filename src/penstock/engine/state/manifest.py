@@ -150,6 +150,9 @@ class Manifest:
     """The text of the plan that gave the results: while inner state fills itself, an earlier one's
     or the multi-way join's."""
 
+    renewed: int | None = None
+    """The last batch before which a table got another version, None if there is none."""
+
     members: Mapping[str, Manifest] = field(default_factory=dict)
     """Of a script, the state of each of its queries by name, each in a folder of its own."""
 

@@ -138,6 +138,10 @@ def cross_notes(query: Query) -> Iterator[str]:
 def _input_notes(item: Input, horizon: float) -> Iterator[str]:
     if item.is_table:
         yield f"{item.alias} is a table: it is probed and never drives"
+    if item.source.refresh is not None:
+        every = Duration(item.source.refresh)
+        often = f"every {every}" if every.micros else "before every batch"
+        yield f"{item.alias} may change: its files are looked at {often}"
     if item.window == UNBOUNDED:
         after = str(Duration(round(horizon * MICROS))).lower()
         yield f"{item.alias} keeps every tuple for ever: the figures are those after {after}"
