@@ -89,6 +89,7 @@ ORDER = {
         "asking",
         "script",
     ),
+    "penstock.cql.select": ("*", "ranking", "view", "select"),
     "penstock.stats": ("*", "files"),
     "penstock.plan": ("*", "text", "explain"),
     "penstock.plan.explain": ("*", "pictures"),
@@ -116,7 +117,7 @@ ORDER = {
         "planner",
         "script",
     ),
-    "penstock.kernels": ("*", "aggregates"),
+    "penstock.kernels": ("*", "aggregates", "ranking"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",

@@ -14,6 +14,7 @@ from penstock.cql.reading.text import Text
 from penstock.cql.select.windows import Bracket
 from penstock.query.expression import Call, Column, Literal
 from penstock.query.query import Condition, Input
+from penstock.query.ranking import NUMBER_TEXT
 from penstock.query.source import CAST_IT, Source
 from penstock.query.types import DataType
 from penstock.query.view import CHANGE, UPSERT
@@ -111,7 +112,8 @@ def _relation(text: Text, table: exp.Table, name: str, source: Source) -> Input:
     assert source.key is not None
     if source.hidden is not None:
         message = f"the rows of {source.name} cannot be told apart: {source.hidden} is not selected"
-        hint = f"select all groups of {source.name}, or read its changes: {source.name} [NOW]"
+        what = "the number of each row" if source.hidden == NUMBER_TEXT else "all groups"
+        hint = f"select {what} of {source.name}, or read its changes: {source.name} [NOW]"
         raise text.error(node_span(table), message, hint)
     return Input(name, source, RowsWindow(1, source.key), is_relation=True)
 
