@@ -89,7 +89,7 @@ ORDER = {
         "asking",
         "script",
     ),
-    "penstock.cql.select": ("*", "relations", "select"),
+    "penstock.cql.select": ("*", "relations", "ranking", "view", "select"),
     "penstock.stats": ("*", "files"),
     "penstock.plan": ("*", "text", "explain"),
     "penstock.plan.explain": ("*", "pictures"),
@@ -118,7 +118,7 @@ ORDER = {
         "script_shedding",
         "script",
     ),
-    "penstock.kernels": ("*", "aggregates", "foreign", "jsontext"),
+    "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "ranking"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",

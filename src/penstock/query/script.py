@@ -68,9 +68,9 @@ def derived_source(name: str, query: Query) -> Source:
 
 
 def _key(query: Query) -> tuple[str, ...]:
-    """The outputs of a view that are its groups; without groups it has one row, and no key."""
+    """The outputs of a view that tell its rows apart; without groups it has one row, and no key."""
     assert query.view is not None
     if hidden_group(query) is not None:
         return ()
-    groups = query.view.groups
-    return tuple(o.name for o in query.view.outputs if o.expression in groups)
+    key = query.view.key
+    return tuple(o.name for o in query.view.outputs if o.expression in key)

@@ -44,6 +44,12 @@ def layout_of(plan: Plan, standing: Manifest, *, tells_times: bool = False) -> L
             f"the plan aggregates {', '.join(plan.early)} early, but the query does not",
             hint="only queries with GROUP BY or aggregates have early aggregation",
         )
+    view = plan.query.view
+    if view is not None and view.top is not None and (plan.drops.kept or plan.drops.may_shed):
+        raise PlanError(
+            "the plan sheds, but the query shows the first rows of a view",
+            hint="do not shed: others would seem to be the first",
+        )
     weighted = frozenset(standing.weighted).union(plan.early)
     sampled = frozenset(standing.sampled).union(sampled_by(plan))
     is_shed = bool(sampled) or plan.drops.may_shed or standing.has_ends

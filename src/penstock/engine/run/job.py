@@ -15,7 +15,7 @@ from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.measures.phases import REBUILD
 from penstock.engine.measures.task_time import Work, timed
 from penstock.engine.run.step import Step
-from penstock.engine.state.modules import INTERVALS, SHOWN
+from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN
 from penstock.engine.views.view_step import ViewStep
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
@@ -172,9 +172,8 @@ def _resend(rebuild: Rebuild, packets: Iterable[Packet]) -> Iterator[Packet]:
 
 def _is_small(batch: Batch) -> bool:
     """Whether a view has so few rows, by the last batch, that the driver evaluates it."""
-    kept = [
-        chunks for module in (INTERVALS, SHOWN) for chunks in batch.state.get(module, {}).values()
-    ]
+    modules = (INTERVALS, SHOWN, ALL_ROWS)
+    kept = [chunks for module in modules for chunks in batch.state.get(module, {}).values()]
     return batch.root.is_local and sum(c.rows for each in kept for c in each) <= _SMALL
 
 

@@ -31,7 +31,7 @@ def read_records(
     where = part_name(str(source.option("topic")), str(piece.number))
     fields, strict = requested(source, {*columns, *hints}), requested(source, columns)
     schema = slice_schema(source, piece)
-    told = {field.name for field in fields if field.name in RECORD_COLUMNS}
+    told = {field.name.lower() for field in fields if field.record_type is not None}
     for run in fetched(source, piece, told):
         parsed = _asked(source, fields, run, schema)
         if parsed.faults and fields != strict:

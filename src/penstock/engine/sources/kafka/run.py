@@ -109,7 +109,7 @@ class Bulk:
 
     def column(self, field: Field, faults: dict[int, str]) -> pa.Array:
         """As `Run` says, of place and time."""
-        match field.name:
+        match field.name.lower():
             case "kafka_partition":
                 return pa.array(np.full(len(self.offsets), self.part), arrow_type(field.type))
             case "kafka_offset":
