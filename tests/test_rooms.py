@@ -114,6 +114,7 @@ ORDER = {
         "remarks",
         "settle",
         "planner",
+        "sharing",
         "script",
     ),
     "penstock.kernels": ("*", "aggregates"),

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.optimize.sharing.shared_script import shared_script
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript
-from penstock.query.script import Member, Script
+from penstock.query.script import NOTHING_STANDS, Member, Script, Standing
 from penstock.stats.derived import Expected, expected_of, together
 from penstock.stats.known import Known
 
@@ -18,13 +19,20 @@ KnowledgeOf = Callable[[Member, Mapping[str, Expected]], Known]
 """What is known of a member, given what its derived inputs are expected to bring, by alias."""
 
 
-def decide_script(script: Script, knowledge: KnowledgeOf, options: PlanOptions) -> PlannedScript:
-    """The decisions of all queries of a script, in its order."""
+def decide_script(
+    script: Script,
+    knowledge: KnowledgeOf,
+    options: PlanOptions,
+    standing: Standing = NOTHING_STANDS,
+) -> PlannedScript:
+    """The decisions of all queries of a script, in its order, and who of them shares a join; on a
+    checkpoint that has begun, those share who did so far."""
     _refuse_options(options)
-    planning = _Planning(knowledge, options, {}, {})
+    planning = _Planning(knowledge, options, {}, {}, {})
     for member in script.members:
         planning.plan(member)
-    return PlannedScript(script, planning.decisions)
+    apart = PlannedScript(script, planning.decisions)
+    return shared_script(apart, planning.knowns, options, standing)
 
 
 def refuse_infeasible_script(planned: PlannedScript) -> None:
@@ -60,6 +68,7 @@ class _Planning:
     options: PlanOptions
     decisions: dict[str, Decision]
     expected: dict[str, Expected]
+    knowns: dict[str, Known]
 
     def plan(self, member: Member) -> None:
         """Decide one more query."""
@@ -73,5 +82,6 @@ class _Planning:
         estimate = decision.chosen.estimate
         rate = estimate.output_rate if estimate.changes is None else estimate.changes
         is_guess = decision.rests_on_guesses
+        self.knowns[member.name] = known
         self.decisions[member.name] = decision
         self.expected[member.name] = expected_of(member.name, known, rate, is_guess)

@@ -22,7 +22,9 @@ from penstock.engine.rows.columns import (
     column_name,
     hash_name,
     is_control,
+    is_time_name,
     number_name,
+    time_name,
 )
 from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.state.store import Chunk
@@ -75,13 +77,15 @@ class Partial:
         return cls(len(rows), values, rows.select(payload))
 
 
-def start(rows: pa.RecordBatch, item: Input) -> Partial:
-    """New tuples of an input as combinations of one."""
+def start(rows: pa.RecordBatch, item: Input, *, is_timed: bool = False) -> Partial:
+    """New tuples of an input as combinations of one, whose own times travel if it `is_timed`."""
     control = {n: rows.column(n).to_numpy() for n in rows.schema.names if is_control(n)}
     if UNTIL not in control:
         control[UNTIL] = alive_until(item.window, control[TS])
     if SEQUENCE in control and isinstance(item.window, RowsWindow):
         control[number_name(item.alias)] = control[SEQUENCE]
+    if is_timed:
+        control[time_name(item.alias)] = control[TS]
     payload = rows.select([n for n in rows.schema.names if not is_control(n)])
     return Partial(len(rows), control, payload)
 
@@ -195,9 +199,7 @@ class Join:
             if name in partial.control:
                 bounds[name] = partial.control[name][ours]
             elif is_control(name):
-                # The one member of a tuple is itself, and its number is the tuple's.
-                is_own = name not in chunk.rows.schema.names
-                bounds[name] = _control(chunk, SEQUENCE if is_own else name)[theirs]
+                bounds[name] = _of_member(chunk, name)[theirs]
         return bounds
 
     def _payload(
@@ -248,6 +250,13 @@ def by_time(chunk: Chunk) -> Chunk:
 def _control(chunk: Chunk, name: str) -> Int64s:
     values: Int64s = chunk.rows.column(name).to_numpy()
     return values
+
+
+def _of_member(chunk: Chunk, name: str) -> Int64s:
+    """Numbers or times of one member. That of a tuple is itself: its number is the tuple's."""
+    if name in chunk.rows.schema.names:
+        return _control(chunk, name)
+    return chunk.times if is_time_name(name) else _control(chunk, SEQUENCE)
 
 
 def _sorted_by_key(partial: Partial, visit: Visit) -> Partial:

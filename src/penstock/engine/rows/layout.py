@@ -44,7 +44,12 @@ class Layout:
     """Whether results show the estimates and their intervals."""
 
     tells_times: bool = False
-    """Whether results have their times, for other queries that read them as a stream."""
+    """Whether results have their times, for other queries that read them as a stream or take them
+    as their own."""
+
+    timed: frozenset[str] = frozenset()
+    """The inputs whose tuples' times travel with combinations: queries that take these have other
+    windows."""
 
     @cached_property
     def shown(self) -> Query:

@@ -90,7 +90,9 @@ class Probing:
         )
         joined = (piece for mine in self._travellers(route) for piece in join.run(mine))
         found = self._asked(leg, joined)
-        is_written = route.makes is None and self.batch.layout.query.view is None
+        # Small pieces cost little where they are written, and more where each is looked at again.
+        is_taken = bool(self.batch.takers)
+        is_written = route.makes is None and self.batch.layout.query.view is None and not is_taken
         return found if is_written else gathered(found)
 
     def _asked(self, leg: Leg, found: Iterator[Partial]) -> Iterator[Partial]:
@@ -126,7 +128,8 @@ class Probing:
         if changed is not None and not route.starts_at_home:
             rows = (self.state.only_changed(route.driver, each, changed) for each in rows)
         item = self.batch.layout.query.input(route.driver)
-        return (start(tuples, item) for tuples in rows)
+        is_timed = route.driver in self.batch.layout.timed
+        return (start(tuples, item, is_timed=is_timed) for tuples in rows)
 
     def _arrived(self, tag: Tag) -> Iterator[pa.RecordBatch]:
         rows = unpack_rows(self.by_tag.get(tag, ()))

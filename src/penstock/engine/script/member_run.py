@@ -12,6 +12,7 @@ from penstock.engine.run.commit import remove_unlisted, unreachable
 from penstock.engine.run.job import Runner
 from penstock.engine.run.turn import Turn, Turns
 from penstock.engine.script.derived_streams import heard_of
+from penstock.engine.script.shared_joins import without_inner
 from penstock.engine.sinks.publisher import Publisher
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.manifest import Manifest
@@ -32,12 +33,15 @@ class MemberRun:
         turns: Turns,
         publisher: Publisher,
         standing: Manifest,
+        takers: tuple[str, ...] = (),
     ):
+        """A query that goes on from its own manifest; `takers` take what it finds, if any do."""
         self.member = member
         self.turns = turns
         self.publisher = publisher
         self.manifest = standing
         self._checkpoint = checkpoint
+        self._takers = takers
         self._turn: Turn | None = None
 
     @property
@@ -61,6 +65,8 @@ class MemberRun:
         remove_unlisted(store, self.manifest)
         store.remove(store.names("transit"))
         self.publisher.clean()
+        if self._takers != self.manifest.takers:
+            self.manifest = without_inner(self.manifest)
 
     def begin(
         self,
@@ -98,7 +104,8 @@ class MemberRun:
         assert self._turn is not None, "the batch has begun"
         self.turns.adaptive.learn(facts)
         made = self._turn.made(facts, self.publisher.sink, self._checkpoint.mark)
-        return replace(made, sink_positions=self.publisher.positions(made))
+        positions = self.publisher.positions(made)
+        return replace(made, sink_positions=positions, takers=self._takers)
 
     def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:
         """Go on from a batch that is final: what it made unreachable is deleted."""

@@ -29,6 +29,7 @@ from penstock.engine.script.leavings import (
 from penstock.engine.script.member_run import MemberRun
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_report import report_of_script
+from penstock.engine.script.shared_joins import timed_inputs, with_takers
 from penstock.engine.sinks.malformed_rows import (
     clean_kept,
     prepare_keeping,
@@ -121,6 +122,7 @@ class ScriptPipeline:
             rebuilt_at_once=rebuilt_at_once,
             shared=root,
             handover=Handover(root, source) if is_read else None,
+            timed=timed_inputs(self.asked, member),
         )
         publisher = Publisher(
             sinks.get(member.name, noop()),
@@ -129,7 +131,8 @@ class ScriptPipeline:
             deliver.get(member.name, lambda made: None),
         )
         standing = self.manifest.members.get(member.name, Manifest(batch=self.manifest.batch))
-        return MemberRun(member, held, turns, publisher, standing)
+        takers = tuple(each.name for each in self.asked.takers(member.name))
+        return MemberRun(member, held, turns, publisher, standing, takers)
 
     def _recover(self, overwrite: bool) -> None:
         """After a crash: show what is final, remove what is not."""
@@ -218,13 +221,15 @@ class ScriptPipeline:
         for level in self._levels:
             times = {name: come_to(self._query(name), each) for name, (each, _) in made.items()}
             turns = {m.name: m.begin(number, run, silent, drains, times) for m in level}
-            jobs = {name: turn.job for name, turn in turns.items()}
+            members = [member.member for member in level]
+            jobs = with_takers(members, {name: turn.job for name, turn in turns.items()})
             read = {name for member in level for name in member.query.sources}
             packings = tuple(job.packing for job in jobs.values() if job.packing is not None)
             packing = JointPacking(
                 packings, self._shared, self.checkpoint.store.root, frozenset(read - told)
             )
-            facts = run(JointJob(jobs, packing, self._brought(level, made)))
+            takers = {each.name: each.takes.maker for each in members if each.takes}
+            facts = run(JointJob(jobs, packing, self._brought(level, made), takers))
             raise_error(facts)
             for place, member in enumerate(level):
                 mine = facts_of(place, facts)
