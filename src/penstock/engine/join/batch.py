@@ -216,3 +216,8 @@ class Taker:
 
     taking: Taking
     """Whose combinations they are."""
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The inputs of who finds the combinations that these are of: all of them, or some."""
+        return frozenset(alias for _, alias in self.taking.aliases)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -77,6 +77,10 @@ class Partial:
         return cls(len(rows), values, rows.select(payload))
 
 
+Tap = Callable[[Partial], None]
+"""Is given combinations that are on their way."""
+
+
 def start(rows: pa.RecordBatch, item: Input, *, is_timed: bool = False) -> Partial:
     """New tuples of an input as combinations of one, whose own times travel if it `is_timed`."""
     control = {n: rows.column(n).to_numpy() for n in rows.schema.names if is_control(n)}
@@ -95,7 +99,8 @@ class Join:
     """The visits of one leg over the state of one partition.
 
     `reach` says what a visit could find by time alone; None where that tells nothing. Of a leg
-    whose tuples are at all partitions, one partition `counts_arrivals`.
+    whose tuples are at all partitions, one partition `counts_arrivals`. `taps` are given what has
+    come through a visit, by its number: other queries may want that.
     """
 
     visits: tuple[Visit, ...]
@@ -103,6 +108,7 @@ class Join:
     meter: Meter = field(default_factory=Meter)
     reach: Callable[[Visit], Reach | None] = lambda visit: None
     counts_arrivals: bool = True
+    taps: Mapping[int, Tap] = field(default_factory=dict)
 
     def run(self, partial: Partial) -> Iterator[Partial]:
         """Combinations that are left after all visits, in slices."""
@@ -121,6 +127,8 @@ class Join:
             gauge.met = (gauge.met or 0.0) + reach.met(visit.windows, partial.control)
         gauge.seconds += perf_counter() - started
         found = (p for chunk in chunks for p in self._probe(visit, gauge, partial, chunk))
+        if number in self.taps:
+            found = _tapped(gathered(found), self.taps[number])
         if number == len(self.visits) - 1:
             yield from found
         else:
@@ -231,6 +239,13 @@ class Join:
         gauge = self.meter.at(str(condition), is_probe=False)
         gauge.filtered(len(found), len(left), perf_counter() - started)
         return left
+
+
+def _tapped(pieces: Iterable[Partial], tap: Tap) -> Iterator[Partial]:
+    """The same pieces, each of which somebody else has seen."""
+    for piece in pieces:
+        tap(piece)
+        yield piece
 
 
 def where(check: Condition, found: Partial) -> Partial:

@@ -12,6 +12,7 @@ from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
+from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.run.commit import forget_batch
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.job import Runner
@@ -117,12 +118,14 @@ class ScriptPipeline:
         held, root = self.checkpoint.members[member.name], self.checkpoint.store.root
         is_read = any(member.name in each.reads for each in self.asked.members)
         source = derived_source(member.name, member.query)
+        timed = timed_inputs(self.asked, member)
         turns = Turns(
             held,
-            rebuilt_at_once=rebuilt_at_once,
+            # Who takes combinations on their way takes them of one plan, not of the one before it.
+            rebuilt_at_once=rebuilt_at_once if timed is None else FOREVER,
             shared=root,
             handover=Handover(root, source) if is_read else None,
-            timed=timed_inputs(self.asked, member),
+            timed=timed,
         )
         publisher = Publisher(
             sinks.get(member.name, noop()),

@@ -72,11 +72,16 @@ class Taken:
         self._takers = [(taker, results_at(taker.batch, pid)) for taker in batch.takers]
 
     def add(self, found: Partial) -> None:
-        """Hand some combinations out."""
+        """Hand some combinations of all inputs out."""
+        self.hand(frozenset(self._maker.aliases), found)
+
+    def hand(self, members: frozenset[str], found: Partial) -> None:
+        """Hand some combinations of these inputs out, to those who want them of no more."""
         for taker, results in self._takers:
-            mine = taken(taker, self._maker, found)
-            if len(mine):
-                results.add(mine)
+            if taker.members == members:
+                mine = taken(taker, self._maker, found)
+                if len(mine):
+                    results.add(mine)
 
     def close(self) -> Iterator[Packet]:
         """The packets of all queries, each with the query's number."""

@@ -18,9 +18,13 @@ def taken(taker: Taker, maker: Query, found: Partial) -> Partial:
     They are alive together in its own windows, which may be shorter, and meet all its conditions,
     whatever those of the maker are.
     """
-    found = _alive(taker, maker, _own_columns(taker, found))
     query = taker.batch.layout.query
-    for condition in (*query.filters, *query.thetas):
+    found = _own_columns(taker, found)
+    # Filters leave least to look at, and have to do with no other input.
+    for condition in query.filters:
+        found = where(condition, found)
+    found = _alive(taker, maker, found)
+    for condition in query.thetas:
         found = where(condition, found)
     return found
 

@@ -52,7 +52,8 @@ def _by_alias(
 ) -> dict[str, Figure]:
     found: dict[str, Figure] = {}
     for alias in query.aliases:
-        every = (kind(knowns[each.name]).get(each.input(alias).alias) for each in sharers)
+        having = (each for each in sharers if alias in each.members)
+        every = (kind(knowns[each.name]).get(each.input(alias).alias) for each in having)
         known = [figure for figure in every if figure is not None]
         if known:
             found[alias] = _best(known)
@@ -64,7 +65,7 @@ def _distinct(
 ) -> dict[str, dict[str, Figure]]:
     found: dict[str, dict[str, Figure]] = {alias: {} for alias in query.aliases}
     for each in reversed(sharers):
-        for alias in query.aliases:
+        for alias in each.members:
             found[alias] |= knowns[each.name].distinct.get(each.input(alias).alias, {})
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
@@ -23,6 +23,11 @@ class Sharer:
     name: str
     query: Query
     named: NamedJoin
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The inputs of the shared join that are its own."""
+        return self.named.join.aliases
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -56,16 +61,32 @@ class Sharer:
 def common_query(join: SameJoin, sharers: Sequence[Sharer]) -> Query:
     """A query that finds all that any of them wants: over the longest windows, with the filters
     that they have in common, and the columns that any of them reads."""
-    inputs = tuple(_input(alias, sharers) for alias, _ in join.inputs)
+    inputs = tuple(_input(alias, _having(sharers, {alias})) for alias, _ in join.inputs)
     columns = {c for each in sharers for c in each.columns}
     ordered = sorted(columns, key=lambda column: (column.stream, column.name))
     return Query(
         inputs=inputs,
         outputs=tuple(Output(f"{c.stream}.{c.name}", c) for c in ordered),
         equalities=join.equalities,
-        filters=tuple(c for item in inputs for c in weakest(item.alias, sharers)),
-        thetas=_in_all([each.thetas for each in sharers]),
+        filters=tuple(
+            condition
+            for item in inputs
+            for condition in weakest(item.alias, _having(sharers, {item.alias}))
+        ),
+        thetas=tuple(_common_thetas(sharers)),
     )
+
+
+def _having(sharers: Sequence[Sharer], aliases: Collection[str]) -> list[Sharer]:
+    """Those who have some inputs."""
+    return [each for each in sharers if each.members.issuperset(aliases)]
+
+
+def _common_thetas(sharers: Sequence[Sharer]) -> Iterator[Condition]:
+    """The conditions that all have who have their inputs."""
+    for condition in dict.fromkeys(theta for each in sharers for theta in each.thetas):
+        if all(condition in each.thetas for each in _having(sharers, condition.streams)):
+            yield condition
 
 
 def weakest(alias: str, sharers: Sequence[Sharer]) -> tuple[Condition, ...]:

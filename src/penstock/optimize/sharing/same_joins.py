@@ -26,6 +26,20 @@ class SameJoin:
     inputs: tuple[tuple[str, str], ...]
     equalities: tuple[Equality, ...]
 
+    @property
+    def aliases(self) -> frozenset[str]:
+        """The inputs."""
+        return frozenset(alias for alias, _ in self.inputs)
+
+    def within(self, aliases: frozenset[str]) -> SameJoin:
+        """What is joined of some of the inputs."""
+        inputs = tuple(each for each in self.inputs if each[0] in aliases)
+        return SameJoin(inputs, tuple(e for e in self.equalities if e.streams <= aliases))
+
+    def holds(self, other: SameJoin) -> bool:
+        """Whether another join is this one, or part of it."""
+        return other.aliases <= self.aliases and self.within(other.aliases) == other
+
 
 @dataclass(frozen=True)
 class NamedJoin:

@@ -31,7 +31,7 @@ def shared_script(
     script = planned.script
     sharers = {each.name: each for each in _sharers(script)}
 
-    def joined(group: Sequence[Sharer]) -> SharedJoin:
+    def joined(group: Sequence[Sharer]) -> SharedJoin | None:
         return shared_join(group, knowns, options)
 
     found = dict(_standing(sharers, standing, joined))
@@ -53,15 +53,15 @@ def _sharers(script: Script) -> Iterator[Sharer]:
 def _standing(
     sharers: Mapping[str, Sharer],
     standing: Standing,
-    joined: Callable[[Sequence[Sharer]], SharedJoin],
+    joined: Callable[[Sequence[Sharer]], SharedJoin | None],
 ) -> Iterator[tuple[str, SharedJoin]]:
     """The joins that a checkpoint has, for those of their queries that are still asked. A query
     that asks something else now is refused with the checkpoint."""
     for maker, takers in standing.makers.items():
         group = [sharers[name] for name in takers if name in sharers]
-        same = [each for each in group if each.named.join == group[0].named.join]
-        if same:
-            yield maker, joined(same)
+        found = joined(group) if group else None
+        if found is not None:
+            yield maker, found
 
 
 def _names(taken: set[str]) -> Iterator[str]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.problem import Problem
-from penstock.optimize.model.work import as_posynomial, delivery_of
+from penstock.optimize.model.work import as_posynomial, combinations_of, delivery_of
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.sharing.common_figures import Knowns, common_known
 from penstock.optimize.sharing.common_join import Sharer, common_query
+from penstock.optimize.sharing.offers import offers
+from penstock.optimize.sharing.same_joins import SameJoin
 from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.default_plan import default_plan
 from penstock.query import Query
@@ -37,9 +39,15 @@ class SharedJoin:
         return self.decision.chosen.estimate.utilization + sum(self.taking)
 
 
-def shared_join(sharers: Sequence[Sharer], knowns: Knowns, options: PlanOptions) -> SharedJoin:
-    """The best plan for the join that these queries have in common."""
-    query = common_query(sharers[0].named.join, sharers)
+def shared_join(
+    sharers: Sequence[Sharer], knowns: Knowns, options: PlanOptions
+) -> SharedJoin | None:
+    """The best plan for the join that these queries have in common, or of which some have a part;
+    None if there is no such join, or no plan of it that comes by those parts."""
+    join = whole_join(sharers)
+    if join is None:
+        return None
+    query = common_query(join, sharers)
     known = common_known(query, sharers, knowns)
     own = replace(
         options,
@@ -47,8 +55,11 @@ def shared_join(sharers: Sequence[Sharer], knowns: Knowns, options: PlanOptions)
         off=options.off | {"late-filters"},
         alternatives=False,
     )
-    decision = decide(known, own)
+    decision = _offering(decide(known, own), {each.members for each in sharers})
+    if decision is None:
+        return None
     found = decision.chosen.estimate
+    problem = Problem(query, known, effort=Effort())
     # What is found is handed to the queries at once, and they deliver their own results.
     handing = delivery(known)
     estimate = replace(
@@ -56,10 +67,30 @@ def shared_join(sharers: Sequence[Sharer], knowns: Knowns, options: PlanOptions)
     )
     decision = replace(decision, chosen=replace(decision.chosen, estimate=estimate))
     taking = tuple(
-        _looking(each, knowns[each.name], found.output_rate) + delivery(knowns[each.name])
+        _looking(each, knowns[each.name], _rate(problem, each)) + delivery(knowns[each.name])
         for each in sharers
     )
     return SharedJoin(tuple(sharers), decision, taking)
+
+
+def whole_join(sharers: Sequence[Sharer]) -> SameJoin | None:
+    """The join among theirs that all others are part of, if there is one."""
+    joins = [each.named.join for each in sharers]
+    return next((one for one in joins if all(one.holds(other) for other in joins)), None)
+
+
+def _offering(decision: Decision, wanted: set[frozenset[str]]) -> Decision | None:
+    """The decision for the best plan that comes by all combinations wanted."""
+    for each in (decision.chosen, *decision.others):
+        if offers(each.plan, wanted):
+            return decision if each is decision.chosen else replace(decision, chosen=each)
+    return None
+
+
+def _rate(problem: Problem, sharer: Sharer) -> float:
+    """Combinations/s of a query's inputs as the shared join finds them."""
+    rate, _ = combinations_of(problem, problem.mask(sorted(sharer.members)))
+    return float(value(rate, [1.0] * problem.size))
 
 
 def delivery(known: Known) -> float:
