@@ -33,18 +33,29 @@ _WINDOWS = (
 
 
 def shared_case(seed: int, *, count: int | None = None) -> ScriptCase:
-    """The script of a seed: queries m0, m1, … that share a join, one that does not, and one over
-    the results of the first."""
+    """The script of a seed: queries m0, m1, … that share a join, of three inputs also some that
+    have a part of it, one that shares nothing, and one over the results of the first."""
     rng = Random(f"shared {seed}")
     join = rng.choice(_JOINS)
     statements = [declared(rng, name) for name in sorted({*join.sources.values(), "s1"})]
-    made = [_query(rng, join) for _ in range(count or rng.choice((2, 3, 5)))]
+    parts = _parts(join)
+    made = [_query(rng, join) for _ in range(count or rng.choice((2, 3, 4)))]
+    made += [_query(rng, rng.choice(parts)) for _ in range(2) if parts]
     statements += [f"{query} INTO m{number}" for number, query in enumerate(made)]
     statements.append("SELECT s.id, m.x INTO over FROM m0 [NOW] AS m, s1 [RANGE 9 s] AS s "
                       "WHERE m.k = s.k")  # fmt: skip
     statements.append("SELECT a.id INTO rows FROM s0 [ROWS 3] AS a, s1 [ROWS 2] AS b "
                       "WHERE a.k = b.k")  # fmt: skip
     return script_case(rng, statements)
+
+
+def _parts(join: _Join) -> list[_Join]:
+    """Joins of some of the inputs of a join of three, by what is equal."""
+    found = []
+    for left, right in join.equal if len(join.sources) > 2 else ():
+        sources = {a: join.sources[a] for a in (left[0], right[0])}
+        found.append(_Join(sources, ((left, right),)))
+    return found
 
 
 def _query(rng: Random, join: _Join) -> str:

@@ -126,7 +126,9 @@ class Join:
         if reach is not None:
             gauge.met = (gauge.met or 0.0) + reach.met(visit.windows, partial.control)
         gauge.seconds += perf_counter() - started
-        found = (p for chunk in chunks for p in self._probe(visit, gauge, partial, chunk))
+        found: Iterator[Partial] = (
+            p for chunk in chunks for p in self._probe(visit, gauge, partial, chunk)
+        )
         if number in self.taps:
             found = _tapped(gathered(found), self.taps[number])
         if number == len(self.visits) - 1:

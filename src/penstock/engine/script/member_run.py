@@ -105,7 +105,8 @@ class MemberRun:
         self.turns.adaptive.learn(facts)
         made = self._turn.made(facts, self.publisher.sink, self._checkpoint.mark)
         positions = self.publisher.positions(made)
-        return replace(made, sink_positions=positions, takers=self._takers)
+        parts = tuple(sorted(tuple(sorted(part)) for part in self.turns.layout.parts))
+        return replace(made, sink_positions=positions, takers=self._takers, taken_parts=parts)
 
     def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:
         """Go on from a batch that is final: what it made unreachable is deleted."""

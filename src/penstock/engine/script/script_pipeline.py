@@ -30,7 +30,7 @@ from penstock.engine.script.leavings import (
 from penstock.engine.script.member_run import MemberRun
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_report import report_of_script
-from penstock.engine.script.shared_joins import timed_inputs, with_takers
+from penstock.engine.script.shared_joins import taken_join, with_takers
 from penstock.engine.sinks.malformed_rows import (
     clean_kept,
     prepare_keeping,
@@ -118,14 +118,14 @@ class ScriptPipeline:
         held, root = self.checkpoint.members[member.name], self.checkpoint.store.root
         is_read = any(member.name in each.reads for each in self.asked.members)
         source = derived_source(member.name, member.query)
-        timed = timed_inputs(self.asked, member)
+        taken = taken_join(self.asked, member)
         turns = Turns(
             held,
             # Who takes combinations on their way takes them of one plan, not of the one before it.
-            rebuilt_at_once=rebuilt_at_once if timed is None else FOREVER,
+            rebuilt_at_once=rebuilt_at_once if taken is None else FOREVER,
             shared=root,
             handover=Handover(root, source) if is_read else None,
-            timed=timed,
+            taken=taken,
         )
         publisher = Publisher(
             sinks.get(member.name, noop()),
@@ -134,7 +134,7 @@ class ScriptPipeline:
             deliver.get(member.name, lambda made: None),
         )
         standing = self.manifest.members.get(member.name, Manifest(batch=self.manifest.batch))
-        takers = tuple(each.name for each in self.asked.takers(member.name))
+        takers = tuple(sorted(each.name for each in self.asked.takers(member.name)))
         return MemberRun(member, held, turns, publisher, standing, takers)
 
     def _recover(self, overwrite: bool) -> None:

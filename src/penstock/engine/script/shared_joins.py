@@ -9,6 +9,7 @@ from pathlib import Path
 from penstock.engine.join.batch import Taker
 from penstock.engine.places.place import Place
 from penstock.engine.run.job import Job
+from penstock.engine.run.turn import TakenJoin
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import is_claimed
 from penstock.engine.state.manifest import Manifest
@@ -20,18 +21,18 @@ from penstock.query.script import NOTHING_STANDS, Member, Script, Standing
 from penstock.query.window import UNBOUNDED
 
 
-def timed_inputs(script: Script, maker: Member) -> frozenset[str] | None:
-    """The inputs of a member whose times those must know that take its combinations; None if
-    nobody does."""
-    takers = script.takers(maker.name)
-    if not takers:
+def taken_join(script: Script, maker: Member) -> TakenJoin | None:
+    """What others take of a member's combinations; None if nobody does."""
+    pairs = [(each, each.takes) for each in script.takers(maker.name) if each.takes is not None]
+    if not pairs:
         return None
-    return frozenset(
+    timed = (
         taking.called(alias)
-        for taker in takers
-        if (taking := taker.takes) is not None
+        for taker, taking in pairs
         for alias in differing(taker.query, maker.query, dict(taking.aliases))
     )
+    members = {frozenset(alias for _, alias in taking.aliases) for _, taking in pairs}
+    return TakenJoin(frozenset(timed), frozenset(members - {frozenset(maker.query.aliases)}))
 
 
 def with_takers(level: Sequence[Member], jobs: Mapping[str, Job]) -> dict[str, Job]:

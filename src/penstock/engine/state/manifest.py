@@ -156,6 +156,10 @@ class Manifest:
     takers: tuple[str, ...] = ()
     """Of a query of a script that finds combinations for others, the names of these."""
 
+    taken_parts: tuple[tuple[str, ...], ...] = ()
+    """The sets of some of its inputs whose combinations others have taken: since then tuples are
+    kept that have no key in the rest."""
+
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules; those of a script's queries are in the manifests of these."""
         for partitions in self.modules.values():
@@ -261,6 +265,7 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
         for module, gaps in facts.get("gaps", {}).items()
     }
     facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled", "takers")}
+    facts["taken_parts"] = tuple(map(tuple, facts.get("taken_parts", ())))
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
     facts["sink_positions"] = {int(p): n for p, n in facts.get("sink_positions", {}).items()}
     facts["members"] = {name: _from_json(m) for name, m in facts.get("members", {}).items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from penstock.figure import Figure
+from penstock.figure import Figure, Origin
 from penstock.optimize.sharing.common_join import Sharer
 from penstock.optimize.sharing.same_joins import renamed, renamed_condition
 from penstock.query import Condition, Query
@@ -127,5 +127,5 @@ def _figures(expression: Expression, known: Mapping[str, ConditionFigures]) -> C
     both = prod(passing) if expression.function == "and" else 1 - prod(1 - p for p in passing)
     is_guess = any(part.selectivity.is_guess for part in parts)
     cost = sum(part.cost.value for part in parts)
-    origin = "guessed" if is_guess else "derived"
+    origin: Origin = "guessed" if is_guess else "derived"
     return ConditionFigures(Figure(both, origin, rule=_RULE), Figure(cost, "derived", rule=_RULE))
