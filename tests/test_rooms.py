@@ -116,6 +116,7 @@ ORDER = {
         "settle",
         "planner",
         "script_shedding",
+        "sharing",
         "script",
     ),
     "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "ranking"),

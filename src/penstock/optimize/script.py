@@ -9,9 +9,10 @@ from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.script_shedding import shed_decisions
+from penstock.optimize.sharing.shared_script import shared_script
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript
-from penstock.query.script import Member, Script
+from penstock.query.script import NOTHING_STANDS, Member, Script, Standing
 from penstock.stats.derived import Expected, expected_of, together
 from penstock.stats.known import Known
 
@@ -19,19 +20,30 @@ KnowledgeOf = Callable[[Member, Mapping[str, Expected]], Known]
 """What is known of a member, given what its derived inputs are expected to bring, by alias."""
 
 
-def decide_script(script: Script, knowledge: KnowledgeOf, options: PlanOptions) -> PlannedScript:
-    """The decisions of all queries of a script, in its order.
+def decide_script(
+    script: Script,
+    knowledge: KnowledgeOf,
+    options: PlanOptions,
+    standing: Standing = NOTHING_STANDS,
+) -> PlannedScript:
+    """The decisions of all queries of a script, in its order, and who of them shares a join; on a
+    checkpoint that has begun, those share who did so far.
 
-    Where they do not keep up together and `options` let them shed, some are shed.
+    Where they do not keep up together and `options` let them shed, some are shed; of those none
+    shares a join that it has not shared so far.
     """
     _refuse_options(options)
-    planning = _Planning(knowledge, replace(options, sheds=False), {}, {}, {})
+    unshed = replace(options, sheds=False)
+    planning = _Planning(knowledge, unshed, {}, {}, {})
     for member in script.members:
         planning.plan(member)
-    planned = PlannedScript(script, planning.decisions, planning.capacity)
+    apart = PlannedScript(script, planning.decisions, planning.capacity)
+    planned = shared_script(apart, planning.known, unshed, standing)
     if planned.is_feasible or not options.sheds:
         return planned
-    shed = shed_decisions(script, planned.decisions, planning.known, options)
+    alone = replace(unshed, off=unshed.off | {"sharing"})
+    planned = shared_script(apart, planning.known, alone, standing)
+    shed = shed_decisions(planned.script, planned.decisions, planning.known, options)
     return replace(planned, decisions=shed)
 
 

@@ -54,10 +54,13 @@ def shed_decisions(
     `decisions` are those without shedding, `known` is what they rest on.
     """
     read = {name for member in script.members for name in member.reads}
+    # Queries that share a join are not shed either: what one lacks the others would lack.
+    shares = {each.takes.maker for each in script.members if each.takes}
+    shares |= {each.name for each in script.members if each.takes}
     curves = {
         name: points
         for name in decisions
-        if name not in read and (points := _points(known[name], decisions[name], options))
+        if name not in read | shares and (points := _points(known[name], decisions[name], options))
     }
     capacity = next(iter(known.values())).capacity.value
     fixed = [name for name in decisions if name not in curves]

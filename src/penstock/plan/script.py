@@ -11,13 +11,33 @@ from penstock.query.script import Script
 
 
 @dataclass(frozen=True)
+class Sharing:
+    """Queries that take the combinations of one join, and what that takes of each second: all of
+    them `together`, and each by itself, `apart`."""
+
+    maker: str
+    takers: tuple[str, ...]
+    together: float
+    apart: float
+
+    @property
+    def saves(self) -> float:
+        """The part of the work that is saved; below zero if there is more of it."""
+        return 1.0 - self.together / self.apart if self.apart else 0.0
+
+
+@dataclass(frozen=True)
 class PlannedScript:
-    """A script with a decision for each of its queries, by name and in its order."""
+    """A script with a decision for each of its queries, by name and in its order.
+
+    Where queries share a join, the script has one more member for it, which they take from.
+    """
 
     script: Script
     decisions: Mapping[str, Decision]
     capacity: float
     """The CPU-seconds a second that there are for all of them."""
+    sharing: tuple[Sharing, ...] = ()
 
     @property
     def plans(self) -> dict[str, Plan]:

@@ -32,7 +32,14 @@ from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by
 
 
-def layout_of(plan: Plan, standing: Manifest, *, tells_times: bool = False) -> Layout:
+def layout_of(
+    plan: Plan,
+    standing: Manifest,
+    *,
+    tells_times: bool = False,
+    timed: frozenset[str] = frozenset(),
+    parts: frozenset[frozenset[str]] = frozenset(),
+) -> Layout:
     """The layout of a plan's tuples over the state that earlier plans have left.
 
     Inputs that were once folded stay weighted: their tuples are not to be had again. And those that
@@ -54,7 +61,8 @@ def layout_of(plan: Plan, standing: Manifest, *, tells_times: bool = False) -> L
     sampled = frozenset(standing.sampled).union(sampled_by(plan))
     is_shed = bool(sampled) or plan.drops.may_shed or standing.has_ends
     is_estimate = is_shed and plan.query.view is not None and plan.drops.estimates
-    return Layout(plan.query, weighted, frozenset(plan.early), sampled, is_estimate, tells_times)
+    early = frozenset(plan.early)
+    return Layout(plan.query, weighted, early, sampled, is_estimate, tells_times, timed, parts)
 
 
 @dataclass(frozen=True)

@@ -120,12 +120,18 @@ class Job:
         return partial(timed, "pack", partial(_pack, self.packing))
 
     @property
+    def last_stages(self) -> tuple[Stage, ...]:
+        """What is done once all combinations are found: a view is evaluated."""
+        if self.view is None:
+            return ()
+        view = self._stage("view", partial(_view, self.view))
+        return (replace(view, is_small=_is_small(self.batch)),)
+
+    @property
     def stages(self) -> tuple[Stage, ...]:
         rounds = range(self.batch.routing.rounds)
         steps = tuple(self._stage(f"round {r}", partial(_step, self.batch, r)) for r in rounds)
-        if self.view is not None:
-            view = self._stage("view", partial(_view, self.view))
-            steps = (*steps, replace(view, is_small=_is_small(self.batch)))
+        steps = (*steps, *self.last_stages)
         if self.packing is None:
             return (self._stage(REBUILD, partial(_send, Rebuild(self.batch))), *steps)
         if self.batch.is_snapshot and self.batch.has_visitors:
