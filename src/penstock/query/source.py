@@ -29,14 +29,13 @@ MADE_FORMATS = ("synthetic", "nexmark")
 """The formats whose tuples are made up, in numbered blocks."""
 FRAME_FORMATS = ("rate", "dataframe", "spark")
 """The formats whose rows come through Spark."""
-RECORD_COLUMNS = {
+_RECORD_COLUMNS = {
     "kafka_timestamp": DataType.TIMESTAMP,
     "kafka_key": DataType.STRING,
     "kafka_partition": DataType.INT,
     "kafka_offset": DataType.BIGINT,
     "kafka_headers": DataType.STRING,
 }
-"""Columns of a stream from Kafka that are not in the values of records, if they are declared."""
 SCHEMA_TEXT = "schema text"
 """The option that holds what is in the file of the option `schema`."""
 CAST_IT = "cast it in the DataFrame, or leave it out of the query"
@@ -62,6 +61,12 @@ class Field:
 
     Such columns (`meta.city`, `tags[1]`) are read with the others, so that nobody else knows.
     """
+
+    @property
+    def record_type(self) -> DataType | None:
+        """The type that it must have in a stream from Kafka, if its name, in any case, is one of
+        those that stand for what records have beside their values; None if it is in the values."""
+        return _RECORD_COLUMNS.get(self.name.lower())
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,7 @@ class Source:
     @property
     def value_fields(self) -> tuple[Field, ...]:
         """The columns that are in the values of records."""
-        return tuple(field for field in self.whole_fields if field.name not in RECORD_COLUMNS)
+        return tuple(field for field in self.whole_fields if field.record_type is None)
 
     def option(self, name: str) -> str | int | float | bool | None:
         """A format's own option, or None."""

@@ -5,7 +5,6 @@ The points are made here by wrapping functions of the engine; the engine knows n
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import shutil
 import signal
@@ -33,6 +32,7 @@ from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
 from penstock.query import Query
+from support import fresh_process
 from support.engines.retrained import Retrained
 from support.engines.runs import tree
 from support.plans.every_kind import any_kind
@@ -88,14 +88,7 @@ def exit_code(run: Run, killed_after: float | None = None) -> int | None:
 
     After so many seconds, if given, it is killed wherever it is.
     """
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["penstock.engine.local"])
-    process = context.Process(target=perform, args=(run,))
-    process.start()
-    process.join(killed_after)
-    process.kill()
-    process.join()
-    return process.exitcode
+    return fresh_process.exit_code(perform, run, killed_after=killed_after)
 
 
 def survived(run: Run, point: str, calls: Sequence[int], *, in_drain: bool = False) -> list[int]:

@@ -22,7 +22,7 @@ from penstock.query.source import FILE_FORMATS, KEEP, MADE_FORMATS, Columns, For
 
 FORMATS: tuple[Format, ...] = tuple(each for each in get_args(Format) if each != "derived")
 READER = "spark:"
-"""`format = 'spark:delta'` begins so."""
+"""`format = 'spark:orc'` begins so."""
 Value = str | int | float | bool
 Read = TypeVar("Read", covariant=True)
 Choice = TypeVar("Choice", bound=str)
@@ -250,7 +250,7 @@ def _format(value: Value) -> Format:
     except ValueError as error:
         listed, hint = error.args
         needed = f"{listed.replace(' or ', ', ')} or '{READER}…'"
-        raise ValueError(needed, hint or f"write '{READER}delta' for a reader of Spark's") from None
+        raise ValueError(needed, hint or f"write '{READER}orc' for a reader of Spark's") from None
 
 
 def _as_spark_writes(value: Value) -> str:

@@ -10,7 +10,7 @@ from penstock.cql.declare.options import Setting
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.errors import SqlError
-from penstock.query.source import FILE_FORMATS, MADE_FORMATS, RECORD_COLUMNS, Field, Source
+from penstock.query.source import FILE_FORMATS, MADE_FORMATS, Field, Source
 from penstock.query.types import DataType
 
 RATE_FIELDS = (Field("timestamp", DataType.TIMESTAMP), Field("value", DataType.BIGINT))
@@ -62,7 +62,7 @@ def _check_topic(source: Source) -> None:
         message = f"these are offsets of {', '.join(topics)}, not of {source.option('topic')}"
         raise _at(source, "start", message, "give those of the topic that the stream reads")
     for field in source.fields:
-        wanted = RECORD_COLUMNS.get(field.name)
+        wanted = field.record_type
         if wanted is not None and field.type is not wanted:
             message = f"the column {field.name} of a record is a {wanted}, not a {field.type}"
             raise _at(source, "name", message, f"declare it {field.name} {wanted}")

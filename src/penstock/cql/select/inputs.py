@@ -13,6 +13,7 @@ from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.cql.select.windows import Bracket
 from penstock.query.query import Input
+from penstock.query.ranking import NUMBER_TEXT
 from penstock.query.source import CAST_IT, Source
 from penstock.query.window import RowsWindow, Window
 
@@ -110,7 +111,8 @@ def _relation(text: Text, table: exp.Table, name: str, source: Source) -> Input:
     assert source.key is not None
     if source.hidden is not None:
         message = f"the rows of {source.name} cannot be told apart: {source.hidden} is not selected"
-        hint = f"select all groups of {source.name}, or read its changes: {source.name} [NOW]"
+        what = "the number of each row" if source.hidden == NUMBER_TEXT else "all groups"
+        hint = f"select {what} of {source.name}, or read its changes: {source.name} [NOW]"
         raise text.error(node_span(table), message, hint)
     return Input(name, source, RowsWindow(1, source.key), is_relation=True)
 

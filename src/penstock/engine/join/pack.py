@@ -60,7 +60,8 @@ class Packing:
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
     that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
     the keys is sketched, if they are; `samples` are drawn of some inputs. `heard` is what a script
-    knows of its streams before anybody reads. What `leaves` names is read by another job.
+    knows of its streams before anybody reads. What `leaves` names is read by another job. One that
+    does not `send` only tells what was read: another query of its script keeps the tuples for it.
     """
 
     layout: Layout
@@ -75,6 +76,7 @@ class Packing:
     samples: Mapping[str, Draw] = field(default_factory=dict)
     heard: tuple[Reading, ...] = ()
     leaves: frozenset[str] = frozenset()
+    sends: bool = True
 
     @property
     def query(self) -> Query:
@@ -140,7 +142,7 @@ class Packing:
         fact = pack_fact(0, reading)
         yield fact
         yield from self._tell_view(fact)
-        for item in self.query.reading(name) if len(block.times) else ():
+        for item in self.query.reading(name) if self.sends and len(block.times) else ():
             yield from self._address(item, block, kept[item.alias], meter)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
@@ -149,7 +151,8 @@ class Packing:
         have their ends, so that theirs need not know."""
         if self.query.view is None and self.query.outer is None:
             return
-        homes = () if self.query.is_sequenced else self.layout.spaces.values()
+        is_kept = self.sends and not self.query.is_sequenced
+        homes = self.layout.spaces.values() if is_kept else ()
         views = () if self.query.view is None else (self.layout.view_space,)
         for space in sorted({*views, *(s for mine in homes for s in mine)}):
             base = space * self.partitions

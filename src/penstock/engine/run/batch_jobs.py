@@ -32,7 +32,14 @@ from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by
 
 
-def layout_of(plan: Plan, standing: Manifest, *, tells_times: bool = False) -> Layout:
+def layout_of(
+    plan: Plan,
+    standing: Manifest,
+    *,
+    tells_times: bool = False,
+    timed: frozenset[str] = frozenset(),
+    parts: frozenset[frozenset[str]] = frozenset(),
+) -> Layout:
     """The layout of a plan's tuples over the state that earlier plans have left.
 
     Inputs that were once folded stay weighted: their tuples are not to be had again. And those that
@@ -44,11 +51,18 @@ def layout_of(plan: Plan, standing: Manifest, *, tells_times: bool = False) -> L
             f"the plan aggregates {', '.join(plan.early)} early, but the query does not",
             hint="only queries with GROUP BY or aggregates have early aggregation",
         )
+    view = plan.query.view
+    if view is not None and view.top is not None and (plan.drops.kept or plan.drops.may_shed):
+        raise PlanError(
+            "the plan sheds, but the query shows the first rows of a view",
+            hint="do not shed: others would seem to be the first",
+        )
     weighted = frozenset(standing.weighted).union(plan.early)
     sampled = frozenset(standing.sampled).union(sampled_by(plan))
     is_shed = bool(sampled) or plan.drops.may_shed or standing.has_ends
     is_estimate = is_shed and plan.query.view is not None and plan.drops.estimates
-    return Layout(plan.query, weighted, frozenset(plan.early), sampled, is_estimate, tells_times)
+    early = frozenset(plan.early)
+    return Layout(plan.query, weighted, early, sampled, is_estimate, tells_times, timed, parts)
 
 
 @dataclass(frozen=True)

@@ -57,11 +57,21 @@ class Turn:
         return replace(made, modules=shown, inner=(), gaps={}, is_closed=True)
 
 
+@dataclass(frozen=True)
+class TakenJoin:
+    """What others take of a query's combinations: the inputs whose times they must know, and the
+    sets of some inputs whose combinations some of them take."""
+
+    timed: frozenset[str]
+    parts: frozenset[frozenset[str]]
+
+
 class Turns:
     """The batches of one query: the plan that they follow, and what was learned on the way.
 
     Of a script, `shared` is the folder of what its queries read, and `handover` is where this one
-    leaves its results for others, if it does.
+    leaves its results for others, if it does. Where others take the combinations that it finds,
+    `taken` says what of them.
     """
 
     plan: Plan
@@ -77,11 +87,13 @@ class Turns:
         rebuilt_at_once: int = REBUILT_AT_ONCE,
         shared: Place | None = None,
         handover: Handover | None = None,
+        taken: TakenJoin | None = None,
     ):
         self._checkpoint = checkpoint
         self._rebuilt_at_once = rebuilt_at_once
         self._shared = shared
         self._handover = handover
+        self._taken = taken
         self._key_shares: KeyShares = {}
         self._columns: ResultColumns | None = None
 
@@ -142,7 +154,10 @@ class Turns:
         self._key_shares = next_shares(self._key_shares, facts)
 
     def _layout(self, plan: Plan, standing: Manifest) -> Layout:
-        return layout_of(plan, standing, tells_times=self._handover is not None)
+        if self._taken is None:
+            return layout_of(plan, standing, tells_times=self._handover is not None)
+        parts = self._taken.parts.union(map(frozenset, standing.taken_parts))
+        return layout_of(plan, standing, tells_times=True, timed=self._taken.timed, parts=parts)
 
     def _say_columns(self, columns: ResultColumns) -> None:
         """Have readers of the checkpoint know the columns of its results."""

@@ -43,7 +43,8 @@ def refuse_latecomers(script: Script, standing: Manifest) -> None:
     """Refuse a query that is new to a script which has run, where it would need what was before:
     the rows of a table, or what a view shows."""
     known = standing.members
-    for member in script.members if known else ():
+    asked = [member for member in script.members if not script.takers(member.name)]
+    for member in asked if known else ():
         for item in () if member.name in known else member.query.inputs:
             is_table = item.is_table or item.source.is_kept
             is_read = is_table and standing.offsets.get(item.source.name, 0) > 0

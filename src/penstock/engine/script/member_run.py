@@ -14,6 +14,7 @@ from penstock.engine.run.job import Runner
 from penstock.engine.run.tables.renewal import Load
 from penstock.engine.run.turn import Turn, Turns
 from penstock.engine.script.derived_streams import heard_of
+from penstock.engine.script.shared_joins import without_inner
 from penstock.engine.sinks.publisher import Publisher
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.manifest import Manifest
@@ -35,12 +36,15 @@ class MemberRun:
         turns: Turns,
         publisher: Publisher,
         standing: Manifest,
+        takers: tuple[str, ...] = (),
     ):
+        """A query that goes on from its own manifest; `takers` take what it finds, if any do."""
         self.member = member
         self.turns = turns
         self.publisher = publisher
         self.manifest = standing
         self._checkpoint = checkpoint
+        self._takers = takers
         self._turn: Turn | None = None
         self._left: tuple[ChunkInfo, ...] = ()
 
@@ -65,6 +69,8 @@ class MemberRun:
         remove_unlisted(store, self.manifest)
         store.remove(store.names("transit"))
         self.publisher.clean()
+        if self._takers != self.manifest.takers:
+            self.manifest = without_inner(self.manifest)
 
     def changed(self) -> tuple[str, ...]:
         """Go on with the state of the query as it was, if it was changed; what is to be said."""
@@ -117,7 +123,9 @@ class MemberRun:
         assert self._turn is not None, "the batch has begun"
         self.turns.adaptive.learn(facts)
         made = self._turn.made(facts, self.publisher.sink, self._checkpoint.mark)
-        return replace(made, sink_positions=self.publisher.positions(made))
+        positions = self.publisher.positions(made)
+        parts = tuple(sorted(tuple(sorted(part)) for part in self.turns.layout.parts))
+        return replace(made, sink_positions=positions, takers=self._takers, taken_parts=parts)
 
     def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:
         """Go on from a batch that is final: what it made unreachable is deleted."""

@@ -12,6 +12,7 @@ from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
+from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.run.commit import forget_batch
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.job import Job, Runner
@@ -31,6 +32,7 @@ from penstock.engine.script.leavings import (
 from penstock.engine.script.member_run import MemberRun
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_report import report_of_script
+from penstock.engine.script.shared_joins import taken_join, with_takers
 from penstock.engine.sinks.malformed_rows import (
     clean_kept,
     prepare_keeping,
@@ -119,11 +121,14 @@ class ScriptPipeline:
         held, root = self.checkpoint.members[member.name], self.checkpoint.store.root
         is_read = any(member.name in each.reads for each in self.asked.members)
         source = derived_source(member.name, member.query)
+        taken = taken_join(self.asked, member)
         turns = Turns(
             held,
-            rebuilt_at_once=rebuilt_at_once,
+            # Who takes combinations on their way takes them of one plan, not of the one before it.
+            rebuilt_at_once=rebuilt_at_once if taken is None else FOREVER,
             shared=root,
             handover=Handover(root, source) if is_read else None,
+            taken=taken,
         )
         publisher = Publisher(
             sinks.get(member.name, noop()),
@@ -132,7 +137,8 @@ class ScriptPipeline:
             deliver.get(member.name, lambda made: None),
         )
         standing = self.manifest.members.get(member.name, Manifest(batch=self.manifest.batch))
-        return MemberRun(member, held, turns, publisher, standing)
+        takers = tuple(sorted(each.name for each in self.asked.takers(member.name)))
+        return MemberRun(member, held, turns, publisher, standing, takers)
 
     def _recover(self, overwrite: bool) -> None:
         """After a crash: show what is final, remove what is not."""
@@ -249,13 +255,15 @@ class ScriptPipeline:
                 )
                 for m in level
             }
-            jobs = {name: turn.job for name, turn in turns.items()}
+            members = [member.member for member in level]
+            jobs = with_takers(members, {name: turn.job for name, turn in turns.items()})
             read = {name for member in level for name in member.query.sources}
             packings = tuple(job.packing for job in jobs.values() if job.packing is not None)
             packing = JointPacking(
                 packings, self._shared, self.checkpoint.store.root, frozenset(read - told)
             )
-            facts = run(JointJob(jobs, packing, self._brought(level, made)))
+            takers = {each.name: each.takes.maker for each in members if each.takes}
+            facts = run(JointJob(jobs, packing, self._brought(level, made), takers))
             raise_error(facts)
             for place, member in enumerate(level):
                 mine = [*turns[member.name].told, *facts_of(place, facts)]

@@ -11,6 +11,7 @@ from penstock.engine.run.preflight import check_sources
 from penstock.engine.script.leavings import check_changes, refuse_closed_script
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_pipeline import ScriptPipeline
+from penstock.engine.script.shared_joins import lasting_part
 from penstock.engine.sinks.publish import check_sink
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state import manifest as manifests
@@ -122,10 +123,17 @@ def pipeline_of(
     )
 
 
-def queries_of(plans: Mapping[str, Plan]) -> dict[str, Query]:
-    """The queries of a script as they were planned: with filters where the plans want them."""
-    return {name: plan.query for name, plan in plans.items()}
+def queries_of(script: Script, plans: Mapping[str, Plan]) -> dict[str, Query]:
+    """The queries of a script as they were planned, with filters where the plans want them; of who
+    finds combinations for others, what stays the same when some of these come or go."""
+    return {
+        name: lasting_part(plan.query) if script.takers(name) else plan.query
+        for name, plan in plans.items()
+    }
 
 
 def _queries(script: Script) -> dict[str, Query]:
-    return {member.name: member.query for member in script.members}
+    return {
+        each.name: lasting_part(each.query) if script.takers(each.name) else each.query
+        for each in script.members
+    }

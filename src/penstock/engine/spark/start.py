@@ -108,7 +108,7 @@ def start_script(
     options = replace(options, sinks=sinks)
 
     def claim(cores: int) -> ScriptCheckpoint:
-        return hold_script(queries_of(plans), options, "spark", cores, hold)
+        return hold_script(queries_of(script, plans), options, "spark", cores, hold)
 
     def pipeline(held: ScriptCheckpoint) -> ScriptPipeline:
         made = {name: deliverer(spark, sink, held.members[name]) for name, sink in sinks.items()}

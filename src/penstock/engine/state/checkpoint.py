@@ -282,7 +282,7 @@ def _describe_join(outer: OuterJoin) -> list[str]:
 
 
 def _describe(view: View) -> list[str]:
-    """A view in words: groups, aggregates, outputs, HAVING and its period."""
+    """A view in words: groups, aggregates, outputs, HAVING, its period, and its first rows."""
     aggregates = (f"{a.function} {a.argument and a.argument.name}" for a in view.aggregates)
     return [
         ", ".join(column.name for column in view.groups),
@@ -290,6 +290,7 @@ def _describe(view: View) -> list[str]:
         ", ".join(f"{render(o.expression)} AS {o.name}" for o in view.outputs),
         "" if view.having is None else render(view.having),
         f"{view.every} us",
+        *([] if view.top is None else [f"{view.top}, {view.top.copies is not None}"]),
     ]
 
 

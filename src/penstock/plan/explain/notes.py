@@ -116,6 +116,7 @@ def _view_notes(query: Query) -> Iterator[str]:
     if view is None:
         return
     why = [] if view.having is None else ["HAVING"]
+    why += [] if view.top is None else ["QUALIFY" if view.top.parts else "LIMIT"]
     why += ["MIN and MAX"] if any(a.function in ("min", "max") for a in view.aggregates) else []
     if why:
         yield f"changes/s count every group that a tuple touches; {' and '.join(why)} make it fewer"
