@@ -43,6 +43,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     settings = {
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(warehouse),
+        "spark.local.dir": str(tmp_path_factory.mktemp("local")),
     }
     if jars := connector_jars():
         settings["spark.jars"] = jars

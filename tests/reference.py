@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cmp_to_key, partial
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -33,6 +34,7 @@ from penstock.query import (
     Window,
 )
 from penstock.query.expression import Value
+from penstock.query.ranking import NUMBER, Order, Top
 from penstock.query.types import common_type
 from support.streams.expressions import BITS, cast, compare, to_decimal, value_of
 
@@ -414,8 +416,13 @@ def view_rows(view: View, results: list[Columns]) -> Rows:
     for joined in results:
         key = tuple(same_nan(joined[column]) for column in view.groups)
         groups.setdefault(key, []).append(joined)
-    rows = {key: view_row(view, key, members) for key, members in groups.items()}
-    return {key: row for key, row in rows.items() if row is not None}
+    known = {key: known_of_group(view, key, members) for key, members in groups.items()}
+    if view.having is not None:
+        held = view.having
+        known = {key: columns for key, columns in known.items() if value_of(held, columns) is True}
+    if view.top is not None:
+        known = first_rows(view, view.top, list(known.values()))
+    return {key: outputs_of(view, columns) for key, columns in known.items()}
 
 
 def joined_columns(query: Query, found: Combination) -> Columns:
@@ -424,13 +431,55 @@ def joined_columns(query: Query, found: Combination) -> Columns:
     return {Column("", o.name, o.expression.type): value for o, value in pairs}
 
 
-def view_row(view: View, group: Group, members: list[Columns]) -> tuple[Value, ...] | None:
-    """What the view says of a group; nothing, where HAVING is not true."""
+def known_of_group(view: View, group: Group, members: list[Columns]) -> Columns:
+    """The groups and aggregates of the rows of one group."""
     known: Columns = dict(zip(view.groups, group, strict=True))
-    known |= {each.column: aggregated(each, members) for each in view.aggregates}
-    if view.having is not None and value_of(view.having, known) is not True:
-        return None
+    return known | {each.column: aggregated(each, members) for each in view.aggregates}
+
+
+def outputs_of(view: View, known: Columns) -> tuple[Value, ...]:
+    """What the view says of a group."""
     return tuple(value_of(output.expression, known) for output in view.outputs)
+
+
+# ── top-N ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def first_rows(view: View, top: Top, rows: list[Columns]) -> dict[Group, Columns]:
+    """The first rows of each part, with their numbers there, by what tells them apart.
+
+    Tuples that are no groups are there as often as they are counted.
+    """
+    parts: dict[Group, list[Columns]] = {}
+    for known in rows:
+        part = tuple(same_nan(value_of(each, known)) for each in top.parts)
+        copies = 1 if top.copies is None else known[top.copies]
+        assert isinstance(copies, int)
+        parts.setdefault(part, []).extend([known] * copies)
+    found: dict[Group, Columns] = {}
+    for members in parts.values():
+        members.sort(key=cmp_to_key(partial(in_order, top.orders(view.groups))))
+        for number, known in enumerate(members[: top.count], 1):
+            row = {**known, NUMBER: number}
+            found[tuple(same_nan(value_of(each, row)) for each in view.key)] = row
+    return found
+
+
+def in_order(orders: tuple[Order, ...], one: Columns, other: Columns) -> int:
+    """−1 if the one row comes before the other, 1 if it comes after, 0 if nothing tells."""
+    for order in orders:
+        left, right = value_of(order.by, one), value_of(order.by, other)
+        if left is None or right is None:
+            way = (left is not None) - (right is not None)
+            way = way if order.nulls_first else -way
+        else:
+            way = -compare(left, right) if order.descending else compare(left, right)
+        if way:
+            return way
+    return 0
+
+
+# ── aggregates ────────────────────────────────────────────────────────────────────────────────────
 
 
 def aggregated(aggregate: Aggregate, members: list[Columns]) -> Value:

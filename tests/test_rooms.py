@@ -89,6 +89,7 @@ ORDER = {
         "asking",
         "script",
     ),
+    "penstock.cql.select": ("*", "relations", "ranking", "view", "select"),
     "penstock.stats": ("*", "files"),
     "penstock.plan": ("*", "text", "explain"),
     "penstock.plan.explain": ("*", "pictures"),
@@ -114,9 +115,11 @@ ORDER = {
         "remarks",
         "settle",
         "planner",
+        "script_shedding",
+        "sharing",
         "script",
     ),
-    "penstock.kernels": ("*", "aggregates"),
+    "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "ranking"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",
@@ -142,6 +145,7 @@ ORDER = {
         "spark",
     ),
     "penstock.engine.sinks": ("kafka", "*"),
+    "penstock.engine.run": ("*", "changed", "preflight", "tables", "turn", "pipeline", "handle"),
     "penstock.engine.routes": ("*", "eddies"),
     "penstock.engine.spark": ("*", "connect"),
     "penstock.lab": (

@@ -288,6 +288,7 @@ class ContinuousQuery:
         drain: bool = False,
         partitions: int | None = None,
         overwrite: bool = False,
+        change: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
         replan: ReplanLike = None,
         delay: DurationLike | None = None,
@@ -303,7 +304,8 @@ class ContinuousQuery:
         that is worth it; `advise` only says so in its reports, `off` does neither. A plan that was
         forced stays unless `replan` is given. A query that is known not to keep up is refused
         unless it may shed; one that may sheds by itself while it runs, so that results are no later
-        than `delay` (5 seconds, or 3 triggers) after their data.
+        than `delay` (5 seconds, or 3 triggers) after their data. With `change` a query that asks
+        otherwise than the one before goes on with the state of its checkpoint, as far as it can.
         """
         from penstock.engine.run.options import RunOptions
         from penstock.engine.spark.connect.client import is_connect, start_connected
@@ -317,6 +319,7 @@ class ContinuousQuery:
             drain=drain,
             partitions=partitions,
             overwrite=overwrite,
+            change=change,
             report=report,
             delay=delay,
         )
@@ -339,6 +342,7 @@ class ContinuousQuery:
         drain: bool = False,
         partitions: int | None = None,
         overwrite: bool = False,
+        change: bool = False,
         report: Callable[[penstock.Report], None] | None = None,
         replan: ReplanLike = None,
         delay: DurationLike | None = None,
@@ -359,6 +363,7 @@ class ContinuousQuery:
             drain=drain,
             partitions=partitions,
             overwrite=overwrite,
+            change=change,
             report=report,
             delay=delay,
         )
@@ -414,6 +419,7 @@ class ContinuousQuery:
         available_now: bool = False,
         partitions: int | None = None,
         overwrite: bool = False,
+        change: bool = False,
     ) -> None:
         """Refuse now what a start would refuse: no session is needed for that, and little time."""
         from penstock.engine.run.options import RunOptions
@@ -425,6 +431,7 @@ class ContinuousQuery:
             available_now=available_now,
             partitions=partitions,
             overwrite=overwrite,
+            change=change,
         )
         engine = as_engine(engine, BATCH_ENGINES)
         refuse_infeasible(self.decision)

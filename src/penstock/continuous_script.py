@@ -16,7 +16,7 @@ from penstock.optimize.script import decide_script, refuse_infeasible_script
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain_script
 from penstock.plan.script import PlannedScript
-from penstock.query.script import Member, Script
+from penstock.query.script import NOTHING_STANDS, Member, Script
 from penstock.stats.derived import Expected
 from penstock.stats.known import Known
 
@@ -42,6 +42,16 @@ class ContinuousScript:
     def planned(self) -> PlannedScript:
         """The plans of all queries, and what they take together."""
         return decide_script(self.script, self.knowledge, self.options)
+
+    def planned_on(self, checkpoint: str | Path) -> PlannedScript:
+        """The plans for a run on a checkpoint: queries that have begun there share joins as they
+        did."""
+        from penstock.engine.script.shared_joins import standing_in
+
+        standing = standing_in(checkpoint)
+        if standing == NOTHING_STANDS:
+            return self.planned
+        return decide_script(self.script, self.knowledge, self.options, standing)
 
     @property
     def decisions(self) -> Mapping[str, Decision]:
@@ -70,23 +80,23 @@ class ContinuousScript:
 
         `sink` gives each query that is shown its own, by its name: `{"result": ps.parquet("out")}`;
         where one is shown, it may be the sink itself. The other options are those of a query:
-        `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `report`.
+        `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `change`, `report`.
         """
         from penstock.engine.spark.start import start_script
 
         sinks, given = self._given(sink, checkpoint, options)
-        refuse_infeasible_script(self.planned)
-        return start_script(
-            self.script, self.planned.plans, sinks, spark, given, frames=self.frames
-        )
+        planned = self.planned_on(checkpoint)
+        refuse_infeasible_script(planned)
+        return start_script(planned.script, planned.plans, sinks, spark, given, frames=self.frames)
 
     def local(self, *, sink: Sinks, checkpoint: str | Path, **options: Any) -> penstock.LocalRun:
         """The same in this process, with the same options."""
         from penstock.engine.local import open_script
 
         sinks, given = self._given(sink, checkpoint, options)
-        refuse_infeasible_script(self.planned)
-        return open_script(self.script, self.planned.plans, sinks, given)
+        planned = self.planned_on(checkpoint)
+        refuse_infeasible_script(planned)
+        return open_script(planned.script, planned.plans, sinks, given)
 
     def check(
         self,
@@ -100,9 +110,10 @@ class ContinuousScript:
         from penstock.engine.script.script_start import check_script_start
 
         sinks, given = self._given(sink, checkpoint, options)
-        refuse_infeasible_script(self.planned)
+        planned = self.planned_on(checkpoint)
+        refuse_infeasible_script(planned)
         engine = as_engine(engine, BATCH_ENGINES)
-        check_script_start(self.script, sinks, given, engine, self.frames)
+        check_script_start(planned.script, sinks, given, engine, self.frames)
 
     def _given(
         self, sink: Sinks, checkpoint: str | Path, options: Mapping[str, Any]

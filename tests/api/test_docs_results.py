@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+import penstock as ps
 from penstock.engine.results.kept_state import STATE
 from penstock.engine.results.log_rows import PLANS, REPORTS
 from support.paths import ROOT
@@ -17,11 +18,17 @@ from support.paths import ROOT
 PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 
+def run_blocks(spark: SparkSession, folder: Path, is_wanted: Callable[[str], bool]) -> Any:
+    """Run blocks of the page as they stand; the names that they make."""
+    names: dict[str, Any] = {"spark": spark, "folder": folder}
+    for block in filter(is_wanted, re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)):
+        exec(block, names)
+    return names
+
+
 @pytest.mark.spark
 def test_the_code_runs(spark: SparkSession, tmp_path: Path) -> None:
-    names: dict[str, Any] = {"spark": spark, "folder": tmp_path}
-    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(block, names)
+    names = run_blocks(spark, tmp_path, lambda block: "deltalake" not in block)
     assert names["view"].count() == 20
     copied = spark.read.parquet(str(tmp_path / "copy"))
     told = spark.read.format("penstock").option("changes", "true")
@@ -30,7 +37,6 @@ def test_the_code_runs(spark: SparkSession, tmp_path: Path) -> None:
     assert names["changes"].isStreaming
     assert names["state"].filter("module = 'shown'").count() == 20
     _check_database(spark, names, tmp_path)
-    _check_delta(names["to_delta"])
 
 
 def _check_database(spark: SparkSession, names: dict[str, Any], folder: Path) -> None:
@@ -42,16 +48,52 @@ def _check_database(spark: SparkSession, names: dict[str, Any], folder: Path) ->
     assert stored.select(columns).exceptAll(told.select(columns)).count() == 0
 
 
-def _check_delta(to_delta: Any) -> None:
-    """The options by which Delta knows a batch that it has; no release runs on this Spark."""
-    writer = mock.MagicMock()
-    for step in ("format", "mode", "option"):
-        getattr(writer, step).return_value = writer
-    to_delta(mock.MagicMock(write=writer), 7)
-    writer.format.assert_called_once_with("delta")
-    writer.mode.assert_called_once_with("append")
-    assert dict(call.args for call in writer.option.mock_calls)["txnVersion"] == 7
-    assert writer.mock_calls[-1] == mock.call.save("/lake/bids")
+@pytest.mark.spark
+def test_batches_that_come_again_are_in_delta_once(spark: SparkSession, tmp_path: Path) -> None:
+    """The page's block, then its function where each batch fails once after it was written."""
+    deltalake = pytest.importorskip("deltalake", reason="pip install deltalake is not done")
+    names = run_blocks(spark, tmp_path, lambda block: "TEXT = " in block or "deltalake" in block)
+    told = spark.read.format("penstock").option("changes", "true")
+    told = told.load(str(tmp_path / "checkpoint")).drop("_time", "_change")
+    wanted = sorted(map(str, told.toArrow().to_pylist()))
+
+    def found() -> list[str]:
+        table = deltalake.DeltaTable(names["table"]).to_pyarrow_table()
+        return sorted(map(str, table.select(told.columns).to_pylist()))
+
+    assert found() == wanted
+    assert len(wanted) > 100
+    names["table"] = f"{tmp_path}/again"
+    failed = set[int]()
+
+    def to_both(frame: DataFrame, batch_id: int) -> None:
+        frame.write.mode("overwrite").parquet(f"{tmp_path}/folders/batch={batch_id}")
+        names["to_delta"](frame, batch_id)
+        if batch_id not in failed:
+            failed.add(batch_id)
+            raise OSError(f"cut off in batch {batch_id}")
+
+    text = names["TEXT"].replace("max_time = '2 seconds'", "max_time = '4 seconds'")
+    options: dict[str, Any] = {"sink": ps.foreach_batch(to_both), "available_now": True}
+    codes = list(_attempts(ps.sql(text), spark, checkpoint=tmp_path / "c", **options))
+    assert codes == [f"cut off in batch {n}" for n in sorted(failed)] + [""]
+    assert len(failed) > 1
+    assert found() == wanted
+    rows = spark.read.parquet(f"{tmp_path}/folders").select(told.columns).toArrow().to_pylist()
+    assert sorted(map(str, rows)) == wanted
+
+
+def _attempts(query: ps.ContinuousQuery, spark: SparkSession, **options: Any) -> Iterator[str]:
+    """Why each start of a query came to its end, until one does so well."""
+    said = None
+    while said != "":
+        try:
+            with query.start(spark, **options) as run:
+                run.await_termination()
+            said = ""
+        except OSError as error:
+            said = str(error)
+        yield said
 
 
 def test_the_tables_name_every_column() -> None:

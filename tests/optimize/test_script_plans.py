@@ -111,7 +111,7 @@ def test_queries_must_keep_up_together(tmp_path: Path) -> None:
         refuse_infeasible_script(short.planned)
 
 
-@pytest.mark.parametrize("option", [{"plan": "b: a"}, {"shed": True}, {"engine": "laboratory"}])
+@pytest.mark.parametrize("option", [{"plan": "b: a"}, {"engine": "laboratory"}])
 def test_what_is_of_one_query_is_refused(tmp_path: Path, option: dict[str, Any]) -> None:
     script = planned(tmp_path, OVER, **option)
     with pytest.raises(PlanError, match="several"):

@@ -73,6 +73,12 @@ def run(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace results that Penstock left in the sink.")
     ] = False,
+    change: Annotated[
+        bool,
+        typer.Option(
+            "--change", help="Go on with the checkpoint's state though the query asks otherwise."
+        ),
+    ] = False,
     partitions: Annotated[
         int | None, typer.Option(min=1, help="Partitions of the state; default: the cores.")
     ] = None,
@@ -133,7 +139,10 @@ def run(
         )
     sinks = tuple(sink or ("console",))
     batches = Batches(
-        sinks[-1], checkpoint, trigger, available_now, drain, overwrite, partitions, replan, delay
+        *(sinks[-1], checkpoint, trigger, available_now, drain, overwrite, partitions),
+        replan,
+        delay,
+        change,
     )
     session = Session(master, dict(map(setting, conf or [])))
     laboratory = Laboratory(every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets")

@@ -9,8 +9,6 @@ from penstock.cql.reading.dialect import Token, token_span
 from penstock.cql.reading.text import Text
 
 _CLAUSES = {
-    "ORDER BY": "leave it out; sort where the results are read",
-    "LIMIT": "leave it out; a stream has no end",
     "IS DISTINCT FROM": "compare with <> and ask IS NULL",
     "UNION": "write UNION ALL",
     "EXCEPT": "leave it out",

@@ -15,6 +15,7 @@ from penstock.engine.run.handle import Batches, Handle, has_ended, head_of, with
 from penstock.engine.run.job import Runner, run_here
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.tables.columns_read import columns_read
 from penstock.engine.script.script_start import (
     check_options,
     check_sinks,
@@ -44,11 +45,16 @@ def open_run(plan: Plan, options: RunOptions) -> LocalRun:
     refuse_sources_of_spark(query.sources.values())
     _refuse_frames(sink)
     held = Checkpoint(
-        options.checkpoint, query, partitions or 1, engine="local", is_given=partitions is not None
+        options.checkpoint,
+        query,
+        partitions or 1,
+        engine="local",
+        is_given=partitions is not None,
+        change=options.change,
     )
     try:
         with announced(held.store, head_of(query, options, "local")):
-            feed = Feed(query.sources.values(), held.store)
+            feed = Feed(query.sources.values(), held.store, columns_read(query))
             pipeline = Pipeline(
                 plan,
                 held,
@@ -77,10 +83,10 @@ def open_script(
     for sink in sinks.values():
         _refuse_frames(sink)
     options = replace(options, sinks=sinks)
-    held = hold_script(queries_of(plans), options, "local", 1)
+    held = hold_script(queries_of(script, plans), options, "local", 1)
     try:
         with announced(held.store, head_of(script, options, "local")):
-            feed = Feed(sources, held.store)
+            feed = Feed(sources, held.store, columns_read(script))
             return LocalRun(pipeline_of(script, plans, held, options), feed, options)
     except BaseException:
         held.close()

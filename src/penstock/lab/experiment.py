@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import assert_never
 
@@ -76,6 +77,10 @@ def run_experiment(
     if plan.query.outer is not None:
         name = KIND_NAMES[plan.query.outer.kind]
         raise PlanError(f"the laboratory does not run {name}", hint="run it in batches")
+    for item in plan.query.inputs:
+        if item.is_relation:
+            name = f"{item.alias} as it is at the time of a tuple"
+            raise PlanError(f"the laboratory does not read {name}", hint="run it in batches")
     if plan.query.view is not None:
         refuse_view(plan, mode, clock)
     mark = new_mark()
@@ -121,7 +126,8 @@ def read_all(
     layout = Layout(query)
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         store = Store(Place.of(folder))
-        feed = Feed(query.sources.values(), store)
+        # All there is gets read at once: no table changes meanwhile.
+        feed = Feed([replace(s, refresh=None) for s in query.sources.values()], store)
         feed.freeze()
         end = feed.everything()
         slices = feed.slices(feed.start(), end)

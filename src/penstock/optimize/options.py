@@ -26,6 +26,7 @@ SWITCHES = {
     "early-aggregation": "consider aggregating inputs of a view before they are joined",
     "recompute": "consider recomputing a view from its windows in each batch",
     "mesh": "consider different routes for tuples that differ",
+    "sharing": "find what several queries of a script join once for all of them",
     "methods": "choose between nested loops and search by key (laboratory)",
 }
 

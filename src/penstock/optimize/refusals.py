@@ -27,6 +27,11 @@ def refuse_unplannable(problem: Problem, options: PlanOptions) -> None:
     _refuse_endless_product(problem)
     if problem.query.outer is not None:
         _refuse_for_outer(KIND_NAMES[problem.query.outer.kind], options)
+    if problem.query.view is not None and problem.query.view.top is not None and options.sheds:
+        raise PlanError(
+            "the first rows of a view do not go with shedding: others would seem to be the first",
+            hint="give it more capacity, or narrower windows",
+        )
     if options.estimator == "cardinality":
         _refuse_no_cardinality(problem, options)
     if options.sheds and not isinstance(options.goal, Steady):

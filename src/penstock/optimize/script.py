@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.optimize.script_shedding import shed_decisions
+from penstock.optimize.sharing.shared_script import shared_script
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript
-from penstock.query.script import Member, Script
+from penstock.query.script import NOTHING_STANDS, Member, Script, Standing
 from penstock.stats.derived import Expected, expected_of, together
 from penstock.stats.known import Known
 
@@ -18,18 +20,36 @@ KnowledgeOf = Callable[[Member, Mapping[str, Expected]], Known]
 """What is known of a member, given what its derived inputs are expected to bring, by alias."""
 
 
-def decide_script(script: Script, knowledge: KnowledgeOf, options: PlanOptions) -> PlannedScript:
-    """The decisions of all queries of a script, in its order."""
+def decide_script(
+    script: Script,
+    knowledge: KnowledgeOf,
+    options: PlanOptions,
+    standing: Standing = NOTHING_STANDS,
+) -> PlannedScript:
+    """The decisions of all queries of a script, in its order, and who of them shares a join; on a
+    checkpoint that has begun, those share who did so far.
+
+    Where they do not keep up together and `options` let them shed, some are shed; of those none
+    shares a join that it has not shared so far.
+    """
     _refuse_options(options)
-    planning = _Planning(knowledge, options, {}, {})
+    unshed = replace(options, sheds=False)
+    planning = _Planning(knowledge, unshed, {}, {}, {})
     for member in script.members:
         planning.plan(member)
-    return PlannedScript(script, planning.decisions)
+    apart = PlannedScript(script, planning.decisions, planning.capacity)
+    planned = shared_script(apart, planning.known, unshed, standing)
+    if planned.is_feasible or not options.sheds:
+        return planned
+    alone = replace(unshed, off=unshed.off | {"sharing"})
+    planned = shared_script(apart, planning.known, alone, standing)
+    shed = shed_decisions(planned.script, planned.decisions, planning.known, options)
+    return replace(planned, decisions=shed)
 
 
 def refuse_infeasible_script(planned: PlannedScript) -> None:
     """Refuse to run queries that are known not to keep up together; guesses refuse nothing."""
-    if planned.is_feasible or planned.rests_on_guesses:
+    if planned.is_feasible or planned.is_shed or planned.rests_on_guesses:
         return
     parts = ", ".join(
         f"{name} {decision.chosen.estimate.needed:,.4g}"
@@ -38,7 +58,7 @@ def refuse_infeasible_script(planned: PlannedScript) -> None:
     raise PlanError(
         f"the queries of the script do not keep up: together they need {planned.needed:,.4g} of "
         f"{planned.capacity:g} CPU-seconds a second\n  {parts}",
-        hint="give them more with --capacity, or ask less",
+        hint="let them shed with --shed (shed=True), give them more with --capacity, or ask less",
     )
 
 
@@ -46,20 +66,24 @@ def _refuse_options(options: PlanOptions) -> None:
     hint = "ask it in a script of its own"
     if options.plan is not None:
         raise PlanError("--plan is of one query, and the script asks several", hint=hint)
-    if options.sheds:
-        raise PlanError("a script of several queries cannot shed", hint=hint)
     if options.engine == "laboratory":
         raise PlanError("the laboratory runs one query, and the script asks several", hint=hint)
 
 
 @dataclass(frozen=True)
 class _Planning:
-    """Decisions so far, and what each query is expected to give."""
+    """Decisions so far, what they rest on, and what each query is expected to give."""
 
     knowledge: KnowledgeOf
     options: PlanOptions
     decisions: dict[str, Decision]
+    known: dict[str, Known]
     expected: dict[str, Expected]
+
+    @property
+    def capacity(self) -> float:
+        """The CPU-seconds a second that there are for all queries."""
+        return next(iter(self.known.values())).capacity.value
 
     def plan(self, member: Member) -> None:
         """Decide one more query."""
@@ -73,5 +97,5 @@ class _Planning:
         estimate = decision.chosen.estimate
         rate = estimate.output_rate if estimate.changes is None else estimate.changes
         is_guess = decision.rests_on_guesses
-        self.decisions[member.name] = decision
+        self.decisions[member.name], self.known[member.name] = decision, known
         self.expected[member.name] = expected_of(member.name, known, rate, is_guess)

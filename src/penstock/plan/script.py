@@ -11,11 +11,33 @@ from penstock.query.script import Script
 
 
 @dataclass(frozen=True)
+class Sharing:
+    """Queries that take the combinations of one join, and what that takes of each second: all of
+    them `together`, and each by itself, `apart`."""
+
+    maker: str
+    takers: tuple[str, ...]
+    together: float
+    apart: float
+
+    @property
+    def saves(self) -> float:
+        """The part of the work that is saved; below zero if there is more of it."""
+        return 1.0 - self.together / self.apart if self.apart else 0.0
+
+
+@dataclass(frozen=True)
 class PlannedScript:
-    """A script with a decision for each of its queries, by name and in its order."""
+    """A script with a decision for each of its queries, by name and in its order.
+
+    Where queries share a join, the script has one more member for it, which they take from.
+    """
 
     script: Script
     decisions: Mapping[str, Decision]
+    capacity: float
+    """The CPU-seconds a second that there are for all of them."""
+    sharing: tuple[Sharing, ...] = ()
 
     @property
     def plans(self) -> dict[str, Plan]:
@@ -37,14 +59,14 @@ class PlannedScript:
         return sum(each.chosen.estimate.state for each in self.decisions.values())
 
     @property
-    def capacity(self) -> float:
-        """The CPU-seconds a second that there are for all of them."""
-        return next(iter(self.decisions.values())).capacity
-
-    @property
     def is_feasible(self) -> bool:
         """Whether all queries together keep up."""
         return self.needed <= self.capacity
+
+    @property
+    def is_shed(self) -> bool:
+        """Whether they do not keep up by themselves, and some have drop boxes."""
+        return any(each.is_shed for each in self.decisions.values())
 
     @property
     def rests_on_guesses(self) -> bool:

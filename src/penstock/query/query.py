@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from penstock.query.expression import render
+from penstock.query.expression import Column, Expression, render, substitute
 from penstock.query.joins.outer import OuterJoin
 from penstock.query.joins.predicates import Condition, Equality, as_condition
+from penstock.query.ranking import NUMBER, NUMBER_TEXT
 from penstock.query.source import Source
 from penstock.query.view import Output, View
 from penstock.query.window import RowsWindow, TimeWindow, Window, is_tumble
@@ -107,11 +108,15 @@ class Query:
 
 
 def hidden_group(query: Query) -> str | None:
-    """A group of a view that is not among its outputs, as text; without it, results of different
-    groups cannot be told apart."""
+    """A group of a view, or what else tells its rows apart, that is not among its outputs, as text;
+    without it, results of different groups cannot be told apart."""
     if query.view is None:
         return None
     shown = {output.expression for output in query.view.outputs}
-    by_name = {output.name: output.expression for output in query.outputs}
-    hidden = (group.name for group in query.view.groups if group not in shown)
-    return next((render(by_name[name]) for name in hidden), None)
+    meanings: dict[Expression, Expression] = {
+        Column("", output.name, output.expression.type): output.expression
+        for output in query.outputs
+    }
+    meanings[NUMBER] = Column("", NUMBER_TEXT, NUMBER.type)
+    hidden = (part for part in query.view.key if part not in shown)
+    return next((render(substitute(part, meanings)) for part in hidden), None)

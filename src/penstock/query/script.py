@@ -15,6 +15,22 @@ RESULT = "result"
 
 
 @dataclass(frozen=True)
+class Taking:
+    """Whose combinations a query takes, instead of finding them itself: those of a member that has
+    the same join over windows as long or longer, with filters that let at least as much pass."""
+
+    maker: str
+    """The name of that member."""
+
+    aliases: tuple[tuple[str, str], ...]
+    """What the maker calls the inputs: its alias for each of the query's own."""
+
+    def called(self, alias: str) -> str:
+        """The maker's alias for an input."""
+        return dict(self.aliases)[alias]
+
+
+@dataclass(frozen=True)
 class Member:
     """One query of a script, and the name by which others read it or a sink is given to it."""
 
@@ -22,6 +38,9 @@ class Member:
     query: Query
     is_shown: bool = False
     """Whether its results go to a sink."""
+
+    takes: Taking | None = None
+    """Who finds its combinations, if it does not do so itself."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -51,6 +70,25 @@ class Script:
         """The member of that name."""
         return next(member for member in self.members if member.name == name)
 
+    def takers(self, name: str) -> tuple[Member, ...]:
+        """The members that take the combinations of the one of that name."""
+        return tuple(each for each in self.members if each.takes and each.takes.maker == name)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Which queries a checkpoint has begun, and which of them share a join, by who finds it.
+
+    These stay as they are: the windows of a query that takes lie with who it takes from.
+    """
+
+    known: frozenset[str] = frozenset()
+    makers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+NOTHING_STANDS = Standing()
+"""What stands before the first batch."""
+
 
 def derived_source(name: str, query: Query) -> Source:
     """The stream of a query's results, with the time of each; of a view, the stream of changes.
@@ -68,9 +106,9 @@ def derived_source(name: str, query: Query) -> Source:
 
 
 def _key(query: Query) -> tuple[str, ...]:
-    """The outputs of a view that are its groups; without groups it has one row, and no key."""
+    """The outputs of a view that tell its rows apart; without groups it has one row, and no key."""
     assert query.view is not None
     if hidden_group(query) is not None:
         return ()
-    groups = query.view.groups
-    return tuple(o.name for o in query.view.outputs if o.expression in groups)
+    key = query.view.key
+    return tuple(o.name for o in query.view.outputs if o.expression in key)

@@ -29,14 +29,13 @@ MADE_FORMATS = ("synthetic", "nexmark")
 """The formats whose tuples are made up, in numbered blocks."""
 FRAME_FORMATS = ("rate", "dataframe", "spark")
 """The formats whose rows come through Spark."""
-RECORD_COLUMNS = {
+_RECORD_COLUMNS = {
     "kafka_timestamp": DataType.TIMESTAMP,
     "kafka_key": DataType.STRING,
     "kafka_partition": DataType.INT,
     "kafka_offset": DataType.BIGINT,
     "kafka_headers": DataType.STRING,
 }
-"""Columns of a stream from Kafka that are not in the values of records, if they are declared."""
 SCHEMA_TEXT = "schema text"
 """The option that holds what is in the file of the option `schema`."""
 CAST_IT = "cast it in the DataFrame, or leave it out of the query"
@@ -62,6 +61,12 @@ class Field:
 
     Such columns (`meta.city`, `tags[1]`) are read with the others, so that nobody else knows.
     """
+
+    @property
+    def record_type(self) -> DataType | None:
+        """The type that it must have in a stream from Kafka, if its name, in any case, is one of
+        those that stand for what records have beside their values; None if it is in the values."""
+        return _RECORD_COLUMNS.get(self.name.lower())
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,9 @@ class Source:
     rate: float | None = None
     """Tuples/s of event time, which generators need."""
 
+    refresh: int | None = None
+    """How often the files of a table are looked at for a new version of it; None for never."""
+
     malformed: str = "fail"
     """`fail`, `drop`, or `keep:PATH`, which drops too."""
 
@@ -120,8 +128,11 @@ class Source:
     """Columns of a DataFrame that no query can read, with their types as Spark writes them."""
 
     key: tuple[str, ...] | None = None
-    """The columns that tell the rows of a view apart, where it is the changes of one (`format` is
-    `derived` then); None for all others."""
+    """The columns that tell the rows apart where it is the changes of a view (`format` is `derived`
+    then), or a stream of upserts that keeps a table; None for all others."""
+
+    delete: str | None = None
+    """The condition, as text, by which an upsert takes the row of its key away."""
 
     hidden: str | None = None
     """A group of that view that is not among the columns, as text: its rows cannot be told apart
@@ -132,6 +143,16 @@ class Source:
 
     places: Mapping[str, Caret] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands in the text."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is a table that a stream of upserts keeps."""
+        return self.key is not None and self.format != "derived"
+
+    @property
+    def kind(self) -> str:
+        """What it was declared as."""
+        return "table" if self.is_table or self.is_kept else "stream"
 
     @property
     def telling(self) -> tuple[str, ...]:
@@ -183,7 +204,7 @@ class Source:
     @property
     def value_fields(self) -> tuple[Field, ...]:
         """The columns that are in the values of records."""
-        return tuple(field for field in self.whole_fields if field.name not in RECORD_COLUMNS)
+        return tuple(field for field in self.whole_fields if field.record_type is None)
 
     def option(self, name: str) -> str | int | float | bool | None:
         """A format's own option, or None."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from penstock.query.expression import Call, Column, Expression
 from penstock.query.families.decimal_types import averaged, summed
+from penstock.query.ranking import NUMBER, Top
 from penstock.query.types import DataType, decimal, nested
 
 AggregateFunction = Literal[
@@ -111,7 +112,8 @@ class View:
 
     `groups` and the aggregates' arguments are outputs of the join, of which columns have no stream.
     `outputs` and `having` read groups and aggregates. Without groups all rows are one group, which
-    is there even if there are no rows. `every` is in microseconds.
+    is there even if there are no rows. `every` is in microseconds. With a `top` only the first rows
+    are shown, of those for which `having` is true.
     """
 
     groups: tuple[Column, ...]
@@ -119,6 +121,19 @@ class View:
     outputs: tuple[Output, ...]
     having: Expression | None = None
     every: int = EAGER
+    top: Top | None = None
+
+    @property
+    def key(self) -> tuple[Expression, ...]:
+        """What tells the rows apart: the groups, or the part of a tuple and its number there."""
+        if self.top is None or self.top.copies is None:
+            return self.groups
+        return (*self.top.parts, *([NUMBER] if self.top.count > 1 else []))
+
+    @property
+    def placed_by(self) -> tuple[Column, ...]:
+        """The groups by which rows are spread over partitions: those of a part stay together."""
+        return self.groups if self.top is None else self.top.in_parts(self.groups)
 
     @property
     def arguments(self) -> tuple[str, ...]:

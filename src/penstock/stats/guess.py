@@ -93,7 +93,8 @@ def _rates(query: Query, given: Statistics) -> dict[str, Figure]:
         declared = item.source.rate
         option = None if declared is None else Figure(declared, "declared")
         rates[item.alias] = given.stream(item.alias).rate or option
-    known = [rate.value for rate in rates.values() if rate is not None]
+    # A query that others read may be expected to give nothing.
+    known = [rate.value for rate in rates.values() if rate is not None and rate.value > 0.0]
     return {alias: rate or _guess_rate(known) for alias, rate in rates.items()}
 
 

@@ -40,7 +40,7 @@ TIME = {"type": "long", "logicalType": "timestamp-millis"}
 
 def test_fields_that_are_not_declared_may_be_of_any_kind(tmp_path: Path) -> None:
     schema = record(ts=TIME, x=["null", "int"], d=DECIMAL, m={"type": "map", "values": "int"})
-    columns = "x BIGINT, kafka_key STRING"
+    columns = "x BIGINT, Kafka_Key STRING"
     assert declared(tmp_path, schema, columns) == schema
 
 

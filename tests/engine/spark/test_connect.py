@@ -14,6 +14,7 @@ import pytest
 from support.paths import ROOT
 
 HERE = Path(__file__).parent
+SESSIONS = ROOT / "tests" / "support" / "sessions"
 PAGE = (ROOT / "docs" / "connect.md").read_text(encoding="utf-8")
 NEEDED = ("grpc", "grpc_status", "google.protobuf", "google.rpc", "zstandard")
 
@@ -38,7 +39,8 @@ def test_the_same_holds_on_connect() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     files = [
         HERE / "test_both_modes.py",
-        ROOT / "tests" / "support" / "sessions" / "connect_page.py",
+        SESSIONS / "connect_page.py",
+        SESSIONS / "connect_kills.py",
     ]
     done = subprocess.run(
         [*command, *map(str, files)],
@@ -50,4 +52,4 @@ def test_the_same_holds_on_connect() -> None:
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     found = re.search(r"(\d+) passed", done.stdout)
     assert found is not None
-    assert int(found[1]) == 10
+    assert int(found[1]) == 11

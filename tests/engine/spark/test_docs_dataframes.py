@@ -10,18 +10,43 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
+from pyspark.sql import SparkSession
 
-from penstock.cql import parse
+import penstock as ps
 from support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "dataframes.md").read_text(encoding="utf-8")
 
 
-def test_the_script_reads_what_it_says() -> None:
+BIDS = {
+    "ts": [datetime(2026, 1, 1, tzinfo=UTC)] * 4,
+    "auction": [1, 1, 2, 3],
+    "price": [5.0, 0.0, 2.5, 1.0],
+}
+AUCTIONS = {"id": [1, 2], "seller": ["Ada", None]}
+
+
+@pytest.mark.spark
+def test_the_script_reads_what_it_says(spark: SparkSession, tmp_path: Path) -> None:
     (script,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
-    sources = parse(script).sources
-    assert [source.reader for source in sources.values()] == ["delta", "parquet"]
-    assert dict(sources["bid"].reader_options)["ignoreDeletes"] == "true"
+    data = tmp_path / "data"
+    deep = data / "bids" / "today"
+    deep.mkdir(parents=True)
+    (data / "auctions").mkdir()
+    orc.write_table(pa.table(BIDS), deep / "1.orc")
+    pq.write_table(pa.table(AUCTIONS), data / "auctions" / "1.parquet")
+    query = ps.sql(script.replace("'data/", f"'{data}/"))
+    with query.start(
+        spark, sink=ps.parquet(tmp_path / "out"), checkpoint=tmp_path / "c", available_now=True
+    ) as run:
+        run.await_termination()
+    sold = pq.read_table(tmp_path / "out").to_pylist()
+    assert sorted((row["price"], row["seller"]) for row in sold) == [
+        (0.0, "Ada"),
+        (2.5, None),
+        (5.0, "Ada"),
+    ]
 
 
 @pytest.mark.spark
@@ -31,10 +56,8 @@ def test_the_code_runs(
     monkeypatch.chdir(tmp_path)
     Path("bids").mkdir()
     Path("auctions").mkdir()
-    moment = datetime(2026, 1, 1, tzinfo=UTC)
-    bids = {"ts": [moment] * 4, "auction": [1, 1, 2, 3], "price": [5.0, 0.0, 2.5, 1.0]}
-    pq.write_table(pa.table({**bids, "note": ["a", "b", None, "d"]}), "bids/1.parquet")
-    pq.write_table(pa.table({"id": [1, 2], "seller": ["Ada", None]}), "auctions/1.parquet")
+    pq.write_table(pa.table({**BIDS, "note": ["a", "b", None, "d"]}), "bids/1.parquet")
+    pq.write_table(pa.table(AUCTIONS), "auctions/1.parquet")
     names: dict[str, Any] = {"spark": request.getfixturevalue("spark")}
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     # Spark looks for relative paths where its Java machine was started.

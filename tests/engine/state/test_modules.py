@@ -10,7 +10,7 @@ import pytest
 
 from penstock.engine.places.place import Place
 from penstock.engine.state.manifest import Manifest, commit, latest, manifest_name
-from penstock.engine.state.modules import INTERVALS, SHOWN, Module
+from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN, Module
 from penstock.engine.state.store import ChunkInfo, Store
 
 TEXTS = {
@@ -22,6 +22,7 @@ TEXTS = {
     "ring:x@0": Module.ring("x@0"),
     "calendar": INTERVALS,
     "shown": SHOWN,
+    "rows": ALL_ROWS,
 }
 CHUNK = ChunkInfo("state/A@0/0/x.arrow", 3, 800, 17, -5, 9)
 
@@ -35,7 +36,7 @@ def test_a_module_is_its_text(text: str) -> None:
 def test_what_is_kept_in_a_space_has_a_place() -> None:
     assert Module("(A B)@12").place == ("(A B)", 12)
     assert Module("a@b@3").place == ("a@b", 3)
-    for module in (Module.pending("A"), Module.ring("a@b"), INTERVALS, SHOWN):
+    for module in (Module.pending("A"), Module.ring("a@b"), INTERVALS, SHOWN, ALL_ROWS):
         assert module.place is None
 
 

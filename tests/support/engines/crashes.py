@@ -5,7 +5,6 @@ The points are made here by wrapping functions of the engine; the engine knows n
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import shutil
 import signal
@@ -25,7 +24,7 @@ from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
 from penstock.engine.sinks import publish, publisher, sink
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter
 from penstock.engine.sinks.sink import Sink
-from penstock.engine.sources import feed, spool
+from penstock.engine.sources import feed, spool, table_versions
 from penstock.engine.sources.kafka import records, topic_log
 from penstock.engine.state import manifest, store
 from penstock.errors import CheckpointError
@@ -33,6 +32,7 @@ from penstock.plan.default_plan import default_plan
 from penstock.plan.drops import NO_DROPS, DropBoxes
 from penstock.plan.plan import Plan
 from penstock.query import Query
+from support import fresh_process
 from support.engines.retrained import Retrained
 from support.engines.runs import tree
 from support.plans.every_kind import any_kind
@@ -88,14 +88,7 @@ def exit_code(run: Run, killed_after: float | None = None) -> int | None:
 
     After so many seconds, if given, it is killed wherever it is.
     """
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["penstock.engine.local"])
-    process = context.Process(target=perform, args=(run,))
-    process.start()
-    process.join(killed_after)
-    process.kill()
-    process.join()
-    return process.exitcode
+    return fresh_process.exit_code(perform, run, killed_after=killed_after)
 
 
 def survived(run: Run, point: str, calls: Sequence[int], *, in_drain: bool = False) -> list[int]:
@@ -146,7 +139,8 @@ def _arm_later(crash: Crash) -> None:
 
 def arm(crash: Crash) -> None:
     """Have this process die at a point."""
-    points = POINTS | TOPIC_POINTS | SINK_POINTS | TRAINING_POINTS | SPOOL_POINTS | MORE_POINTS
+    points = POINTS | TOPIC_POINTS | SINK_POINTS | TRAINING_POINTS | SPOOL_POINTS | TABLE_POINTS
+    points |= MORE_POINTS
     wrap, owner, name = points[crash.point]
     calls = count()
     function = getattr(owner, name)
@@ -285,5 +279,11 @@ TRAINING_POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "after training is kept": (after, training_keeper, "save_training"),
 }
 """Points of runs that train; their training is kept in a thread of its own."""
+TABLE_POINTS: dict[str, tuple[Wrap, Any, str]] = {
+    "before a table is copied": (before, table_versions.TableVersions, "_copied"),
+    "after a table is copied": (after, table_versions.TableVersions, "_copied"),
+    "before a version is forgotten": (before, table_versions.TableVersions, "passed"),
+}
+"""Points of runs over tables that change."""
 MORE_POINTS: dict[str, tuple[Wrap, Any, str]] = {}
 """Points of others, who enter them here."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +22,8 @@ from penstock.engine.sources import derived_rows
 from penstock.errors import CheckpointError
 from support.engines import crashes
 from support.engines.crashes import Crash, after, arm, before
-from support.engines.script_runs import plans_of
+from support.fresh_process import exit_code
+from support.sharing.forced import forced
 
 _TEXT = """
 CREATE STREAM a (ts BIGINT, k BIGINT, v BIGINT)
@@ -36,6 +36,8 @@ CREATE STREAM pair AS SELECT a.k AS k, a.v AS v, b.w AS w
 CREATE VIEW total AS SELECT k, COUNT(*) AS n, SUM(v) AS v
   FROM pair [RANGE 30 SECONDS] GROUP BY k EVERY 10 SECONDS;
 SELECT t.k AS k, t.n AS n, b.w AS w INTO met FROM total AS t, b [NOW] WHERE t.k = b.k;
+SELECT a.v AS v, b.w AS w INTO wide
+  FROM b [RANGE 10 SECONDS], a [RANGE 40 SECONDS] WHERE b.k = a.k AND a.v > 200;
 SELECT k, COUNT(*) AS n INTO counted FROM pair [RANGE 20 SECONDS] GROUP BY k EVERY 10 SECONDS;
 """
 
@@ -64,6 +66,7 @@ class ScriptRun:
         return {
             "met": jsonl(f"{self.place}/met.jsonl"),
             "counted": parquet(f"{self.place}/counted"),
+            "wide": parquet(f"{self.place}/wide"),
         }
 
     @property
@@ -96,7 +99,9 @@ def perform(run: ScriptRun) -> None:
     script = parse_script(_TEXT.format(folder=run.folder, kept=run.kept))
     options = RunOptions(sink=noop(), checkpoint=f"{run.place}/checkpoint", partitions=2)
     try:
-        started = open_script(script, plans_of(script), run.sinks, options)
+        # `pair` and `wide` share a join.
+        planned = forced(script)
+        started = open_script(planned.script, planned.plans, run.sinks, options)
     except CheckpointError as error:
         if "is closed" not in error.message:
             raise
@@ -116,25 +121,21 @@ def _arm_later(crash: Crash) -> None:
 
 def exit_codes(runs: Sequence[ScriptRun]) -> list[int | None]:
     """How fresh processes end that do these runs one after another."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["penstock.engine.local"])
-    codes = []
-    for run in runs:
-        process = context.Process(target=perform, args=(run,))
-        process.start()
-        process.join()
-        codes.append(process.exitcode)
-    return codes
+    return [exit_code(perform, run) for run in runs]
 
 
 def results(run: ScriptRun) -> dict[str, Counter[str]]:
     """What its sinks hold, and the file of malformed rows."""
-    files = sorted(Path(run.place, "counted").glob("*.parquet"))
-    counted = [str(row) for file in files for row in pq.read_table(file).to_pylist()]
     met = Path(run.place, "met.jsonl").read_text().splitlines()
     assert all(json.loads(line) for line in met)
     return {
         "met": Counter(met),
-        "counted": Counter(counted),
+        "counted": _rows(Path(run.place, "counted")),
+        "wide": _rows(Path(run.place, "wide")),
         "malformed": Counter(run.kept.read_text().splitlines()),
     }
+
+
+def _rows(folder: Path) -> Counter[str]:
+    files = sorted(folder.glob("*.parquet"))
+    return Counter(str(row) for file in files for row in pq.read_table(file).to_pylist())

@@ -28,17 +28,17 @@ WHERE b.dateTime <= $at AND a.dateTime <= $at
 class ViewOracle:
     """What a view is at a time: its key, and the SQL that says so."""
 
-    key: str
+    key: tuple[str, ...]
     sql: str
 
 
 VIEWS = {
     "q4": ViewOracle(
-        "category",
+        ("category",),
         f"SELECT category, AVG(price) AS price FROM ({_WINNING}) WHERE place = 1 GROUP BY category",
     ),
     "q5": ViewOracle(
-        "auction",
+        ("auction",),
         """WITH counted AS (
           SELECT auction, COUNT(*) AS n FROM bid
           WHERE dateTime <= $at AND dateTime >= $at - INTERVAL 10 SECONDS GROUP BY auction)
@@ -46,16 +46,29 @@ VIEWS = {
     ),
     # Which of more than ten are the last depends on the order of auctions that close together.
     "q6": ViewOracle(
-        "seller",
+        ("seller",),
         f"""WITH closed AS (
           SELECT id, seller, price FROM ({_WINNING})
           WHERE place = 1 AND expires < (SELECT MAX(dateTime) FROM bid WHERE dateTime <= $at))
         SELECT seller, AVG(price) AS price FROM closed GROUP BY seller HAVING COUNT(*) <= 10""",
     ),
     "q9": ViewOracle(
-        "id",
+        ("id",),
         "SELECT id, itemName, seller, category, price, bidder, dateTime "
         f"FROM ({_WINNING}) WHERE place = 1",
+    ),
+    "q18": ViewOracle(
+        ("bidder", "auction"),
+        """SELECT auction, bidder, price, dateTime FROM bid WHERE dateTime <= $at
+        QUALIFY row_number() OVER (
+          PARTITION BY bidder, auction ORDER BY dateTime DESC, price DESC) = 1""",
+    ),
+    "q19": ViewOracle(
+        ("auction", "place"),
+        """SELECT auction, bidder, price, dateTime,
+          row_number() OVER (
+            PARTITION BY auction ORDER BY price DESC, dateTime, auction, bidder) AS place
+        FROM bid WHERE dateTime <= $at QUALIFY place <= 10""",
     ),
 }
 HIGHEST = """
@@ -90,17 +103,18 @@ def oracle_at(base: duckdb.DuckDBPyConnection, view: ViewOracle, at: datetime) -
     found = base.execute(view.sql, {"at": at.replace(tzinfo=None)})
     names = [column[0] for column in found.description or ()]
     rows = (dict(zip(names, row, strict=True)) for row in found.fetchall())
-    return {row[view.key]: row for row in rows}
+    return {tuple(row[name] for name in view.key): row for row in rows}
 
 
-def replayed(changes: Iterable[Mapping[str, Any]], key: str, at: datetime) -> Rows:
+def replayed(changes: Iterable[Mapping[str, Any]], key: tuple[str, ...], at: datetime) -> Rows:
     """The rows of a view at a time, by the changes that were told until then."""
     rows: Rows = {}
     order = sorted(changes, key=lambda row: (row[TIME], row[CHANGE] != "delete"))
     for row in order:
         if row[TIME].replace(tzinfo=UTC) > at:
             break
-        rows.pop(row[key], None)
+        group = tuple(row[name] for name in key)
+        rows.pop(group, None)
         if row[CHANGE] == "upsert":
-            rows[row[key]] = {n: v for n, v in row.items() if n not in (TIME, CHANGE)}
+            rows[group] = {n: v for n, v in row.items() if n not in (TIME, CHANGE)}
     return rows

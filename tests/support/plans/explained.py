@@ -151,6 +151,7 @@ TREES: Mapping[str, Callable[[], Decision]] = {
     "tree_hostile": lambda: decision(guessed(hostile()), '(("c;d:/e\\" f#&`[) "a ""b"" <i>")'),
     "forced": lambda: decision(cheap(), "((A B) C)", ("((B C) A)",), is_forced=True),
 }
+FIRST = "QUALIFY ROW_NUMBER() OVER (PARTITION BY A.g ORDER BY n DESC, SUM(B.v)) <= 3"
 VIEWS: Mapping[str, Callable[[], Decision]] = {
     "view_late": lambda: decision(measured(view(having="HAVING COUNT(*) > 5")), ORDERS),
     "view_early": lambda: decision(measured(view()), f"{ORDERS} | early A C", (ORDERS,)),
@@ -159,6 +160,7 @@ VIEWS: Mapping[str, Callable[[], Decision]] = {
     "view_recomputed": lambda: decision(
         measured(view()), f"{ORDERS} | early A B C | anew C", (ORDERS,)
     ),
+    "view_first": lambda: decision(measured(view(having=FIRST)), f"{ORDERS} | early A"),
     "view_rows": lambda: decision(measured(view("ROWS 100")), ORDERS),
     "view_single": lambda: decision(
         measured(query_of("SELECT COUNT(*) AS n FROM A [TUMBLE 1 MINUTE]", {"A": "k g v"}))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,33 +37,6 @@ def start(spark: SparkSession, folder: Path, **more: Any) -> ps.Run:
     )
 
 
-def test_a_killed_server_leaves_each_result_once(tmp_path: Path) -> None:
-    from pyspark.sql.connect.client.retries import DefaultPolicy
-
-    write_pairs(tmp_path)
-    with Server(tmp_path / "log") as server:
-        spark = server.session()
-        # By itself a client asks a server that does not answer again for ten minutes.
-        spark.client.set_retry_policies([DefaultPolicy(max_retries=3)])
-        run = start(spark, tmp_path, available_now=True)
-        wait_until(lambda: len(run.reports) >= 2)
-        server.kill()
-        with (
-            pytest.warns(UserWarning, match="RETRIES_EXCEEDED"),
-            pytest.raises(EngineError, match="the Spark Connect server has gone"),
-        ):
-            run.await_termination()
-        assert not run.is_active
-    before = len(pairs_found(tmp_path))
-    with (
-        Server(tmp_path / "log") as server,
-        start(server.session(), tmp_path, available_now=True) as again,
-    ):
-        again.await_termination()
-    assert pairs_found(tmp_path) == Counter((n, n) for n in range(0, 300, 2))
-    assert before < 150
-
-
 CLIENT = """
 import sys
 import penstock as ps
@@ -80,23 +55,63 @@ def told(command: str, folder: Path) -> str:
     return done.output
 
 
-def test_a_query_outlives_its_client(tmp_path: Path) -> None:
-    write_streams(tmp_path)
-    moved = [tmp_path / name / f"{FILES - 1}.jsonl" for name in "ab"]
-    for path in moved:
-        path.rename(tmp_path / f"{path.parent.name}.later")
-    with Server(tmp_path / "log") as server:
-        arguments = [server.url, script(tmp_path), str(tmp_path)]
+@contextmanager
+def withheld(folder: Path, file: str) -> Iterator[None]:
+    """Have a file of each stream come only after something was done."""
+    for name in "ab":
+        (folder / name / file).rename(folder / f"{name}.later")
+    yield
+    for name in "ab":
+        (folder / f"{name}.later").rename(folder / name / file)
+
+
+def check_orphan(url: str, folder: Path) -> None:
+    """A query goes on when its client has gone, is told of, and is stopped from outside."""
+    write_streams(folder)
+    with withheld(folder, f"{FILES - 1}.jsonl"):
+        arguments = [url, script(folder), str(folder)]
         subprocess.run([sys.executable, "-c", CLIENT, *arguments], check=True)
-        for path in moved:
-            (tmp_path / f"{path.parent.name}.later").rename(path)
-        checkpoint = tmp_path / "checkpoint"
+    checkpoint = folder / "checkpoint"
 
-        def read() -> int:
-            return sum(row["read"] for row in table_of(checkpoint, "reports"))
+    def read() -> int:
+        return sum(row["read"] for row in table_of(checkpoint, "reports"))
 
-        wait_until(lambda: (checkpoint / "query.json").exists() and read() == 2 * 4 * FILES)
-        assert "running" in told("status", tmp_path)
-        told("stop", tmp_path)
-        wait_until(lambda: "running" not in told("status", tmp_path))
-    assert counted(table_of(checkpoint)).total() > 0
+    wait_until(lambda: (checkpoint / "query.json").exists() and read() == 2 * 4 * FILES)
+    assert "runs on spark" in told("status", folder)
+    told("stop", folder)
+    wait_until(lambda: "runs on spark" not in told("status", folder))
+    local = ps.sql(script(folder), engine="local")
+    with local.local(
+        sink=f"parquet:{folder}/wanted", checkpoint=folder / "local", available_now=True
+    ) as run:
+        run.await_termination()
+    assert counted(table_of(checkpoint)) == counted(table_of(folder / "local"))
+
+
+def test_clients_may_go_and_a_killed_server_leaves_each_result_once(tmp_path: Path) -> None:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    write_pairs(tmp_path)
+    (tmp_path / "orphan").mkdir()
+    with Server(tmp_path / "log") as server:
+        spark = server.session()
+        check_orphan(server.url, tmp_path / "orphan")
+        # By itself a client asks a server that does not answer again for ten minutes.
+        spark.client.set_retry_policies([DefaultPolicy(max_retries=3)])
+        with withheld(tmp_path, "5.parquet"):
+            run = start(spark, tmp_path, trigger=0.1)
+            wait_until(lambda: len(run.reports) >= 2)
+            server.kill()
+        with (
+            pytest.warns(UserWarning, match="RETRIES_EXCEEDED"),
+            pytest.raises(EngineError, match="the Spark Connect server has gone"),
+        ):
+            run.await_termination()
+        assert not run.is_active
+    assert 0 < pairs_found(tmp_path).total() < 150
+    with (
+        Server(tmp_path / "log") as server,
+        start(server.session(), tmp_path, available_now=True) as again,
+    ):
+        again.await_termination()
+    assert pairs_found(tmp_path) == Counter((n, n) for n in range(0, 300, 2))

@@ -22,9 +22,14 @@ Told = Counter[tuple[Any, ...]]
 
 def told(place: Place, query: Query) -> Told:
     """What the sink holds: time, change and values."""
+    return told_in(Path(place.sink.place), query)
+
+
+def told_in(folder: Path, query: Query) -> Told:
+    """What a folder of parquet files holds: time, change and values."""
     names = [output.name for output in query.results]
     rows = []
-    for path in sorted(Path(place.sink.place).glob("*.parquet")):
+    for path in sorted(folder.glob("*.parquet")):
         for row in pq.read_table(path).to_pylist():
             assert list(row) == [*names, "_time", "_change"]
             rows.append((row["_time"], row["_change"], *(row[name] for name in names)))

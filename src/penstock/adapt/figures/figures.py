@@ -204,7 +204,10 @@ class Figures:
             self._is_whole = report.batch == 0
         if self._is_whole:
             for alias in self._tables:
-                self._tables[alias] += tuples.get(alias, 0)
+                # What is read later of a table that changes is all of it.
+                is_renewed = self.query.input(alias).source.refresh is not None
+                before = 0 if is_renewed and tuples.get(alias) else self._tables[alias]
+                self._tables[alias] = before + tuples.get(alias, 0)
 
     def _by_source(self, tuples: Mapping[str, int]) -> dict[str, int]:
         return {self.query.input(alias).source.name: count for alias, count in tuples.items()}

@@ -99,7 +99,7 @@ def _write(events: Events, folder: Path) -> None:
         writers = [_Lines(folder / "flink" / kind / f"{n}.csv") for n in range(READERS)]
         for number, rows in zip(count(), tables(events, kind), strict=False):
             pq.write_table(rows, folder / "parquet" / kind / f"{number:06d}.parquet")
-            lines = _as_text(rows)
+            lines = as_text(rows)
             csv.write_csv(lines, folder / "csv" / kind / f"{number:06d}.csv")
             for n, writer in enumerate(writers):
                 writer.write(lines.take(pa.array(range(n, len(lines), READERS))))
@@ -127,7 +127,7 @@ class _Lines:
             self._writer.close()
 
 
-def _as_text(rows: pa.Table) -> pa.Table:
+def as_text(rows: pa.Table) -> pa.Table:
     """Times as `2026-01-01 00:00:00.000`, which all rivals read."""
     columns = [
         c.cast(pa.timestamp("ms")).cast(pa.string()) if pa.types.is_timestamp(c.type) else c

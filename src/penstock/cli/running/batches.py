@@ -50,6 +50,7 @@ class Batches:
     partitions: int | None
     replan: str | None = None
     delay: str | None = None
+    change: bool = False
 
     def options(self) -> RunOptions:
         """The same, checked; a usage error for what cannot be."""
@@ -67,6 +68,7 @@ class Batches:
             drain=self.drain,
             partitions=self.partitions,
             overwrite=self.overwrite,
+            change=self.change,
             delay=None if self.delay is None else duration(self.delay, "--delay"),
         )
 

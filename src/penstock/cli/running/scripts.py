@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from penstock.continuous_script import ContinuousScript
     from penstock.engine.run.options import RunOptions
     from penstock.engine.sinks.sink import Sink
+    from penstock.plan.script import PlannedScript
 
 _SHARED = ("console", "noop")
 """Sinks that several queries may have in common."""
@@ -44,12 +45,13 @@ def run_script(
         print(f"note: {note}", file=sys.stderr)
     try:
         with Signals() as signals, folder_of(batches) as place, Progress() as progress:
-            refuse_infeasible_script(script.planned)
+            planned = script.planned_on(place)
+            refuse_infeasible_script(planned)
             options = replace(options, checkpoint=place, report=progress)
             if engine == "local":
-                _run_here(script, by_name, options, signals)
+                _run_here(planned, by_name, options, signals)
             else:
-                _run_on_spark(script, by_name, options, signals, session)
+                _run_on_spark(planned, by_name, options, signals, session)
     except KeyboardInterrupt:
         print("stopped at once", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
@@ -100,17 +102,17 @@ def _notes(sinks: dict[str, Sink], batches: Batches) -> Iterator[str]:
 
 
 def _run_here(
-    script: ContinuousScript, sinks: dict[str, Sink], options: RunOptions, signals: Signals
+    planned: PlannedScript, sinks: dict[str, Sink], options: RunOptions, signals: Signals
 ) -> None:
     from penstock.engine.local import open_script
 
-    with open_script(script.script, script.planned.plans, sinks, options) as run:
+    with open_script(planned.script, planned.plans, sinks, options) as run:
         signals.stop_with(run.stop)
         run.await_termination()
 
 
 def _run_on_spark(
-    script: ContinuousScript,
+    planned: PlannedScript,
     sinks: dict[str, Sink],
     options: RunOptions,
     signals: Signals,
@@ -119,7 +121,7 @@ def _run_on_spark(
     from penstock.engine.script.script_start import check_script_start
     from penstock.engine.state.hold import Hold
 
-    check_script_start(script.script, sinks, options, "spark")
+    check_script_start(planned.script, sinks, options, "spark")
     from penstock.engine.spark.session import own_session
     from penstock.engine.spark.start import start_script
 
@@ -129,8 +131,7 @@ def _run_on_spark(
         spark = stack.enter_context(own_session(session.master, session.settings))
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
-        plans = script.planned.plans
-        with start_script(script.script, plans, sinks, spark, options, hold) as run:
+        with start_script(planned.script, planned.plans, sinks, spark, options, hold) as run:
             signals.stop_with(stopping.set)
             while not stopping.is_set() and not run.await_termination(0.2):
                 pass

@@ -60,7 +60,7 @@ class LiveView:
 
     def __init__(self, query: Query) -> None:
         assert query.view is not None, "only views have groups"
-        groups = set(query.view.groups)
+        groups = set(query.view.key)
         self._names = [output.name for output in with_intervals(query).results]
         self._told = {output.name for output in query.view.outputs}
         self._groups = [o.name for o in query.view.outputs if o.expression in groups]

@@ -37,6 +37,9 @@ class Ask:
     scalars: tuple[str, ...] = ()
     """The one-row views inside of its expressions."""
 
+    only: tuple[Token, ...] = ()
+    """The columns that are shown, where these are not all."""
+
     branches: tuple[str, ...] = ()
     """The queries whose results it is, where it is a UNION ALL and no SELECT of its own."""
 

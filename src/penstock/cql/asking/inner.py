@@ -4,6 +4,7 @@
 `FROM (SELECT …) [window] AS x`            → `CREATE … x AS SELECT …; … FROM x [window] AS x`
 `WHERE b.price > (SELECT AVG(…) FROM …)`   → a view of one row, joined; its value compared
 `SELECT … UNION ALL SELECT …`              → two queries that make one stream
+`FROM (SELECT …, ROW_NUMBER() …) WHERE …`  → one query, with QUALIFY
 
 That of EXISTS and IN stays where it is: it is a join, and reads columns of the SELECT around it.
 """
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from penstock.cql.asking.ask import Ask, Kind
+from penstock.cql.asking.numbered import with_qualify
 from penstock.cql.reading.cursor import Cursor, is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.names import check_name
@@ -43,6 +45,7 @@ class _Unfolding:
     def unfold(self, ask: Ask) -> list[Ask]:
         """Those inside of a query, and the query itself at the end."""
         found, ask = self._without_with(ask)
+        ask = with_qualify(ask)
         branches = _branches(self._text, ask.select)
         if len(branches) > 1:
             return [*found, *self._union(ask, branches)]

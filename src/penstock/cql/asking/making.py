@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from penstock.cql.asking.ask import Ask
 from penstock.cql.asking.inner import VALUE, unfolded
+from penstock.cql.asking.numbered import narrowed
 from penstock.cql.asking.order import in_order, read_at, reads
 from penstock.cql.asking.union import passing, united
 from penstock.cql.reading.cursor import is_word
@@ -68,7 +69,7 @@ class _Making:
         scalars = [self._sources[name] for name in ask.scalars]
         known = self._known(ask)
         query = parse_select(self._text, ask.select, known, self._functions, scalars)
-        query = _checked(self._text, ask, query)
+        query = _checked(self._text, ask, narrowed(self._text, ask, query))
         self._check_makers(ask)
         _check_readable(self._text, ask, query)
         self._tell(ask, query)
@@ -167,7 +168,7 @@ def _check_readable(text: Text, ask: Ask, query: Query) -> None:
 def _one_row(text: Text, ask: Ask, query: Query) -> Query:
     """The query, if it has one row of one column, which is then called `value`."""
     view = query.view
-    if view is None or view.groups or view.having is not None:
+    if view is None or view.groups or view.having is not None or view.top is not None:
         message = "this SELECT may have other than one row"
         hint = "inside of an expression it is of aggregates alone: (SELECT AVG(x) FROM …)"
         raise text.error(ask.place, message, hint)

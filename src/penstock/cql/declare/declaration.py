@@ -9,14 +9,17 @@ from penstock.cql.declare.frame_columns import with_frame
 from penstock.cql.declare.nexmark_columns import with_nexmark
 from penstock.cql.declare.options import (
     COLUMNS,
+    DELETE,
     FORMAT,
     FORMATS,
     IDLE,
+    KEY,
     LATENESS,
     MALFORMED,
     PATH,
     RATE,
     READER,
+    REFRESH,
     TIMESTAMP,
     UNIT,
     Setting,
@@ -24,7 +27,12 @@ from penstock.cql.declare.options import (
     Value,
     take_settings,
 )
-from penstock.cql.declare.source_checks import RATE_FIELDS, check_needs, with_event_time
+from penstock.cql.declare.source_checks import (
+    RATE_FIELDS,
+    check_needs,
+    with_event_time,
+    with_key,
+)
 from penstock.cql.expressions.types import TYPES_HINT, parse_type
 from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import Token, token_span
@@ -62,7 +70,7 @@ def parse_declaration(
     source = with_nexmark(source)
     check_needs(source)
     source = with_schema(source)
-    return source if is_table else with_event_time(text, source, settings)
+    return source if source.is_table else with_event_time(text, with_key(source), settings)
 
 
 def _take_with(cursor: Cursor) -> dict[str, Setting]:
@@ -104,34 +112,39 @@ def _source(
     is_table: bool,
 ) -> Source:
     given = Settings(text, settings)
-    format_ = _format(given, token_span(name), is_table)
+    is_kept = is_table and KEY.name in settings
+    format_ = _format(given, token_span(name), is_table, is_kept)
     ours = given.ours(format_)
     ours.check(format_, is_table)
+    key = ours.get(KEY, None)
     places = {key: text.place(setting.span) for key, setting in settings.items()}
     return Source(
         name.text,
         fields or (RATE_FIELDS if format_ == "rate" else ()),
         format_,
-        is_table=is_table,
+        is_table=is_table and not is_kept,
         path=ours.get(PATH, None),
         timestamp=ours.get(TIMESTAMP, None),
         unit=ours.get(UNIT, None),
         lateness=ours.get(LATENESS, Source.lateness),
         idle=ours.get(IDLE, None),
         rate=ours.get(RATE, None),
+        refresh=ours.get(REFRESH, None),
         malformed=ours.get(MALFORMED, Source.malformed),
         columns=ours.get(COLUMNS, Source.columns),
         options=tuple({**_OWN_DEFAULTS.get(format_, {}), **ours.own()}.items()),
         client=tuple(sorted(ours.passed_on().items())),
         reader=str(settings["format"].value)[len(READER) :] if format_ == "spark" else None,
         reader_options=given.without(ours),
+        key=None if key is None else tuple(name.strip() for name in key.split(",")),
+        delete=ours.get(DELETE, None),
         places={"name": text.place(token_span(name)), **places},
     )
 
 
-def _format(given: Settings, name: Span, is_table: bool) -> Format:
+def _format(given: Settings, name: Span, is_table: bool, is_kept: bool) -> Format:
     text = given.text
-    known = _TABLE_FORMATS if is_table else FORMATS
+    known = _TABLE_FORMATS if is_table and not is_kept else FORMATS
     written = [f"{READER}…" if each == "spark" else each for each in known]
     hint = "add format = " + " or ".join(f"'{each}'" for each in written)
     format_ = given.get(FORMAT, None)

@@ -23,7 +23,7 @@ def with_frame(source: Source, frame: FrameShape | None) -> Source:
 
 def _check_kind(source: Source, frame: FrameShape) -> None:
     """Refuse a frame where none belongs, or one of the other kind."""
-    kind = "table" if source.is_table else "stream"
+    kind = source.kind
     if source.format != "dataframe":
         message = f"a DataFrame was given for {kind} {source.name}, which has another format"
         raise _at(source, "format", message, "write format = 'dataframe', or leave the frame out")
@@ -32,7 +32,9 @@ def _check_kind(source: Source, frame: FrameShape) -> None:
         raise _at(source, "name", f"the DataFrame of table {source.name} is a stream", hint)
     if not source.is_table and not frame.is_streaming:
         hint = f"declare CREATE TABLE {source.name}, or read it with spark.readStream"
-        raise _at(source, "name", f"the DataFrame of stream {source.name} does not stream", hint)
+        if source.is_kept:
+            hint = "leave key out, or read it with spark.readStream"
+        raise _at(source, "name", f"the DataFrame of {kind} {source.name} does not stream", hint)
 
 
 def _check_columns(source: Source, frame: FrameShape) -> None:

@@ -22,7 +22,7 @@ from penstock.query.source import FILE_FORMATS, KEEP, MADE_FORMATS, Columns, For
 
 FORMATS: tuple[Format, ...] = tuple(each for each in get_args(Format) if each != "derived")
 READER = "spark:"
-"""`format = 'spark:delta'` begins so."""
+"""`format = 'spark:orc'` begins so."""
 Value = str | int | float | bool
 Read = TypeVar("Read", covariant=True)
 Choice = TypeVar("Choice", bound=str)
@@ -45,7 +45,8 @@ class Option(Generic[Read]):
     """An option of the language. `read` gives its value; its ValueError says what it must be.
 
     `example` is a value as one would write it; `formats` are those that know the option; a table
-    knows it only if `for_tables`. One that Spark calls so `means` an option of ours.
+    knows it only if `for_tables`, a stream only if `for_streams`. One that Spark calls so `means`
+    an option of ours.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Option(Generic[Read]):
     example: str
     formats: tuple[str, ...] = FORMATS
     for_tables: bool = False
+    for_streams: bool = True
     means: str | None = None
 
 
@@ -126,15 +128,28 @@ class Settings:
     written: Mapping[str, Setting]
 
     def check(self, format_: str, is_table: bool) -> None:
-        """Refuse the first option that the format does not know, or that has no such value."""
+        """Refuse the first option that the format does not know, or that has no such value.
+
+        A table with a key is kept by a stream, and has the options of one.
+        """
+        is_kept = KEY.name in self.written
         for setting in self.written.values():
             name, option = (
                 setting.name,
                 _option(self.text, setting.name, setting.key, is_reader=False),
             )
-            if is_table and not option.for_tables:
-                hint = "leave it out; only streams have it"
+            if is_kept and option is REFRESH:
+                hint = "leave it out; its stream of upserts keeps it up to date"
+                raise self.text.error(setting.key, f"a table with a key has no option {name}", hint)
+            if option is DELETE and not is_kept and is_table:
+                hint = "add key = 'id', the columns that tell its rows apart"
+                raise self.text.error(setting.key, "delete is for a table with a key", hint)
+            if is_table and not is_kept and not option.for_tables:
+                hint = "leave it out; only streams and tables with a key have it"
                 raise self.text.error(setting.key, f"a table has no option {name}", hint)
+            if not is_table and not option.for_streams:
+                hint = "leave it out; only tables have it"
+                raise self.text.error(setting.key, f"a stream has no option {name}", hint)
             if format_ not in option.formats:
                 hint = f"leave it out; it belongs to {', '.join(option.formats)}"
                 raise self.text.error(setting.key, f"format {format_} has no option {name}", hint)
@@ -235,7 +250,7 @@ def _format(value: Value) -> Format:
     except ValueError as error:
         listed, hint = error.args
         needed = f"{listed.replace(' or ', ', ')} or '{READER}…'"
-        raise ValueError(needed, hint or f"write '{READER}delta' for a reader of Spark's") from None
+        raise ValueError(needed, hint or f"write '{READER}orc' for a reader of Spark's") from None
 
 
 def _as_spark_writes(value: Value) -> str:
@@ -323,6 +338,11 @@ UNIT: Option[Unit] = Option("unit", _one_of("us", "ms", "s"), "'ms'")
 LATENESS = Option("lateness", _duration(0), "'5 seconds'")
 IDLE = Option("idle", _duration(1), "'30 seconds'")
 RATE = Option("rate", _rate, "1000")
+REFRESH = Option(
+    "refresh", _duration(0), "'10 minutes'", FILE_FORMATS, for_tables=True, for_streams=False
+)
+KEY = Option("key", _text, "'id'", for_tables=True, for_streams=False)
+DELETE = Option("delete", _text, "'op = ''D'''", for_tables=True, for_streams=False)
 MALFORMED = Option(
     "malformed", _malformed, "'keep:bad.jsonl'", (*FILE_FORMATS, *_KAFKA, *_FRAMES), for_tables=True
 )
@@ -395,6 +415,9 @@ _ALL: tuple[Option[Value], ...] = (
     LATENESS,
     IDLE,
     RATE,
+    REFRESH,
+    KEY,
+    DELETE,
     MALFORMED,
     COLUMNS,
     *OWN,

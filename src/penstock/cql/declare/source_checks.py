@@ -10,7 +10,7 @@ from penstock.cql.declare.options import Setting
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.errors import SqlError
-from penstock.query.source import FILE_FORMATS, MADE_FORMATS, RECORD_COLUMNS, Field, Source
+from penstock.query.source import FILE_FORMATS, MADE_FORMATS, Field, Source
 from penstock.query.types import DataType
 
 RATE_FIELDS = (Field("timestamp", DataType.TIMESTAMP), Field("value", DataType.BIGINT))
@@ -62,7 +62,7 @@ def _check_topic(source: Source) -> None:
         message = f"these are offsets of {', '.join(topics)}, not of {source.option('topic')}"
         raise _at(source, "start", message, "give those of the topic that the stream reads")
     for field in source.fields:
-        wanted = RECORD_COLUMNS.get(field.name)
+        wanted = field.record_type
         if wanted is not None and field.type is not wanted:
             message = f"the column {field.name} of a record is a {wanted}, not a {field.type}"
             raise _at(source, "name", message, f"declare it {field.name} {wanted}")
@@ -115,9 +115,31 @@ def _how_zoned(source: Source) -> str:
     return "declare it TIMESTAMP, and where its clock is: timezone = 'Europe/Vienna'"
 
 
+def with_key(source: Source) -> Source:
+    """The source with the columns of its key as they were declared, if it has one."""
+    if source.key is None:
+        return source
+    found = tuple(_key_column(source, name) for name in source.key)
+    if len(set(found)) < len(found):
+        raise _at(source, "key", "the key has a column twice", "keep one of them")
+    return replace(source, key=found)
+
+
+def _key_column(source: Source, name: str) -> str:
+    names = [field.name for field in source.fields]
+    field = next((f for f in source.fields if f.name.lower() == name.lower()), None)
+    if field is None:
+        hint = nearest(name, names, listed("columns", names))
+        fault = source.unheld_fault(name) or f"{source.name} has no column {name}"
+        raise _at(source, "key", fault, hint)
+    if field.type.is_nested or not field.type.is_held:
+        message = f"{field.name} is {field.type}, by which rows cannot be told apart"
+        raise _at(source, "key", message, "choose columns of numbers, text or times")
+    return field.name
+
+
 def _lacks(source: Source, what: str, hint: str) -> SqlError:
-    kind = "table" if source.is_table else "stream"
-    return _at(source, "name", f"{kind} {source.name} has no {what}", hint)
+    return _at(source, "name", f"{source.kind} {source.name} has no {what}", hint)
 
 
 def _at(source: Source, key: str, message: str, hint: str | None) -> SqlError:

@@ -247,8 +247,8 @@ def _function(scope: Scope, node: exp.Anonymous) -> Call | Apply | Column:
 def _foreign(scope: Scope, node: exp.Expr) -> SqlError:
     span = node_span(node)
     if isinstance(node, exp.Window):
-        hint = "windows stand in FROM: stream [RANGE 10 SECONDS]"
-        return scope.text.error(span, "OVER is not in the language", hint)
+        hint = "windows stand in FROM: stream [RANGE 10 SECONDS]; OVER is of ROW_NUMBER()"
+        return scope.text.error(span, "OVER does not fit here", hint)
     if isinstance(node, exp.Filter):
         bind(scope, node.this)
         hint = "write SUM(x) FILTER (WHERE …), or CASE WHEN … THEN … END"

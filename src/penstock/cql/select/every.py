@@ -16,6 +16,9 @@ from penstock.query.query import Input
 from penstock.query.view import EAGER
 from penstock.query.window import TimeWindow, is_tumble
 
+_BEHIND = ("QUALIFY", "ORDER BY", "LIMIT")
+"""What may also stand behind EVERY."""
+
 
 @dataclass(frozen=True)
 class Every:
@@ -26,7 +29,7 @@ class Every:
 
 
 def cut_every(text: Text, tokens: Sequence[Token]) -> tuple[list[Token], Every | None]:
-    """The tokens of a SELECT without the EVERY clause at its end, and the clause.
+    """The tokens of a SELECT without the EVERY clause, and the clause.
 
     EVERY is a name like any other unless a length of time follows.
     """
@@ -36,8 +39,10 @@ def cut_every(text: Text, tokens: Sequence[Token]) -> tuple[list[Token], Every |
             end = tokens[-1].end + 1
             cursor = Cursor(text, tokens[index + 1 :], (end, end + 1))
             micros = take_duration(cursor, "a period")
-            cursor.expect_end("EVERY stands last: GROUP BY … HAVING … EVERY 10 SECONDS")
-            return list(tokens[:index]), Every(micros, (token_span(token)[0], cursor.taken_to))
+            every = Every(micros, (token_span(token)[0], cursor.taken_to))
+            if not (cursor.next and any(is_word(cursor.next, word) for word in _BEHIND)):
+                cursor.expect_end("EVERY stands last: GROUP BY … HAVING … EVERY 10 SECONDS")
+            return [*tokens[:index], *cursor.rest], every
     return list(tokens), None
 
 

@@ -12,11 +12,9 @@ from penstock.cql.reading.names import check_name
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.cql.select.windows import Bracket
-from penstock.query.expression import Call, Column, Literal
-from penstock.query.query import Condition, Input
+from penstock.query.query import Input
+from penstock.query.ranking import NUMBER_TEXT
 from penstock.query.source import CAST_IT, Source
-from penstock.query.types import DataType
-from penstock.query.view import CHANGE, UPSERT
 from penstock.query.window import RowsWindow, Window
 
 
@@ -47,6 +45,8 @@ def bind_inputs(
         view = next(item.source for item in inputs if item.is_relation)
         message = "FROM has no stream, only views and tables as they are"
         hint = f"read the changes of one: {view.name} [NOW]; or group and aggregate"
+        if view.is_kept:
+            hint = "add a stream that meets it; or group and aggregate"
         raise text.error(node_span(tables[0]), message, hint)
     return tuple(inputs)
 
@@ -91,7 +91,7 @@ def _input(
     own = [bracket for bracket in brackets if bracket.after in _ends(table)]
     if len(own) > 1:
         raise text.error(own[1].span, f"{name} has two windows", "keep one of them")
-    if source.is_table and own:
+    if (source.is_table or source.is_kept) and own:
         hint = "leave the window out; a table is always whole"
         raise text.error(own[0].span, f"{source.name} is a table, which has no window", hint)
     if source.key is not None and not own:
@@ -111,7 +111,8 @@ def _relation(text: Text, table: exp.Table, name: str, source: Source) -> Input:
     assert source.key is not None
     if source.hidden is not None:
         message = f"the rows of {source.name} cannot be told apart: {source.hidden} is not selected"
-        hint = f"select all groups of {source.name}, or read its changes: {source.name} [NOW]"
+        what = "the number of each row" if source.hidden == NUMBER_TEXT else "all groups"
+        hint = f"select {what} of {source.name}, or read its changes: {source.name} [NOW]"
         raise text.error(node_span(table), message, hint)
     return Input(name, source, RowsWindow(1, source.key), is_relation=True)
 
@@ -127,21 +128,6 @@ def one_rows(
             hint = "give the input of that name another alias"
             raise text.error(node_span(tree.args["from_"]), message, hint)
     return tuple(Input(each.name, each, RowsWindow(1), is_relation=True) for each in scalars)
-
-
-def of_rows_there(inputs: Sequence[Input]) -> tuple[Condition, ...]:
-    """The filters by which a row of a view is there unless its last change was to go."""
-    return tuple(
-        Condition(
-            Call(
-                "eq",
-                (Column(i.alias, CHANGE, DataType.STRING), Literal(UPSERT, DataType.STRING)),
-                DataType.BOOLEAN,
-            )
-        )
-        for i in inputs
-        if i.is_relation
-    )
 
 
 def _source(text: Text, name: exp.Expr, sources: Mapping[str, Source]) -> Source:

@@ -54,6 +54,8 @@ def _relation_fault(query: Query, outer: OuterJoin) -> Fault:
         return None
     name = KIND_NAMES[outer.kind]
     message = f"{name} cannot read {views[0]} as it is: time does not tell when its rows go"
+    if query.input(views[0]).source.is_kept:
+        return message, "join it in a query of its own, whose results the outer join reads"
     return message, f"read its changes: {views[0]} [RANGE 10 SECONDS]"
 
 

@@ -14,9 +14,11 @@ from penstock.cql.reading.text import Text
 from penstock.cql.select.aggregates import asks_for_view
 from penstock.cql.select.bound_joins import bind_joins
 from penstock.cql.select.every import cut_every
-from penstock.cql.select.inputs import bind_inputs, of_rows_there, one_rows
+from penstock.cql.select.inputs import bind_inputs, one_rows
 from penstock.cql.select.joins import read_from
 from penstock.cql.select.outputs import bind_outputs
+from penstock.cql.select.ranking.ranking import ranking_of
+from penstock.cql.select.relations.presence import of_rows_there
 from penstock.cql.select.view import bind_view
 from penstock.cql.select.windows import cut_windows
 from penstock.query.function import Function
@@ -24,7 +26,10 @@ from penstock.query.members import with_members
 from penstock.query.query import Query
 from penstock.query.source import Source
 
-_CLAUSES = {"distinct", "expressions", "from_", "joins", "where", "group", "having"}
+_CLAUSES = {
+    *("distinct", "expressions", "from_", "joins", "where", "group", "having"),
+    *("qualify", "order", "limit", "offset"),
+}
 
 
 def parse_select(
@@ -41,15 +46,16 @@ def parse_select(
     _check_numbers(text, rest)
     tree = parse_statement(text, rest)
     _check_clauses(text, tree)
-    read, is_view = read_from(text, tree), asks_for_view(tree)
+    read, ranking = read_from(text, tree), ranking_of(text, tree)
+    is_view = asks_for_view(tree) or ranking is not None
     inputs = bind_inputs(text, read.tables, brackets, sources, is_view=is_view)
     inner = one_rows(text, tree, inputs, scalars)
     names = tuple(item.alias for item in inner)
     scope = Scope(text, (*inputs, *inner), functions, scalars=names)
-    joins = bind_joins(scope, read, is_view=is_view).only(of_rows_there(scope.inputs))
+    joins = bind_joins(scope, read, is_view=is_view).only(of_rows_there(scope))
     scope = replace(scope, inputs=joins.shown)
     if is_view:
-        joined, view = bind_view(scope, tree, every, joins.inputs)
+        joined, view = bind_view(scope, tree, every, joins.inputs, ranking)
         return with_members(joins.query(joined, view, text.content))
     if every is not None:
         hint = "leave it out; the results of a join come as they arise"

@@ -9,13 +9,22 @@ from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.scope import Scope
-from penstock.cql.select.aggregates import bind_aggregate, find_aggregates, is_aggregate
+from penstock.cql.select.aggregates import (
+    asks_for_view,
+    bind_aggregate,
+    find_aggregates,
+    is_aggregate,
+)
 from penstock.cql.select.binding import bind, bind_condition
 from penstock.cql.select.distinct import bind_distinct, check_group, view_outputs
 from penstock.cql.select.every import Every, period
+from penstock.cql.select.ranking.bound_order import bind_top, refuse_number
+from penstock.cql.select.ranking.ranking import Ranking, aliases_of
+from penstock.cql.select.ranking.tuples import bind_tuples
 from penstock.errors import SqlError
 from penstock.query.expression import Column, Expression, columns_of, render, substitute
 from penstock.query.query import Input
+from penstock.query.ranking import NUMBER, Top
 from penstock.query.types import DataType
 from penstock.query.view import Aggregate, Output, View
 
@@ -23,30 +32,43 @@ _OTHER_GROUPINGS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 
 
 def bind_view(
-    scope: Scope, tree: exp.Expr, every: Every | None, inputs: tuple[Input, ...]
+    scope: Scope,
+    tree: exp.Expr,
+    every: Every | None,
+    inputs: tuple[Input, ...],
+    ranking: Ranking | None = None,
 ) -> tuple[tuple[Output, ...], View]:
     """The outputs of the join (each group and argument once), and the view that is made of them.
 
-    The windows of all `inputs` say when it is evaluated, also of those that show no columns.
+    The windows of all `inputs` say when it is evaluated, also of those that show no columns. Of a
+    `ranking`, only the first rows are shown.
     """
+    ranked = () if ranking is None else ranking.nodes
     if tree.args.get("distinct"):
+        _refuse_ranking(scope, ranking)
         return bind_distinct(scope, tree, every, inputs)
+    if ranking is not None and not asks_for_view(tree) and not any(find_aggregates(ranked)):
+        return bind_tuples(scope, tree, every, inputs, ranking)
     _check_stars(scope, tree)
-    aliases = _aliases(tree)
+    aliases = aliases_of(tree)
     groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))
-    parts = _parts(scope, tree, groups)
+    parts = _parts(scope, tree, groups, ranked)
     if not groups and not parts.aggregates:
         message = "HAVING has no groups and no aggregates to choose from"
         hint = "put conditions on tuples into WHERE"
         raise scope.text.error(node_span(tree.args["having"]), message, hint)
-    selecting = replace(scope, aggregates=parts.by_node)
+    numbers = () if ranking is None else ranking.numbers
+    by_node = {**parts.by_node, **{id(node): NUMBER for node in numbers}}
+    selecting = replace(scope, aggregates=by_node)
+    naming = replace(selecting, aliases=aliases)
     by_group = {group: parts.columns[group] for group in groups}
     view = View(
         groups=tuple(by_group.values()),
         aggregates=parts.aggregates,
         outputs=_outputs(selecting, tree, by_group),
-        having=_having(replace(selecting, aliases=aliases), tree, by_group),
+        having=_having(naming, tree, by_group),
         every=period(scope.text, inputs, every, node_span(tree.args["from_"])),
+        top=None if ranking is None else _top(naming, ranking, by_group),
     )
     joined = tuple(Output(column.name, expression) for expression, column in parts.columns.items())
     return joined, view
@@ -61,9 +83,11 @@ class _Parts:
     by_node: Mapping[int, Column]
 
 
-def _parts(scope: Scope, tree: exp.Expr, groups: Iterable[Expression]) -> _Parts:
-    roots = [*tree.expressions, *([tree.args["having"]] if tree.args.get("having") else [])]
-    nodes = list(find_aggregates(roots))
+def _parts(
+    scope: Scope, tree: exp.Expr, groups: Iterable[Expression], ranked: Iterable[exp.Expr]
+) -> _Parts:
+    having = [tree.args["having"]] if tree.args.get("having") else []
+    nodes = list(find_aggregates([*tree.expressions, *having, *ranked]))
     bound = [bind_aggregate(scope, node) for node in nodes]
     columns = {group: Column("", f"#g{n}", group.type) for n, group in enumerate(groups)}
     asked = [each.argument for each in bound if each.argument is not None]
@@ -87,10 +111,6 @@ def _check_stars(scope: Scope, tree: exp.Expr) -> None:
         if isinstance(node.this if isinstance(node, exp.Column) else node, exp.Star):
             hint = "list the groups and the aggregates"
             raise scope.text.error(node_span(node), "a * cannot be selected of groups", hint)
-
-
-def _aliases(tree: exp.Expr) -> dict[str, exp.Expr]:
-    return {node.alias.lower(): node.this for node in tree.expressions if node.alias}
 
 
 def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
@@ -125,10 +145,22 @@ def _having(
     if clause is None:
         return None
     condition = bind_condition(scope, clause.this, "HAVING")
+    refuse_number(scope, clause.this, condition)
     if not columns_of(condition):
         hint = "leave it out, or compare with a group or an aggregate"
         raise scope.text.error(node_span(clause), "this condition is always the same", hint)
     return _over_view(scope, clause.this, condition, groups)
+
+
+def _top(scope: Scope, ranking: Ranking, groups: Mapping[Expression, Expression]) -> Top:
+    return bind_top(scope, ranking, lambda node, of: _over_view(scope, node, of, groups))
+
+
+def _refuse_ranking(scope: Scope, ranking: Ranking | None) -> None:
+    if ranking is not None:
+        hint = "leave DISTINCT out, and group by what is selected: GROUP BY …"
+        message = "SELECT DISTINCT takes no LIMIT and no QUALIFY"
+        raise scope.text.error(ranking.place, message, hint)
 
 
 def _over_view(

@@ -21,6 +21,7 @@ from penstock.engine.state.sealing import Sealing
 from penstock.engine.state.store import ChunkInfo, read_rows
 from penstock.engine.state.tick_span import DueTicks
 from penstock.query import RowsWindow, TimeWindow
+from penstock.query.script import Taking
 from penstock.query.window import is_tumble
 
 Infos = tuple[ChunkInfo, ...]
@@ -64,6 +65,9 @@ class Batch:
     handover: Handover | None = None
     """Where results are left for the other queries that read them, if any do."""
 
+    renewed: int | None = None
+    """The last batch before which a table got another version."""
+
     rebuilds: bool = False
     """Whether the batch makes inner state, and of a view the intervals, but no results.
 
@@ -76,6 +80,9 @@ class Batch:
 
     sealing: Sealing | None = None
     """How far the inputs of an outer join were, if there is one; what is read tells the rest."""
+
+    takers: tuple[Taker, ...] = ()
+    """The queries that take the combinations found, where these are not results by themselves."""
 
     @property
     def open_tick(self) -> int:
@@ -198,3 +205,22 @@ class Batch:
         """The members of an inner join that have ROWS windows; an input has no members."""
         inner = self.routing.inner(name)
         return tuple(filter(self.is_rows, inner.members)) if inner else ()
+
+
+@dataclass(frozen=True)
+class Taker:
+    """A query that takes combinations which another one finds."""
+
+    number: int
+    """Its number among the queries that run together, by which its packets are told."""
+
+    batch: Batch
+    """Its own batch, which has no routes to take."""
+
+    taking: Taking
+    """Whose combinations they are."""
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The inputs of who finds the combinations that these are of: all of them, or some."""
+        return frozenset(alias for _, alias in self.taking.aliases)

@@ -53,13 +53,19 @@ def coming_to(query: Query, members: Collection[str], streams: Streams) -> int:
     """The event time before which nothing comes any more that could meet a combination; FOREVER if
     there is no stream that does."""
     others = [item.source for item in query.streams if item.alias not in members]
-    if not others:
+    if not others and not (len(members) == 1 and _is_evaluated_anew(query)):
         return FOREVER
     # Tuples that wait for the frontier may be older than what their stream sends next, and a view's
     # next tick may be before that: whichever plan evaluates it has its windows whole.
     is_behind = query.is_sequenced or query.view is not None
     waiting = query.stream_sources.values() if is_behind else ()
     return frontier_of([*others, *waiting], streams)
+
+
+def _is_evaluated_anew(query: Query) -> bool:
+    """Whether a view may be made again from its windows because a table has changed."""
+    changes = any(source.refresh is not None for source in query.sources.values())
+    return changes and query.view is not None
 
 
 def modules_after(

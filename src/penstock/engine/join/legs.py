@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -22,7 +22,9 @@ from penstock.engine.rows.columns import (
     column_name,
     hash_name,
     is_control,
+    is_time_name,
     number_name,
+    time_name,
 )
 from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.state.store import Chunk
@@ -75,13 +77,19 @@ class Partial:
         return cls(len(rows), values, rows.select(payload))
 
 
-def start(rows: pa.RecordBatch, item: Input) -> Partial:
-    """New tuples of an input as combinations of one."""
+Tap = Callable[[Partial], None]
+"""Is given combinations that are on their way."""
+
+
+def start(rows: pa.RecordBatch, item: Input, *, is_timed: bool = False) -> Partial:
+    """New tuples of an input as combinations of one, whose own times travel if it `is_timed`."""
     control = {n: rows.column(n).to_numpy() for n in rows.schema.names if is_control(n)}
     if UNTIL not in control:
         control[UNTIL] = alive_until(item.window, control[TS])
     if SEQUENCE in control and isinstance(item.window, RowsWindow):
         control[number_name(item.alias)] = control[SEQUENCE]
+    if is_timed:
+        control[time_name(item.alias)] = control[TS]
     payload = rows.select([n for n in rows.schema.names if not is_control(n)])
     return Partial(len(rows), control, payload)
 
@@ -91,7 +99,8 @@ class Join:
     """The visits of one leg over the state of one partition.
 
     `reach` says what a visit could find by time alone; None where that tells nothing. Of a leg
-    whose tuples are at all partitions, one partition `counts_arrivals`.
+    whose tuples are at all partitions, one partition `counts_arrivals`. `taps` are given what has
+    come through a visit, by its number: other queries may want that.
     """
 
     visits: tuple[Visit, ...]
@@ -99,6 +108,7 @@ class Join:
     meter: Meter = field(default_factory=Meter)
     reach: Callable[[Visit], Reach | None] = lambda visit: None
     counts_arrivals: bool = True
+    taps: Mapping[int, Tap] = field(default_factory=dict)
 
     def run(self, partial: Partial) -> Iterator[Partial]:
         """Combinations that are left after all visits, in slices."""
@@ -116,7 +126,11 @@ class Join:
         if reach is not None:
             gauge.met = (gauge.met or 0.0) + reach.met(visit.windows, partial.control)
         gauge.seconds += perf_counter() - started
-        found = (p for chunk in chunks for p in self._probe(visit, gauge, partial, chunk))
+        found: Iterator[Partial] = (
+            p for chunk in chunks for p in self._probe(visit, gauge, partial, chunk)
+        )
+        if number in self.taps:
+            found = _tapped(gathered(found), self.taps[number])
         if number == len(self.visits) - 1:
             yield from found
         else:
@@ -195,9 +209,7 @@ class Join:
             if name in partial.control:
                 bounds[name] = partial.control[name][ours]
             elif is_control(name):
-                # The one member of a tuple is itself, and its number is the tuple's.
-                is_own = name not in chunk.rows.schema.names
-                bounds[name] = _control(chunk, SEQUENCE if is_own else name)[theirs]
+                bounds[name] = _of_member(chunk, name)[theirs]
         return bounds
 
     def _payload(
@@ -231,6 +243,13 @@ class Join:
         return left
 
 
+def _tapped(pieces: Iterable[Partial], tap: Tap) -> Iterator[Partial]:
+    """The same pieces, each of which somebody else has seen."""
+    for piece in pieces:
+        tap(piece)
+        yield piece
+
+
 def where(check: Condition, found: Partial) -> Partial:
     """The combinations for which a condition is true."""
     if not len(found):
@@ -248,6 +267,13 @@ def by_time(chunk: Chunk) -> Chunk:
 def _control(chunk: Chunk, name: str) -> Int64s:
     values: Int64s = chunk.rows.column(name).to_numpy()
     return values
+
+
+def _of_member(chunk: Chunk, name: str) -> Int64s:
+    """Numbers or times of one member. That of a tuple is itself: its number is the tuple's."""
+    if name in chunk.rows.schema.names:
+        return _control(chunk, name)
+    return chunk.times if is_time_name(name) else _control(chunk, SEQUENCE)
 
 
 def _sorted_by_key(partial: Partial, visit: Visit) -> Partial:

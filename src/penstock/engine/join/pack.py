@@ -60,7 +60,8 @@ class Packing:
     input through its filters; those of other inputs are taken in the query's order. Malformed rows
     that are kept go to files below `root`, the checkpoint's. `key_shares` say how large a part of
     the keys is sketched, if they are; `samples` are drawn of some inputs. `heard` is what a script
-    knows of its streams before anybody reads.
+    knows of its streams before anybody reads. What `leaves` names is read by another job. One that
+    does not `send` only tells what was read: another query of its script keeps the tuples for it.
     """
 
     layout: Layout
@@ -74,6 +75,8 @@ class Packing:
     key_shares: KeyShares | None = field(default_factory=dict)
     samples: Mapping[str, Draw] = field(default_factory=dict)
     heard: tuple[Reading, ...] = ()
+    leaves: frozenset[str] = frozenset()
+    sends: bool = True
 
     @property
     def query(self) -> Query:
@@ -104,8 +107,14 @@ class Packing:
             yield known
             yield from self._tell_view(known)
 
+    def reads(self, name: str) -> bool:
+        """Whether tuples of a source are wanted."""
+        return name in self.query.sources and name not in self.leaves
+
     def _pack_slice(self, piece: Slice, meter: PackMeter) -> Iterator[Packet]:
         name = piece.source
+        if not self.reads(name):
+            return
         columns, hints = self.columns(name), self.hints(name)
         arrivals = read_slice(self.query.sources[name], columns, piece, hints, self.root)
         for number, block in enumerate(arrivals):
@@ -133,7 +142,7 @@ class Packing:
         fact = pack_fact(0, reading)
         yield fact
         yield from self._tell_view(fact)
-        for item in self.query.reading(name) if len(block.times) else ():
+        for item in self.query.reading(name) if self.sends and len(block.times) else ():
             yield from self._address(item, block, kept[item.alias], meter)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
@@ -142,7 +151,8 @@ class Packing:
         have their ends, so that theirs need not know."""
         if self.query.view is None and self.query.outer is None:
             return
-        homes = () if self.query.is_sequenced else self.layout.spaces.values()
+        is_kept = self.sends and not self.query.is_sequenced
+        homes = self.layout.spaces.values() if is_kept else ()
         views = () if self.query.view is None else (self.layout.view_space,)
         for space in sorted({*views, *(s for mine in homes for s in mine)}):
             base = space * self.partitions
@@ -186,7 +196,7 @@ class Packing:
         if item.source.key is not None and not item.is_relation:
             return block.at(_is_upsert(block.rows))
         fraction = self.drops.fraction(item.alias)
-        if item.is_table or fraction >= 1.0:
+        if item.is_table or item.is_relation or fraction >= 1.0:
             return block
         return block.at(keeps(self.drops.seed, item.alias, block.numbers, fraction))
 

@@ -198,9 +198,11 @@ class Sequencer:
 
     @property
     def _manner(self) -> int:
-        """A number for what decides how groups are shown: whether as estimates, and of what."""
-        layout = self.batch.layout
-        return zlib.crc32(repr((layout.is_estimate, sorted(layout.sampled))).encode())
+        """A number for what decides how groups are shown: whether as estimates, and of what, and
+        the versions of tables."""
+        layout, renewed = self.batch.layout, self.batch.renewed
+        since = () if renewed is None else (renewed,)
+        return zlib.crc32(repr((layout.is_estimate, sorted(layout.sampled), *since)).encode())
 
     def _log(self) -> ChangeLog | None:
         """The change log, if it has been kept from the first tuple on."""

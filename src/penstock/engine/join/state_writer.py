@@ -158,7 +158,7 @@ class StateWriter:
         infos = self.batch.merged(self._module(name), self.state.pid)
         if not infos:
             return
-        rows = pa.concat_batches([self.batch.rows_of(name, info) for info in infos])
+        rows = pa.concat_batches(_alike([self.batch.rows_of(name, info) for info in infos]))
         rows = folded(self.batch.layout, name, self._alive(name, rows), self.batch.open_tick)
         merged = [in_state_order(rows, self.state.key)] if len(rows) else []
         skip = frozenset(info.name for info in infos)
@@ -202,3 +202,13 @@ class StateWriter:
     def _at(self, name: str) -> tuple[Place, Module, int]:
         """Where chunks of an input or inner join are written."""
         return self.batch.root, self._module(name), self.state.pid
+
+
+def _alike(pieces: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The rows in the columns that all of them have: a join that fewer queries share than before
+    keeps fewer columns."""
+    last = pieces[-1].schema
+    if all(piece.schema.equals(last) for piece in pieces):
+        return pieces
+    names = [name for name in last.names if all(name in each.schema.names for each in pieces)]
+    return [piece.select(names) for piece in pieces]

@@ -28,6 +28,7 @@ _OWN = re.compile(
     rf"|plans/(?:pinned\.json|\.pinned\.json\.{_UNIQUE})"
     rf"|reports/(?:\d{{12}}\.jsonl|\.run\.json\.{_UNIQUE})"
     rf"|control/{_ORDER}|control/\.{_ORDER}\.{_UNIQUE}"
+    rf"|tables/.+/(?:{_UNIQUE}(?:\.[0-9a-z]{{1,8}})?|{_NUMBERED})"
     rf"|sources/.+/(?:{_SPAN}|\.{_SPAN}\.{_UNIQUE})"
     # Half-written entries of Spark's logs in the folder that it was given for them.
     r"|spark/(?:offsets|commits)/\.+\d+\.[0-9a-f-]{36}\.tmp(?:\.crc)?"

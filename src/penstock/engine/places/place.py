@@ -256,11 +256,12 @@ def _opened(scheme: str, authority: str, options: str) -> tuple[fs.FileSystem, s
     return found
 
 
-def open_new(place: Place) -> fs.NativeFile:
-    """A new file to write to; its folder is made if need be."""
+def open_new(place: Place, compression: str | None = "detect") -> fs.NativeFile:
+    """A new file to write to; its folder is made if need be. Its ending says how it is compressed,
+    unless that is given."""
     filesystem, path = place.filesystem, place.path
     try:
-        return filesystem.open_output_stream(path)
+        return filesystem.open_output_stream(path, compression=compression)
     except FileNotFoundError:
         filesystem.create_dir(place.parent.path, recursive=True)
-        return filesystem.open_output_stream(path)
+        return filesystem.open_output_stream(path, compression=compression)

@@ -42,9 +42,14 @@ def write_columns(store: Store, columns: ResultColumns) -> None:
     store.replace(_NAME, json.dumps(data, indent=1, ensure_ascii=False).encode())
 
 
+def has_columns(store: Store) -> bool:
+    """Whether a checkpoint says which columns its results have."""
+    return store.exists(_NAME)
+
+
 def read_columns(store: Store) -> ResultColumns:
     """The columns of a checkpoint's results."""
-    if not store.exists(_NAME):
+    if not has_columns(store):
         raise CheckpointError(
             f"checkpoint {store.root} does not say which columns its results have",
             hint="its query has not begun yet, or an earlier version ran it: run it again first",

@@ -8,7 +8,7 @@ from typing import Literal
 
 from penstock.engine.routes.laboratory_hint import NESTED_LOOPS, laboratory_hint
 from penstock.engine.routes.rusters import Rusters
-from penstock.engine.rows.columns import column_name, hash_name, number_name
+from penstock.engine.rows.columns import column_name, hash_name, number_name, time_name
 from penstock.engine.rows.layout import Layout
 from penstock.engine.state.modules import Module
 from penstock.engine.wire.tags import Tag, TagKind
@@ -320,5 +320,6 @@ def needed_after(
     names = {column_name(c) for e in wanted for c in columns_of(e) if c.stream in members}
     names |= {name for alias in members for name in layout.weights(alias)}
     names |= {number_name(alias) for alias in layout.relations if alias in members}
+    names |= {time_name(alias) for alias in layout.timed if alias in members}
     rest = [alias for alias in layout.query.aliases if alias not in members]
     return frozenset(names | {hash_name(k) for k in shared_keys(layout, members, rest)})

@@ -50,6 +50,16 @@ def number_name(alias: str) -> str:
     return f"#n:{alias}"
 
 
+def time_name(alias: str) -> str:
+    """The column with the event times of one input's tuples, in combinations of several."""
+    return f"#t:{alias}"
+
+
+def is_time_name(name: str) -> bool:
+    """Whether a column has the event times of one input's tuples."""
+    return name.startswith("#t:")
+
+
 def plain_name(column: Column) -> str:
     """The name of a column in rows of its own input."""
     return column.name

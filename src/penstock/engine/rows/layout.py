@@ -14,6 +14,7 @@ from penstock.engine.rows.value_lanes import lanes_of
 from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of, streams_of
 from penstock.query.intervals import with_intervals
+from penstock.query.joins.outer import is_known
 from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
 from penstock.query.query import Input, as_condition
 from penstock.query.view import Output
@@ -44,7 +45,15 @@ class Layout:
     """Whether results show the estimates and their intervals."""
 
     tells_times: bool = False
-    """Whether results have their times, for other queries that read them as a stream."""
+    """Whether results have their times, for other queries that read them as a stream or take them
+    as their own."""
+
+    timed: frozenset[str] = frozenset()
+    """The inputs whose tuples' times travel with combinations: queries that take these have other
+    windows."""
+
+    parts: frozenset[frozenset[str]] = frozenset()
+    """The sets of some inputs of which other queries take the combinations."""
 
     @cached_property
     def shown(self) -> Query:
@@ -84,7 +93,24 @@ class Layout:
         equalities = unkeyed_equalities(self.query, self.keys)
         outer = self.query.outer
         own = () if outer is None else (*outer.partner_conditions, *outer.after)
-        return (*(as_condition(e) for e in equalities), *self.query.thetas, *own)
+        known = (is_known(part) for alias, key in self._partial_keys for part in key.parts(alias))
+        return (
+            *(as_condition(e) for e in equalities),
+            *self.query.thetas,
+            *own,
+            *(Condition(each) for each in known),
+        )
+
+    @cached_property
+    def _partial_keys(self) -> tuple[tuple[str, KeyClass], ...]:
+        """The keys of inputs that some part of the join does not know. Tuples that are NULL in them
+        are kept there too, so that equal hashes do not prove that they are equal."""
+        pairs = dict.fromkeys((a, key) for part in self.parts for a in part for key in self.keys)
+        return tuple(
+            (alias, key)
+            for alias, key in pairs
+            if alias in key.streams and any(_is_apart(part, alias, key) for part in self.parts)
+        )
 
     def bound_for(self, check: Condition) -> frozenset[str]:
         """The inputs that must be bound for a check: all, if it is a filter that waits, or says of
@@ -97,8 +123,10 @@ class Layout:
 
     def keeps_unknown(self, alias: str, key: int) -> bool:
         """Whether tuples of an input are kept though they are NULL in a key: those that an outer
-        join preserves, if nothing but its ON has that key."""
+        join preserves, if nothing but its ON has that key, and those of parts of the join."""
         outer = self.query.outer
+        if (alias, self.keys[key]) in self._partial_keys:
+            return True
         if outer is None or alias not in outer.keepers:
             return False
         parts = self.keys[key].parts(alias)
@@ -210,3 +238,8 @@ class Layout:
 def partition_by(item: Input) -> tuple[str, ...]:
     """The columns by which an input's ROWS window is partitioned."""
     return item.window.partition_by if isinstance(item.window, RowsWindow) else ()
+
+
+def _is_apart(part: frozenset[str], alias: str, key: KeyClass) -> bool:
+    """Whether a part of a join has an input, but nothing that it is equal to in a key."""
+    return alias in part and len(part.intersection(key.streams)) < 2

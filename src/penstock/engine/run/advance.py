@@ -52,6 +52,7 @@ def advanced(
         is_recomputed=jobs.routing.is_recomputed,
         kept=with_rows(before.kept, query.sources.values(), facts),
         screened=_screened_after(before, facts),
+        renewed=before.renewed,
     )
 
 

@@ -32,7 +32,14 @@ from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by
 
 
-def layout_of(plan: Plan, standing: Manifest, *, tells_times: bool = False) -> Layout:
+def layout_of(
+    plan: Plan,
+    standing: Manifest,
+    *,
+    tells_times: bool = False,
+    timed: frozenset[str] = frozenset(),
+    parts: frozenset[frozenset[str]] = frozenset(),
+) -> Layout:
     """The layout of a plan's tuples over the state that earlier plans have left.
 
     Inputs that were once folded stay weighted: their tuples are not to be had again. And those that
@@ -44,11 +51,18 @@ def layout_of(plan: Plan, standing: Manifest, *, tells_times: bool = False) -> L
             f"the plan aggregates {', '.join(plan.early)} early, but the query does not",
             hint="only queries with GROUP BY or aggregates have early aggregation",
         )
+    view = plan.query.view
+    if view is not None and view.top is not None and (plan.drops.kept or plan.drops.may_shed):
+        raise PlanError(
+            "the plan sheds, but the query shows the first rows of a view",
+            hint="do not shed: others would seem to be the first",
+        )
     weighted = frozenset(standing.weighted).union(plan.early)
     sampled = frozenset(standing.sampled).union(sampled_by(plan))
     is_shed = bool(sampled) or plan.drops.may_shed or standing.has_ends
     is_estimate = is_shed and plan.query.view is not None and plan.drops.estimates
-    return Layout(plan.query, weighted, frozenset(plan.early), sampled, is_estimate, tells_times)
+    early = frozenset(plan.early)
+    return Layout(plan.query, weighted, early, sampled, is_estimate, tells_times, timed, parts)
 
 
 @dataclass(frozen=True)
@@ -94,6 +108,9 @@ class BatchJobs:
     heard: tuple[Reading, ...] = ()
     """What is known of the streams before anybody reads."""
 
+    renewed: frozenset[str] = frozenset()
+    """The tables that have another version from this batch on; a job of their own reads them."""
+
     def job(self, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
         """The job of the batch; `silent` sources are not waited for, `drains` waits for none."""
         streams, sources = before.streams, self.plan.query.stream_sources
@@ -112,6 +129,7 @@ class BatchJobs:
             self.key_shares if sketches_keys(self.number) else None,
             self.samples,
             self.heard,
+            self.renewed,
         )
         sequencer = None
         if self.plan.query.is_sequenced:
@@ -119,6 +137,14 @@ class BatchJobs:
         if batch.due is None:
             return Job(batch, packing, sequencer)
         return Job(batch, packing, sequencer, ViewStep(batch, batch.due))
+
+    def renewing(self, before: Manifest) -> Job:
+        """A job that reads the new versions of tables, and nothing else."""
+        job = self.job(before, frozenset(), False)
+        assert job.packing is not None, "it reads"
+        others = self.plan.query.sources.keys() - self.renewed
+        packing = replace(job.packing, leaves=frozenset(others), heard=(), samples={})
+        return replace(job, packing=packing)
 
     def rebuilding(self, before: Manifest, lacks_intervals: bool) -> Job:
         """A job that makes inner state, with all results where intervals are to be made too."""
@@ -148,6 +174,7 @@ class BatchJobs:
             floors=floors_of(self.plan.query, self.routing.inners, before.streams),
             staging=self.staging,
             handover=self.handover,
+            renewed=before.renewed,
             due=self._due(before, silent, drains),
             sealing=self._sealing(before, silent, drains),
         )

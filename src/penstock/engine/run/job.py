@@ -15,7 +15,7 @@ from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.measures.phases import REBUILD
 from penstock.engine.measures.task_time import Work, timed
 from penstock.engine.run.step import Step
-from penstock.engine.state.modules import INTERVALS, SHOWN
+from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN
 from penstock.engine.views.view_step import ViewStep
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
@@ -125,12 +125,18 @@ class Job:
         return partial(timed, "pack", partial(_pack, self.packing))
 
     @property
+    def last_stages(self) -> tuple[Stage, ...]:
+        """What is done once all combinations are found: a view is evaluated."""
+        if self.view is None:
+            return ()
+        view = self._stage("view", partial(_view, self.view))
+        return (replace(view, is_small=_is_small(self.batch)),)
+
+    @property
     def stages(self) -> tuple[Stage, ...]:
         rounds = range(self.batch.routing.rounds)
         steps = tuple(self._stage(f"round {r}", partial(_step, self.batch, r)) for r in rounds)
-        if self.view is not None:
-            view = self._stage("view", partial(_view, self.view))
-            steps = (*steps, replace(view, is_small=_is_small(self.batch)))
+        steps = (*steps, *self.last_stages)
         if self.packing is None:
             return (self._stage(REBUILD, partial(_send, Rebuild(self.batch))), *steps)
         if self.batch.is_snapshot and self.batch.has_visitors:
@@ -185,9 +191,8 @@ def _resend(rebuild: Rebuild, packets: Iterable[Packet]) -> Iterator[Packet]:
 
 def _is_small(batch: Batch) -> bool:
     """Whether a view has so few rows, by the last batch, that the driver evaluates it."""
-    kept = [
-        chunks for module in (INTERVALS, SHOWN) for chunks in batch.state.get(module, {}).values()
-    ]
+    modules = (INTERVALS, SHOWN, ALL_ROWS)
+    kept = [chunks for module in modules for chunks in batch.state.get(module, {}).values()]
     return batch.root.is_local and sum(c.rows for each in kept for c in each) <= _SMALL
 
 

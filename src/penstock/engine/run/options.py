@@ -36,6 +36,9 @@ class RunOptions:
     drain: bool = False
     partitions: int | None = None
     overwrite: bool = False
+    change: bool = False
+    """Whether a query that asks otherwise than the one before goes on with its state."""
+
     report: Callable[[Report], None] | None = None
     supervisor: Supervisor | None = None
     delay: Duration | None = None
@@ -61,6 +64,7 @@ class RunOptions:
         drain: object = False,
         partitions: object = None,
         overwrite: object = False,
+        change: object = False,
         report: object = None,
         delay: object = None,
     ) -> RunOptions:
@@ -73,6 +77,7 @@ class RunOptions:
             drain=as_flag(drain, "drain"),
             partitions=None if partitions is None else as_count(partitions, "partitions"),
             overwrite=as_flag(overwrite, "overwrite"),
+            change=as_flag(change, "change"),
             report=None if report is None else as_callback(report, "report", "one Report"),
             delay=None if delay is None else as_duration(delay, "delay"),
         )

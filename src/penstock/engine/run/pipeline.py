@@ -15,12 +15,14 @@ from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report, report_of
 from penstock.engine.run.adaptive_routing import AdaptiveRouting
+from penstock.engine.run.changed.carrying import Carrying
 from penstock.engine.run.commit import Committer
 from penstock.engine.run.given_plan import Planned, plan_of
 from penstock.engine.run.job import Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.preflight import refuse_closed
 from penstock.engine.run.supervisor import Guarded, Supervisor
+from penstock.engine.run.tables.renewal import renewed_tables
 from penstock.engine.run.turn import Turns
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.feed import serving_name
@@ -30,7 +32,7 @@ from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.pin import read_pin, remove_pin, write_pin
 from penstock.engine.state.plan_log import PlanLog, PlanRecord
 from penstock.engine.state.silence import Silence
-from penstock.engine.state.store import Store
+from penstock.engine.state.store import ChunkInfo, Store
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PenstockError, PlanError, UsageError
@@ -78,6 +80,10 @@ class Pipeline:
         found = manifests.latest(checkpoint.store)
         refuse_closed(checkpoint, found)
         self.manifest = found or Manifest(batch=-1)
+        carrying = None
+        if checkpoint.changed is not None:
+            carrying = Carrying(checkpoint, plan.query, self.manifest)
+            carrying.check()
         begun = begun_batch(checkpoint.store, self.manifest.batch + 1)
         self._plans = PlanLog(checkpoint.store, begun)
         if keeps_boxes and self._plans.last is not None:
@@ -90,7 +96,17 @@ class Pipeline:
             {name: known[name].parts if name in known else () for name in query.stream_sources},
         )
         self.manifest = self._committer.recover(self.manifest, query, overwrite=overwrite)
+        self._left: tuple[ChunkInfo, ...] = ()
+        if carrying is not None:
+            self._change(replace(carrying, standing=self.manifest))
         self._begin_with(pin)
+
+    def _change(self, carrying: Carrying) -> None:
+        """Go on with the state of the query as it was before it was changed."""
+        self._left = tuple(self.manifest.chunks())
+        self.manifest = carrying.state()
+        self.checkpoint.adopt()
+        self.note(Change("order", carrying.words()))
 
     @property
     def asked(self) -> Query:
@@ -201,8 +217,9 @@ class Pipeline:
             staging=self.staging,
             drains=drains,
             samples=samples,
+            renewed=renewed_tables(query, self.manifest.offsets, offsets or {}),
         )
-        facts = run(turn.job)
+        facts = [*turn.told, *run(turn.job)]
         raise_error(facts)
         self.adaptive.learn(facts)
         made = turn.made(facts, self.sink, self.checkpoint.mark)
@@ -211,7 +228,9 @@ class Pipeline:
         self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):
-            self._committer.sweep(made, [*old.chunks(), *turn.before.chunks()], facts)
+            before = [*old.chunks(), *turn.before.chunks(), *self._left]
+            self._committer.sweep(made, before, facts)
+            self._left = ()
             self._plans.forget(before=made.batch - 1)
         self.silence.hear(readings(facts))
         warn_of_files(facts)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from contextlib import closing
 
 from penstock.engine.places.place import Place
+from penstock.engine.run.changed.carrying import Carrying
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import check_sink, is_unpublished, publish_once, staging_of
@@ -38,10 +39,19 @@ def check_start(
     check_folder(store)
     if is_claimed(store):
         count, is_given = options.partitions or 1, options.partitions is not None
-        held = Checkpoint(options.checkpoint, query, count, engine=engine, is_given=is_given)
+        held = Checkpoint(
+            options.checkpoint,
+            query,
+            count,
+            engine=engine,
+            is_given=is_given,
+            change=options.change,
+        )
         with closing(held):
             found = manifests.latest(held.store)
             refuse_closed(held, found)
+            if held.changed is not None:
+                Carrying(held, query, found or Manifest(batch=-1)).check()
     is_new = found is None or not found.sink or Sink.named(found.sink) != options.sink
     check_sink(options.sink, query, is_new=is_new, overwrite=options.overwrite)
     check_sources(query.sources.values(), options, engine, frames)

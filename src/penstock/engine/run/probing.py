@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 
 from penstock.engine.join.batch import Batch
-from penstock.engine.join.legs import Join, Partial, gathered, start
+from penstock.engine.join.legs import Join, Partial, Tap, gathered, start
 from penstock.engine.join.partition_state import PartitionState
 from penstock.engine.join.reach import Reach
 from penstock.engine.join.rhythm import tells_reach
@@ -18,7 +18,7 @@ from penstock.engine.outer.asking import asking
 from penstock.engine.outer.partner_search import PartnerSearch
 from penstock.engine.routes.meter import Meter
 from penstock.engine.routes.multiway_routes import Inner, Leg, Route, Visit
-from penstock.engine.views.results import Results
+from penstock.engine.views.results import Results, Taken
 from penstock.engine.wire.exchange import placement, scatter, spread
 from penstock.engine.wire.facts import OperatorFlow
 from penstock.engine.wire.packets import Packet, pack_fact, unpack_rows
@@ -87,11 +87,34 @@ class Probing:
             meter,
             partial(self._reach, route, leg),
             counts_arrivals=not leg.is_broadcast or self.state.pid % self.batch.partitions == 0,
+            taps=self._taps(route, leg),
         )
         joined = (piece for mine in self._travellers(route) for piece in join.run(mine))
         found = self._asked(leg, joined)
-        is_written = route.makes is None and self.batch.layout.query.view is None
+        # Small pieces cost little where they are written, and more where each is looked at again.
+        is_taken = bool(self.batch.takers)
+        is_written = route.makes is None and self.batch.layout.query.view is None and not is_taken
         return found if is_written else gathered(found)
+
+    def _taps(self, route: Route, leg: Leg) -> dict[int, Tap]:
+        """Who takes combinations of some inputs that a route comes by, by the number of the visit
+        in this leg."""
+        wanted = {taker.members for taker in self.batch.takers}
+        wanted.discard(frozenset(self.batch.layout.query.aliases))
+        if not wanted or route.fills or not isinstance(self.results, Taken):
+            return {}
+        taps: dict[int, Tap] = {}
+        bound = self._members(route.driver)
+        for each in route.legs:
+            for number, visit in enumerate(each.visits):
+                bound |= self._members(visit.target)
+                if each is leg and bound in wanted:
+                    taps[number] = partial(self.results.hand, bound)
+        return taps
+
+    def _members(self, name: str) -> frozenset[str]:
+        inner = self.batch.routing.inner(name)
+        return frozenset((name,) if inner is None else inner.members)
 
     def _asked(self, leg: Leg, found: Iterator[Partial]) -> Iterator[Partial]:
         """What is left when partners have been sought, if they are in this leg."""
@@ -126,7 +149,8 @@ class Probing:
         if changed is not None and not route.starts_at_home:
             rows = (self.state.only_changed(route.driver, each, changed) for each in rows)
         item = self.batch.layout.query.input(route.driver)
-        return (start(tuples, item) for tuples in rows)
+        is_timed = route.driver in self.batch.layout.timed
+        return (start(tuples, item, is_timed=is_timed) for tuples in rows)
 
     def _arrived(self, tag: Tag) -> Iterator[pa.RecordBatch]:
         rows = unpack_rows(self.by_tag.get(tag, ()))

@@ -18,6 +18,7 @@ from penstock.engine.run.batch_jobs import BatchJobs, layout_of
 from penstock.engine.run.inner_state import with_inner_state
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
+from penstock.engine.run.tables.renewal import Load, with_new_versions
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.derived_rows import Handover
 from penstock.engine.state.checkpoint import Checkpoint
@@ -38,6 +39,8 @@ class Turn:
     before: Manifest
     silent: frozenset[str]
     drains: bool
+    told: tuple[Fact, ...] = ()
+    """What was told by the job that has read new versions of tables."""
 
     @property
     def job(self) -> Job:
@@ -54,11 +57,21 @@ class Turn:
         return replace(made, modules=shown, inner=(), gaps={}, is_closed=True)
 
 
+@dataclass(frozen=True)
+class TakenJoin:
+    """What others take of a query's combinations: the inputs whose times they must know, and the
+    sets of some inputs whose combinations some of them take."""
+
+    timed: frozenset[str]
+    parts: frozenset[frozenset[str]]
+
+
 class Turns:
     """The batches of one query: the plan that they follow, and what was learned on the way.
 
     Of a script, `shared` is the folder of what its queries read, and `handover` is where this one
-    leaves its results for others, if it does.
+    leaves its results for others, if it does. Where others take the combinations that it finds,
+    `taken` says what of them.
     """
 
     plan: Plan
@@ -74,11 +87,13 @@ class Turns:
         rebuilt_at_once: int = REBUILT_AT_ONCE,
         shared: Place | None = None,
         handover: Handover | None = None,
+        taken: TakenJoin | None = None,
     ):
         self._checkpoint = checkpoint
         self._rebuilt_at_once = rebuilt_at_once
         self._shared = shared
         self._handover = handover
+        self._taken = taken
         self._key_shares: KeyShares = {}
         self._columns: ResultColumns | None = None
 
@@ -107,8 +122,12 @@ class Turns:
         drains: bool = False,
         samples: Mapping[str, Draw] | None = None,
         heard: tuple[Reading, ...] = (),
+        renewed: frozenset[str] = frozenset(),
+        load: Load | None = None,
     ) -> Turn:
-        """Begin batch `number` over the state of the one before: inner state is seen to."""
+        """Begin batch `number` over the state of the one before: inner state is seen to, and tables
+        that are `renewed` have their new versions, which `load` reads (as a runner, if it is not
+        given)."""
         routing = self.adaptive.routing(number)
         jobs = BatchJobs(
             number=number,
@@ -124,15 +143,21 @@ class Turns:
             shared=self._shared,
             handover=self._handover,
             heard=heard,
+            renewed=renewed,
         )
-        return Turn(*with_inner_state(jobs, standing, run, self._rebuilt_at_once), silent, drains)
+        standing, told = with_new_versions(jobs, standing, load or run)
+        jobs, before = with_inner_state(jobs, standing, run, self._rebuilt_at_once)
+        return Turn(jobs, before, silent, drains, told)
 
     def sketched(self, facts: Sequence[Fact]) -> None:
         """Have the next batch sketch as many keys as this one's gathered facts suggest."""
         self._key_shares = next_shares(self._key_shares, facts)
 
     def _layout(self, plan: Plan, standing: Manifest) -> Layout:
-        return layout_of(plan, standing, tells_times=self._handover is not None)
+        if self._taken is None:
+            return layout_of(plan, standing, tells_times=self._handover is not None)
+        parts = self._taken.parts.union(map(frozenset, standing.taken_parts))
+        return layout_of(plan, standing, tells_times=True, timed=self._taken.timed, parts=parts)
 
     def _say_columns(self, columns: ResultColumns) -> None:
         """Have readers of the checkpoint know the columns of its results."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
@@ -27,12 +27,14 @@ such a level is in order, and so one task's, wherever it runs."""
 class JointJob:
     """The jobs of some queries as one: a source is read once, and stage n does that of all.
 
-    Packets are tagged with the place of their query among `jobs`.
+    Packets are tagged with the place of their query among `jobs`. Those that are in `takers` take
+    what another of them finds, whose name is there: they have its stages behind them.
     """
 
     jobs: Mapping[str, Job]
     packing: JointPacking
     brought: tuple[Packet, ...] = ()
+    takers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
@@ -52,7 +54,8 @@ class JointJob:
 
     @property
     def stage_names(self) -> tuple[str, ...]:
-        return tuple(f"{name} ({', '.join(job.stage_names)})" for name, job in self.jobs.items())
+        own = {n: job.stage_names for n, job in self.jobs.items() if n not in self.takers}
+        return tuple(f"{name} ({', '.join(names)})" for name, names in own.items())
 
     @property
     def packet_files(self) -> PacketFiles | None:
@@ -66,15 +69,21 @@ class JointJob:
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stages of all queries, the first with the first; what the driver does comes last."""
-        every = [job.stages for job in self.jobs.values()]
-        tasks = max(stage.tasks for stages in every for stage in stages)
-        large = [[_spread(stage) for stage in stages if not stage.is_small] for stages in every]
-        stages = [Stage(tasks, partial(_apart, works)) for works in zip_longest(*large)]
-        small = [[stage.work for stage in stages if stage.is_small] for stages in every]
+        every = {name: self._own_stages(name) for name in self.jobs}
+        tasks = max(stage.tasks for stages in every.values() for stage in stages)
+        large = {n: [_spread(s) for s in mine if not s.is_small] for n, mine in every.items()}
+        waits = {name: len(large[maker]) for name, maker in self.takers.items()}
+        ready = ([*[None] * waits.get(name, 0), *works] for name, works in large.items())
+        stages = [Stage(tasks, partial(_apart, works)) for works in zip_longest(*ready)]
+        small = [[stage.work for stage in mine if stage.is_small] for mine in every.values()]
         if any(small):
             works = tuple(mine[0] if mine else None for mine in small)
             stages.append(Stage(1, partial(_apart, works), is_small=True))
         return tuple(stages)
+
+    def _own_stages(self, name: str) -> tuple[Stage, ...]:
+        job = self.jobs[name]
+        return job.last_stages if name in self.takers else job.stages
 
     def facts(self, packets: Iterable[Packet]) -> list[Fact]:
         """What each query has left for the driver; times and errors are told for all too."""

@@ -71,7 +71,7 @@ class JointPacking:
 
     def _pack_slice(self, piece: Slice, meters: Sequence[PackMeter]) -> Iterator[Packet]:
         name = piece.source
-        readers = [n for n, packing in enumerate(self.packings) if name in packing.query.sources]
+        readers = [n for n, packing in enumerate(self.packings) if packing.reads(name)]
         if not readers:
             return
         for place, block in enumerate(self._blocks(piece, readers)):
@@ -95,5 +95,7 @@ class JointPacking:
 
 
 def packets_of(query: int, packets: Iterable[Packet]) -> Iterator[Packet]:
-    """Packets of one query among others."""
-    return (Packet(packet.pid, packet.tag.of(query), packet.data) for packet in packets)
+    """Packets of one query among others; those that it has made for one of these stay so."""
+    for packet in packets:
+        is_own = packet.tag.query is None
+        yield Packet(packet.pid, packet.tag.of(query), packet.data) if is_own else packet

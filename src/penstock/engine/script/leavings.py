@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.engine.run.changed.carrying import Carrying
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint, member_store
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import is_unpublished, publish_once, staging_of
@@ -42,9 +43,11 @@ def refuse_latecomers(script: Script, standing: Manifest) -> None:
     """Refuse a query that is new to a script which has run, where it would need what was before:
     the rows of a table, or what a view shows."""
     known = standing.members
-    for member in script.members if known else ():
+    asked = [member for member in script.members if not script.takers(member.name)]
+    for member in asked if known else ():
         for item in () if member.name in known else member.query.inputs:
-            is_read = item.is_table and standing.offsets.get(item.source.name, 0) > 0
+            is_table = item.is_table or item.source.is_kept
+            is_read = is_table and standing.offsets.get(item.source.name, 0) > 0
             is_met = item.is_relation and not known.keys().isdisjoint(item.source.makers)
             if is_read or is_met:
                 what = "table" if is_read else "view"
@@ -53,6 +56,16 @@ def refuse_latecomers(script: Script, standing: Manifest) -> None:
                     "was read before it came",
                     hint="start with another --checkpoint, or leave the new query to another run",
                 )
+
+
+def check_changes(checkpoint: ScriptCheckpoint, script: Script, found: Manifest | None) -> None:
+    """Refuse queries that were changed, and cannot go on with the state that is there."""
+    known = {} if found is None else found.members
+    for member in script.members:
+        held = checkpoint.members[member.name]
+        if held.changed is not None:
+            standing = known.get(member.name, Manifest(batch=-1))
+            Carrying(held, member.query, standing).check()
 
 
 def _show_last(store: Store, made: Manifest) -> None:

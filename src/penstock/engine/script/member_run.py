@@ -8,14 +8,18 @@ from dataclasses import replace
 from penstock.engine.measures.measured import gathered, measured
 from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.report import Report, report_of
+from penstock.engine.run.changed.carrying import Carrying
 from penstock.engine.run.commit import remove_unlisted, unreachable
 from penstock.engine.run.job import Runner
+from penstock.engine.run.tables.renewal import Load
 from penstock.engine.run.turn import Turn, Turns
 from penstock.engine.script.derived_streams import heard_of
+from penstock.engine.script.shared_joins import without_inner
 from penstock.engine.sinks.publisher import Publisher
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.plan_log import PlanLog
+from penstock.engine.state.store import ChunkInfo
 from penstock.engine.wire.facts import Fact
 from penstock.plan.plan import Plan
 from penstock.query import Query
@@ -32,13 +36,17 @@ class MemberRun:
         turns: Turns,
         publisher: Publisher,
         standing: Manifest,
+        takers: tuple[str, ...] = (),
     ):
+        """A query that goes on from its own manifest; `takers` take what it finds, if any do."""
         self.member = member
         self.turns = turns
         self.publisher = publisher
         self.manifest = standing
         self._checkpoint = checkpoint
+        self._takers = takers
         self._turn: Turn | None = None
+        self._left: tuple[ChunkInfo, ...] = ()
 
     @property
     def name(self) -> str:
@@ -61,6 +69,18 @@ class MemberRun:
         remove_unlisted(store, self.manifest)
         store.remove(store.names("transit"))
         self.publisher.clean()
+        if self._takers != self.manifest.takers:
+            self.manifest = without_inner(self.manifest)
+
+    def changed(self) -> tuple[str, ...]:
+        """Go on with the state of the query as it was, if it was changed; what is to be said."""
+        if self._checkpoint.changed is None:
+            return ()
+        carrying = Carrying(self._checkpoint, self.member.query, self.manifest)
+        self._left = tuple(self.manifest.chunks())
+        self.manifest = carrying.state()
+        self._checkpoint.adopt()
+        return (carrying.words(),)
 
     def begin(
         self,
@@ -69,8 +89,11 @@ class MemberRun:
         silent: frozenset[str],
         drains: bool,
         times: Mapping[str, int | None],
+        renewed: frozenset[str] = frozenset(),
+        load: Load | None = None,
     ) -> Turn:
-        """Begin a batch; `times` say how far the queries have come that this one reads."""
+        """Begin a batch; `times` say how far the queries have come that this one reads, `load`
+        reads tables that are `renewed`."""
         self._shed_as_told(number)
         sources = self.query.sources
         mine = frozenset(n for n in silent if n in sources or n.partition("[")[0] in sources)
@@ -82,6 +105,8 @@ class MemberRun:
             staging=self.publisher.staging,
             drains=drains,
             heard=heard_of(self.query, times),
+            renewed=renewed & sources.keys(),
+            load=load,
         )
         return self._turn
 
@@ -98,12 +123,15 @@ class MemberRun:
         assert self._turn is not None, "the batch has begun"
         self.turns.adaptive.learn(facts)
         made = self._turn.made(facts, self.publisher.sink, self._checkpoint.mark)
-        return replace(made, sink_positions=self.publisher.positions(made))
+        positions = self.publisher.positions(made)
+        parts = tuple(sorted(tuple(sorted(part)) for part in self.turns.layout.parts))
+        return replace(made, sink_positions=positions, takers=self._takers, taken_parts=parts)
 
     def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:
         """Go on from a batch that is final: what it made unreachable is deleted."""
         assert self._turn is not None, "the batch has begun"
-        before = [*self.manifest.chunks(), *self._turn.before.chunks()]
+        before = [*self.manifest.chunks(), *self._turn.before.chunks(), *self._left]
+        self._left = ()
         self._checkpoint.store.remove(unreachable(made, before, facts))
         self._plans.forget(before=made.batch - 1)
         self.publisher.clean()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.engine.places.file_names import as_file_name
+from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import SCRIPT, Checkpoint, is_claimed, marked
 from penstock.engine.state.hold import Hold, PartHold
 from penstock.engine.state.store import RESTORE, Store
@@ -22,7 +23,7 @@ class ScriptCheckpoint:
 
     What belongs to the sources and to the batches lies at its root, and what belongs to a query in
     that query's own checkpoint below. Queries may be added and taken away from run to run; one that
-    stays must ask the same.
+    stays must ask the same, or be changed as a single query may.
     """
 
     members: Mapping[str, Checkpoint]
@@ -37,12 +38,14 @@ class ScriptCheckpoint:
         engine: BatchEngine,
         is_given: bool = False,
         hold: Hold | None = None,
+        change: bool = False,
     ):
         self.hold = Hold(root) if hold is None else hold
         self.store = self.hold.store
         try:
             self.partitions = self._claim(partitions, engine, is_given)
             self.mark = marked(self.store)
+            found = manifests.latest(self.store)
             self.members = {
                 name: Checkpoint(
                     "",
@@ -51,6 +54,8 @@ class ScriptCheckpoint:
                     engine=engine,
                     is_given=True,
                     hold=PartHold(member_store(self.store, name)),
+                    change=change,
+                    final=-1 if found is None else found.batch,
                 )
                 for name, query in queries.items()
             }

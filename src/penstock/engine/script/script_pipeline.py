@@ -12,16 +12,19 @@ from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
+from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.run.commit import forget_batch
 from penstock.engine.run.given_plan import Planned
-from penstock.engine.run.job import Runner
+from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.pipeline import begun_batch, warn_of_files
+from penstock.engine.run.tables.renewal import Load, renewed_tables
 from penstock.engine.run.turn import Turns
 from penstock.engine.script.derived_streams import come_to, derived_sources, levels_of
 from penstock.engine.script.joint_job import JointJob, facts_of
 from penstock.engine.script.joint_packing import JointPacking, shared_sources
 from penstock.engine.script.leavings import (
+    check_changes,
     forget_gone,
     refuse_closed_script,
     refuse_latecomers,
@@ -29,6 +32,7 @@ from penstock.engine.script.leavings import (
 from penstock.engine.script.member_run import MemberRun
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_report import report_of_script
+from penstock.engine.script.shared_joins import taken_join, with_takers
 from penstock.engine.sinks.malformed_rows import (
     clean_kept,
     prepare_keeping,
@@ -88,6 +92,7 @@ class ScriptPipeline:
         refuse_closed_script(checkpoint, found)
         self.manifest = found or Manifest(batch=-1)
         refuse_latecomers(script, self.manifest)
+        check_changes(checkpoint, script, found)
         forget_gone(checkpoint, self.manifest)
         runs = {
             member.name: self._member(member, sinks, deliver or {}, rebuilt_at_once)
@@ -116,11 +121,14 @@ class ScriptPipeline:
         held, root = self.checkpoint.members[member.name], self.checkpoint.store.root
         is_read = any(member.name in each.reads for each in self.asked.members)
         source = derived_source(member.name, member.query)
+        taken = taken_join(self.asked, member)
         turns = Turns(
             held,
-            rebuilt_at_once=rebuilt_at_once,
+            # Who takes combinations on their way takes them of one plan, not of the one before it.
+            rebuilt_at_once=rebuilt_at_once if taken is None else FOREVER,
             shared=root,
             handover=Handover(root, source) if is_read else None,
+            taken=taken,
         )
         publisher = Publisher(
             sinks.get(member.name, noop()),
@@ -129,13 +137,15 @@ class ScriptPipeline:
             deliver.get(member.name, lambda made: None),
         )
         standing = self.manifest.members.get(member.name, Manifest(batch=self.manifest.batch))
-        return MemberRun(member, held, turns, publisher, standing)
+        takers = tuple(sorted(each.name for each in self.asked.takers(member.name)))
+        return MemberRun(member, held, turns, publisher, standing, takers)
 
     def _recover(self, overwrite: bool) -> None:
         """After a crash: show what is final, remove what is not."""
         store, known = self.checkpoint.store, self.manifest.streams
         for member in self.members:
             member.recover(overwrite=overwrite)
+            self._notes += [Change("order", f"{member.name}: {said}") for said in member.changed()]
         publish_kept(store, self.manifest.kept)
         sources = [shared.source for shared in self._shared.values()]
         kept = self.manifest.kept
@@ -192,7 +202,8 @@ class ScriptPipeline:
             return
         started = time.monotonic()
         self.watch.begin()
-        made = self._made(number, self.watch.over(run), drains)
+        renewed = self._renewed(offsets or {})
+        made = self._made(number, self.watch.over(run), drains, renewed)
         every = [fact for _, facts in made.values() for fact in facts]
         manifest = self._manifest(number, made, every, offsets or {}, drains)
         self._commit(manifest)
@@ -210,24 +221,52 @@ class ScriptPipeline:
 
     # A batch
 
-    def _made(self, number: int, run: Runner, drains: bool) -> Made:
+    def _renewed(self, offsets: Mapping[str, int]) -> frozenset[str]:
+        """The tables that have another version from this batch on."""
+        done = self.manifest.offsets
+        found = (renewed_tables(member.query, done, offsets) for member in self.members)
+        return frozenset[str]().union(*found)
+
+    def _loader(self, name: str, run: Runner, told: set[str]) -> Load:
+        """Reads new versions of tables for one query, with the columns that any of them wants; the
+        faults of a table are told by the first that reads it."""
+
+        def load(job: Job) -> Sequence[Fact]:
+            assert job.packing is not None, "it reads"
+            tells = frozenset(job.packing.query.sources.keys() - job.packing.leaves - told)
+            told.update(tells)
+            packing = JointPacking((job.packing,), self._shared, self.checkpoint.store.root, tells)
+            facts = run(JointJob({name: job}, packing))
+            raise_error(facts)
+            return facts_of(0, facts)
+
+        return load
+
+    def _made(self, number: int, run: Runner, drains: bool, renewed: frozenset[str]) -> Made:
         """What each query has made of the batch, those that are read before those that read."""
         silent = self.silence.decide(number, self._streams)
         made: Made = {}
         told: set[str] = set()
         for level in self._levels:
             times = {name: come_to(self._query(name), each) for name, (each, _) in made.items()}
-            turns = {m.name: m.begin(number, run, silent, drains, times) for m in level}
-            jobs = {name: turn.job for name, turn in turns.items()}
+            turns = {
+                m.name: m.begin(
+                    number, run, silent, drains, times, renewed, self._loader(m.name, run, told)
+                )
+                for m in level
+            }
+            members = [member.member for member in level]
+            jobs = with_takers(members, {name: turn.job for name, turn in turns.items()})
             read = {name for member in level for name in member.query.sources}
             packings = tuple(job.packing for job in jobs.values() if job.packing is not None)
             packing = JointPacking(
                 packings, self._shared, self.checkpoint.store.root, frozenset(read - told)
             )
-            facts = run(JointJob(jobs, packing, self._brought(level, made)))
+            takers = {each.name: each.takes.maker for each in members if each.takes}
+            facts = run(JointJob(jobs, packing, self._brought(level, made), takers))
             raise_error(facts)
             for place, member in enumerate(level):
-                mine = facts_of(place, facts)
+                mine = [*turns[member.name].told, *facts_of(place, facts)]
                 made[member.name] = (member.made(mine), mine)
             told |= read
         return made

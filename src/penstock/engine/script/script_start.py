@@ -8,9 +8,10 @@ from contextlib import closing
 from penstock.engine.places.place import Place
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.preflight import check_sources
-from penstock.engine.script.leavings import refuse_closed_script
+from penstock.engine.script.leavings import check_changes, refuse_closed_script
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_pipeline import ScriptPipeline
+from penstock.engine.script.shared_joins import lasting_part
 from penstock.engine.sinks.publish import check_sink
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state import manifest as manifests
@@ -44,6 +45,7 @@ def check_script_start(
         with closing(hold_script(_queries(script), options, engine, 1)) as held:
             found = manifests.latest(held.store)
             refuse_closed_script(held, found)
+            check_changes(held, script, found)
     known = {} if found is None else found.members
     for name, sink in sinks.items():
         is_new = name not in known or Sink.named(known[name].sink) != sink
@@ -98,6 +100,7 @@ def hold_script(
         engine=engine,
         is_given=given is not None,
         hold=hold,
+        change=options.change,
     )
 
 
@@ -120,10 +123,17 @@ def pipeline_of(
     )
 
 
-def queries_of(plans: Mapping[str, Plan]) -> dict[str, Query]:
-    """The queries of a script as they were planned: with filters where the plans want them."""
-    return {name: plan.query for name, plan in plans.items()}
+def queries_of(script: Script, plans: Mapping[str, Plan]) -> dict[str, Query]:
+    """The queries of a script as they were planned, with filters where the plans want them; of who
+    finds combinations for others, what stays the same when some of these come or go."""
+    return {
+        name: lasting_part(plan.query) if script.takers(name) else plan.query
+        for name, plan in plans.items()
+    }
 
 
 def _queries(script: Script) -> dict[str, Query]:
-    return {member.name: member.query for member in script.members}
+    return {
+        each.name: lasting_part(each.query) if script.takers(each.name) else each.query
+        for each in script.members
+    }

@@ -14,6 +14,7 @@ from penstock.engine.places.place import Place
 from penstock.engine.sources.files import FileInfo, absolute, list_files
 from penstock.engine.sources.made.made import Made, made_of
 from penstock.engine.sources.slices import Slice
+from penstock.engine.sources.table_versions import TableVersions
 from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError, SourceError
 from penstock.query.source import FILE_FORMATS, MADE_FORMATS, Source
@@ -141,11 +142,22 @@ class Serving:
 class Feed:
     """Hands out the pieces of all sources of a query, batch by batch."""
 
-    def __init__(self, sources: Iterable[Source], store: Store):
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        store: Store,
+        columns: Mapping[str, Collection[str]] | None = None,
+    ):
+        """The feed of a checkpoint; `columns` are those that are read of tables that change."""
         self._store = store
         self._sources = {source.name: absolute(source) for source in sources}
         files = [s for s in self._sources.values() if s.format in FILE_FORMATS]
-        self._logs = {source.name: FileLog(source, store) for source in files}
+        self._logs = {s.name: FileLog(s, store) for s in files if s.refresh is None}
+        self._tables = {
+            s.name: TableVersions(s, store, (columns or {}).get(s.name))
+            for s in files
+            if s.refresh is not None
+        }
         topics = [s for s in self._sources.values() if s.format == "kafka"]
         self._topics = {source.name: _topic(source, store) for source in topics}
         made = [s for s in self._sources.values() if s.format in MADE_FORMATS]
@@ -157,7 +169,7 @@ class Feed:
 
     def start(self) -> Offsets:
         """Before anything."""
-        return dict.fromkeys([*self._logs, *self._topics, *self._made], 0)
+        return dict.fromkeys([*self._logs, *self._tables, *self._topics, *self._made], 0)
 
     def freeze(self, *, at_once: bool = False) -> None:
         """From now on offer only what is there now, and all of it; in one batch if `at_once`."""
@@ -182,6 +194,7 @@ class Feed:
             end = self._end_after(done or self.start())
             if end == (done or self.start()) and not is_due:
                 return None
+            end = {**end, **self._versions(done)}
             self._store.publish(name, json.dumps(end).encode())
         return Serving(tuple(self.slices(done, end)), end, self._oldest(done, end))
 
@@ -189,6 +202,13 @@ class Feed:
         """Tell those who want to know that a batch which read up to `done` is final."""
         for name, topic in self._topics.items():
             topic.passed(done.get(name, 0))
+        for name, table in self._tables.items():
+            table.passed(done.get(name, 0))
+
+    def _versions(self, done: Offsets) -> Offsets:
+        """The versions of tables that the batch after `done` meets."""
+        now = time.monotonic()
+        return {name: t.renewed(done.get(name, 0), now) for name, t in self._tables.items()}
 
     def _end_after(self, done: Offsets) -> Offsets:
         """Where the batch after `done` ends."""
@@ -242,8 +262,9 @@ class Feed:
         """
         if self._is_frozen:
             return None
+        streams = [name for name in end if name not in self._tables]
         came = [
-            self._came(name, done.get(name, 0)) for name in end if end[name] > done.get(name, 0)
+            self._came(name, done.get(name, 0)) for name in streams if end[name] > done.get(name, 0)
         ]
         return max(min(came), self._opened) if came else None
 
@@ -281,6 +302,8 @@ class Feed:
                 slices += [Slice(name, files[n].path, n) for n in range(begin, end)]
             elif name in self._topics:
                 slices += self._topics[name].slices(begin, end)
+            elif name in self._tables:
+                slices += self._tables[name].slices(end) if end > begin else []
             elif end > begin:
                 slices.append(Slice(name, first=begin, last=end))
         return slices

@@ -16,6 +16,7 @@ import pyarrow.json as pajson
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.json_names import doubtful_names, other_spellings, respelled
 from penstock.engine.expressions.json_values import MisfitError, is_simple, json_value, member_of
+from penstock.engine.sources.flat_json import flat_columns
 from penstock.engine.sources.lines import Piece, lines_at, pieces_of
 from penstock.engine.sources.parsed import (
     EXPONENT,
@@ -32,6 +33,8 @@ from penstock.query.families.spelling import AmbiguousNameError
 from penstock.query.source import Field
 
 _BLANK = (b"\n", b"\r\n")
+# Bytes for which it pays to load compiled code.
+_MANY = 1 << 16
 # How deep a column is looked for that is not where it should be.
 _DEEPEST = 16
 
@@ -127,6 +130,9 @@ def _from_base64(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Arr
 
 
 def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
+    plain = _plain(fields, data) if len(data) >= _MANY else None
+    if plain is not None:
+        return plain
     if any(field.type.is_nested and not is_simple(field.type) for field in fields):
         raise pa.ArrowInvalid("Arrow reads no maps from JSON, nor times as we do")
     if any("DECIMAL" in field.type for field in fields) and EXPONENT.search(data):
@@ -139,6 +145,11 @@ def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
     if not spellings:
         return columns
     return _read(fields, data, {name: own for name, (own,) in spellings.items()})
+
+
+def _plain(fields: list[Field], data: bytes) -> list[pa.Array] | None:
+    types = [_read_type(field.type) for field in fields]
+    return flat_columns([field.name for field in fields], types, data)
 
 
 def _read(

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.places.copied import Copied
 from penstock.engine.places.place import Place
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sources.derived_rows import read_derived
@@ -71,7 +72,8 @@ def read_slice(
             yield _arrived(source, block, _places(block))
         return
     assert piece.path is not None
-    for block in read_file(source, piece.path, columns, hints):
+    path = piece.path if piece.copy_of is None else Copied.of_file(piece.path, piece.copy_of)
+    for block in read_file(source, path, columns, hints):
         yield _arrived(source, block, piece.arrival(_places(block)))
 
 

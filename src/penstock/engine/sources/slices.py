@@ -35,6 +35,8 @@ class Slice:
     """The Avro schema of its records, where only the checkpoint has it."""
     checksum: int | None = None
     """The checksum of a spooled file; None for other pieces."""
+    copy_of: str | None = None
+    """The file that users know, where the checkpoint's copy of it is read."""
 
     @classmethod
     def of(cls, packet: Packet) -> Slice:

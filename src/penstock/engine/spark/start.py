@@ -20,6 +20,7 @@ from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches, head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
+from penstock.engine.run.tables.columns_read import columns_read
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_pipeline import ScriptPipeline
 from penstock.engine.script.script_start import (
@@ -65,7 +66,15 @@ def start(
     def claim(cores: int) -> Checkpoint:
         count, is_given = partitions or cores, partitions is not None
         root = options.checkpoint
-        return Checkpoint(root, query, count, engine="spark", is_given=is_given, hold=hold)
+        return Checkpoint(
+            root,
+            query,
+            count,
+            engine="spark",
+            is_given=is_given,
+            hold=hold,
+            change=options.change,
+        )
 
     def pipeline(held: Checkpoint) -> Pipeline:
         return Pipeline(
@@ -99,7 +108,7 @@ def start_script(
     options = replace(options, sinks=sinks)
 
     def claim(cores: int) -> ScriptCheckpoint:
-        return hold_script(queries_of(plans), options, "spark", cores, hold)
+        return hold_script(queries_of(script, plans), options, "spark", cores, hold)
 
     def pipeline(held: ScriptCheckpoint) -> ScriptPipeline:
         made = {name: deliverer(spark, sink, held.members[name]) for name, sink in sinks.items()}
@@ -212,7 +221,8 @@ def open_feed(asked: Query | Script, store: Store, available_now: bool, has_fram
     Beside DataFrames Spark ends a run that reads all there is, perhaps after one batch.
     """
     sources = asked.sources.values()
-    feed = Feed([source for source in sources if not source.is_of_spark], store)
+    others = [source for source in sources if not source.is_of_spark]
+    feed = Feed(others, store, columns_read(asked))
     if available_now:
         refuse_endless(sources)
         feed.freeze(at_once=has_frames)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from penstock.engine.places.file_names import is_mark, new_mark
+from penstock.engine.state import manifest as manifests
 from penstock.engine.state.hold import Hold
 from penstock.engine.state.store import RESTORE, Store
 from penstock.engines import BatchEngine
@@ -14,15 +16,26 @@ from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
 from penstock.query.expression import render
 from penstock.query.joins.outer import OuterJoin
+from penstock.query.query import Input
 from penstock.query.view import View
-from penstock.query.window import render_window
+from penstock.query.window import RowsWindow, TimeWindow, Window, render_window
 
 FORMAT_VERSION = 1
 _IDENTITY = "query.json"
 SCRIPT = "script.json"
 """What a script's checkpoint has in its place; each of its queries has a folder of its own."""
 _LATE = "late filters"
+_WINDOWS = "windows"
+_BEFORE = "before"
+_UNTIL = "until batch"
+Identity = Mapping[str, Any]
+"""The facts of a query that decide what state means, as JSON has them."""
+OTHER_QUERY = (
+    "use another --checkpoint, run the query that made this one, or go on with its state by "
+    "--change"
+)
 _OUTER = "outer join"
+_REFRESHED = "tables that change"
 _MARK = "mark"
 
 
@@ -38,12 +51,21 @@ class Checkpoint:
         engine: BatchEngine,
         is_given: bool = False,
         hold: Hold | None = None,
+        change: bool = False,
+        final: int | None = None,
     ):
+        """The folder of a query; with `change` of one that asks otherwise than the one before.
+
+        `final` is the last batch that is, where another folder has the manifests.
+        """
         self.hold = Hold(root) if hold is None else hold
         self.store = self.hold.store
         self.late = late_filters(query)
+        self.changed: Identity | None = None
+        self._mine: Identity = {}
+        self._final = final
         try:
-            self.partitions = self._claim(query, partitions, engine, is_given)
+            self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
         except BaseException:
             self.close()
@@ -53,18 +75,44 @@ class Checkpoint:
         """Release the lock."""
         self.hold.close()
 
-    def _claim(self, query: Query, partitions: int, engine: BatchEngine, is_given: bool) -> int:
+    def adopt(self) -> None:
+        """Have the checkpoint be that of the query as it is now asked: from the next batch on that
+        becomes final, the state is of it."""
+        if self.changed is None:
+            return
+        final = self._final_batch()
+        mine = dict(self._mine) | {_LATE: list(self.late)}
+        if final is not None:
+            mine |= {_BEFORE: dict(self.changed), _UNTIL: final}
+        self.store.replace(_IDENTITY, json.dumps(mine, indent=1).encode())
+
+    def _final_batch(self) -> int | None:
+        if self._final is not None:
+            return self._final
+        found = manifests.latest(self.store)
+        return None if found is None else found.batch
+
+    def _of_state(self, theirs: dict[str, Any]) -> dict[str, Any]:
+        """The identity of the query whose state is there: where a run has changed the query, and
+        died before a batch was final, that of the one before."""
+        before, until = theirs.pop(_BEFORE, None), theirs.pop(_UNTIL, None)
+        return theirs if before is None or self._final_batch() != until else dict(before)
+
+    def _claim(
+        self, query: Query, partitions: int, engine: BatchEngine, is_given: bool, change: bool
+    ) -> int:
         """The partition count to use: the checkpoint's own if it has one."""
         if self.store.exists(SCRIPT):
             raise CheckpointError(
                 f"checkpoint {self.store.root} belongs to a script of several queries",
                 hint="use another --checkpoint, or run the script that made this one",
             )
-        mine = {"engine": engine, **_identity(query, partitions), _LATE: list(self.late)}
+        mine = {"engine": engine, **identity_of(query, partitions), _LATE: list(self.late)}
         if not is_claimed(self.store):
             self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
             return partitions
-        theirs = _read_identity(self.store)
+        written = _read_identity(self.store)
+        theirs = self._of_state(written)
         kept = int(theirs["partitions"])
         if theirs["engine"] != engine:
             # On Spark it is Spark that numbers the batches, and it would start from the first.
@@ -74,9 +122,20 @@ class Checkpoint:
             )
         if not is_given:
             mine["partitions"] = kept
-        self.late = tuple(theirs.pop(_LATE, ()))
-        hint = "use another --checkpoint, or run the query that made this one"
-        _refuse_other(self.store, theirs, mine, hint)
+        late = tuple(theirs.pop(_LATE, ()))
+        if _difference(theirs, mine) is None:
+            self.late = late
+            if written is not theirs:  # The query is again what it was before it was changed.
+                again = json.dumps({**theirs, _LATE: list(late)}, indent=1)
+                self.store.replace(_IDENTITY, again.encode())
+            return kept
+        is_agreed = written is not theirs and _difference(written, mine) is None
+        if not change and not is_agreed:
+            _refuse_other(self.store, theirs, mine, OTHER_QUERY)
+        self.changed = {**theirs, _LATE: list(late)}
+        self._mine = {key: value for key, value in mine.items() if key != _LATE}
+        filters = (*mine["filters"], *mine["other predicates"])
+        self.late = tuple(each for each in late if each in filters)
         return kept
 
     def placed(self, query: Query) -> Query:
@@ -124,21 +183,23 @@ def _is_filter(condition: Condition) -> bool:
 
 def is_same_query(one: Query, other: Query) -> bool:
     """Whether state of the one is state of the other: a checkpoint of either takes both."""
-    return _identity(one, 0) == _identity(other, 0)
+    return identity_of(one, 0) == identity_of(other, 0)
 
 
-def _identity(query: Query, partitions: int) -> dict[str, Any]:
+def identity_of(query: Query, partitions: int) -> dict[str, Any]:
     """The facts of a query that decide what state means: those of a checkpoint must be the same."""
     conditions = (*query.filters, *query.thetas)
     parts = {} if query.view is None else {"view": _describe(query.view)}
     if query.outer is not None:
         parts[_OUTER] = _describe_join(query.outer)
+    refreshed = sorted(s.name for s in query.sources.values() if s.refresh is not None)
+    if refreshed:
+        parts[_REFRESHED] = refreshed
     return parts | {
         "format": FORMAT_VERSION,
         "partitions": partitions,
-        "inputs": [
-            f"{i.source.name} [{render_window(i.window)}] AS {i.alias}" for i in query.inputs
-        ],
+        "inputs": [f"{i.source.name} [{_window(i)}] AS {i.alias}" for i in query.inputs],
+        _WINDOWS: {i.alias: _measures(i.window) for i in query.inputs},
         "columns": {
             i.source.name: [f"{f.name} {f.type}" for f in i.source.fields] for i in query.inputs
         },
@@ -153,23 +214,45 @@ def _identity(query: Query, partitions: int) -> dict[str, Any]:
     }
 
 
+def _window(item: Input) -> str:
+    by = ", ".join(item.source.key or ())
+    return f"as it is by {by}" if item.source.is_kept else render_window(item.window)
+
+
+def _measures(window: Window | None) -> dict[str, int | None] | None:
+    """A window in numbers, by which it can be told which of two is the longer."""
+    match window:
+        case TimeWindow(extent=extent, slide=slide):
+            return {"extent": extent, "slide": slide}
+        case RowsWindow(count=count):
+            return {"count": count}
+    return None
+
+
 def refuse_other_query(store: Store, query: Query, hint: str) -> None:
     """Refuse a query that is not the one of a checkpoint."""
     theirs = _read_identity(store)
-    for part in ("engine", _LATE):
-        theirs.pop(part, None)
-    _refuse_other(store, theirs, _identity(query, int(theirs["partitions"])), hint)
+    theirs.pop("engine", None)
+    _refuse_other(store, theirs, identity_of(query, int(theirs["partitions"])), hint)
 
 
-def _refuse_other(store: Store, theirs: dict[str, Any], mine: dict[str, Any], hint: str) -> None:
-    # A query without an outer join says nothing of one, and has other state.
-    for part, found in ({_OUTER: None} | theirs).items():
-        if found != mine.get(part):
-            raise CheckpointError(
-                f"checkpoint {store.root} belongs to another query: its {part} differ\n"
-                f"  checkpoint: {_show(found)}\n  this query: {_show(mine.get(part))}",
-                hint=hint,
-            )
+def _difference(theirs: Identity, mine: Identity) -> str | None:
+    """The first part of a query's identity that is another; None if it is the same query."""
+    # A query without an outer join, or a table that changes, says nothing of one.
+    parts = {_OUTER: None, _REFRESHED: None} | {**theirs}
+    skipped = (_LATE, _BEFORE, _UNTIL, _WINDOWS)
+    compared = ((part, found) for part, found in parts.items() if part not in skipped)
+    return next((part for part, found in compared if found != mine.get(part)), None)
+
+
+def _refuse_other(store: Store, theirs: Identity, mine: Identity, hint: str) -> None:
+    part = _difference(theirs, mine)
+    if part is not None:
+        raise CheckpointError(
+            f"checkpoint {store.root} belongs to another query: its {part} differ\n"
+            f"  checkpoint: {_show(theirs.get(part))}\n  this query: {_show(mine.get(part))}",
+            hint=hint,
+        )
 
 
 def _read_identity(store: Store) -> dict[str, Any]:
@@ -199,7 +282,7 @@ def _describe_join(outer: OuterJoin) -> list[str]:
 
 
 def _describe(view: View) -> list[str]:
-    """A view in words: groups, aggregates, outputs, HAVING and its period."""
+    """A view in words: groups, aggregates, outputs, HAVING, its period, and its first rows."""
     aggregates = (f"{a.function} {a.argument and a.argument.name}" for a in view.aggregates)
     return [
         ", ".join(column.name for column in view.groups),
@@ -207,6 +290,7 @@ def _describe(view: View) -> list[str]:
         ", ".join(f"{render(o.expression)} AS {o.name}" for o in view.outputs),
         "" if view.having is None else render(view.having),
         f"{view.every} us",
+        *([] if view.top is None else [f"{view.top}, {view.top.copies is not None}"]),
     ]
 
 

@@ -150,8 +150,18 @@ class Manifest:
     """The text of the plan that gave the results: while inner state fills itself, an earlier one's
     or the multi-way join's."""
 
+    renewed: int | None = None
+    """The last batch before which a table got another version, None if there is none."""
+
     members: Mapping[str, Manifest] = field(default_factory=dict)
     """Of a script, the state of each of its queries by name, each in a folder of its own."""
+
+    takers: tuple[str, ...] = ()
+    """Of a query of a script that finds combinations for others, the names of these."""
+
+    taken_parts: tuple[tuple[str, ...], ...] = ()
+    """The sets of some of its inputs whose combinations others have taken: since then tuples are
+    kept that have no key in the rest."""
 
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules; those of a script's queries are in the manifests of these."""
@@ -257,7 +267,8 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
         Module(module): tuple(Gap(tuple(members), until) for members, until in gaps)
         for module, gaps in facts.get("gaps", {}).items()
     }
-    facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled")}
+    facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled", "takers")}
+    facts["taken_parts"] = tuple(map(tuple, facts.get("taken_parts", ())))
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
     facts["sink_positions"] = {int(p): n for p, n in facts.get("sink_positions", {}).items()}
     facts["members"] = {name: _from_json(m) for name, m in facts.get("members", {}).items()}

@@ -14,7 +14,7 @@ class Module:
 
     Manifests have its text, which is therefore the same in all versions: `A@0` is what is kept of
     input A in space 0, `(A B)@1` of an inner join; `pending:A` and `ring:A` belong to the
-    sequencer, `changes` to it and to a view, `calendar` and `shown` to a view.
+    sequencer, `changes` to it and to a view, `calendar`, `shown` and `rows` to a view.
     """
 
     text: str
@@ -56,6 +56,9 @@ INTERVALS = Module("calendar")
 
 SHOWN = Module("shown")
 """The last results of each group of a view."""
+
+ALL_ROWS = Module("rows")
+"""The last rows of all groups of a view of which only the first are shown."""
 
 CHANGES = Module("changes")
 """The keys of a view over ROWS windows that change at ticks to come."""

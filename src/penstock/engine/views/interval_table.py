@@ -6,6 +6,7 @@ value of a group at a tick is computed from the rows that cover it, never from t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -25,18 +26,52 @@ from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.estimates import certain_ends, estimates
 from penstock.kernels.grouping import number_groups, pair_ids
 from penstock.kernels.ranges import find_ranges
-from penstock.query.view import CHANGE, DELETE, TIME, UPSERT, View
+from penstock.query.view import CHANGE, DELETE, TIME, UPSERT, Output, View
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Changes:
-    """The results of the evaluations, and what is shown of each group after them."""
+class Versions:
+    """The rows of groups as they were shown before some ticks, then as they became at one of them.
 
-    results: pa.RecordBatch
+    `values` are those of the view's outputs. A change puts the row at a place of `now` where the
+    one of `before` was, which is one of those shown or of an earlier change; −1 if the group is not
+    shown.
+    """
+
+    values: list[pa.Array]
+    times: Int64s
+    now: Int64s
+    before: Int64s
+    shown: int
+    """How many rows were shown before."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the evaluations change, and what is shown of each group after them."""
+
+    versions: Versions
     shown: pa.RecordBatch
+
+    def results(self, outputs: Sequence[Output]) -> pa.RecordBatch:
+        """A row for each change, in the order of time: a group that is gone has its last values."""
+        order = np.argsort(self.versions.times, kind="stable")
+        now, before = self.versions.now[order], self.versions.before[order]
+        rows = pa.array(np.where(now >= 0, now, before))
+        pairs = zip(outputs, self.versions.values, strict=True)
+        columns = {output.name: values.take(rows) for output, values in pairs}
+        return with_change(columns, self.versions.times[order], now >= 0)
+
+
+def with_change(columns: Columns, times: Int64s, is_there: Bools) -> pa.RecordBatch:
+    """Results with the time of their evaluation, and whether the row is there from then on."""
+    kinds = pa.array(np.where(is_there, UPSERT, DELETE), pa.large_string())
+    return pa.RecordBatch.from_pydict(
+        columns | {TIME: pa.array(times).cast(TIMESTAMP), CHANGE: kinds}
+    )
 
 
 def remaining(table: pa.RecordBatch, first: int) -> pa.RecordBatch:
@@ -76,6 +111,14 @@ class _Lines:
         before[1:][self._follows] = self.places[:-1][self._follows]
         return before
 
+    def last_of(self, chosen: Bools) -> Int64s:
+        """The places of the last chosen lines before each, of the same group."""
+        upto = np.maximum.accumulate(np.where(chosen, np.arange(len(chosen)), -1))
+        last = np.full(len(chosen), -1)
+        last[1:] = upto[:-1]
+        is_mine = (last >= 0) & (self.groups[last] == self.groups)
+        return np.where(is_mine, self.places[last], -1)
+
     @property
     def stays(self) -> Bools:
         """Whether a line is the last of its group, and shown."""
@@ -105,10 +148,9 @@ class Evaluation:
         lines = self._lines(visible)
         codes = np.append(number_groups(values, len(self.shown) + len(visible))[0], -1)
         told = lines.is_point & (codes[lines.places] != codes[lines.before])
-        return Changes(
-            self._results(values, lines.times[told], lines.places[told], lines.before[told]),
-            self._shown(values, lines),
-        )
+        before = lines.last_of(told | ~lines.is_point)[told]
+        versions = Versions(values, lines.times[told], lines.places[told], before, len(self.shown))
+        return Changes(versions, self._shown(values, lines))
 
     def _lines(self, visible: Int64s) -> _Lines:
         ids, ticks = self._points
@@ -209,20 +251,6 @@ class Evaluation:
         starts, lengths = np.empty_like(order), np.empty_like(order)
         starts[order], lengths[order] = find_ranges(self._row_ids[order], first, last, ids, ticks)
         return Cover(starts, lengths, len(ids))
-
-    # Results
-
-    def _results(
-        self, values: list[pa.Array], times: Int64s, places: Int64s, before: Int64s
-    ) -> pa.RecordBatch:
-        """A row for each change, in the order of time: a group that is gone has its last values."""
-        order = np.argsort(times, kind="stable")
-        times, places, before = times[order], places[order], before[order]
-        rows = pa.array(np.where(places >= 0, places, before))
-        columns = {o.name: v.take(rows) for o, v in zip(self.view.outputs, values, strict=True)}
-        kinds = pa.array(np.where(places >= 0, UPSERT, DELETE), pa.large_string())
-        columns |= {TIME: pa.array(times).cast(TIMESTAMP), CHANGE: kinds}
-        return pa.RecordBatch.from_pydict(columns)
 
     def _shown(self, values: list[pa.Array], lines: _Lines) -> pa.RecordBatch:
         """The last row of each group that has one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from penstock.engine.rows.columns import SEQUENCE, TS, number_name
 from penstock.engine.rows.layout import Layout
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.sources.derived_rows import DerivedWriter
+from penstock.engine.views.taking import taken
 from penstock.engine.views.tally import Tally, output_columns
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packets import Packet, pack_fact
@@ -33,6 +35,8 @@ class Results(Protocol):
 
 def results_at(batch: Batch, pid: int) -> Results:
     """Where a partition's results go."""
+    if batch.takers:
+        return Taken(batch, pid)
     return Written(batch, pid) if batch.layout.query.view is None else Tally(batch)
 
 
@@ -58,6 +62,32 @@ class Written:
         """The facts of the files, if there are any."""
         written: list[Fact] = [*self._writer.close(), *self._derived.close()]
         yield from (pack_fact(self._pid, each) for each in written)
+
+
+class Taken:
+    """Hands combinations to the queries that take them, each what is its own."""
+
+    def __init__(self, batch: Batch, pid: int):
+        self._maker = batch.layout.query
+        self._takers = [(taker, results_at(taker.batch, pid)) for taker in batch.takers]
+
+    def add(self, found: Partial) -> None:
+        """Hand some combinations of all inputs out."""
+        self.hand(frozenset(self._maker.aliases), found)
+
+    def hand(self, members: frozenset[str], found: Partial) -> None:
+        """Hand some combinations of these inputs out, to those who want them of no more."""
+        for taker, results in self._takers:
+            if taker.members == members:
+                mine = taken(taker, self._maker, found)
+                if len(mine):
+                    results.add(mine)
+
+    def close(self) -> Iterator[Packet]:
+        """The packets of all queries, each with the query's number."""
+        for taker, results in self._takers:
+            for packet in results.close():
+                yield replace(packet, tag=packet.tag.of(taker.number))
 
 
 def led_by_streams(layout: Layout, found: Partial) -> Partial:

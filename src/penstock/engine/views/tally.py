@@ -131,9 +131,9 @@ def _product(counts: list[Int64s], size: int) -> Int64s:
 
 def _placed(view: View, rows: pa.RecordBatch, partitions: int) -> Int64s:
     """The partition of each row, which follows from its group."""
-    if not view.groups:
+    if not view.placed_by:
         return np.zeros(len(rows), np.int64)
-    groups = [rows.column(column.name) for column in view.groups]
+    groups = [rows.column(column.name) for column in view.placed_by]
     ids, firsts = number_groups(groups, len(rows))
     parts = [hash_values(column.take(pa.array(firsts))) for column in groups]
     return partition_of(combine(parts), partitions)[ids]

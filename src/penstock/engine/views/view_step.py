@@ -17,9 +17,10 @@ from penstock.engine.rows.sample_weights import appended, sources
 from penstock.engine.rows.value_lanes import lane_type, lanes_of
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.sources.derived_rows import DerivedWriter
-from penstock.engine.state.modules import INTERVALS, SHOWN, Module
+from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN, Module
 from penstock.engine.state.store import read_rows
 from penstock.engine.state.tick_span import DueTicks, TickSpan
+from penstock.engine.views.first_rows import FirstRows, with_all_rows
 from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
 from penstock.engine.views.replicated import certain_lanes, result_lanes
 from penstock.engine.wire.chunks import keep_chunk
@@ -50,6 +51,16 @@ class ViewStep:
         view = self.batch.layout.shown.view
         assert view is not None, "only views are evaluated"
         return view
+
+    @cached_property
+    def _rows(self) -> View:
+        """The view with all its rows, whether or not only the first of them are shown."""
+        return with_all_rows(self.view)
+
+    @property
+    def _module(self) -> Module:
+        """Where the last rows of all groups are."""
+        return SHOWN if self.view.top is None else ALL_ROWS
 
     def run(self, pid: int, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Facts about the groups that one partition keeps."""
@@ -86,16 +97,26 @@ class ViewStep:
             shown, stays = shown.filter(pa.array(may_change)), shown.filter(pa.array(~may_change))
         has_ends = layout.is_estimate
         read = sources(layout.query, layout.sampled) if has_ends and layout.sampled else {}
-        changes = Evaluation(self.view, table, shown, span, read, has_ends).changes()
-        writer = PartWriter(self.batch.staging, layout.shown)
+        changes = Evaluation(self._rows, table, shown, span, read, has_ends).changes()
+        if not len(changes.versions.times):
+            return
+        now = pa.concat_batches([stays, changes.shown.select(stays.schema.names)])
+        if self.view.top is None:
+            yield from self._told(pid, changes.results(self.view.outputs))
+        else:
+            first = FirstRows(self.view, changes.versions, stays).changes(span.last)
+            yield from self._told(pid, first.results)
+            yield from self._kept(SHOWN, pid, first.shown)
+        yield from self._kept(self._module, pid, now)
+
+    def _told(self, pid: int, results: pa.RecordBatch) -> Iterator[Packet]:
+        """Results in their files, for the sink and for other queries."""
+        writer = PartWriter(self.batch.staging, self.batch.layout.shown)
         derived = DerivedWriter(self.batch.handover)
-        writer.write(changes.results)
-        derived.write(changes.results)
+        writer.write(results)
+        derived.write(results)
         written: list[Fact] = [*writer.close(), *derived.close()]
         yield from (pack_fact(pid, each) for each in written)
-        if len(changes.results):
-            now = changes.shown.select(stays.schema.names)
-            yield from self._kept(SHOWN, pid, pa.concat_batches([stays, now]))
 
     # State
 
@@ -108,8 +129,8 @@ class ViewStep:
         return appended(rows, certain_lanes(rows, missing)).select(names) if missing else rows
 
     def _shown(self, pid: int) -> pa.RecordBatch:
-        """The last results of each group; NULL in a column that was not shown then."""
-        rows, schema = self._state(SHOWN, pid), self._nothing_shown.schema
+        """The last rows of each group; NULL in a column that was not shown then."""
+        rows, schema = self._state(self._module, pid), self._nothing_shown.schema
         if rows is None:
             return self._nothing_shown
         missing = [field for field in schema if field.name not in rows.schema.names]
@@ -137,7 +158,7 @@ class ViewStep:
     @cached_property
     def _nothing_shown(self) -> pa.RecordBatch:
         columns = {TS: pa.int64()} | {c.name: arrow_type(c.type) for c in self.view.groups}
-        outputs = self.view.outputs
+        outputs = self._rows.outputs
         return _empty(
             columns | {shown_name(o.name): arrow_type(o.expression.type) for o in outputs}
         )

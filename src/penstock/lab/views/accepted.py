@@ -38,6 +38,8 @@ def _obstacles(query: Query, view: View) -> Iterator[str]:
     layout, given = Layout(query), expressions_of(query)
     if len(layout.keys) != 1 or set(layout.keys[0].streams) != set(query.aliases):
         yield "anything but one key that all inputs share"
+    if view.top is not None:
+        yield "only the first rows of a view"
     if layout.checks:
         yield f"the predicate {layout.checks[0]}"
     for name in (*(group.name for group in view.groups), *view.arguments):

@@ -14,7 +14,7 @@ from penstock.optimize.model.distinct import combinations, occupied
 from penstock.optimize.model.flow import Flow
 from penstock.optimize.model.folding import tick_seconds
 from penstock.optimize.model.problem import Problem
-from penstock.query import Expression, TimeWindow
+from penstock.query import Expression, TimeWindow, View
 from penstock.query.expression import streams_of
 from penstock.query.keys import key_classes
 
@@ -37,7 +37,18 @@ def view_changes(problem: Problem, keep: Keep | None = None) -> float | None:
         for flow in problem.inputs
         if flow.rate
     )
-    return _told(combinations(problem.known, groups), touched, tick_seconds(query))
+    told = _told(combinations(problem.known, groups), touched, tick_seconds(query))
+    return min(told, _most_of_first(problem, query.view, joined))
+
+
+def _most_of_first(problem: Problem, view: View, joined: Mapping[str, Expression]) -> float:
+    """Changes/s that there can be among the first rows: all of them go, and as many others come."""
+    top, period = view.top, tick_seconds(problem.query)
+    if top is None or period <= 0.0 or not set(top.parts) <= set(view.groups):
+        return inf
+    parts = [joined[part.name] for part in view.groups if part in top.parts]
+    at_once = top.count * combinations(problem.known, parts)
+    return at_once * (2.0 if top.copies is None else 1.0) / period
 
 
 def _told(count: float, touched: float, period: float) -> float:

@@ -57,10 +57,11 @@ def floors(problem: Problem) -> list[float]:
     """The least fraction that may be kept of each input.
 
     A ROWS window needs `N / (rate · warm-up)` of its stream, or it would hardly ever be full; a
-    table keeps all, and so does a window that must be full at once.
+    table keeps all, and so does a window that must be full at once. So does a view as it is: with
+    an upsert less it would show what was there before.
     """
     return [
-        _floor(problem, item.window, flow.raw_rate)
+        1.0 if item.is_relation else _floor(problem, item.window, flow.raw_rate)
         for item, flow in zip(problem.query.inputs, problem.inputs, strict=True)
     ]
 

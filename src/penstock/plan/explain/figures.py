@@ -45,6 +45,7 @@ class InputFigures:
     """Whether it is a table, which has no rate and no window."""
 
     is_relation: bool
+    is_kept: bool
     """Whether it is a view as it is, which has no window."""
 
     visits: tuple[Visit, ...]
@@ -172,6 +173,7 @@ def _input(decision: Decision, item: Input) -> InputFigures:
         window="as it is" if item.is_relation else render_window(item.window),
         is_table=item.is_table,
         is_relation=item.is_relation,
+        is_kept=item.source.is_kept,
         visits=_visits(plan, item),
         rate=found.rate,
         state=decision.chosen.estimate.sets.get(

@@ -183,7 +183,7 @@ def _input(item: InputFigures) -> dict[str, Any]:
     return {
         "alias": item.alias,
         "source": item.source,
-        "kind": "table" if item.is_table else "view" if item.is_relation else "stream",
+        "kind": _kind(item),
         "window": None if item.is_table or item.is_relation else item.window,
         "rate": None if item.rate is None else item.rate.value,
         "rate_origin": None if item.rate is None else item.rate.origin,
@@ -192,6 +192,12 @@ def _input(item: InputFigures) -> dict[str, Any]:
         "filters": list(item.filters),
         "state_tuples": item.state,
     }
+
+
+def _kind(item: InputFigures) -> str:
+    if item.is_table or item.is_kept:
+        return "table"
+    return "view" if item.is_relation else "stream"
 
 
 def _delay(found: ExpectedDelay | None) -> dict[str, Any] | None:

@@ -116,6 +116,7 @@ def _view_notes(query: Query) -> Iterator[str]:
     if view is None:
         return
     why = [] if view.having is None else ["HAVING"]
+    why += [] if view.top is None else ["QUALIFY" if view.top.parts else "LIMIT"]
     why += ["MIN and MAX"] if any(a.function in ("min", "max") for a in view.aggregates) else []
     if why:
         yield f"changes/s count every group that a tuple touches; {' and '.join(why)} make it fewer"
@@ -138,6 +139,10 @@ def cross_notes(query: Query) -> Iterator[str]:
 def _input_notes(item: Input, horizon: float) -> Iterator[str]:
     if item.is_table:
         yield f"{item.alias} is a table: it is probed and never drives"
+    if item.source.refresh is not None:
+        every = Duration(item.source.refresh)
+        often = f"every {every}" if every.micros else "before every batch"
+        yield f"{item.alias} may change: its files are looked at {often}"
     if item.window == UNBOUNDED:
         after = str(Duration(round(horizon * MICROS))).lower()
         yield f"{item.alias} keeps every tuple for ever: the figures are those after {after}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from penstock.duration import Duration
 from penstock.query import Aggregate, Call, Column, Expression, Query, View
 from penstock.query.expression import render, substitute
 from penstock.query.intervals import ENDS, end_name
+from penstock.query.ranking import NUMBER, NUMBER_TEXT, Top
 from penstock.query.types import DataType
 from penstock.query.view import DISTINCT, EAGER
 
@@ -20,6 +22,8 @@ class ViewFigures:
     aggregates: tuple[str, ...]
     having: str | None
     every: str | None
+    top: str | None = None
+    """Which rows are shown, where these are the first alone."""
 
     @property
     def when(self) -> str:
@@ -29,7 +33,8 @@ class ViewFigures:
     def __str__(self) -> str:
         by = f" by {', '.join(self.groups)}" if self.groups else " in total"
         having = f", having {self.having}" if self.having else ""
-        return f"{', '.join(self.aggregates) or 'groups'}{by}{having}, {self.when}"
+        top = f", {self.top}" if self.top else ""
+        return f"{', '.join(self.aggregates) or 'groups'}{by}{having}{top}, {self.when}"
 
 
 def view_of(query: Query) -> ViewFigures | None:
@@ -43,7 +48,15 @@ def view_of(query: Query) -> ViewFigures | None:
         aggregates=tuple(render(meanings[each.column]) for each in view.aggregates),
         having=None if view.having is None else render(substitute(view.having, meanings)),
         every=None if view.every == EAGER else str(Duration(view.every)),
+        top=None if view.top is None else str(_explained(view.top, meanings)),
     )
+
+
+def _explained(top: Top, meanings: Mapping[Expression, Expression]) -> Top:
+    """The first rows in the words of the query."""
+    order = tuple(replace(each, by=substitute(each.by, meanings)) for each in top.order)
+    parts = tuple(substitute(each, meanings) for each in top.parts)
+    return replace(top, order=order, parts=parts)
 
 
 def outputs_of(query: Query) -> tuple[tuple[str, str], ...]:
@@ -58,7 +71,7 @@ def _meanings(query: Query, view: View) -> dict[Expression, Expression]:
         Column("", output.name, output.expression.type): output.expression
         for output in query.outputs
     }
-    aggregates: dict[Expression, Expression] = {}
+    aggregates: dict[Expression, Expression] = {NUMBER: Column("", NUMBER_TEXT, NUMBER.type)}
     for each in view.aggregates:
         text = _render_aggregate(each, joined)
         aggregates[each.column] = Column("", text, each.type)

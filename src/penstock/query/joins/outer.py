@@ -67,14 +67,15 @@ class OuterJoin:
     def partner_conditions(self) -> tuple[Condition, ...]:
         """Conditions of partners that say nothing of the nullable input: beside `alone`, that no
         key is NULL. Equal hashes do not prove that of tuples which are kept whatever their key."""
-        return (*self.alone, *(Condition(_is_known(key)) for key in self._kept_keys()))
+        return (*self.alone, *(Condition(is_known(key)) for key in self._kept_keys()))
 
     def _kept_keys(self) -> Iterator[Expression]:
         sides = (side for e in self.equalities for side in (e.left, e.right))
         yield from dict.fromkeys(side for side in sides if streams_of(side) <= self.keepers)
 
 
-def _is_known(expression: Expression) -> Expression:
+def is_known(expression: Expression) -> Expression:
+    """That an expression is not NULL."""
     unknown = Call("is_null", (expression,), DataType.BOOLEAN)
     return Call("not", (unknown,), DataType.BOOLEAN)
 

@@ -34,8 +34,18 @@ from penstock.engine.state.manifest import Manifest, Part
 from penstock.errors import SinkError
 from support.engines.crashes import POINTS, SINK_POINTS, Crash, Run, exit_code
 from support.engines.soak import expected, script, write_input
-from support.kafka.cluster import REAL, Cluster, Record, consuming, only_real, record_of
+from support.kafka.cluster import (
+    PARTITIONS,
+    REAL,
+    Cluster,
+    Record,
+    consuming,
+    make_compacted,
+    only_real,
+    record_of,
+)
 from support.kafka.real_broker import PASSWORD, address_with_password
+from support.kafka.sending import Sent, send
 from support.waiting import PATIENCE, wait_until
 
 pytestmark = only_real
@@ -282,17 +292,34 @@ def test_results_that_are_too_large_are_named_and_nothing_is_shown(
 def test_compaction_leaves_the_view_as_it_is(cluster: Cluster, tmp_path: Path) -> None:
     write_input(tmp_path / "in", 4, Random(3))
     query = ps.sql(script("view", tmp_path / "in"), engine="local")
-    query.local(
-        sink=ps.kafka(cluster.servers, "results"), checkpoint=tmp_path / "c"
-    ).available_now()
+    make_compacted(cluster, "view")
+    query.local(sink=ps.kafka(cluster.servers, "view"), checkpoint=tmp_path / "c").available_now()
     query.local(sink=ps.jsonl(tmp_path / "out"), checkpoint=tmp_path / "d").available_now()
     wanted: dict[str, Any] = {}
     for line in (tmp_path / "out").read_text().splitlines():
         row = json.loads(line)
         wanted[json.dumps({"s": row["s"]})] = None if row["_change"] == "delete" else row
-    latest = {record.key: record.data for record in cluster.read("results")}
-    assert {json.dumps(json.loads(key or b"")): row for key, row in latest.items()} == wanted
     assert len(wanted) == 3
+    sent = len(cluster.read("view"))
+    assert _latest(cluster) == wanted
+
+    def is_compacted() -> bool:
+        # Only what is behind the last segment is compacted, so one more is begun each time.
+        for part in range(PARTITIONS):
+            send(cluster.servers, "view", [Sent(b"{}", part, key=b'"filling"')])
+        return len(cluster.read("view")) < sent
+
+    wait_until(is_compacted)
+    left = {key: row for key, row in _latest(cluster).items() if key != '"filling"'}
+    # Of a group that was deleted compaction leaves nothing at all.
+    there = {key: row for key, row in wanted.items() if row is not None}
+    assert {key: row for key, row in left.items() if row is not None} == there
+
+
+def _latest(cluster: Cluster) -> dict[str, Any]:
+    """The last record of each key."""
+    records = cluster.read("view")
+    return {json.dumps(json.loads(record.key or b"")): record.data for record in records}
 
 
 def test_the_cluster_is_a_real_one(cluster: Cluster) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import penstock as ps
 from penstock.cql.script import parse
 from penstock.engine.places.place import Place
 from penstock.engine.sources.kafka import fetch, topic_log
-from penstock.engine.sources.kafka.client import consumer_of
+from penstock.engine.sources.kafka.reader import Reader, Taken, reader_of
 from penstock.engine.sources.kafka.topic_log import TopicLog
 from penstock.engine.sources.read_slice import read_slice
 from penstock.engine.state.store import Store
@@ -59,21 +59,21 @@ def brokers() -> Iterator[Brokers]:
 
 
 class _Cutting:
-    """A consumer whose broker goes down after so many requests of records."""
+    """A reader whose broker goes down after so many requests of records."""
 
-    def __init__(self, consumer: Any, brokers: Brokers, requests: int):
-        self._consumer = consumer
+    def __init__(self, reader: Reader, brokers: Brokers, requests: int):
+        self._reader = reader
         self._brokers = brokers
         self._left = requests
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._consumer, name)
+        return getattr(self._reader, name)
 
-    def consume(self, most: int, timeout: float) -> Any:
+    def take(self, most: int, timeout: float) -> Taken:
         self._left -= 1
         if self._left == 0:
             self._brokers.set_down()
-        return self._consumer.consume(min(most, 5), timeout)
+        return self._reader.take(min(most, 5), timeout)
 
 
 @pytest.mark.parametrize("requests", [2, 9])
@@ -94,11 +94,11 @@ def test_a_broker_down_in_the_middle_of_a_slice_ends_the_run_and_loses_nothing(
     with monkeypatch.context() as patched:
         cut: list[_Cutting] = []
 
-        def cutting(source: Source) -> Any:
-            cut[:] = cut or [_Cutting(consumer_of(source), brokers, requests)]
+        def cutting(source: Source, told: Collection[str]) -> Any:
+            cut[:] = cut or [_Cutting(reader_of(source, told), brokers, requests)]
             return cut[0]
 
-        patched.setattr(fetch, "consumer_of", cutting)
+        patched.setattr(fetch, "reader_of", cutting)
         with pytest.raises(SourceError, match=r"cannot read a\[0\]@\d+ of stream a: nothing came"):
             results(text, tmp_path)
     monkeypatch.setattr(fetch, "PATIENCE", 30.0)

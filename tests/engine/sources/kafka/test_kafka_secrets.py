@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 import penstock as ps
@@ -163,16 +162,4 @@ def test_a_broker_that_asks_for_a_password_gets_it(
     assert code == 1
     assert f"cannot list topic {topic} of stream a" in said
     assert SECRET not in said
-    assert left_in(tmp_path) == []
-
-
-@pytest.mark.spark
-def test_workers_get_a_password_without_leaving_it(tmp_path: Path, spark: SparkSession) -> None:
-    cluster = filled()
-    query = ps.sql(script(cluster, SECRET))
-    run = query.start(
-        spark, sink=ps.jsonl(tmp_path / "out.jsonl"), checkpoint=tmp_path / "s", available_now=True
-    )
-    run.await_termination()
-    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 2
     assert left_in(tmp_path) == []

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import penstock as ps
 from penstock.cql.script import parse
 from penstock.engine.sources.kafka import offsets
-from penstock.errors import PenstockError, SourceError
+from penstock.errors import PenstockError, SourceError, SqlError
 from penstock.sampling.analyze import analyze
 from support.kafka.cluster import Cluster
 
@@ -120,15 +120,22 @@ def test_batches_are_limited_and_take_of_every_partition(cluster: Cluster, tmp_p
     assert [report.backlog["a"] for report in reports] == [21, 12, 3, 0]
 
 
-def test_what_a_record_tells_are_columns(cluster: Cluster, tmp_path: Path) -> None:
-    cluster.send("a", 2, {"x": 5}, {"x": 6})
+@pytest.mark.parametrize("kind", ["json", "csv"])
+@pytest.mark.parametrize("kafka", ["kafka", "KAFKA"])
+def test_what_a_record_tells_are_columns_by_names_in_any_case(
+    kafka: str, kind: str, cluster: Cluster, tmp_path: Path
+) -> None:
+    values = {"json": (b'{"x": 5, "KAFKA_offset": 9}', b'{"x": 6}'), "csv": (b"5", b"6")}
+    cluster.send("a", 2, *values[kind])
     text = (
-        "CREATE STREAM a (kafka_timestamp TIMESTAMP, kafka_partition INT, kafka_offset BIGINT, "
-        f"x BIGINT) WITH (format = 'kafka', servers = '{cluster.servers}', topic = 'a', "
-        "timestamp = 'kafka_timestamp');"
+        f"CREATE STREAM a ({kafka}_timestamp TIMESTAMP, {kafka}_partition INT, "
+        f"{kafka}_offset BIGINT, x BIGINT) WITH (format = 'kafka', servers = '{cluster.servers}', "
+        f"topic = 'a', timestamp = 'kafka_timestamp', value = '{kind}');"
         "SELECT a.kafka_partition, a.kafka_offset, a.x FROM a [RANGE 1 MINUTE];"
     )
     assert results(ps.sql(text, engine="local"), tmp_path) == [(2, 0, 5), (2, 1, 6)]
+    with pytest.raises(SqlError, match=f"{kafka}_offset of a record is a BIGINT, not a STRING"):
+        ps.sql(text.replace("offset BIGINT", "offset STRING"))
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,9 @@ def record_lines(rows: pa.RecordBatch, query: Query) -> pa.Buffer:
 
 
 def key_names(view: View) -> tuple[str, ...]:
-    """The outputs that are a view's groups, one for each."""
+    """The outputs that tell a view's rows apart, one for each group."""
     names = {output.expression: output.name for output in reversed(view.outputs)}
-    return tuple(names[group] for group in view.groups)
+    return tuple(names[part] for part in view.key)
 
 
 def _keys(rows: pa.RecordBatch, names: Sequence[str]) -> pa.Array:

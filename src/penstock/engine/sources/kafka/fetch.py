@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from penstock.engine.sources.kafka.client import PATIENCE, consumer_of, explained
+from penstock.engine.sources.kafka.reader import Problem, Reader, reader_of
+from penstock.engine.sources.kafka.run import Run
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.frontier import part_name
 from penstock.errors import SourceError
 from penstock.query.source import Source
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer, Message
+    from confluent_kafka import Consumer
 
 MOST = 10_000
 """Records that are asked for at once."""
@@ -21,19 +26,24 @@ _WAIT = 0.2
 """Seconds that one request may take before it is asked again."""
 
 
-def fetched(source: Source, piece: Slice) -> list[Message]:
+def fetched(source: Source, piece: Slice, told: Collection[str] = ()) -> list[Run]:
     """The records of a slice. It may end in a gap, where transactions or compaction left none.
 
-    Where some were lost and the source may skip them, what is left of them.
+    `told` are the columns that are not in values. Where some records were lost and the source may
+    skip them, what is left of them.
     """
-    consumer, topic = consumer_of(source), str(source.option("topic"))
+    topic = str(source.option("topic"))
     with explained(source, f"read {part_name(topic, str(piece.number))}"):
+        if source.option("data_loss") == "skip":
+            piece = _left(consumer_of(source), topic, piece)
+        if piece.first >= piece.last:
+            return []
+        reader = reader_of(source, told)
         try:
-            if source.option("data_loss") == "skip":
-                piece = _left(consumer, topic, piece)
-            return _fetched(consumer, source, piece) if piece.first < piece.last else []
+            reader.start(topic, piece.number, piece.first)
+            return _fetched(reader, source, piece)
         finally:
-            consumer.unassign()
+            reader.stop()
 
 
 def _left(consumer: Consumer, topic: str, piece: Slice) -> Slice:
@@ -46,43 +56,31 @@ def _left(consumer: Consumer, topic: str, piece: Slice) -> Slice:
     return replace(piece, first=max(piece.first, low), last=min(piece.last, high))
 
 
-def _fetched(consumer: Consumer, source: Source, piece: Slice) -> list[Message]:
-    from confluent_kafka import TopicPartition
-
-    found, waited = list[Any](), time.monotonic()
-    consumer.assign([TopicPartition(str(source.option("topic")), piece.number, piece.first)])
+def _fetched(reader: Reader, source: Source, piece: Slice) -> list[Run]:
+    found, at, waited = list[Run](), piece.first, time.monotonic()
     while True:
         # More than are left would be waited for.
-        left = piece.last - (found[-1].offset() + 1 if found else piece.first)
-        records = consumer.consume(min(MOST, left), timeout=_WAIT)
-        if _takes_last(source, piece, records, found):
+        taken = reader.take(min(MOST, piece.last - at), _WAIT)
+        _refuse(source, piece, taken.problems)
+        run = taken.run[: int(np.searchsorted(taken.run.offsets, piece.last))]
+        if len(run.offsets):
+            found.append(run)
+            at, waited = int(run.offsets[-1]) + 1, time.monotonic()
+        if max(at, taken.reach) >= piece.last:
             return found
-        if any(record.error() is None for record in records):
-            waited = time.monotonic()
-        elif time.monotonic() - waited > PATIENCE:
+        if time.monotonic() - waited > PATIENCE:
             raise _failed(source, piece, f"nothing came for {PATIENCE:.0f} s")
 
 
-def _takes_last(source: Source, piece: Slice, records: list[Message], found: list[Message]) -> bool:
-    """Whether the slice is at its end with these records, which are added to those found."""
+def _refuse(source: Source, piece: Slice, problems: Iterable[Problem]) -> None:
+    """An error if one of the problems is more than the end of a partition."""
     from confluent_kafka import KafkaError
 
-    here = (source.option("topic"), piece.number)
-    for record in records:
-        error, offset = record.error(), record.offset() or 0
-        if record.topic() is not None and (record.topic(), record.partition()) != here:
-            # The consumer read another slice before; of what it left nothing counts.
-            continue
-        if error is not None and error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
-            # The client looks for its group, whether it is used or not; ours has no say in it.
-            continue
-        if error is not None and error.code() != KafkaError._PARTITION_EOF:
-            raise _failed(source, piece, error.str())
-        if offset >= piece.last:
-            return True
-        if error is None:
-            found.append(record)
-    return bool(found) and found[-1].offset() == piece.last - 1
+    # The client looks for its group, whether it is used or not; ours has no say in it.
+    harmless = {KafkaError._PARTITION_EOF, KafkaError.GROUP_AUTHORIZATION_FAILED}
+    for problem in problems:
+        if problem.code not in harmless:
+            raise _failed(source, piece, problem.reason)
 
 
 def _failed(source: Source, piece: Slice, reason: str) -> SourceError:

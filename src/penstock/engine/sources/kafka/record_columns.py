@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def record_column(field: Field, records: Sequence[Message], faults: dict[int, str]) -> pa.Array:
     """A column of the records themselves; what cannot be held is added to the faults."""
-    match field.name:
+    match field.name.lower():
         case "kafka_timestamp":
             values: list[Any] = [_micros(row, each, faults) for row, each in enumerate(records)]
             return pa.array(values, pa.int64()).cast(arrow_type(field.type))
@@ -39,9 +39,14 @@ def _micros(row: int, record: Message, faults: dict[int, str]) -> int | None:
     if kind == 0:
         return None
     if not EARLIEST <= millis * 1000 <= LATEST:
-        faults.setdefault(row, f"its time, {millis} ms since 1970, is not of the years 1 to 9999")
+        faults.setdefault(row, out_of_years(millis))
         return None
     return int(millis * 1000)
+
+
+def out_of_years(millis: int) -> str:
+    """What is wrong with a time that no timestamp can tell."""
+    return f"its time, {millis} ms since 1970, is not of the years 1 to 9999"
 
 
 def _key(row: int, record: Message, faults: dict[int, str]) -> str | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.sources.kafka.fetch import MOST, fetched
-from penstock.engine.sources.kafka.record_columns import record_column
+from penstock.engine.sources.kafka.fetch import fetched
+from penstock.engine.sources.kafka.run import Run
 from penstock.engine.sources.kafka.schema_log import slice_schema
-from penstock.engine.sources.kafka.values import parse_values
+from penstock.engine.sources.kafka.values import parse_run
 from penstock.engine.sources.lines import text_of
 from penstock.engine.sources.member_rows import with_members
 from penstock.engine.sources.parsed import Located, Parsed, requested
@@ -21,10 +21,7 @@ from penstock.engine.sources.read import Block, blocks_of
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.frontier import part_name
 from penstock.query.members import whole_columns
-from penstock.query.source import RECORD_COLUMNS, Field, Source
-
-if TYPE_CHECKING:
-    from confluent_kafka import Message
+from penstock.query.source import Field, Source
 
 
 def read_records(
@@ -34,10 +31,8 @@ def read_records(
     where = part_name(str(source.option("topic")), str(piece.number))
     fields, strict = requested(source, {*columns, *hints}), requested(source, columns)
     schema = slice_schema(source, piece)
-    records = fetched(source, piece)
-    offsets = np.array([record.offset() for record in records], np.int64)
-    for first in range(0, len(records), MOST):
-        run = records[first : first + MOST]
+    told = {field.name.lower() for field in fields if field.record_type is not None}
+    for run in fetched(source, piece, told):
         parsed = _asked(source, fields, run, schema)
         if parsed.faults and fields != strict:
             faults = _asked(source, strict, run, schema).faults
@@ -45,7 +40,7 @@ def read_records(
         for block in blocks_of(source, where, parsed, 0):
             rows = np.arange(len(block.batch)) + block.first_row
             places = rows if block.rows is None else block.rows.to_numpy()
-            yield Records(block, offsets[first + places])
+            yield Records(block, run.offsets[places])
 
 
 @dataclass(frozen=True)
@@ -56,32 +51,26 @@ class Records:
     offsets: np.ndarray[Any, np.dtype[np.int64]]
 
 
-def _asked(
-    source: Source, fields: Sequence[Field], records: Sequence[Message], schema: str | None
-) -> Parsed:
+def _asked(source: Source, fields: Sequence[Field], run: Run, schema: str | None) -> Parsed:
     """The columns that are asked for, also those that are parts of others."""
-    return with_members(fields, _parsed(source, whole_columns(source, fields), records, schema))
+    return with_members(fields, _parsed(source, whole_columns(source, fields), run, schema))
 
 
-def _parsed(
-    source: Source, wanted: Sequence[Field], records: Sequence[Message], schema: str | None
-) -> Parsed:
+def _parsed(source: Source, wanted: Sequence[Field], run: Run, schema: str | None) -> Parsed:
     """The values of records in the declared types, with what the records themselves tell."""
-    fields = [field for field in wanted if field.name not in RECORD_COLUMNS]
+    fields = [field for field in wanted if field.record_type is None]
     faults: dict[int, str] = {}
-    columns = {
-        field.name: record_column(field, records, faults) for field in wanted if field not in fields
-    }
+    columns = {field.name: run.column(field, faults) for field in wanted if field not in fields}
     if fields:
-        values = parse_values(source, fields, [record.value() for record in records], schema)
+        values = parse_run(source, fields, run, schema)
         columns |= values.columns
         faults |= values.faults
     batch = pa.record_batch({field.name: columns[field.name] for field in wanted})
-    return Parsed(batch, faults, partial(_located, records))
+    return Parsed(batch, faults, partial(_located, run))
 
 
-def _located(records: Sequence[Message], rows: Collection[int]) -> Mapping[int, Located]:
+def _located(run: Run, rows: Collection[int]) -> Mapping[int, Located]:
+    values = run.values
     return {
-        row: Located("offset", records[row].offset() or 0, text_of(records[row].value() or b""))
-        for row in rows
+        row: Located("offset", int(run.offsets[row]), text_of(values[row] or b"")) for row in rows
     }

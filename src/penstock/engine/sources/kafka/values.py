@@ -11,6 +11,7 @@ import pyarrow as pa
 from penstock.engine.sources.csv_rows import CsvLayout, parse_csv
 from penstock.engine.sources.json_rows import parse_lines
 from penstock.engine.sources.kafka.avro_values import avro_values
+from penstock.engine.sources.kafka.run import Run
 from penstock.engine.sources.lines import Piece
 from penstock.engine.sources.parsed import Parsed, shorten
 from penstock.query.source import Field, Source
@@ -33,10 +34,9 @@ def parse_values(
     source: Source, fields: list[Field], given: Sequence[bytes | None], schema: str | None
 ) -> Values:
     """The values of records as rows; `schema` is that of Avro."""
-    values, faults = list(given), dict[int, str]()
+    values, faults, kind = list(given), dict[int, str](), _kind(source)
     if source.option("registry_header"):
         values = _headed(values, faults)
-    kind = source.option("value") or "json"
     for row, value in enumerate(values):
         # Of Avro, a record of NULLs alone may have no bytes.
         is_nothing = value is None or (kind != "avro" and not value.strip())
@@ -51,6 +51,20 @@ def parse_values(
         case _:
             found = _json(fields, values, faults, source.timezone)
     return Values(found.columns, {**found.faults, **faults})
+
+
+def parse_run(source: Source, fields: list[Field], run: Run, schema: str | None) -> Values:
+    """The values of a run as rows, without taking it apart where they are lines of JSON already."""
+    lines = run.lines if _kind(source) == "json" and not source.option("registry_header") else None
+    if lines is not None and lines.count(b"\n") == len(run.offsets):
+        parsed = parse_lines(fields, Piece(lines, 1), source.timezone)
+        if len(parsed.batch) == len(run.offsets):
+            return _of(parsed)
+    return parse_values(source, fields, run.values, schema)
+
+
+def _kind(source: Source) -> str:
+    return str(source.option("value") or "json")
 
 
 def _headed(values: list[bytes | None], faults: dict[int, str]) -> list[bytes | None]:

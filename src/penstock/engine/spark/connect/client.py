@@ -100,7 +100,12 @@ def _spool_tables(inflow: Inflow, query: Query, options: RunOptions, tasks: int)
     server's. The checkpoint is this query's from then on."""
     given = options.partitions
     held = Checkpoint(
-        options.checkpoint, query, given or tasks, engine="spark", is_given=given is not None
+        options.checkpoint,
+        query,
+        given or tasks,
+        engine="spark",
+        is_given=given is not None,
+        change=options.change,
     )
     with closing(held):
         found = manifests.latest(held.store)

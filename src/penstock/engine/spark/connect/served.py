@@ -61,6 +61,7 @@ class Batches:
             given or self._tasks,
             engine="spark",
             is_given=given is not None,
+            change=options.change,
         )
         pipeline: Pipeline | None = None
         try:

@@ -75,7 +75,8 @@ def _view(figures: Figures) -> Iterator[Node]:
         by = f"by {', '.join(view.groups)}" if view.groups else "in total"
         how = "kept from batch to batch" if figures.recompute is None else "recomputed"
         having = [f"having {view.having}"] if view.having else []
-        lines = ("view", by, ", ".join(view.aggregates), *having, view.when, how)
+        top = view.top or ""
+        lines = ("view", by, ", ".join(view.aggregates), *having, top, view.when, how)
         yield Node("view", "join", tuple(line for line in lines if line))
 
 

@@ -154,6 +154,7 @@ def _ends(figures: Figures) -> list[tuple[str, Lines, str, int]]:
         f"by {', '.join(view.groups)}" if view.groups else "in total",
         ", ".join(view.aggregates),
         f"having {view.having}" if view.having else "",
+        view.top or "",
         view.when,
         "kept from batch to batch" if figures.recompute is None else "recomputed in each batch",
         f"join results {out_text(figures, figures.estimate.output_rate)}",

@@ -1,0 +1,1 @@
+"""`penstock bench shared`: ten queries over three streams, together beside each by itself."""

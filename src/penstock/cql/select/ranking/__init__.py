@@ -1,0 +1,1 @@
+"""ORDER BY … LIMIT and QUALIFY: only the first rows of a view are shown."""

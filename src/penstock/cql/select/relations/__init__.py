@@ -1,0 +1,1 @@
+"""Relations in FROM: views and tables that change, met as they are."""

@@ -1,0 +1,99 @@
+"""Columns of plain lines of JSON, several times as fast as by a reader that knows all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.kernels.jsontext.flat_objects import (
+    ABSENT,
+    FALSE,
+    FRACTION,
+    TEXT,
+    TRUE,
+    WHOLE,
+    find_members,
+    packed,
+    whole_numbers,
+)
+
+Int64s = NDArray[np.int64]
+_WHOLE = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
+_MOST = 1 << 31
+"""Bytes from which on places do not fit into 32 bits."""
+
+
+def flat_columns(
+    names: Sequence[str], types: Sequence[pa.DataType], data: bytes
+) -> list[pa.Array] | None:
+    """The members of those names in those types; None where the lines are not plain, or a value is
+    not plainly of its type: then others must look at them."""
+    spelled = [name.encode() for name in names]
+    if len(data) >= _MOST or not all(map(str.isascii, names)) or not all(map(_is_plain, types)):
+        return None
+    text, rows = np.frombuffer(data, np.uint8), data.count(b"\n") + (not data.endswith(b"\n"))
+    ends = np.cumsum([len(name) for name in spelled])
+    is_plain, kinds, starts, stops = find_members(
+        text, np.frombuffer(b"".join(spelled), np.uint8), ends, rows
+    )
+    columns: list[pa.Array] = []
+    for number, type_ in enumerate(types):
+        found = (
+            _column(type_, text, kinds[number], starts[number], stops[number]) if is_plain else None
+        )
+        if found is None:
+            return None
+        columns.append(found)
+    return columns
+
+
+def _is_plain(type_: pa.DataType) -> bool:
+    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
+    return type_ in _WHOLE or is_text or type_ in (pa.float64(), pa.bool_())
+
+
+def _column(
+    type_: pa.DataType,
+    data: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    starts: Int64s,
+    stops: Int64s,
+) -> pa.Array | None:
+    absent = kinds == ABSENT
+    if type_ in _WHOLE:
+        is_whole, numbers = whole_numbers(data, kinds, starts, stops)
+        limit = 1 << (_WHOLE[type_] - 1)
+        if not is_whole or (_WHOLE[type_] < 64 and ((numbers >= limit) | (numbers < -limit)).any()):
+            return None
+        return pa.array(numbers.astype(type_.to_pandas_dtype()), type_, mask=absent)
+    if type_ == pa.bool_():
+        is_true = kinds == TRUE
+        if not (absent | is_true | (kinds == FALSE)).all():
+            return None
+        return pa.array(is_true, type_, mask=absent)
+    is_number = type_ == pa.float64()
+    wanted = (kinds == WHOLE) | (kinds == FRACTION) if is_number else kinds == TEXT
+    if not (absent | wanted).all():
+        return None
+    made = _texts(data, starts, np.where(absent, starts, stops), absent).cast(type_)
+    # No number in the text is infinite; one that becomes so is too large.
+    return None if is_number and pc.any(pc.is_inf(made)).as_py() else made
+
+
+def _texts(
+    data: NDArray[np.uint8], starts: Int64s, stops: Int64s, absent: NDArray[np.bool_]
+) -> pa.StringArray:
+    values, places = packed(data, starts, stops)
+    known = np.packbits(~absent, bitorder="little")
+    texts = pa.StringArray.from_buffers(
+        len(starts),
+        pa.py_buffer(places),
+        pa.py_buffer(values),
+        pa.py_buffer(known) if absent.any() else None,
+    )
+    texts.validate(full=True)
+    return texts

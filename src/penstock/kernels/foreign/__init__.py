@@ -1,0 +1,1 @@
+"""Memory of C libraries in compiled loops."""

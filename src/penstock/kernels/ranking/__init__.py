@@ -1,0 +1,1 @@
+"""Kernels over rows that have a place in an order."""

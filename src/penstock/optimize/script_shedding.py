@@ -1,0 +1,134 @@
+"""Shedding in a script: the capacity that there is, shared out among queries that may shed.
+
+A query that others read is not shed: what it lacks would be lacking there too, and nobody would
+know how much. The rest of the capacity goes where it keeps the largest part of a query's results,
+each query counting as much as another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from penstock.errors import PlanError
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.plan.decision import Decision
+from penstock.query.script import Script
+from penstock.stats.known import Known
+
+_STEPS = 8
+"""Capacities at which it is looked how much of a query's results is left."""
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A capacity that a query may be given, and the part of its results that it then gives."""
+
+    capacity: float
+    share: float
+
+
+@dataclass(frozen=True)
+class _Step:
+    """More capacity for a query, and what it gains."""
+
+    name: str
+    by: float
+    gain: float
+
+    @property
+    def worth(self) -> float:
+        return self.gain / self.by
+
+
+def shed_decisions(
+    script: Script,
+    decisions: Mapping[str, Decision],
+    known: Mapping[str, Known],
+    options: PlanOptions,
+) -> dict[str, Decision]:
+    """The decisions of a script whose queries do not keep up together, some of them shed.
+
+    `decisions` are those without shedding, `known` is what they rest on.
+    """
+    read = {name for member in script.members for name in member.reads}
+    # Queries that share a join are not shed either: what one lacks the others would lack.
+    shares = {each.takes.maker for each in script.members if each.takes}
+    shares |= {each.name for each in script.members if each.takes}
+    curves = {
+        name: points
+        for name in decisions
+        if name not in read | shares and (points := _points(known[name], decisions[name], options))
+    }
+    capacity = next(iter(known.values())).capacity.value
+    fixed = [name for name in decisions if name not in curves]
+    spare = capacity - sum(decisions[name].chosen.estimate.needed for name in fixed)
+    if not curves or spare < sum(points[0].capacity for points in curves.values()):
+        raise _too_much(decisions, fixed, capacity)
+    given = shared_out(curves, spare)
+    return {
+        name: _at(known[name], given[name], options) if name in given else decision
+        for name, decision in decisions.items()
+    }
+
+
+def shared_out(curves: Mapping[str, Sequence[_Point]], capacity: float) -> dict[str, float]:
+    """The capacity of each query, at least that of its first point; the best steps go first."""
+    given = {name: points[0].capacity for name, points in curves.items()}
+    left = capacity - sum(given.values())
+    steps = [step for name, points in curves.items() for step in _steps(name, points)]
+    for step in sorted(steps, key=lambda step: -step.worth):
+        by = min(step.by, max(left, 0.0))
+        given[step.name] += by
+        left -= by
+    return given
+
+
+def _steps(name: str, points: Sequence[_Point]) -> list[_Step]:
+    """The steps from point to point along the upper hull, each worth less than the one before."""
+    hull: list[_Point] = []
+    for point in points:
+        while len(hull) > 1 and _worth(hull[-2], point) >= _worth(hull[-2], hull[-1]):
+            hull.pop()
+        hull.append(point)
+    return [_Step(name, b.capacity - a.capacity, b.share - a.share) for a, b in pairwise(hull)]
+
+
+def _worth(one: _Point, other: _Point) -> float:
+    return (other.share - one.share) / (other.capacity - one.capacity)
+
+
+def _points(known: Known, whole: Decision, options: PlanOptions) -> list[_Point]:
+    """What is left of a query's results at some capacities; none where it cannot be shed."""
+    needed, full = whole.chosen.estimate.needed, whole.chosen.estimate.full_rate
+    points: list[_Point] = []
+    for step in range(1, _STEPS):
+        capacity = needed * step / _STEPS
+        try:
+            found = _at(known, capacity, options).chosen.estimate
+        except PlanError:
+            continue
+        points.append(_Point(capacity, found.output_rate / full if full else 1.0))
+    return [*points, _Point(needed, 1.0)] if points else []
+
+
+def _at(known: Known, capacity: float, options: PlanOptions) -> Decision:
+    """The decision for a query that has this capacity to itself."""
+    figure = replace(known.capacity, value=capacity)
+    return decide(replace(known, capacity=figure), replace(options, sheds=True))
+
+
+def _too_much(
+    decisions: Mapping[str, Decision], fixed: Iterable[str], capacity: float
+) -> PlanError:
+    names = list(fixed)
+    needs = ", ".join(f"{name} {decisions[name].chosen.estimate.needed:,.4g}" for name in names)
+    kept = f"\n  not shed: {needs}" if names else ""
+    return PlanError(
+        f"the queries of the script do not keep up with {capacity:g} CPU-seconds a second, even "
+        f"when all that can be is shed{kept}",
+        hint="a query that others read is not shed, nor an outer join: give more with --capacity, "
+        "or ask less",
+    )

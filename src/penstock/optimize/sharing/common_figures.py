@@ -1,0 +1,131 @@
+"""What is known of a shared join, from what is known of those who share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from penstock.figure import Figure, Origin
+from penstock.optimize.sharing.common_join import Sharer
+from penstock.optimize.sharing.same_joins import renamed, renamed_condition
+from penstock.query import Condition, Query
+from penstock.query.expression import Call, Expression
+from penstock.query.keys import KeyClass, key_classes
+from penstock.stats.known import ConditionFigures, Known
+from penstock.stats.statistics import extra_equalities
+
+Knowns = Mapping[str, Known]
+_RULE = "as those who share it"
+
+
+def common_known(query: Query, sharers: Sequence[Sharer], knowns: Knowns) -> Known:
+    """The figures of a shared join; one that some query is given counts more than guesses."""
+    conditions = _conditions(sharers, knowns)
+    own = [*query.filters, *query.thetas, *extra_equalities(query).values()]
+    return replace(
+        knowns[sharers[0].name],
+        query=query,
+        rates=_by_alias(query, sharers, knowns, lambda known: known.rates),
+        cardinalities=_by_alias(query, sharers, knowns, lambda known: known.cardinalities),
+        groups=tuple(_groups(key, sharers, knowns) for key in key_classes(query)),
+        conditions={str(c): _figures(c.expression, conditions) for c in own},
+        distinct=_distinct(query, sharers, knowns),
+        training={},
+        untrained={},
+        cells={},
+        variations=_by_alias(query, sharers, knowns, lambda known: known.variations),
+        handling={},
+        windows={},
+    )
+
+
+def _best(figures: Sequence[Figure]) -> Figure:
+    return next((figure for figure in figures if not figure.is_guess), figures[0])
+
+
+def _by_alias(
+    query: Query,
+    sharers: Sequence[Sharer],
+    knowns: Knowns,
+    kind: Callable[[Known], Mapping[str, Figure]],
+) -> dict[str, Figure]:
+    found: dict[str, Figure] = {}
+    for alias in query.aliases:
+        having = (each for each in sharers if alias in each.members)
+        every = (kind(knowns[each.name]).get(each.input(alias).alias) for each in having)
+        known = [figure for figure in every if figure is not None]
+        if known:
+            found[alias] = _best(known)
+    return found
+
+
+def _distinct(
+    query: Query, sharers: Sequence[Sharer], knowns: Knowns
+) -> dict[str, dict[str, Figure]]:
+    found: dict[str, dict[str, Figure]] = {alias: {} for alias in query.aliases}
+    for each in reversed(sharers):
+        for alias in each.members:
+            found[alias] |= knowns[each.name].distinct.get(each.input(alias).alias, {})
+    return found
+
+
+def _groups(
+    key: KeyClass, sharers: Sequence[Sharer], knowns: Knowns
+) -> dict[frozenset[str], Figure]:
+    """How selective a key is: the same for all who share it, whatever they call their inputs."""
+    every: dict[frozenset[str], list[Figure]] = {}
+    for each in sharers:
+        for own, figures in zip(key_classes(each.query), knowns[each.name].groups, strict=True):
+            if _members(own, each.aliases) == _members(key, None):
+                for streams, figure in figures.items():
+                    called = frozenset(each.aliases[alias] for alias in streams)
+                    every.setdefault(called, []).append(figure)
+    return {streams: _best(figures) for streams, figures in every.items()}
+
+
+def _members(
+    key: KeyClass, aliases: Mapping[str, str] | None
+) -> frozenset[tuple[str, frozenset[Expression]]]:
+    if aliases is None:
+        return frozenset((alias, frozenset(parts)) for alias, parts in key.members)
+    return frozenset(
+        (aliases[alias], frozenset(renamed(part, aliases) for part in parts))
+        for alias, parts in key.members
+    )
+
+
+def _conditions(sharers: Sequence[Sharer], knowns: Knowns) -> dict[str, ConditionFigures]:
+    """The figures of all their conditions, by the text that these have in the shared join."""
+    every: dict[str, list[ConditionFigures]] = {}
+    for each in sharers:
+        figures = knowns[each.name].conditions
+        for condition in _asked(each.query):
+            text = str(renamed_condition(condition, each.aliases))
+            every.setdefault(text, []).append(figures[str(condition)])
+    return {text: _best_of(figures) for text, figures in every.items()}
+
+
+def _asked(query: Query) -> Iterator[Condition]:
+    yield from (*query.filters, *query.thetas, *extra_equalities(query).values())
+
+
+def _best_of(every: Sequence[ConditionFigures]) -> ConditionFigures:
+    return next((each for each in every if not each.selectivity.is_guess), every[0])
+
+
+def _figures(expression: Expression, known: Mapping[str, ConditionFigures]) -> ConditionFigures:
+    """The figures of a condition; of several that stand for one, as if they were independent."""
+    found = known.get(str(Condition(expression)))
+    if found is not None:
+        return found
+    if not isinstance(expression, Call) or expression.function not in ("and", "or"):
+        # An equality whose sides were written the other way round.
+        return ConditionFigures(Figure(0.1, "guessed", rule=_RULE), Figure(0.0, "guessed"))
+    parts = [_figures(part, known) for part in expression.arguments]
+    passing = [part.selectivity.value for part in parts]
+    both = prod(passing) if expression.function == "and" else 1 - prod(1 - p for p in passing)
+    is_guess = any(part.selectivity.is_guess for part in parts)
+    cost = sum(part.cost.value for part in parts)
+    origin: Origin = "guessed" if is_guess else "derived"
+    return ConditionFigures(Figure(both, origin, rule=_RULE), Figure(cost, "derived", rule=_RULE))

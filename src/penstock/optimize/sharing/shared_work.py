@@ -1,0 +1,133 @@
+"""The work of a shared join: finding its combinations, and taking from them what is one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from penstock.optimize.algebra.posynomial import value
+from penstock.optimize.model.effort import Effort
+from penstock.optimize.model.problem import Problem
+from penstock.optimize.model.work import as_posynomial, combinations_of, delivery_of
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.planner import decide
+from penstock.optimize.sharing.common_figures import Knowns, common_known
+from penstock.optimize.sharing.common_join import Sharer, common_query
+from penstock.optimize.sharing.offers import offers
+from penstock.optimize.sharing.same_joins import SameJoin
+from penstock.plan.decision import Alternative, Decision, Estimate
+from penstock.plan.default_plan import default_plan
+from penstock.query import Query
+from penstock.stats.known import Known
+
+_KINDS = frozenset({"tree", "multiway"})
+"""Plans whose combinations others can take; a mesh sends tuples by what one query asks."""
+
+
+@dataclass(frozen=True)
+class SharedJoin:
+    """A join that is found once for several queries: its decision, and what each query does with
+    what was found, in seconds a second."""
+
+    sharers: tuple[Sharer, ...]
+    decision: Decision
+    taking: tuple[float, ...]
+
+    @property
+    def work(self) -> float:
+        """The work of all of it."""
+        return self.decision.chosen.estimate.utilization + sum(self.taking)
+
+
+def shared_join(
+    sharers: Sequence[Sharer], knowns: Knowns, options: PlanOptions
+) -> SharedJoin | None:
+    """The best plan for the join that these queries have in common, or of which some have a part;
+    None if there is no such join, or no plan of it that comes by those parts."""
+    join = whole_join(sharers)
+    if join is None:
+        return None
+    query = common_query(join, sharers)
+    known = common_known(query, sharers, knowns)
+    own = replace(
+        options,
+        kinds=options.kinds & _KINDS or frozenset({"multiway"}),
+        off=options.off | {"late-filters"},
+        alternatives=False,
+    )
+    decision = _offering(decide(known, own), {each.members for each in sharers})
+    if decision is None:
+        return None
+    found = decision.chosen.estimate
+    problem = Problem(query, known, effort=Effort())
+    # What is found is handed to the queries at once, and they deliver their own results.
+    handing = delivery(known)
+    estimate = replace(
+        found, utilization=found.utilization - handing, needed=found.needed - handing
+    )
+    decision = replace(decision, chosen=replace(decision.chosen, estimate=estimate))
+    taking = tuple(
+        _looking(each, knowns[each.name], _rate(problem, each)) + delivery(knowns[each.name])
+        for each in sharers
+    )
+    return SharedJoin(tuple(sharers), decision, taking)
+
+
+def whole_join(sharers: Sequence[Sharer]) -> SameJoin | None:
+    """The join among theirs that all others are part of, if there is one."""
+    joins = [each.named.join for each in sharers]
+    return next((one for one in joins if all(one.holds(other) for other in joins)), None)
+
+
+def _offering(decision: Decision, wanted: set[frozenset[str]]) -> Decision | None:
+    """The decision for the best plan that comes by all combinations wanted."""
+    for each in (decision.chosen, *decision.others):
+        if offers(each.plan, wanted):
+            return decision if each is decision.chosen else replace(decision, chosen=each)
+    return None
+
+
+def _rate(problem: Problem, sharer: Sharer) -> float:
+    """Combinations/s of a query's inputs as the shared join finds them."""
+    rate, _ = combinations_of(problem, problem.mask(sorted(sharer.members)))
+    return float(value(rate, [1.0] * problem.size))
+
+
+def delivery(known: Known) -> float:
+    """Seconds a second that a query's results take once they are found; of a view, to add them
+    up too."""
+    problem = Problem(known.query, known, effort=Effort())
+    return float(value(as_posynomial(problem, delivery_of(problem)), [1.0] * problem.size))
+
+
+def taken_decision(alone: Decision, query: Query, maker: str, work: float) -> Decision:
+    """The decision of a query that takes combinations of another member, which is what its plan
+    would have found."""
+    found = alone.chosen.estimate
+    estimate = Estimate(
+        utilization=work,
+        needed=work,
+        output_rate=found.output_rate,
+        full_rate=found.full_rate,
+        state=0.0,
+        keep=found.keep,
+        changes=found.changes,
+    )
+    plan = default_plan(query)
+    return replace(
+        alone,
+        chosen=Alternative(plan, estimate),
+        others=(),
+        reason=f"{maker} finds its combinations, and those of others",
+        is_forced=False,
+        delay=None,
+    )
+
+
+def _looking(sharer: Sharer, known: Known, rate: float) -> float:
+    """Seconds a second that a query takes to find its own among `rate` combinations: each is
+    compared once for its windows and for each condition."""
+    query = sharer.query
+    conditions = [known.conditions[str(c)] for c in (*query.filters, *query.thetas)]
+    seconds = sum(each.cost.value for each in conditions)
+    return rate * (seconds + known.costs.compare * (1 + len(conditions)))

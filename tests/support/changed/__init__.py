@@ -1,0 +1,1 @@
+"""What tests of queries that are changed on their checkpoints share."""

@@ -1,0 +1,1 @@
+"""Scripts whose queries have a join in common."""

@@ -1,0 +1,1 @@
+"""What tests of tables that change share."""

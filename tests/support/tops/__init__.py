@@ -1,0 +1,1 @@
+"""Random outer joins, and outer joins in text."""
