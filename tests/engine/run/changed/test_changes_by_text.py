@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from penstock.cli.show.decisions import decision_lines
 from penstock.cql import parse, parse_script
 from penstock.engine.local import open_run, open_script
 from penstock.engine.reports.report import Report
@@ -141,9 +142,8 @@ def test_the_report_says_what_was_changed_and_kept(folder: Path) -> None:
     bring(folder, 1)
     (report,) = run(folder, f"{PAIRS} AND a.v > 20", change=True)
     (change,) = report.changes
-    assert change.reason == (
-        "the query was changed (filter a.v > 20); it goes on with 5 rows of state"
-    )
+    assert change.reason == "filter a.v > 20; it goes on with 5 rows of state"
+    assert list(decision_lines(report)) == [f"the query was changed: {change.reason}"]
     bring(folder, 2)
     (report,) = run(folder, f"{PAIRS} AND a.v > 20")
     assert report.changes == ()

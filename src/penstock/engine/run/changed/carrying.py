@@ -211,4 +211,4 @@ class Carrying:
         """What is said of it: what has changed, and what is kept."""
         kept = sum(chunk.rows for chunk in self.standing.chunks())
         changed = ", ".join(self.difference.words()) or "what it reads"
-        return f"the query was changed ({changed}); it goes on with {kept:,} rows of state"
+        return f"{changed}; it goes on with {kept:,} rows of state"
