@@ -142,7 +142,7 @@ ORDER = {
         "spark",
     ),
     "penstock.engine.sinks": ("kafka", "*"),
-    "penstock.engine.routes": ("*", "eddies"),
+    "penstock.engine.routes": ("*", "asking", "routing", "eddies"),
     "penstock.engine.spark": ("*", "connect"),
     "penstock.lab": (
         "kernels",

@@ -15,7 +15,6 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.ranking import OVER, Ranking
 from penstock.plan.decision import Alternative
 from penstock.query.goal import First, Steady
-from penstock.query.joins.outer import KIND_NAMES
 
 _MOST = 1e100
 """Combinations a second, whatever their predicates say; squares of more would overflow."""
@@ -26,7 +25,7 @@ def refuse_unplannable(problem: Problem, options: PlanOptions) -> None:
     _refuse_overflow(problem)
     _refuse_endless_product(problem)
     if problem.query.outer is not None:
-        _refuse_for_outer(KIND_NAMES[problem.query.outer.kind], options)
+        _refuse_for_outer(problem.query.outer.name, options)
     if options.estimator == "cardinality":
         _refuse_no_cardinality(problem, options)
     if options.sheds and not isinstance(options.goal, Steady):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
@@ -73,5 +73,5 @@ class _Planning:
         estimate = decision.chosen.estimate
         rate = estimate.output_rate if estimate.changes is None else estimate.changes
         is_guess = decision.rests_on_guesses
-        self.decisions[member.name] = decision
+        self.decisions[member.name] = replace(decision, can_shed=False)
         self.expected[member.name] = expected_of(member.name, known, rate, is_guess)

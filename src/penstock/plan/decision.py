@@ -62,6 +62,9 @@ class Estimate:
     """Seconds of work for all tuples, had they been there at once: the traditional cost of a tree,
     where plans are compared by it."""
 
+    asking: float = 0.0
+    """Seconds a second, of those of work, that tuples of outer joins take to ask for partners."""
+
     @property
     def work(self) -> float:
         """The work and what starting the batches takes: plans are ranked by it."""
@@ -152,6 +155,9 @@ class Decision:
 
     rests_on_guesses: bool = False
     """Whether rates, selectivities or costs were guessed, so that utilization says little."""
+
+    can_shed: bool = True
+    """Whether `--shed` would drop tuples of it: not of the queries of a script."""
 
     notes: tuple[str, ...] = ()
     """Remarks on the figures and the plan, for whoever reads explain."""
