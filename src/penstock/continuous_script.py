@@ -65,17 +65,21 @@ class ContinuousScript:
 
     def start(
         self, spark: Any, *, sink: Sinks, checkpoint: str | Path, **options: Any
-    ) -> penstock.SparkRun:
+    ) -> penstock.SparkRun | penstock.ConnectRun:
         """Start all queries on a Spark session, as one streaming query.
 
         `sink` gives each query that is shown its own, by its name: `{"result": ps.parquet("out")}`;
         where one is shown, it may be the sink itself. The other options are those of a query:
         `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `report`.
         """
+        from penstock.engine.spark.connect.client import is_connect, start_script_connected
         from penstock.engine.spark.start import start_script
 
         sinks, given = self._given(sink, checkpoint, options)
         refuse_infeasible_script(self.planned)
+        if is_connect(spark):
+            plans = self.planned.plans
+            return start_script_connected(spark, self.script, plans, sinks, given, self.frames)
         return start_script(
             self.script, self.planned.plans, sinks, spark, given, frames=self.frames
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from penstock.engine.script.script_checkpoint import ScriptCheckpoint, member_store
+from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import is_unpublished, publish_once, staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.derived_rows import forget_derived
-from penstock.engine.state.checkpoint import mark_of
+from penstock.engine.state.checkpoint import mark_of, member_store
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError
