@@ -21,7 +21,17 @@ from penstock.engine.places.place import Place
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError, PenstockError, SinkError
 from penstock.plan.text.parse import forced_plan, render_plan
-from support.engines.read_back import FILES, JOIN, VIEW, counted, script, table_of, write_streams
+from support.engines.read_back import (
+    FILES,
+    JOIN,
+    SEVERAL,
+    VIEW,
+    counted,
+    run_several,
+    script,
+    table_of,
+    write_streams,
+)
 from support.engines.soak import expected, results, write_input
 from support.engines.soak import script as script_of
 from support.plans.every_kind import KINDS, any_of, kind_of
@@ -76,6 +86,26 @@ def test_a_join_reads_all_there_is_drains_and_closes(
     assert run.streaming.name.startswith("a⋈b ")
     with pytest.raises(CheckpointError, match="is closed"):
         query.start(spark, **options)
+
+
+def test_a_script_gives_what_its_queries_give(
+    spark: SparkSession, streams: Path, tmp_path: Path, wanted: Counter[tuple[Any, ...]]
+) -> None:
+    asked = ps.script(script(streams, SEVERAL))
+    sinks = {name: f"parquet:{tmp_path / name}" for name in ("pairs", "counts")}
+    place = tmp_path / "checkpoint"
+    with asked.start(spark, sink=sinks, checkpoint=place, available_now=True) as run:
+        assert run.await_termination()
+    assert run.exception is None
+    assert counted(table_of(place, query="pairs")) == wanted
+    run_several(streams, tmp_path / "local")
+    there = tmp_path / "local" / "checkpoint"
+    for changes in (False, True):
+        found = table_of(place, query="counts", changes=changes)
+        assert counted(found) == counted(table_of(there, query="counts", changes=changes))
+        assert found
+    assert run.last_report is not None
+    assert set(run.last_report.members) == {"near", "pairs", "counts"}
 
 
 def test_a_query_that_was_stopped_goes_on(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.engine.run.changed.carrying import Carrying
-from penstock.engine.script.script_checkpoint import ScriptCheckpoint, member_store
+from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import is_unpublished, publish_once, staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.derived_rows import forget_derived
-from penstock.engine.state.checkpoint import mark_of
+from penstock.engine.state.checkpoint import mark_of, member_store
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError
