@@ -48,7 +48,7 @@ from penstock.query.script import Script
 
 _LOOK = 0.2
 """Seconds between two looks into the report log."""
-_STARTS = 12
+_STARTS = 30
 _TOO_SLOW = "Python worker failed to connect back"
 _LONGEST_WAIT = 1.0
 """Seconds that the server is asked to wait at once: a client may be interrupted between."""
