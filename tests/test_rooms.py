@@ -190,6 +190,7 @@ ORDER = {
         "shed",
         "sources",
         "nexmark",
+        "shared",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

@@ -18,6 +18,8 @@ from penstock.engine.spark.start import start_script
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packets import Packet
 from support.engines.script_runs import expected, found, plans_of, sinks_of
+from support.sharing.forced import any_plans, forced
+from support.sharing.shared_scripts import shared_case
 from support.streams.scripts import random_script, write_script
 
 
@@ -49,3 +51,22 @@ def test_a_script_gives_what_it_means_on_spark(
     run.await_termination()
     assert found(script, tmp_path) == expected(case)
     assert bool(done) == here
+
+
+def test_a_shared_join_gives_what_each_query_means_on_spark(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    case = shared_case(12)
+    planned = forced(write_script(case, tmp_path))
+    script, plans = planned.script, any_plans(planned, Random(12))
+    # Some take the combinations of three inputs, and one those of two.
+    assert len({len(each.takes.aliases) for each in script.members if each.takes}) == 2
+    options = RunOptions(
+        sink=noop(),
+        checkpoint=str(tmp_path / "checkpoint"),
+        available_now=True,
+        drain=True,
+        partitions=2,
+    )
+    start_script(script, plans, sinks_of(script, tmp_path), spark, options).await_termination()
+    assert found(script, tmp_path) == expected(case)

@@ -16,6 +16,7 @@ import pytest
 
 import penstock as ps
 from penstock.cql import parse
+from penstock.engine.control.order import order_names
 from penstock.engine.places.place import Place
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError, PenstockError, SinkError
@@ -197,27 +198,31 @@ def test_frames_direct_streams_and_tables_in_one_query(spark: SparkSession, tmp_
 
 
 def test_plans_of_every_kind_follow_each_other(spark: SparkSession, tmp_path: Path) -> None:
-    """Each start finds one more file of three streams, and has a plan of another kind."""
+    """One run is given a plan of another kind before each file of three streams."""
     write_input(tmp_path / "all", len(KINDS), Random(3))
     text = script_of("common", tmp_path / "in")
-    sink = ps.parquet(tmp_path / "results")
     for name in "abc":
         (tmp_path / "in" / name).mkdir(parents=True)
-    for number, kind in enumerate(KINDS):
-        for name in "abc":
-            file = f"{name}/{number:04}.parquet"
-            (tmp_path / "all" / file).rename(tmp_path / "in" / file)
-        drawn = any_of(kind, parse(text), Random(number))
-        with ps.sql(text, plan=render_plan(drawn)).start(
-            spark,
-            sink=sink,
-            checkpoint=tmp_path / "checkpoint",
-            available_now=True,
-            drain=number == len(KINDS) - 1,
-        ) as run:
-            run.await_termination()
-        assert run.last_report is not None
-        assert kind_of(forced_plan(parse(text), run.last_report.plan)) == kind
+    plans = [render_plan(any_of(kind, parse(text), Random(n))) for n, kind in enumerate(KINDS)]
+    sink, checkpoint = ps.parquet(tmp_path / "results"), tmp_path / "checkpoint"
+    with ps.sql(text, plan=plans[0]).start(
+        spark, sink=sink, checkpoint=checkpoint, trigger=0.1
+    ) as run:
+        for number, kind in enumerate(KINDS):
+            if number:
+                run.replan(plans[number])
+                wait_until(lambda: order_names(Store(Place.of(checkpoint))) == [])
+            for name in "abc":
+                file = f"{name}/{number:04}.parquet"
+                (tmp_path / "all" / file).rename(tmp_path / "in" / file)
+            rows = 3 * 20 * (number + 1)
+            wait_until(lambda: sum(sum(each.read.values()) for each in run.reports) == rows)  # noqa: B023
+            assert run.last_report is not None
+            assert kind_of(forced_plan(parse(text), run.last_report.plan)) == kind
+    with ps.sql(text, plan=plans[0]).start(
+        spark, sink=sink, checkpoint=checkpoint, available_now=True, drain=True
+    ) as last:
+        last.await_termination()
     wanted = expected(text)
     assert results(sink) == wanted
     assert wanted.total() > 100

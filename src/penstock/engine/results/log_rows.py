@@ -51,7 +51,7 @@ PLANS = pa.schema(
 )
 """The columns of plans: from which batch on each was followed, why, and what it promised."""
 
-_DECISIONS = ("switch", "take-back", "order", "shed")
+_DECISIONS = ("switch", "take-back", "order", "shed", "query")
 
 
 def last_batch(store: Store) -> int:
