@@ -77,15 +77,16 @@ JOIN (
   FROM (SELECT price, {_BLOCK} FROM bid)
   GROUP BY block)
 USING (block, price)""",
-    # The last time of a block is a millisecond before its end.
+    # A window join: the interval join that is usual takes twice as much of the processor.
     flink="""
 SELECT b.auction, b.bidder, b.price, b.dateTime
-FROM bid AS b
+FROM (
+  SELECT * FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(dateTime), INTERVAL '10' SECOND))) AS b
 JOIN (
-  SELECT MAX(price) AS price, window_time AS told
+  SELECT MAX(price) AS price, window_start, window_end
   FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(dateTime), INTERVAL '10' SECOND))
-  GROUP BY window_start, window_end, window_time) AS h
-ON b.price = h.price AND b.dateTime BETWEEN h.told - INTERVAL '9.999' SECOND AND h.told""",
+  GROUP BY window_start, window_end) AS h
+ON b.price = h.price AND b.window_start = h.window_start AND b.window_end = h.window_end""",
     marked=("spark", "flink"),
     behind_seconds=0,
 )

@@ -22,7 +22,7 @@ from penstock.cql import parse_script
 from penstock.engine.sinks.sink import Sink, noop, parquet
 from penstock.engine.spark.connect.client import ConnectRun
 from penstock.engine.spark.handle import SparkRun
-from penstock.optimize.options import DEFAULT_OPTIONS
+from penstock.optimize.options import PlanOptions
 from penstock.query.made.nexmark import STREAMS, StreamKind
 from penstock.query.script import Member
 from penstock.sampling.analyze import analyze
@@ -88,21 +88,21 @@ def _started(
     checkpoint: str,
 ) -> tuple[SparkRun | ConnectRun, float, float]:
     """A run over all there is, and when it began and ended. Sampling and planning come before."""
-    asked = planned(script(form, query, data))
+    asked = planned(script(form, query, data), query.off)
     began = time.time()
     run = asked.start(spark, sink=sink, checkpoint=checkpoint, available_now=True, drain=True)
     run.await_termination()
     return run, began, time.time()
 
 
-def planned(text: str) -> ContinuousQuery | ContinuousScript:
+def planned(text: str, off: frozenset[str]) -> ContinuousQuery | ContinuousScript:
     """The queries of a script with their plans, by samples of the files."""
-    asked = parse_script(text)
+    asked, options = parse_script(text), PlanOptions(off=off)
     if len(asked.members) == 1:
-        single = ContinuousQuery(asked.members[0].query, _known(asked.members[0], {}))
+        single = ContinuousQuery(asked.members[0].query, _known(asked.members[0], {}), options)
         assert single.decision is not None
         return single
-    several = ContinuousScript(asked, _known, DEFAULT_OPTIONS)
+    several = ContinuousScript(asked, _known, options)
     assert several.decisions
     return several
 
