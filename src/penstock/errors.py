@@ -32,7 +32,7 @@ class Caret:
         column = self.start - line_start
         width = max(1, min(self.end, line_end) - self.start)
         margin = " " * len(number)
-        first = max(0, min(column - _WIDEST // 2, len(line) - _WIDEST))
+        first = max(0, min(column - _WIDEST // 2, max(len(line), column + 1) - _WIDEST))
         shown = _stretch(line, first)
         return (
             f"{margin}--> {self.file}:{number}:{column + 1}\n"

@@ -66,12 +66,13 @@ class _Making:
             return
         _check_is_select(self._text, ask)
         refuse_clauses(self._text, ask.select, self._functions)
+        self._check_makers(ask)
         scalars = [self._sources[name] for name in ask.scalars]
         known = self._known(ask)
         query = parse_select(self._text, ask.select, known, self._functions, scalars)
         query = _checked(self._text, ask, narrowed(self._text, ask, query))
-        self._check_makers(ask)
-        _check_readable(self._text, ask, query)
+        if not ask.is_shown:
+            _check_readable(self._text, ask.place, ask.name, query)
         self._tell(ask, query)
 
     def _known(self, ask: Ask) -> dict[str, Source]:
@@ -80,12 +81,13 @@ class _Making:
         return {**{name: self._sources[name] for name in self._readable}, **local}
 
     def _check_makers(self, ask: Ask) -> None:
-        """Nothing, if all that a query reads has a time."""
+        """Nothing, if what a query reads of others can be read: in time, and column by column."""
         queries = {member.name: member.query for member in self.members}
         found = {name: span for name, span in read_at(ask).items() if name in self._sources}
         for name, place in found.items():
             for maker in self._sources[name].makers:
                 _check_has_time(self._text, place, name, queries[maker])
+                _check_readable(self._text, place, name, queries[maker])
 
     def _tell(self, ask: Ask, query: Query) -> None:
         self.members.append(Member(ask.name, query, ask.is_shown))
@@ -160,18 +162,16 @@ def _endless(query: Query) -> Iterator[str]:
             yield next(item.alias for item in lives if not item.is_table)
 
 
-def _check_readable(text: Text, ask: Ask, query: Query) -> None:
-    """Nothing, if the results of a query can be read by others, or it is only shown."""
-    if ask.is_shown:
-        return
+def _check_readable(text: Text, place: Span, name: str, query: Query) -> None:
+    """Nothing, if the columns of a query's results can be read by others."""
     for output in query.results:
         if output.name.lower() in (TIME, CHANGE):
-            message = f"the results of {ask.name} have a column {output.name.lower()} of their own"
-            raise text.error(ask.place, message, f"select {output.name} under another name with AS")
+            message = f"the results of {name} have a column {output.name.lower()} of their own"
+            raise text.error(place, message, f"select {output.name} under another name with AS")
         if output.expression.type.is_nested:
             type_ = output.expression.type
-            message = f"column {output.name} of {ask.name} is {type_}, which no query can read"
-            raise text.error(ask.place, message, "select what is inside of it: x.meta.city")
+            message = f"column {output.name} of {name} is {type_}, which no query can read"
+            raise text.error(place, message, "select what is inside of it: x.meta.city")
 
 
 def _one_row(text: Text, ask: Ask, query: Query) -> Query:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from penstock.cql.reading.dialect import parse_statement, tokenize
+from penstock.cql.reading.dialect import TokenType, parse_statement, tokenize
 from penstock.cql.reading.scope import Scope
 from penstock.cql.reading.text import Text
 from penstock.cql.select.binding import bind_condition
@@ -56,10 +56,18 @@ def _deletes(scope: Scope, item: Input) -> Expression:
 
 
 def _condition(text: Text) -> exp.Expr:
-    tree = parse_statement(text, tokenize(text))
+    tokens = tokenize(text)
+    if any(token.token_type is TokenType.SEMICOLON for token in tokens):
+        raise _misfit(text, "it is not one condition")
+    tree = parse_statement(text, tokens)
     clauses = {name for name, clause in tree.args.items() if clause}
     if clauses != {"expressions"} or len(tree.expressions) != 1:
-        message = "it is not one condition"
-        raise text.error((0, len(text.content)), message, "write it like delete = 'op = ''D'''")
+        raise _misfit(text, "it is not one condition")
+    if tree.find(exp.Column) is None:
+        raise _misfit(text, "it reads no column")
     condition: exp.Expr = tree.expressions[0]
     return condition
+
+
+def _misfit(text: Text, message: str) -> SqlError:
+    return text.error((0, len(text.content)), message, "write it like delete = 'op = ''D'''")
