@@ -59,7 +59,8 @@ def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
     """
     inner = [each for each in read.joined if each.kind == "inner"]
     where = [*(c for each in inner for c in each.on), *read.where]
-    named = [(j, i) for j, i in zip(read.joined, scope.inputs[1:], strict=False)]
+    # Views inside of expressions are inputs too, and come behind those of FROM.
+    named = zip(read.joined, scope.inputs[1:], strict=False)
     others = [(joined, item) for joined, item in named if joined.kind != "inner"]
     if not others:
         return Joins(scope.inputs, scope.inputs, bind_predicates(scope, where))
