@@ -28,7 +28,7 @@ LITTLE = Events(rate=500, seconds=40, step=5)
 BACKENDS: Mapping[str, str] = {"flink-heap": "hashmap", "flink-rocksdb": "rocksdb"}
 """Where Flink has its state, by the name of the rival."""
 EVENTS = Events(rate=100_000, seconds=20, step=5)
-QUICK_EVENTS = Events(rate=20_000, seconds=30, step=5)
+QUICK_EVENTS = Events(rate=20_000, seconds=20, step=5)
 
 
 @dataclass(frozen=True)
