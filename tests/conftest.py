@@ -47,7 +47,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     }
     if jars := connector_jars():
         settings["spark.jars"] = jars
-    if "PENSTOCK_REMOTE" in os.environ:  # See tests/engine/spark/test_connect.py.
+    if "PENSTOCK_REMOTE" in os.environ:  # See tests/engine/spark/connect/test_connect.py.
         from support.sessions.connected import connect_session
 
         yield from connect_session(os.environ["PENSTOCK_REMOTE"], settings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cmp_to_key, partial
@@ -27,6 +27,7 @@ from penstock.query import (
     Equality,
     Expression,
     Input,
+    OuterJoin,
     Query,
     RowsWindow,
     TimeWindow,
@@ -63,7 +64,7 @@ def answer(query: Query, batches: Batches, drain: bool = True) -> list[tuple[Val
     windows = {item.alias: in_time(item, batches[item.alias]) for item in query.inputs}
     if query.outer is not None:
         ends = {} if drain else {item.alias: reached(item, batches) for item in query.streams}
-        return outer_answer(query, windows, ends)
+        return [values for _, values in outer_answer(query, windows, ends, is_read=False)]
     end = math.inf if drain else frontier(query, batches)
     return [values for _, values in timed_answer(query, windows, end)]
 
@@ -254,61 +255,134 @@ def nothing(item: Input) -> Columns:
 # ── outer joins ───────────────────────────────────────────────────────────────────────────────────
 
 
-def outer_answer(
-    query: Query, windows: Mapping[str, list[Row]], ends: Mapping[str, float]
-) -> list[tuple[Value, ...]]:
-    """The results of an outer join; streams that have not ended have come to their `ends`."""
+@dataclass(frozen=True)
+class Asked:
+    """A result of outer joins: the rows that it has, and what it was asked.
 
-    def is_over(found: Combination, nullable: str) -> bool:
-        return nullable not in ends or last_moment(query, found) < ends[nullable]
+    `lacking` are the combinations that had no partner, each with the input in which; `paired` are
+    the times at which it first had one in each semi join.
+    """
+
+    found: Combination
+    lacking: tuple[tuple[str, Combination], ...] = ()
+    paired: tuple[int, ...] = ()
+
+
+def outer_answer(
+    query: Query, windows: Mapping[str, list[Row]], ends: Mapping[str, float], *, is_read: bool
+) -> list[tuple[float, tuple[Value, ...]]]:
+    """The results of outer joins with their times; streams that have not ended have come to their
+    `ends`."""
 
     def together(found: Combination) -> bool:
         return all_alive(query, windows, found)
 
-    rows = outer_combinations(query, windows, together, is_over)
-    return [result(query, found) for found in rows]
+    rows = outer_combinations(query, windows, together)
+    told = [each for each in rows if is_told(query, each, ends, is_read)]
+    return [(time_of(query, each), result(query, each.found)) for each in told]
+
+
+def is_told(query: Query, asked: Asked, ends: Mapping[str, float], is_read: bool) -> bool:
+    """Whether a result is known: one join waits for its own nullable input; where there are
+    several, or others read who has a partner, all streams must have passed the result's time."""
+    assert query.outer is not None
+    if not asked.lacking and not asked.paired:
+        return True
+    (join, *others) = query.outer.joins
+    is_semi = join.kind == "semi" and not query.input(join.nullable).is_table
+    if others or (is_semi and (len(query.inputs) > 2 or is_read)):
+        return not ends or time_of(query, asked) < min(ends.values())
+    return all(
+        nullable not in ends or last_moment(query, found) < ends[nullable]
+        for nullable, found in asked.lacking
+    )
+
+
+def time_of(query: Query, asked: Asked) -> float:
+    """The time of a result: when its last row is there, each first partner of a semi join, and the
+    end of every life in which a stream brought no partner; for a table nobody waits, nor for a
+    partner that would have to equal a NULL."""
+    ends: list[float] = []
+    for nullable, found in asked.lacking:
+        read = {alias for e in on_of(query, nullable).equalities for alias in e.streams}
+        if not query.input(nullable).is_table and read <= {*found, nullable}:
+            ends.append(last_moment(query, found))
+    return max([last_of(query, asked.found)[0], *asked.paired, *ends])
+
+
+def on_of(query: Query, nullable: str) -> OuterJoin:
+    """The join in which an input is nullable; of a full join both are."""
+    assert query.outer is not None
+    joins = [join for join in query.outer.joins if join.nullable == nullable]
+    return joins[0] if joins else query.outer.joins[0]
 
 
 def outer_combinations(
+    query: Query, windows: Mapping[str, list[Row]], together: Callable[[Combination], bool]
+) -> Iterator[Asked]:
+    """What outer joins give, before the outputs are computed, known or not: one join after another,
+    each over what those before it gave. Which rows are `together` is up to the caller."""
+    assert query.outer is not None
+    core = combinations(query, windows, query.outer.core)
+    given = [Asked(found) for found in core if together(found)]
+    for join in query.outer.joins:
+        given = [
+            each for asked in given for each in asked_of(query, windows, together, join, asked)
+        ]
+        if join.kind == "full":
+            given += alone_in_full(query, windows, together, join)
+    return (asked for asked in given if holds_after(query, asked.found))
+
+
+def asked_of(
     query: Query,
     windows: Mapping[str, list[Row]],
     together: Callable[[Combination], bool],
-    is_over: Callable[[Combination, str], bool],
-) -> Iterator[Combination]:
-    """The combinations that an outer join gives, before the outputs are computed.
+    join: OuterJoin,
+    asked: Asked,
+) -> list[Asked]:
+    """What a join makes of one combination."""
+    found = [p for p in pairs(query, windows, asked.found, join, join.nullable) if together(p)]
+    lacking = replace(asked, lacking=(*asked.lacking, (join.nullable, asked.found)))
+    if join.kind == "anti":
+        return [] if found else [lacking]
+    if join.kind == "semi":
+        times = [last_of(query, pair)[0] for pair in found]
+        return [replace(asked, paired=(*asked.paired, min(times)))] if found else []
+    return [replace(asked, found=pair) for pair in found] or [lacking]
 
-    Which rows are `together` is up to the caller, and so is when it `is_over`: when no partner in
-    the nullable input can come any more.
-    """
-    assert query.outer is not None
-    outer = query.outer
-    for number, side in enumerate(outer.sides):
-        for found in combinations(query, windows, side.preserved):
-            if not together(found):
-                continue
-            partners = [
-                pair for pair in pairs(query, windows, found, side.nullable) if together(pair)
-            ]
-            given: list[Combination] = []
-            if outer.kind in ("left", "full") and number == 0:
-                given += partners
-            if outer.kind == "semi" and partners:
-                given.append(found)
-            if outer.kind != "semi" and not partners and is_over(found, side.nullable):
-                given.append(found)
-            yield from (each for each in given if holds_after(query, each))
+
+def alone_in_full(
+    query: Query,
+    windows: Mapping[str, list[Row]],
+    together: Callable[[Combination], bool],
+    join: OuterJoin,
+) -> list[Asked]:
+    """The rows of a full join's right side that have no partner in the left."""
+    (left,) = join.preserved
+    alone = []
+    for row, _ in filtered(query, query.input(join.nullable), windows[join.nullable]):
+        found = {join.nullable: row}
+        if not any(together(pair) for pair in pairs(query, windows, found, join, left)):
+            alone.append(Asked(found, ((left, found),)))
+    return alone
 
 
 def pairs(
-    query: Query, windows: Mapping[str, list[Row]], found: Combination, nullable: str
+    query: Query,
+    windows: Mapping[str, list[Row]],
+    found: Combination,
+    join: OuterJoin,
+    nullable: str,
 ) -> Iterator[Combination]:
     """A combination with each row of the nullable input for which ON is true."""
-    assert query.outer is not None
     for row, _ in filtered(query, query.input(nullable), windows[nullable]):
         pair = {**found, nullable: row}
         known = known_columns(query, pair)
-        is_true = all(value_of(c.expression, known) is True for c in query.outer.alone)
-        if is_true and predicates_hold(query, pair, known, newest=nullable):
+        conditions = (*join.thetas, *join.alone)
+        if all(equal(e, known) for e in join.equalities) and all(
+            value_of(c.expression, known) is True for c in conditions
+        ):
             yield pair
 
 
@@ -405,7 +479,7 @@ def view_at(query: Query, windows: Mapping[str, list[Row]], time: int) -> Rows:
     rows = (
         combinations(query, present)
         if query.outer is None
-        else outer_combinations(query, present, lambda found: True, lambda found, nullable: True)
+        else (each.found for each in outer_combinations(query, present, lambda found: True))
     )
     return view_rows(query.view, [joined_columns(query, found) for found in rows])
 

@@ -55,25 +55,32 @@ def answer_script(script: Script, brought: Brought, drain: bool = True) -> dict[
     """The results of every query of a script, by its name."""
     made: dict[str, Made] = {}
     for member in script.members:
-        made[member.name] = _made(member, brought, made, drain)
+        is_read = any(member.name in other.reads for other in script.members)
+        made[member.name] = _made(member, brought, made, drain, is_read)
     return made
 
 
-def _made(member: Member, brought: Brought, made: Mapping[str, Made], drain: bool) -> Made:
+def _made(
+    member: Member, brought: Brought, made: Mapping[str, Made], drain: bool, is_read: bool
+) -> Made:
     query = member.query
     windows = {item.alias: _tuples(item, brought, made) for item in query.inputs}
     end = min(_frontier(item, brought, made, drain) for item in query.streams)
     if query.outer is not None and query.view is None:
         ends = {i.alias: _frontier(i, brought, made, drain) for i in query.streams}
-        results = outer_answer(query, windows, {} if drain else ends)
-        # No query reads these, so that their times do not matter.
-        return Made(tuple(Told(0, values) for values in results), end)
+        results = outer_answer(query, windows, {} if drain else ends, is_read=is_read)
+        return Made(tuple(_told(time, values) for time, values in results), end)
     if query.view is None:
         answered = timed_answer(query, windows, end)
         return Made(tuple(Told(time, values) for time, values in answered), end)
     changes = view_changes_until(query, windows, end)
     told = tuple(Told(each.time, each.values, each.kind) for each in changes)
     return Made(told, _next_tick(query, end))
+
+
+def _told(time: float, values: tuple[Value, ...]) -> Told:
+    """A result of an outer join; of a life without end nobody reads the time."""
+    return Told(0 if math.isinf(time) else int(time), values)
 
 
 def _tuples(item: Input, brought: Brought, made: Mapping[str, Made]) -> list[Row]:

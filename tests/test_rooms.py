@@ -146,7 +146,7 @@ ORDER = {
     ),
     "penstock.engine.sinks": ("kafka", "*"),
     "penstock.engine.run": ("*", "changed", "preflight", "tables", "turn", "pipeline", "handle"),
-    "penstock.engine.routes": ("*", "eddies"),
+    "penstock.engine.routes": ("*", "asking", "routing", "eddies"),
     "penstock.engine.spark": ("*", "connect"),
     "penstock.lab": (
         "kernels",
@@ -190,6 +190,7 @@ ORDER = {
         "shed",
         "sources",
         "nexmark",
+        "shared",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

@@ -75,19 +75,23 @@ class ContinuousScript:
 
     def start(
         self, spark: Any, *, sink: Sinks, checkpoint: str | Path, **options: Any
-    ) -> penstock.SparkRun:
+    ) -> penstock.SparkRun | penstock.ConnectRun:
         """Start all queries on a Spark session, as one streaming query.
 
         `sink` gives each query that is shown its own, by its name: `{"result": ps.parquet("out")}`;
         where one is shown, it may be the sink itself. The other options are those of a query:
         `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `change`, `report`.
         """
+        from penstock.engine.spark.connect.client import is_connect, start_script_connected
         from penstock.engine.spark.start import start_script
 
         sinks, given = self._given(sink, checkpoint, options)
         planned = self.planned_on(checkpoint)
         refuse_infeasible_script(planned)
-        return start_script(planned.script, planned.plans, sinks, spark, given, frames=self.frames)
+        script, plans = planned.script, planned.plans
+        if is_connect(spark):
+            return start_script_connected(spark, script, plans, sinks, given, self.frames)
+        return start_script(script, plans, sinks, spark, given, frames=self.frames)
 
     def local(self, *, sink: Sinks, checkpoint: str | Path, **options: Any) -> penstock.LocalRun:
         """The same in this process, with the same options."""

@@ -29,13 +29,15 @@ def run_penstock(
 
 def measured(run: SparkRun | ConnectRun, seconds: float) -> Measurement:
     """The measurement of a run that has ended, by the reports of its batches."""
-    # Spark sees slices, not tuples: those are counted by the engine's own reports.
+    # Spark sees slices, not tuples: those are counted by the engine's own reports. The batch that
+    # drains is none of Spark's.
     triggers = {
         p["batchId"]: p["durationMs"]["triggerExecution"] / 1000
         for p in run.streaming.recentProgress
     }
     batches = tuple(
-        BatchTime(sum(r.read.values()), triggers[r.batch], r.seconds) for r in run.reports
+        BatchTime(sum(r.read.values()), triggers.get(r.batch, r.seconds), r.seconds)
+        for r in run.reports
     )
     return Measurement(
         seconds=seconds,

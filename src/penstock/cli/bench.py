@@ -67,6 +67,7 @@ def bench(
     goals        plans for first:N and by:T beside the steady plan, on Spark
     shed         loads of 2, 3 and 5 times the capacity: does the shed query keep up?
     nexmark      queries of an auction site, beside Spark's own and Flink SQL
+    shared       ten queries over three streams, together beside each by itself
     sources      join3 over files and Kafka, read directly and through Spark's DataFrames
 
     Nothing else should run meanwhile. Progress goes to stderr.
@@ -121,6 +122,8 @@ def _measure(wanted: BenchOptions, progress: Progress) -> _Found:
                 return _sources(wanted, folder, progress)
             case Benchmark.NEXMARK:
                 return _nexmark(wanted, folder, progress)
+            case Benchmark.SHARED:
+                return _shared(wanted, folder, progress)
             case _:
                 return _joins(wanted, folder, progress)
 
@@ -237,6 +240,22 @@ def _nexmark(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
     queries, repeat = wanted.names or base.queries, wanted.repeat or base.repeat
     made = document(run_nexmark(replace(base, queries=queries, repeat=repeat), folder, progress))
     return _Found(made, nexmark_text(made), is_kept=not made["wrong"])
+
+
+def _shared(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.shared.machine import Here, on_spark
+    from penstock.bench.shared.run import QUICK, Size, run_shared
+    from penstock.bench.shared.text import document, shared_text
+
+    base = QUICK if wanted.quick else Size()
+    size = replace(base, repeat=wanted.repeat or base.repeat)
+    if wanted.engine is BenchEngine.SPARK:
+        with on_spark() as machine:
+            outcome = run_shared(size, machine, folder, progress)
+    else:
+        outcome = run_shared(size, Here(), folder, progress)
+    made = document(outcome, wanted.engine.value)
+    return _Found(made, shared_text(made), is_kept=made["is_enough"] and not made["wrong"])
 
 
 def _planning(wanted: BenchOptions, progress: Progress) -> _Found:

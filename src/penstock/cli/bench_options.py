@@ -31,6 +31,7 @@ class Benchmark(StrEnum):
     SHED = "shed"
     SOURCES = "sources"
     NEXMARK = "nexmark"
+    SHARED = "shared"
 
 
 # Benchmarks that make up their data themselves.
@@ -82,7 +83,7 @@ Seeds = Annotated[
 OnSpark = Annotated[
     bool, typer.Option("--spark", help="(decisions) Run ten of the queries on Spark too.")
 ]
-OnEngine = Annotated[BenchEngine, typer.Option(help="(drift, shed) In one process, or on Spark.")]
+OnEngine = Annotated[BenchEngine, typer.Option(help="(drift, shed, shared) Where to run it.")]
 
 
 @dataclass(frozen=True)
@@ -133,15 +134,17 @@ class BenchOptions:
             yield "mesh has two sizes: its own and --quick", "--seconds"
         if self.seconds is not None and name is Benchmark.NEXMARK:
             yield "nexmark has two sizes: its own and --quick", "--seconds"
+        if self.seconds is not None and name is Benchmark.SHARED:
+            yield "shared has two sizes: its own and --quick", "--seconds"
         if self.seconds is not None and name is Benchmark.DRIFT:
             yield "drift has two sizes: its own and --quick", "--seconds"
         if self.engine is not BenchEngine.LOCAL and name not in _ON_BOTH:
-            yield "goes with drift and shed alone", "--engine"
+            yield "goes with drift, shed and shared alone", "--engine"
         if self.repeat is not None and name in _ONE_RUN:
             yield _ONE_RUN[name], "--repeat"
 
 
-_ON_BOTH = (Benchmark.DRIFT, Benchmark.SHED)
+_ON_BOTH = (Benchmark.DRIFT, Benchmark.SHED, Benchmark.SHARED)
 
 _ONE_RUN = {
     Benchmark.PLANNING: "planning is the same every time",

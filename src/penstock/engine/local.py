@@ -12,7 +12,7 @@ from threading import TIMEOUT_MAX, RLock
 from penstock.arguments import as_flag, as_seconds
 from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches, Handle, has_ended, head_of, within_itself
-from penstock.engine.run.job import Runner, Staged
+from penstock.engine.run.job import Runner, run_here
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.run.tables.columns_read import columns_read
@@ -26,7 +26,7 @@ from penstock.engine.script.script_start import (
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_sources_of_spark
 from penstock.engine.state.checkpoint import Checkpoint
-from penstock.engine.wire.facts import Drain, Fact
+from penstock.engine.wire.facts import Drain
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.errors import SinkError
 from penstock.plan.plan import Plan
@@ -36,13 +36,7 @@ from penstock.query.script import Script
 def in_process(pieces: Sequence[Packet]) -> Runner:
     """A runner that takes a batch's pieces through all stages, one partition after another."""
 
-    def run(job: Staged) -> list[Fact]:
-        packets = list(job.pack((*pieces, *job.brought)))
-        for stage in job.stages:
-            packets = stage.run(packets)
-        return job.facts(packets)
-
-    return run
+    return partial(run_here, pieces=pieces)
 
 
 def open_run(plan: Plan, options: RunOptions) -> LocalRun:

@@ -42,7 +42,6 @@ from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
 from penstock.query import Query
-from penstock.query.joins.outer import KIND_NAMES
 from penstock.query.query import Input
 
 _LOG = logging.getLogger(__name__)
@@ -75,7 +74,7 @@ def run_experiment(
         return run(plan, tuples, mode, expiration, clock, buckets, by_bucket)
 
     if plan.query.outer is not None:
-        name = KIND_NAMES[plan.query.outer.kind]
+        name = plan.query.outer.name
         raise PlanError(f"the laboratory does not run {name}", hint="run it in batches")
     for item in plan.query.inputs:
         if item.is_relation:

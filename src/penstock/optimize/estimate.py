@@ -14,7 +14,7 @@ from penstock.optimize.model.load_of_mesh import as_kept
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.model.view_changes import view_changes
-from penstock.optimize.model.work import combinations_of, output_of, state_of
+from penstock.optimize.model.work import asking_seconds, combinations_of, output_of, state_of
 from penstock.optimize.shedding.keeping import best_fractions, by_alias
 from penstock.plan.decision import Estimate, InnerEstimate
 from penstock.plan.drops import DropBoxes
@@ -88,6 +88,7 @@ def _estimate_at(
         changes=view_changes(problem, by_alias(problem, x)),
         starting=batch_seconds(problem, plan) / TRIGGER,
         by_cardinality=_by_cardinality(problem, plan),
+        asking=asking_seconds(problem),
     )
 
 

@@ -18,7 +18,7 @@ from penstock.optimize.views.recompute import recompute_plans
 from penstock.optimize.views.rows_orders import MOST_INPUTS as FEW_ROWS_ORDERS
 from penstock.optimize.views.rows_orders import best_rows_orders
 from penstock.query.goal import Steady
-from penstock.query.joins.outer import OuterJoin
+from penstock.query.joins.outer import OuterJoins
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _as_run(problem: Problem, options: PlanOptions) -> PlanOptions:
     return replace(options, kinds=frozenset({"multiway"}), off=off)
 
 
-def _of_pairs(outer: OuterJoin, options: PlanOptions) -> PlanOptions:
+def _of_pairs(outer: OuterJoins, options: PlanOptions) -> PlanOptions:
     """The options of an outer join: its pairs are those of an inner one. Rows that stand for
     several tuples cannot be asked for partners one by one."""
     off = options.off | {"early-aggregation", "recompute", "mesh"}

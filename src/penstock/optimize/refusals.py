@@ -15,7 +15,6 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.preferences.ranking import OVER, Ranking
 from penstock.plan.decision import Alternative
 from penstock.query.goal import First, Steady
-from penstock.query.joins.outer import KIND_NAMES
 
 _MOST = 1e100
 """Combinations a second, whatever their predicates say; squares of more would overflow."""
@@ -26,7 +25,7 @@ def refuse_unplannable(problem: Problem, options: PlanOptions) -> None:
     _refuse_overflow(problem)
     _refuse_endless_product(problem)
     if problem.query.outer is not None:
-        _refuse_for_outer(KIND_NAMES[problem.query.outer.kind], options)
+        _refuse_for_outer(problem.query.outer.name, options)
     if problem.query.view is not None and problem.query.view.top is not None and options.sheds:
         raise PlanError(
             "the first rows of a view do not go with shedding: others would seem to be the first",

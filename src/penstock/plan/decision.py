@@ -62,6 +62,9 @@ class Estimate:
     """Seconds of work for all tuples, had they been there at once: the traditional cost of a tree,
     where plans are compared by it."""
 
+    asking: float = 0.0
+    """Seconds a second, of those of work, that tuples of outer joins take to ask for partners."""
+
     @property
     def work(self) -> float:
         """The work and what starting the batches takes: plans are ranked by it."""

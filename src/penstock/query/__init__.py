@@ -2,7 +2,7 @@
 
 from penstock.query.expression import Apply, Call, Column, Expression, Literal
 from penstock.query.function import Function
-from penstock.query.joins.outer import OuterJoin
+from penstock.query.joins.outer import OuterJoin, OuterJoins
 from penstock.query.query import Condition, Equality, Input, Query
 from penstock.query.source import Field, Source
 from penstock.query.types import DataType
@@ -23,6 +23,7 @@ __all__ = [
     "Input",
     "Literal",
     "OuterJoin",
+    "OuterJoins",
     "Output",
     "Query",
     "RowsWindow",

@@ -43,7 +43,7 @@ def whole_columns(source: Source, fields: Iterable[Field]) -> tuple[Field, ...]:
 def _expressions(query: Query) -> Iterator[Expression]:
     yield from (output.expression for output in query.outputs)
     yield from (side for e in query.equalities for side in (e.left, e.right))
-    own = () if query.outer is None else (*query.outer.alone, *query.outer.after)
+    own = () if query.outer is None else (*query.outer.partner_conditions, *query.outer.after)
     yield from (each.expression for each in (*query.filters, *query.thetas, *own))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from penstock.query.expression import Column, Expression, render, substitute
-from penstock.query.joins.outer import OuterJoin
+from penstock.query.joins.outer import OuterJoins
 from penstock.query.joins.predicates import Condition, Equality, as_condition
 from penstock.query.ranking import NUMBER, NUMBER_TEXT
 from penstock.query.source import Source
@@ -43,7 +43,7 @@ class Query:
     Filters are decided before the joins, thetas in them, as soon as all their inputs are bound. A
     theta over one input is a filter that waits for all inputs, because it is expensive. `outputs`
     are what the join gives; where there is a view, the results are the view's. The joins are inner
-    ones, but for `outer`, if there is one.
+    ones, but for `outer`, if there are such.
     """
 
     inputs: tuple[Input, ...]
@@ -53,7 +53,7 @@ class Query:
     thetas: tuple[Condition, ...] = ()
     view: View | None = None
     text: str = field(default="", compare=False, repr=False)
-    outer: OuterJoin | None = None
+    outer: OuterJoins | None = None
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -78,6 +78,15 @@ class Query:
     def is_sequenced(self) -> bool:
         """Whether tuples must be taken in their total order, as ROWS windows demand."""
         return any(isinstance(item.window, RowsWindow) for item in self.inputs)
+
+    @property
+    def asks_jointly(self) -> bool:
+        """Whether results of outer joins may wait for the frontier of all streams: those of several
+        joins, and who has a partner in a semi join, if others want to know since when."""
+        if self.outer is None or self.view is not None:
+            return False
+        has_stream = not all(self.input(alias).is_table for alias in self.outer.nullables)
+        return not self.outer.is_single or (self.outer.is_semi and has_stream)
 
     @property
     def results(self) -> tuple[Output, ...]:

@@ -87,17 +87,14 @@ def _traits(case: Case) -> Iterator[tuple[str, str]]:
     """What a case is, and what its results are."""
     query = case.query
     assert query.outer is not None
-    kind = query.outer.kind
+    kind = query.outer.joins[0].kind
     if any(item.is_table for item in query.inputs):
         yield kind, "table"
     if len(query.inputs) > 2:
         yield kind, "three inputs"
     windows = {item.alias: in_time(item, case.batches[item.alias]) for item in query.inputs}
-    found = outer_combinations(
-        query, windows, lambda f: all_alive(query, windows, f), lambda f, nullable: True
-    )
-    for each in found:
-        is_paired = kind == "semi" or len(each) == len(query.inputs)
+    for each in outer_combinations(query, windows, lambda f: all_alive(query, windows, f)):
+        is_paired = kind == "semi" or len(each.found) == len(query.inputs)
         yield kind, "with a partner" if is_paired else "without"
 
 

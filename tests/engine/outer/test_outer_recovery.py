@@ -39,6 +39,14 @@ VIEW = (
     "SELECT a.k, COUNT(*) AS n, COUNT(b.x) AS m, SUM(b.x) AS s FROM a [RANGE 9 SECONDS] "
     "LEFT JOIN b [RANGE 6 SECONDS] ON a.k = b.k GROUP BY a.k EVERY 3 SECONDS"
 )
+CHAIN = (
+    "SELECT a.ts AS t, b.x, c.x AS y FROM a [RANGE 9 SECONDS] LEFT JOIN b [RANGE 6 SECONDS] "
+    "ON a.k = b.k AND a.x > b.x LEFT JOIN c [RANGE 3 SECONDS] ON a.k = c.k"
+)
+CHOOSY = (
+    "SELECT a.ts AS t, a.x, c.x AS y FROM a [RANGE 9 SECONDS] LEFT JOIN c [RANGE 3 SECONDS] "
+    "ON a.k = c.k WHERE a.x IN (SELECT x FROM b [RANGE 6 SECONDS])"
+)
 CRASHES = [
     Crash("in a chunk", 3),
     Crash("after the results are staged", 2),
@@ -52,10 +60,11 @@ CRASHES = [
 @pytest.mark.slow
 @pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: f"{crash.point} {crash.call}")
 def test_a_killed_join_goes_on_exactly(crash: Crash, tmp_path: Path) -> None:
-    text = SEMI if crash.call % 2 else THREE
+    text = (THREE, SEMI, CHAIN, CHOOSY)[crash.call % 4]
     case = asked_case(text, tmp_path / "in")
     place = Place(tmp_path)
-    shapes = () if text is SEMI else (None, (("a", "b"), "c"), ("a", ("b", "c")))
+    has_trees = text in (THREE, CHAIN)
+    shapes = (None, (("a", "b"), "c"), ("a", ("b", "c"))) if has_trees else ()
     checkpoint, sink = str(place.checkpoint), place.sink.name
     run = Run(case.query.text, checkpoint, sink, crash, shapes)
     assert exit_code(run) == -9
@@ -96,7 +105,8 @@ def test_a_silent_stream_is_not_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_both_engines_give_the_same(spark: SparkSession, tmp_path: Path) -> None:
-    for name, text in {"three": THREE, "semi": SEMI, "full": FULL}.items():
+    texts = {"three": THREE, "semi": SEMI, "full": FULL, "chain": CHAIN, "choosy": CHOOSY}
+    for name, text in texts.items():
         case = asked_case(text, tmp_path / name / "in", batches=3)
         place = Place(tmp_path / name)
         run_spark(spark, case.query, place, drain=name != "full")

@@ -1,15 +1,21 @@
-"""Outer joins in scripts against their meaning: over what other queries make, and under views."""
+"""Outer joins in scripts against their meaning: over what other queries make, and read by them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
-from support.engines.script_runs import expected, found, opened, plans_of
+from penstock.engine.run.options import RunOptions
+from penstock.engine.sinks.sink import noop
+from support.engines.script_runs import expected, found, opened, plans_of, sinks_of
 from support.outer.outer_scripts import outer_script
 from support.streams.scripts import write_script
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -21,7 +27,23 @@ def test_outer_joins_read_queries_and_are_read_as_views(seed: int, tmp_path: Pat
     assert found(script, tmp_path) == expected(case)
 
 
-@pytest.mark.parametrize("seed", range(20, 30))
+@pytest.mark.spark
+def test_they_are_read_on_spark_too(spark: SparkSession, tmp_path: Path) -> None:
+    from penstock.engine.spark.start import start_script
+
+    case = outer_script(11)
+    script = write_script(case, tmp_path)
+    place = str(tmp_path / "checkpoint")
+    options = RunOptions(sink=noop(), checkpoint=place, available_now=True, partitions=2)
+    run = start_script(script, plans_of(script), sinks_of(script, tmp_path), spark, options)
+    run.await_termination()
+    wanted = expected(case, drain=False)
+    assert found(script, tmp_path) == wanted
+    assert wanted["latest"]
+    assert wanted["both"]
+
+
+@pytest.mark.parametrize("seed", range(20, 35))
 def test_who_may_still_meet_a_result_waits(seed: int, tmp_path: Path) -> None:
     case = outer_script(seed)
     script = write_script(case, tmp_path)

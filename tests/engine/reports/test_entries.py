@@ -30,7 +30,18 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 MAYBE = st.none() | FLOATS
 COUNTS = st.integers(0, 2**62)
 KINDS: Any = st.sampled_from(
-    ["switch", "advise", "stay", "take-back", "outcome", "drift", "shed", "behind", "order"]
+    [
+        "switch",
+        "advise",
+        "stay",
+        "take-back",
+        "outcome",
+        "drift",
+        "shed",
+        "behind",
+        "order",
+        "query",
+    ]
 )
 CHANGES = st.builds(Change, KINDS, NAMES, st.none() | NAMES, MAYBE, MAYBE)
 TABLES: Any = st.recursive(

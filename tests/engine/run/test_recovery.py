@@ -126,7 +126,7 @@ def test_killed_drivers_lose_nothing(tmp_path: Path) -> None:
     """One of the queries is a view that aggregates before the join."""
     assert sql(script("view", tmp_path)).plan.early
     queries = ("chain", "view")
-    siege = Siege(tmp_path, Random("driver"), master="local[2]", files=9, queries=queries)
+    siege = Siege(tmp_path, Random("driver"), master="local[2]", files=5, queries=queries)
     siege.run(["driver"] * 2)
     assert siege.wrong() == []
     assert siege.kills["driver"] == 2
@@ -136,7 +136,7 @@ def test_killed_drivers_lose_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
     queries = ("common", "chain")
-    siege = Siege(tmp_path, Random("worker"), master="local[2]", files=12, queries=queries)
+    siege = Siege(tmp_path, Random("worker"), master="local[2]", files=7, queries=queries)
     siege.run(["worker"] * 5)
     assert siege.wrong() == []
     assert siege.kills["worker"] >= 3

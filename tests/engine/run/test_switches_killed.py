@@ -88,7 +88,7 @@ def test_killed_on_spark_while_plans_change_nothing_is_lost(victim: str, tmp_pat
         tmp_path,
         Random(victim),
         master="local[2]",
-        files=8,
+        files=5,
         queries=("filtered", "view"),
         seed=f"switch {victim}",
     )

@@ -12,8 +12,8 @@ import pytest
 
 import penstock as ps
 from penstock.engine.sources import json_rows
-from penstock.engine.sources.flat_json import flat_columns
 from penstock.engine.sources.lines import Piece
+from penstock.kernels.jsontext.flat_columns import flat_columns
 from penstock.query import DataType
 from penstock.query.source import Field
 

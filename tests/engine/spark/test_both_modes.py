@@ -16,11 +16,22 @@ import pytest
 
 import penstock as ps
 from penstock.cql import parse
+from penstock.engine.control.order import order_names
 from penstock.engine.places.place import Place
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError, PenstockError, SinkError
 from penstock.plan.text.parse import forced_plan, render_plan
-from support.engines.read_back import FILES, JOIN, VIEW, counted, script, table_of, write_streams
+from support.engines.read_back import (
+    FILES,
+    JOIN,
+    SEVERAL,
+    VIEW,
+    counted,
+    run_several,
+    script,
+    table_of,
+    write_streams,
+)
 from support.engines.soak import expected, results, write_input
 from support.engines.soak import script as script_of
 from support.plans.every_kind import KINDS, any_of, kind_of
@@ -75,6 +86,26 @@ def test_a_join_reads_all_there_is_drains_and_closes(
     assert run.streaming.name.startswith("a⋈b ")
     with pytest.raises(CheckpointError, match="is closed"):
         query.start(spark, **options)
+
+
+def test_a_script_gives_what_its_queries_give(
+    spark: SparkSession, streams: Path, tmp_path: Path, wanted: Counter[tuple[Any, ...]]
+) -> None:
+    asked = ps.script(script(streams, SEVERAL))
+    sinks = {name: f"parquet:{tmp_path / name}" for name in ("pairs", "counts")}
+    place = tmp_path / "checkpoint"
+    with asked.start(spark, sink=sinks, checkpoint=place, available_now=True) as run:
+        assert run.await_termination()
+    assert run.exception is None
+    assert counted(table_of(place, query="pairs")) == wanted
+    run_several(streams, tmp_path / "local")
+    there = tmp_path / "local" / "checkpoint"
+    for changes in (False, True):
+        found = table_of(place, query="counts", changes=changes)
+        assert counted(found) == counted(table_of(there, query="counts", changes=changes))
+        assert found
+    assert run.last_report is not None
+    assert set(run.last_report.members) == {"near", "pairs", "counts"}
 
 
 def test_a_query_that_was_stopped_goes_on(
@@ -197,27 +228,31 @@ def test_frames_direct_streams_and_tables_in_one_query(spark: SparkSession, tmp_
 
 
 def test_plans_of_every_kind_follow_each_other(spark: SparkSession, tmp_path: Path) -> None:
-    """Each start finds one more file of three streams, and has a plan of another kind."""
+    """One run is given a plan of another kind before each file of three streams."""
     write_input(tmp_path / "all", len(KINDS), Random(3))
     text = script_of("common", tmp_path / "in")
-    sink = ps.parquet(tmp_path / "results")
     for name in "abc":
         (tmp_path / "in" / name).mkdir(parents=True)
-    for number, kind in enumerate(KINDS):
-        for name in "abc":
-            file = f"{name}/{number:04}.parquet"
-            (tmp_path / "all" / file).rename(tmp_path / "in" / file)
-        drawn = any_of(kind, parse(text), Random(number))
-        with ps.sql(text, plan=render_plan(drawn)).start(
-            spark,
-            sink=sink,
-            checkpoint=tmp_path / "checkpoint",
-            available_now=True,
-            drain=number == len(KINDS) - 1,
-        ) as run:
-            run.await_termination()
-        assert run.last_report is not None
-        assert kind_of(forced_plan(parse(text), run.last_report.plan)) == kind
+    plans = [render_plan(any_of(kind, parse(text), Random(n))) for n, kind in enumerate(KINDS)]
+    sink, checkpoint = ps.parquet(tmp_path / "results"), tmp_path / "checkpoint"
+    with ps.sql(text, plan=plans[0]).start(
+        spark, sink=sink, checkpoint=checkpoint, trigger=0.1
+    ) as run:
+        for number, kind in enumerate(KINDS):
+            if number:
+                run.replan(plans[number])
+                wait_until(lambda: order_names(Store(Place.of(checkpoint))) == [])
+            for name in "abc":
+                file = f"{name}/{number:04}.parquet"
+                (tmp_path / "all" / file).rename(tmp_path / "in" / file)
+            rows = 3 * 20 * (number + 1)
+            wait_until(lambda: sum(sum(each.read.values()) for each in run.reports) == rows)  # noqa: B023
+            assert run.last_report is not None
+            assert kind_of(forced_plan(parse(text), run.last_report.plan)) == kind
+    with ps.sql(text, plan=plans[0]).start(
+        spark, sink=sink, checkpoint=checkpoint, available_now=True, drain=True
+    ) as last:
+        last.await_termination()
     wanted = expected(text)
     assert results(sink) == wanted
     assert wanted.total() > 100

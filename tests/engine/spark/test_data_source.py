@@ -11,7 +11,16 @@ import pytest
 
 import penstock as ps
 from support.engines.crashes import Crash, Run, exit_code
-from support.engines.read_back import FILES, JOIN, VIEW, counted, script, table_of, write_streams
+from support.engines.read_back import (
+    FILES,
+    JOIN,
+    VIEW,
+    counted,
+    run_several,
+    script,
+    table_of,
+    write_streams,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -98,6 +107,24 @@ def test_reports_plans_and_state_are_tables(
     assert plans.filter("batch = 0").count() == 1
     assert state.groupBy("module").count().count() == 2
     assert state.filter("tuple LIKE '%\"a.k\":0%'").count() > 0
+
+
+def test_queries_of_a_script_are_read_by_their_names(
+    spark: SparkSession, streams: Path, tmp_path: Path
+) -> None:
+    from pyspark.errors import PySparkException
+
+    run_several(streams, tmp_path)
+    place = str(tmp_path / "checkpoint")
+    reader = spark.readStream.format("penstock").option("checkpoint", place)
+    passed_on(reader.option("query", "pairs").load(), tmp_path)
+    assert rows(spark.read.parquet(str(tmp_path / "copy"))) == counted(
+        table_of(place, query="pairs")
+    )
+    table = spark.read.format("penstock").option("query", "counts").load(place)
+    assert rows(table) == counted(table_of(place, query="counts"))
+    with pytest.raises(PySparkException, match="counts, near, pairs"):
+        spark.read.format("penstock").option("query", "other").load(place)
 
 
 def test_what_cannot_be_read_is_said_in_plain_words(

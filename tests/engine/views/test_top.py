@@ -17,10 +17,10 @@ from penstock.errors import CheckpointError, PlanError
 from penstock.plan.drops import DropBoxes
 from penstock.query.ranking import Order
 from penstock.query.view import CHANGE
-from reference import in_time, view_at, view_changes
+from reference import Row, in_time, view_at, view_changes
 from support.engines import script_runs
 from support.engines.crashes import Crash, Run, exit_code
-from support.engines.long_views import CHAIN, ROWS, SLIDING, long_case
+from support.engines.long_views import CHAIN, ROWS, SLIDING, long_case, one_stream, table_of
 from support.engines.read_back import rows_in
 from support.engines.runs import Place, first_files_only, planned, run_local, run_replanning
 from support.engines.viewed_runs import told_and_expected
@@ -97,17 +97,40 @@ def test_views_of_first_rows_are_read_by_other_queries(seed: int, tmp_path: Path
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("seed", [0, 4])
-def test_spark_shows_the_same_first_rows(seed: int, spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_shows_the_same_first_rows(spark: SparkSession, tmp_path: Path) -> None:
     from penstock.engine.spark.start import start_script
 
-    case = top_script(seed)
+    case = top_script(4)
     script = write_script(case, tmp_path)
     at = str(tmp_path / "checkpoint")
     options = RunOptions(sink=noop(), checkpoint=at, available_now=True, drain=True, partitions=2)
     plans, sinks = script_runs.plans_of(script), script_runs.sinks_of(script, tmp_path)
     start_script(script, plans, sinks, spark, options).await_termination()
     assert script_runs.found(script, tmp_path) == script_runs.expected(case)
+
+
+# ── state ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("window", ["UNBOUNDED", "RANGE 40 SECONDS"])
+def test_tuples_that_are_never_shown_again_are_forgotten(window: str, tmp_path: Path) -> None:
+    rng = Random(5)
+    batches = [table_of([6 * n + i // 8 for i in range(48)], *_values(rng, 48)) for n in range(10)]
+    select = (
+        "SELECT v % 3 AS part, x, ROW_NUMBER() OVER (PARTITION BY v % 3 ORDER BY x DESC) AS r "
+        f"FROM a [{window}] QUALIFY r <= 3 EVERY 1 SECOND"
+    )
+    query = one_stream(tmp_path / "in", batches, select)
+    reports = run_local(query, Place(tmp_path), drain=False, partitions=2)
+    # Of 480 tuples, mostly those of the last batch: once by ticks, and once as the view is now.
+    assert max(report.state_tuples for report in reports) < 180
+    rows = [row for n, batch in enumerate(batches) for row in enumerate(batch.to_pylist(), n << 36)]
+    case = Case(query, {"a": [[Row(10**6 * r["ts"], at, r) for at, r in rows]]})
+    assert told(Place(tmp_path), query) == expected(case, query, drain=False)
+
+
+def _values(rng: Random, size: int) -> tuple[list[int], list[float]]:
+    return [rng.randrange(1000) for _ in range(size)], [rng.random() for _ in range(size)]
 
 
 # ── checkpoints ───────────────────────────────────────────────────────────────────────────────────

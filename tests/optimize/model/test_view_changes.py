@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import penstock as ps
+from penstock.errors import PlanError
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.view_changes import view_changes
 
@@ -111,6 +112,26 @@ def test_changes_are_at_the_most_every_group_at_every_evaluation(tmp_path: Path)
     chosen = json.loads(query.explain("json"))["chosen"]
     assert chosen["changes_rate"] == pytest.approx(10.0)
     assert chosen["output_rate"] == pytest.approx(2 * 20 * 200 / 20)
+
+
+@pytest.mark.parametrize(
+    ("clause", "most"),
+    [
+        ("ORDER BY n LIMIT 3", 2 * 3),
+        ("QUALIFY ROW_NUMBER() OVER (PARTITION BY A.k ORDER BY COUNT(*)) = 1", 2 * 20),
+    ],
+)
+def test_no_more_changes_than_first_rows_come_and_go(
+    clause: str, most: int, tmp_path: Path
+) -> None:
+    counted = "SELECT A.k, A.g, COUNT(*) AS n FROM A [NOW] GROUP BY A.k, A.g"
+    text = script(f"{counted} {clause} EVERY 1 SECOND", 20, 1000, 500)
+    stats = tmp_path / "stats.toml"
+    stats.write_text("[streams.A]\ndistinct = {k = 20, g = 1000}\n", encoding="utf-8")
+    query = ps.sql(text, stats=stats)
+    assert query.decision.chosen.estimate.changes == pytest.approx(most)
+    with pytest.raises(PlanError, match="first rows of a view do not go with shedding"):
+        assert ps.sql(text, stats=stats, shed=True).decision
 
 
 def test_a_view_that_is_shed_changes_less(tmp_path: Path) -> None:

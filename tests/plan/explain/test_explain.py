@@ -56,7 +56,8 @@ def test_explain_is_as_reviewed(name: str, format: str) -> None:
 
 def test_no_golden_file_is_left_over() -> None:
     known = {f"{name}.{ENDINGS[format]}" for name, format in CASES}
-    known |= {f"script.{ending}" for ending in ENDINGS.values()}
+    scripts = ("script", "shared_script")
+    known |= {f"{name}.{ending}" for name in scripts for ending in ENDINGS.values()}
     assert {path.name for path in GOLDEN.iterdir()} == known
 
 

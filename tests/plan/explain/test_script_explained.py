@@ -44,6 +44,51 @@ def test_scripts_are_explained_as_reviewed(script: ps.ContinuousScript, format_:
     assert as_reviewed(golden, script.explain(format_))
 
 
+SHARED = """
+CREATE STREAM bid (ts TIMESTAMP, auction BIGINT, bidder BIGINT, price DOUBLE)
+WITH (format = 'csv', path = 'b', timestamp = 'ts', rate = 1000);
+CREATE STREAM auction (ts TIMESTAMP, id BIGINT, seller BIGINT, category INT)
+WITH (format = 'csv', path = 'a', timestamp = 'ts', rate = 10);
+SELECT b.bidder, b.price, a.seller INTO large
+FROM bid [RANGE 10 SECONDS] AS b, auction [RANGE 100 SECONDS] AS a
+WHERE b.auction = a.id AND b.price > 100;
+SELECT x.price, y.category INTO fair
+FROM auction [RANGE 1 MINUTE] AS y, bid [RANGE 20 SECONDS] AS x
+WHERE y.id = x.auction AND x.price > 50 AND y.category < 5;
+SELECT a.seller, MAX(b.price) AS most INTO sellers
+FROM bid [RANGE 30 SECONDS] AS b, auction [RANGE 100 SECONDS] AS a
+WHERE b.auction = a.id AND b.price > 50 GROUP BY a.seller EVERY 10 SECONDS;
+"""
+SELECTIVE = """
+[joins]
+"b.auction = a.id" = {selectivity = 0.0005}
+"""
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> ps.ContinuousScript:
+    """Three queries that share a join."""
+    stats = tmp_path / "stats.toml"
+    stats.write_text(COSTS + SELECTIVE, encoding="utf-8")
+    return ps.script(SHARED, stats=stats)
+
+
+@pytest.mark.parametrize("format_", ENDS)
+def test_what_is_shared_is_explained_as_reviewed(shared: ps.ContinuousScript, format_: str) -> None:
+    golden = paths.GOLDEN / "explain" / f"shared_script.{ENDS[format_]}"
+    assert as_reviewed(golden, shared.explain(format_))
+
+
+def test_json_says_who_shares_and_what_that_saves(shared: ps.ContinuousScript) -> None:
+    found = json.loads(shared.explain("json"))
+    (sharing,) = found["sharing"]
+    assert sharing["queries"] == ["large", "fair", "sellers"]
+    work = {query["name"]: query["chosen"]["utilization"] for query in found["queries"]}
+    assert sharing["utilization"] == pytest.approx(sum(work.values()))
+    assert sharing["saves"] == pytest.approx(1 - sharing["utilization"] / sharing["apart"])
+    assert [query["takes"] for query in found["queries"]] == [None, *["shared.1"] * 3]
+
+
 def test_json_has_every_query_and_their_total(script: ps.ContinuousScript) -> None:
     found = json.loads(script.explain("json", alternatives=True))
     names = [query["name"] for query in found["queries"]]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+import penstock as ps
 from penstock.engine.results.content import Content, Offset, content_of
 
 DECLARED = """
@@ -21,6 +22,10 @@ JOIN = """SELECT a.ts, a.k, a.name, a.x, a.day, a.is_new, b.z AS "the z"
 FROM a [RANGE 1 HOUR], b [RANGE 1 HOUR] WHERE a.k = b.k"""
 VIEW = """SELECT a.k, COUNT(*) AS n, SUM(b.z) AS z
 FROM a [RANGE 5 SECONDS], b [RANGE 5 SECONDS] WHERE a.k = b.k GROUP BY a.k EVERY 2 SECONDS"""
+SEVERAL = f"""CREATE STREAM near AS SELECT k, z FROM b [NOW] WHERE k < 3;
+{JOIN} INTO pairs;
+SELECT n.k, COUNT(*) AS n, SUM(n.z) AS z FROM near [RANGE 5 SECONDS] AS n, a [RANGE 5 SECONDS]
+WHERE a.k = n.k GROUP BY n.k EVERY 2 SECONDS INTO counts"""
 
 NAMES = ["null", '"plain"', '"with \\"quotes\\", commas"', '"two\\nlines"', '"ü"']
 FILES = 6
@@ -56,19 +61,34 @@ def script(folder: Path, select: str = JOIN) -> str:
     return DECLARED.format(folder=folder) + select
 
 
+def run_several(streams: Path, place: Path, *, report: Any = None) -> list[ps.Report]:
+    """A run of several queries over all files in this process."""
+    asked = ps.script(script(streams, SEVERAL), engine="local")
+    with asked.local(
+        sink={name: f"parquet:{place / name}" for name in ("pairs", "counts")},
+        checkpoint=place / "checkpoint",
+        available_now=True,
+        report=report,
+        partitions=2,
+    ) as started:
+        started.await_termination()
+    return list(started.reports)
+
+
 class Follower:
     """Reads what is new as Spark would: positions and pieces, from a stored position on."""
 
-    def __init__(self, checkpoint: object, what: str = "results"):
+    def __init__(self, checkpoint: object, what: str = "results", query: str | None = None):
         self._checkpoint = str(checkpoint)
         self._what = what
+        self._query = query
         self._offset: Offset | None = None
         self.rows: list[dict[str, Any]] = []
         self.visits = 0
 
     def catch_up(self) -> None:
         """Read from where it stood to what there is; nothing is kept but the position."""
-        content = content_of(self._checkpoint, self._what)
+        content = content_of(self._checkpoint, self._what, query=self._query)
         start = content.first() if self._offset is None else self._offset
         end = content.latest()
         self.rows += rows_in(content, content.between(start, end))

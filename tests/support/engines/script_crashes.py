@@ -32,7 +32,7 @@ CREATE STREAM b (ts BIGINT, k BIGINT, w BIGINT)
   WITH (format = 'parquet', path = '{folder}/b', timestamp = 'ts', unit = 's', max_files = 1,
         malformed = 'keep:{kept}');
 CREATE STREAM pair AS SELECT a.k AS k, a.v AS v, b.w AS w
-  FROM a [RANGE 20 SECONDS], b [RANGE 30 SECONDS] WHERE a.k = b.k;
+  FROM a [RANGE 20 SECONDS] LEFT JOIN b [RANGE 30 SECONDS] ON a.k = b.k AND b.w > 800;
 CREATE VIEW total AS SELECT k, COUNT(*) AS n, SUM(v) AS v
   FROM pair [RANGE 30 SECONDS] GROUP BY k EVERY 10 SECONDS;
 SELECT t.k AS k, t.n AS n, b.w AS w INTO met FROM total AS t, b [NOW] WHERE t.k = b.k;

@@ -17,7 +17,7 @@ Rows = dict[Any, dict[str, Any]]
 """The rows of a view by its key."""
 
 _WINNING = """
-SELECT a.id, a.seller, a.category, a.itemName, a.expires, b.price, b.bidder,
+SELECT a.id, a.seller, a.category, a.itemName, a.dateTime, a.expires, b.price, b.bidder,
        row_number() OVER (PARTITION BY a.id ORDER BY b.price DESC, b.bidder DESC) AS place
 FROM auction a JOIN bid b ON b.auction = a.id AND b.dateTime BETWEEN a.dateTime AND a.expires
 WHERE b.dateTime <= $at AND a.dateTime <= $at
@@ -54,7 +54,8 @@ VIEWS = {
     ),
     "q9": ViewOracle(
         ("id",),
-        f"SELECT id, itemName, seller, category, price, bidder FROM ({_WINNING}) WHERE place = 1",
+        "SELECT id, itemName, seller, category, price, bidder, dateTime "
+        f"FROM ({_WINNING}) WHERE place = 1",
     ),
     "q18": ViewOracle(
         ("bidder", "auction"),

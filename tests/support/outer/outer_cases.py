@@ -18,6 +18,7 @@ from penstock.query import (
     Input,
     Literal,
     OuterJoin,
+    OuterJoins,
     Output,
     Query,
     RowsWindow,
@@ -45,24 +46,27 @@ def outer_case(seed: int) -> Case:
     rng = Random(f"outer {seed}")
     kind = rng.choice(KINDS)
     sizes = (2, 2, 3) if kind in ("left", "anti") else (2,)
-    case = _drawn(rng, rng.choice(sizes), may_have_table=kind != "full")
-    inputs = tuple(replace(i, window=_time_window(rng, i)) for i in case.query.inputs)
+    case = drawn(rng, rng.choice(sizes), most_tables=int(kind != "full"))
+    inputs = tuple(replace(i, window=time_window(rng, i)) for i in case.query.inputs)
     nullable = _nullable(rng, inputs)
     preserved = tuple(item for item in inputs if item != nullable)
-    core = _core(rng, preserved)
+    core = core_of(rng, preserved)
     query = Query(
         inputs,
-        _outputs(rng, preserved if kind in ("semi", "anti") else inputs),
+        outputs_of(rng, preserved if kind in ("semi", "anti") else inputs),
         equalities=core,
-        filters=_filters(rng, preserved) if kind != "full" else (),
+        filters=filters_of(rng, preserved) if kind != "full" else (),
     )
     return replace(case, query=_with_join(rng, query, kind, preserved, nullable))
 
 
 def outer_view(seed: int) -> Case:
     """The case of a seed, with a view over its join."""
-    case = outer_case(seed)
-    rng = Random(f"outer view {seed}")
+    return viewed(outer_case(seed), Random(f"outer view {seed}"))
+
+
+def viewed(case: Case, rng: Random) -> Case:
+    """A case with a view over its join."""
     shown = [o.expression for o in case.query.outputs if isinstance(o.expression, Column)]
     groups = rng.sample(shown, rng.choice((0, 1, 1)))
     ids = [column for column in shown if column.name == "id"]
@@ -80,17 +84,18 @@ def outer_view(seed: int) -> Case:
     return replace(case, query=replace(case.query, outputs=outputs, view=view))
 
 
-def _drawn(rng: Random, count: int, may_have_table: bool) -> Case:
+def drawn(rng: Random, count: int, most_tables: int) -> Case:
     """The first random case of so many inputs, at least one of them a stream that may wait."""
     while True:
         case = random_case(rng.randrange(1 << 30))
         inputs = case.query.inputs
         tables = sum(item.is_table for item in inputs)
-        if len(inputs) == count and tables <= may_have_table:
+        if len(inputs) == count and tables <= most_tables:
             return case
 
 
-def _time_window(rng: Random, item: Input) -> Window | None:
+def time_window(rng: Random, item: Input) -> Window | None:
+    """Its window, or another of time if it counts rows."""
     while isinstance(item.window, RowsWindow):
         item = replace(item, window=any_window(rng, 2))
     return item.window
@@ -102,7 +107,7 @@ def _nullable(rng: Random, inputs: Sequence[Input]) -> Input:
     return tables[0] if tables and len(inputs) == 2 else rng.choice(inputs)
 
 
-def _core(rng: Random, preserved: Sequence[Input]) -> tuple[Equality, ...]:
+def core_of(rng: Random, preserved: Sequence[Input]) -> tuple[Equality, ...]:
     """What joins the preserved inputs with each other."""
     name = rng.choice("kjs")
     pairs = pairwise(preserved)
@@ -113,15 +118,15 @@ def _with_join(
     rng: Random, query: Query, kind: JoinKind, preserved: Sequence[Input], nullable: Input
 ) -> Query:
     partner = rng.choice([item for item in preserved if not item.is_table])
-    equalities = _equalities(rng, partner, nullable)
+    equalities = equalities_of(rng, partner, nullable)
     thetas: list[Condition] = []
     alone: list[Condition] = []
     after: list[Condition] = []
     if rng.random() < 0.4:
         thetas.append(compared("le", column_of(partner, "x"), column_of(nullable, "x")))
     if rng.random() < 0.4:
-        alone += _filters(rng, (partner,), likely=1.0)
-    inside = _filters(rng, (nullable,), likely=0.4)
+        alone += filters_of(rng, (partner,), likely=1.0)
+    inside = filters_of(rng, (nullable,), likely=0.4)
     if kind == "full":
         alone += inside
         inside = ()
@@ -134,18 +139,18 @@ def _with_join(
         equalities,
         tuple(thetas),
         tuple(alone),
-        tuple(after),
     )
     return replace(
         query,
         equalities=(*query.equalities, *equalities),
         filters=(*query.filters, *inside),
         thetas=tuple(thetas),
-        outer=outer,
+        outer=OuterJoins((outer,), tuple(after)),
     )
 
 
-def _equalities(rng: Random, one: Input, other: Input) -> tuple[Equality, ...]:
+def equalities_of(rng: Random, one: Input, other: Input) -> tuple[Equality, ...]:
+    """What ON says is equal of two inputs."""
     match rng.randrange(5):
         case 0:
             return (Equality(column_of(one, "s"), column_of(other, "s")),)
@@ -157,7 +162,8 @@ def _equalities(rng: Random, one: Input, other: Input) -> tuple[Equality, ...]:
     return (Equality(column_of(one, "k"), column_of(other, "k")),)
 
 
-def _filters(rng: Random, inputs: Sequence[Input], likely: float = 0.25) -> tuple[Condition, ...]:
+def filters_of(rng: Random, inputs: Sequence[Input], likely: float = 0.25) -> tuple[Condition, ...]:
+    """Conditions on some of the inputs, each by itself."""
     chosen = [item for item in inputs if rng.random() < likely]
     above = [compared("gt", column_of(i, "x"), Literal(0.5, DOUBLE)) for i in chosen]
     other = [compared("ne", column_of(i, "j"), Literal(1, DataType.INT)) for i in chosen]
@@ -178,7 +184,8 @@ def _after(rng: Random, partner: Input, nullable: Input) -> list[Condition]:
     return [compared("le", column_of(nullable, "j"), column_of(partner, "j"))]
 
 
-def _outputs(rng: Random, inputs: Sequence[Input]) -> tuple[Output, ...]:
+def outputs_of(rng: Random, inputs: Sequence[Input]) -> tuple[Output, ...]:
+    """What is selected: the number of each input's tuple, and some more."""
     names = [(item, name) for item in inputs for name in ("ts", "k", "j", "s", "x")]
     chosen = [(item, "id") for item in inputs] + rng.sample(names, 2)
     return tuple(Output(f"{item.alias}_{name}", column_of(item, name)) for item, name in chosen)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pyspark.find_spark_home import _find_spark_home
 
 from penstock.engine.spark.java import ensure_java
+from support.sessions.worker_python import worker_python
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Server:
             # Spark takes it for an application that has its own jars, as it has its own sessions.
             self._process = subprocess.Popen(
                 [*submit, "--class", CLASS, *given, "spark-internal"],
-                env={"PYSPARK_PYTHON": sys.executable, **os.environ},
+                env={**os.environ, "PYSPARK_PYTHON": worker_python()},
                 stdout=log,
                 stderr=log,
             )

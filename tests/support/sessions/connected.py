@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from penstock.engine.spark.java import ensure_java
+from support.sessions.worker_python import worker_python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,7 +19,7 @@ def connect_session(remote: str, settings: Mapping[str, str]) -> Iterator[SparkS
     from pyspark.sql import SparkSession
 
     ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["PYSPARK_PYTHON"] = worker_python()
     builder = SparkSession.builder.remote(remote)
     chosen = {
         **settings,

@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
@@ -19,7 +20,8 @@ from penstock.engine.sources.made.made import made_of
 from penstock.query.made.nexmark import STREAMS, StreamKind
 
 READERS = 2
-"""Files of a stream that Flink reads side by side, each with every other event."""
+"""Files of a stream that are read side by side: those of a batch, or Flink's, which have every
+other event each."""
 _FIRST_MTIME = 1_000_000_000
 
 
@@ -55,7 +57,7 @@ class Events:
 
 def ensure_events(events: Events, root: Path) -> Path:
     """The folder of the files below `root`; they are made where they are missing."""
-    name = f"nexmark-rate{events.rate}-{events.seconds}s-step{events.step}"
+    name = f"nexmark-{events.rate}-{events.seconds}s-by-{events.step}s"
     return ensure_folder(root / name, lambda draft: _write(events, draft))
 
 
@@ -71,12 +73,23 @@ def tables(events: Events, kind: StreamKind) -> Iterator[pa.Table]:
 
 
 def _in_millis(rows: pa.Table) -> pa.Table:
-    """Cut off what Flink's event times do not hold, so that all rivals have the same times."""
+    """Cut off what Flink's event times do not hold, so that all rivals have the same times.
+
+    What comes on a whole second is put a millisecond later: windows end there, and of rivals some
+    have the end in them and others have not.
+    """
     for at, field in enumerate(rows.schema):
         if pa.types.is_timestamp(field.type):
-            whole = rows[field.name].cast(pa.timestamp("ms", "UTC"), safe=False)
-            rows = rows.set_column(at, field.name, whole.cast(pa.timestamp("us", "UTC")))
+            millis = pc.cast(rows[field.name], pa.timestamp("ms", "UTC"), safe=False)
+            if field.name == "dateTime":
+                millis = _off_seconds(millis.cast(pa.int64())).cast(millis.type)
+            rows = rows.set_column(at, field.name, millis.cast(pa.timestamp("us", "UTC")))
     return rows
+
+
+def _off_seconds(millis: pa.ChunkedArray) -> pa.ChunkedArray:
+    whole = pc.equal(pc.multiply(pc.divide(millis, 1000), 1000), millis)
+    return pc.add(millis, pc.cast(whole, pa.int64()))
 
 
 def _write(events: Events, folder: Path) -> None:

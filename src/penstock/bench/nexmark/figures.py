@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 
-from penstock.bench.nexmark.run import Outcome, Run
+from penstock.bench.nexmark.queries import QUERIES
+from penstock.bench.nexmark.run import Outcome, Run, fastest
 
 OURS = "penstock"
 """Over parquet, as Spark reads it."""
@@ -32,6 +33,7 @@ class NexmarkDocument(TypedDict):
 
     queries: dict[str, dict[str, RivalFigures | None]]
     state_formats: dict[str, str]
+    backends: dict[str, str]
     ratios_vs_flink: dict[str, float]
     ratios_vs_spark: dict[str, float]
     geomean_vs_flink: float | None
@@ -43,27 +45,33 @@ class NexmarkDocument(TypedDict):
 
 
 def document(outcome: Outcome) -> NexmarkDocument:
-    """The figures of all queries; Spark's are those of its faster state format, by query."""
-    formats = {query: _fastest(outcome, query) for query in outcome.size.queries}
-    queries = {query: _rivals(outcome, query, formats[query]) for query in outcome.size.queries}
+    """The figures of all queries; those of Spark and Flink are with the format of state that was
+    the fastest, by query."""
+    size = outcome.size
+    formats = {query: fastest(outcome.runs, query, size.formats) for query in size.queries}
+    backends = {query: fastest(outcome.runs, query, size.backends) for query in size.queries}
+    queries = {q: _rivals(outcome, q, formats[q], backends[q]) for q in size.queries}
     flink = _ratios(queries, OURS_CSV, "flink")
     spark = _ratios(queries, OURS, "spark")
     return {
         "queries": queries,
         "state_formats": {query: name for query, name in formats.items() if name is not None},
+        "backends": {query: name for query, name in backends.items() if name is not None},
         "ratios_vs_flink": flink,
         "ratios_vs_spark": spark,
         "geomean_vs_flink": _geomean(flink),
         "geomean_vs_spark": _geomean(spark),
         "wrong": sorted(_wrong(outcome)),
         "absent": dict(outcome.absent),
-        "events": outcome.size.events.count,
-        "repeat": outcome.size.repeat,
+        "events": size.events.count,
+        "repeat": size.repeat,
     }
 
 
-def _rivals(outcome: Outcome, query: str, spark: str | None) -> dict[str, RivalFigures | None]:
-    named = {OURS: OURS, OURS_CSV: OURS_CSV, "spark": spark, "flink": "flink"}
+def _rivals(
+    outcome: Outcome, query: str, spark: str | None, flink: str | None
+) -> dict[str, RivalFigures | None]:
+    named = {OURS: OURS, OURS_CSV: OURS_CSV, "spark": spark, "flink": flink}
     found = {rival: outcome.runs.get(name or "", {}).get(query) for rival, name in named.items()}
     events = outcome.size.events.count
     return {rival: _figures(runs, events) if runs else None for rival, runs in found.items()}
@@ -88,16 +96,6 @@ def _batch_s(runs: Sequence[Run]) -> float:
     return statistics.median(run.finish.batch_s or 0.0 for run in runs)
 
 
-def _fastest(outcome: Outcome, query: str) -> str | None:
-    """The state format with which Spark's own query took the least time; None if it did not run."""
-    taken = {
-        name: statistics.median(run.finish.seconds for run in outcome.runs[name][query])
-        for name in outcome.size.formats
-        if query in outcome.runs.get(name, {})
-    }
-    return min(taken, key=lambda name: taken[name], default=None)
-
-
 def _ratios(
     queries: Mapping[str, Mapping[str, RivalFigures | None]], ours: str, rival: str
 ) -> dict[str, float]:
@@ -117,23 +115,27 @@ def _wrong(outcome: Outcome) -> Iterator[str]:
     """Rivals whose rows are not those of Penstock over parquet, and queries without any rows."""
     for query in outcome.size.queries:
         runs = {name: found[query] for name, found in outcome.runs.items() if query in found}
+        if not {OURS, OURS_CSV} <= runs.keys():
+            yield f"{query}: {OURS} did not come to its end"
+        if OURS not in runs:
+            continue
         known = runs[OURS][0].finish.rows
         if not known.count:
             yield f"{query}: no rows to compare"
         for name, several in runs.items():
             if any(run.finish.rows != known for run in several):
                 yield f"{query}: {name} gives other rows than {OURS}"
-        counts = {
-            name: run.finish.results
-            for name, several in runs.items()
-            for run in several
-            if run.finish.results is not None
-        }
-        if not outcome_counts_agree(query, counts):
-            yield f"{query}: {counts} results over all events"
+        if QUERIES[query].is_counted_alike:
+            yield from _counts_that_differ(query, runs)
 
 
-def outcome_counts_agree(query: str, counts: Mapping[str, int | None]) -> bool:
-    """Whether those that count their results have as many; a view's changes are counted
-    otherwise by each."""
-    return query == "q8" or len(set(counts.values())) <= 1
+def _counts_that_differ(query: str, runs: Mapping[str, Sequence[Run]]) -> Iterator[str]:
+    told = [
+        (name, run.finish.results)
+        for name, several in runs.items()
+        for run in several
+        if run.finish.results is not None
+    ]
+    if len({count for _, count in told}) > 1:
+        shown = ", ".join(f"{name} {count}" for name, count in told)
+        yield f"{query}: not as many results over all events: {shown}"

@@ -1,4 +1,4 @@
-"""Spark's own joins in the contest, over the same parquet files."""
+"""Spark's own joins and windows in the contest, over the same parquet files."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import statistics
 import time
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from penstock.bench import native
-from penstock.bench.nexmark.queries import NexmarkQuery
-from penstock.bench.nexmark.rival import Data, Finish, Task
-from penstock.bench.nexmark.rows import fingerprint, rows_in, told_by
+from penstock.bench.nexmark.data import READERS
+from penstock.bench.nexmark.query import NexmarkQuery
+from penstock.bench.nexmark.rival import Data, Ended, Finish, Task, each_run
+from penstock.bench.nexmark.rows import compared, rows_in
 from penstock.query.made.nexmark import STREAMS
 
 
-def run_spark(task: Task, spark: SparkSession, scratch: str) -> list[Finish]:
+def run_spark(task: Task, spark: SparkSession, scratch: str) -> list[Ended]:
     """Run all queries that Spark can express."""
-    return [_run(query, task, spark, f"{scratch}/{query.name}") for query in task.queries]
+    asked = tuple(query for query in task.queries if query.spark is not None)
+    return list(each_run(asked, lambda each: _run(each, task, spark, f"{scratch}/{each.name}")))
 
 
 def _run(query: NexmarkQuery, task: Task, spark: SparkSession, place: str) -> Finish:
     little = query_over(spark, query, task.little).writeStream.format("parquet")
     _ended(little.option("path", f"{place}/rows"), f"{place}/little")
-    rows = rows_in(f"{place}/rows")
-    if query.is_of_blocks:
-        rows = told_by(rows, task.little.events.last_block_ms)
+    rows = compared(query, rows_in(f"{place}/rows"), task.little.events.last_block_ms)
     whole = query_over(spark, query, task.whole).writeStream.format("noop")
     began = time.time()
     run = _ended(whole, f"{place}/whole")
@@ -36,7 +36,7 @@ def _run(query: NexmarkQuery, task: Task, spark: SparkSession, place: str) -> Fi
         began,
         ended,
         ended - began,
-        fingerprint(rows),
+        rows,
         found.results,
         found.state_tuples,
         statistics.median(batch.trigger for batch in found.batches),
@@ -44,18 +44,18 @@ def _run(query: NexmarkQuery, task: Task, spark: SparkSession, place: str) -> Fi
 
 
 def query_over(spark: SparkSession, query: NexmarkQuery, data: Data) -> DataFrame:
-    """The query over files, a file of each stream to a batch."""
+    """The query over files, as many of each stream to a batch as are read side by side."""
+    assert query.spark is not None
     for kind in query.streams:
         columns = ", ".join(f"{field.name} {field.type}" for field in STREAMS[kind].fields)
-        reader = spark.readStream.schema(columns).option("maxFilesPerTrigger", 1)
+        reader = spark.readStream.schema(columns).option("maxFilesPerTrigger", READERS)
         rows = reader.parquet(str(data.folder / "parquet" / kind))
-        # A join over all that ever came needs no watermark, and has less to do without.
-        marked = rows.withWatermark("dateTime", "0 seconds") if query.is_of_blocks else rows
+        marked = rows.withWatermark("dateTime", "0 seconds") if "spark" in query.marked else rows
         marked.createOrReplaceTempView(kind)
     return spark.sql(query.spark)
 
 
-def _ended(writer: DataFrame, checkpoint: str) -> StreamingQuery:
+def _ended(writer: DataStreamWriter, checkpoint: str) -> StreamingQuery:
     run = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
     run.awaitTermination()
     return run

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from penstock.bench.nexmark.data import Events
-from penstock.bench.nexmark.queries import NexmarkQuery
+from penstock.bench.nexmark.query import NexmarkQuery
 from penstock.bench.nexmark.rows import Fingerprint
 
 RivalName = Literal["penstock", "penstock_csv", "spark", "flink"]
@@ -43,3 +44,30 @@ class Finish:
     results: int | None = None
     state_tuples: int | None = None
     batch_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A query that a rival did not come to the end of, and why."""
+
+    query: str
+    why: str
+
+
+Ended = Finish | Failure
+
+
+def each_run(
+    queries: tuple[NexmarkQuery, ...], run: Callable[[NexmarkQuery], Finish]
+) -> Iterator[Ended]:
+    """What comes of the queries one after another; one that fails does not end the others."""
+    for query in queries:
+        try:
+            yield run(query)
+        except Exception as error:
+            yield Failure(query.name, _first_line(error))
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'it says nothing'}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 from penstock.bench.contest import apart
 from penstock.bench.joins.flink import ABSENT, FlinkError, find_flink
@@ -16,29 +17,32 @@ from penstock.bench.nexmark.native import run_spark
 from penstock.bench.nexmark.ours import run_ours
 from penstock.bench.nexmark.process_tree import TreeMeter, Usage
 from penstock.bench.nexmark.queries import QUERIES
-from penstock.bench.nexmark.rival import Data, Finish, Task
+from penstock.bench.nexmark.rival import Data, Ended, Failure, Finish, Task
 from penstock.errors import PenstockError
 
 Progress = Callable[[str], None]
-Contender = Callable[[Task], list[Finish]]
+Contender = Callable[[Task], list[Ended]]
 
-LITTLE = Events(rate=500, seconds=40, step=10)
+LITTLE = Events(rate=500, seconds=40, step=5)
 """Events over which the rows of all rivals are compared."""
-EVENTS = Events(rate=100_000, seconds=30, step=2)
+BACKENDS: Mapping[str, str] = {"flink-heap": "hashmap", "flink-rocksdb": "rocksdb"}
+"""Where Flink has its state, by the name of the rival."""
+EVENTS = Events(rate=100_000, seconds=20, step=5)
 QUICK_EVENTS = Events(rate=20_000, seconds=30, step=5)
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is run, how often, and with which of the state formats of Spark's own joins."""
+    """How much is run, how often, and with which of the formats that rivals have for state."""
 
     events: Events = EVENTS
     repeat: int = 3
     formats: tuple[str, ...] = tuple(STATE_FORMATS)
+    backends: tuple[str, ...] = tuple(BACKENDS)
     queries: tuple[str, ...] = tuple(QUERIES)
 
 
-QUICK = Size(QUICK_EVENTS, repeat=1, formats=("hdfs-v2",))
+QUICK = Size(QUICK_EVENTS, repeat=1, formats=("hdfs-v2",), backends=("flink-heap",))
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The runs of each rival (Spark's by state format) by query, or why there are none."""
+    """The runs of each rival (Spark's and Flink's by where state is) by query. `absent` has why
+    a rival, or one on some query, has none."""
 
     size: Size
     runs: Mapping[str, Mapping[str, Sequence[Run]]]
@@ -64,22 +69,67 @@ def run_nexmark(size: Size, data: Path, progress: Progress) -> Outcome:
     progress(f"making {size.events.count:,} events")
     little, whole = (Data(each, ensure_events(each, data)) for each in (LITTLE, size.events))
     task = Task(tuple(QUERIES[name] for name in size.queries), little, whole)
-    runs: dict[str, dict[str, list[Run]]] = {}
-    absent: dict[str, str] = {}
-    rivals = contenders(size, absent)
+    race = _Race(size, task, progress)
     for number in range(1, size.repeat + 1):
-        for name, contender in rivals.items():
-            if name in absent:
-                continue
-            progress(f"{name}, run {number} of {size.repeat}")
-            try:
-                found = _metered(contender, task)
-            except FlinkError as error:
-                absent[name] = f"it failed: {error}"
-                continue
-            for run in found:
-                runs.setdefault(name, {}).setdefault(run.finish.query, []).append(run)
-    return Outcome(size, runs, absent)
+        race.round(number)
+    return Outcome(size, race.runs, race.absent)
+
+
+class _Race:
+    """The runs so far. Of a rival's formats of state all run once, then the faster, by query."""
+
+    def __init__(self, size: Size, task: Task, progress: Progress):
+        self.runs: dict[str, dict[str, list[Run]]] = {}
+        self.absent: dict[str, str] = {}
+        self._size, self._task, self._progress = size, task, progress
+        self._rivals = contenders(size, self.absent)
+
+    def round(self, number: int) -> None:
+        """Have every rival run what is left to it."""
+        for name, contender in self._rivals.items():
+            queries = tuple(q for q in self._task.queries if self._has_part(name, q.name, number))
+            if queries:
+                self._keep(name, number, contender, replace(self._task, queries=queries))
+
+    def _has_part(self, name: str, query: str, number: int) -> bool:
+        if name in self.absent or f"{name} {query}" in self.absent:
+            return False
+        groups = (self._size.formats, self._size.backends)
+        others = next((each for each in groups if name in each), (name,))
+        return number == 1 or fastest(self.runs, query, others) == name
+
+    def _keep(self, name: str, number: int, contender: Contender, task: Task) -> None:
+        try:
+            ended = _metered(contender, task)
+        except FlinkError as error:
+            self.absent[name] = f"it failed: {error}"
+            self._progress(f"{name}: {self.absent[name]}")
+            return
+        for each in ended:
+            self._progress(f"{name}, run {number} of {self._size.repeat}: {self._told(each)}")
+            if isinstance(each, Failure):
+                self.absent[f"{name} {each.query}"] = each.why
+            else:
+                self.runs.setdefault(name, {}).setdefault(each.finish.query, []).append(each)
+
+    def _told(self, ended: Run | Failure) -> str:
+        if isinstance(ended, Failure):
+            return f"{ended.query} failed: {ended.why}"
+        seconds = ended.finish.seconds
+        rate = f"{self._size.events.count / seconds:,.0f} events/s in {seconds:.1f} s"
+        return f"{ended.finish.query} {rate}, {ended.usage.cpu_s:.1f} s of CPU"
+
+
+def fastest(
+    runs: Mapping[str, Mapping[str, Sequence[Run]]], query: str, names: Sequence[str]
+) -> str | None:
+    """The one of some rivals that took the least time for a query; None if none did run."""
+    taken = {
+        name: median(run.finish.seconds for run in runs[name][query])
+        for name in names
+        if query in runs.get(name, {})
+    }
+    return min(taken, key=lambda name: taken[name], default=None)
 
 
 def contenders(size: Size, absent: dict[str, str]) -> dict[str, Contender]:
@@ -93,21 +143,25 @@ def contenders(size: Size, absent: dict[str, str]) -> dict[str, Contender]:
     python = find_flink()
     if python is None:
         absent["flink"] = ABSENT
-    else:
-        rivals["flink"] = partial(run_flink, python)
+        return rivals
+    for name in size.backends:
+        rivals[name] = partial(run_flink, python, backend=BACKENDS[name])
     return rivals
 
 
 def _on_spark(
-    name: str, settings: Mapping[str, str], run: Callable[..., list[Finish]], task: Task
-) -> list[Finish]:
+    name: str, settings: Mapping[str, str], run: Callable[..., list[Ended]], task: Task
+) -> list[Ended]:
     return apart(name, settings, partial(run, task))
 
 
-def _metered(contender: Contender, task: Task) -> list[Run]:
+def _metered(contender: Contender, task: Task) -> list[Run | Failure]:
     with TreeMeter() as meter:
-        finishes = contender(task)
-    return [Run(each, meter.between(each.began, each.ended)) for each in finishes]
+        ended = contender(task)
+    return [
+        each if isinstance(each, Failure) else Run(each, meter.between(each.began, each.ended))
+        for each in ended
+    ]
 
 
 def _check(size: Size) -> None:

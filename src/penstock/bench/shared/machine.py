@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -66,6 +67,19 @@ class OnSpark:
         """Processor seconds of all processes below this one, and of those that they waited for."""
         own = self._psutil.Process()
         return sum(_used(self._psutil, each) for each in (own, *own.children(recursive=True)))
+
+
+@contextmanager
+def on_spark() -> Iterator[OnSpark]:
+    """A Spark session of its own."""
+    from penstock.bench.contest import MASTER, SETTINGS
+    from penstock.engine.spark.session import make_session
+
+    spark = make_session(MASTER, SETTINGS)
+    try:
+        yield OnSpark(spark)
+    finally:
+        spark.stop()
 
 
 def _used(psutil: Any, process: Any) -> float:

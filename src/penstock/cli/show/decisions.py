@@ -14,6 +14,7 @@ _SAID = {
     "advise": "another plan would be better",
     "shed": "shedding",
     "behind": "it falls behind",
+    "query": "the query was changed",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from penstock.cql.asking.ask import Ask
@@ -16,11 +16,11 @@ from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
 from penstock.query.function import Function
-from penstock.query.joins.outer import KIND_NAMES
 from penstock.query.query import Query
 from penstock.query.script import Member, Script, derived_source
 from penstock.query.source import Source
 from penstock.query.view import CHANGE, TIME, Output
+from penstock.query.window import UNBOUNDED
 
 
 def make(
@@ -86,7 +86,7 @@ class _Making:
         found = {name: span for name, span in read_at(ask).items() if name in self._sources}
         for name, place in found.items():
             for maker in self._sources[name].makers:
-                _check_is_on_time(self._text, place, name, queries[maker])
+                _check_has_time(self._text, place, name, queries[maker])
                 _check_readable(self._text, place, name, queries[maker])
 
     def _tell(self, ask: Ask, query: Query) -> None:
@@ -101,7 +101,7 @@ class _Making:
         by_name = {member.name.lower(): member for member in self.members}
         branches = [by_name[name] for name in ask.branches]
         for branch in branches:
-            _check_is_on_time(self._text, ask.place, "UNION ALL", branch.query)
+            _check_has_time(self._text, ask.place, "UNION ALL", branch.query)
         alike, source = united(self._text, ask, branches)
         for old, new in zip(branches, alike, strict=True):
             self.members[self.members.index(old)] = new
@@ -140,17 +140,26 @@ def _checked(text: Text, ask: Ask, query: Query) -> Query:
     return query
 
 
-def _check_is_on_time(text: Text, place: Span, name: str, query: Query) -> None:
-    """Nothing, if the results of a query come in time for those who read them.
+def _check_has_time(text: Text, place: Span, name: str, query: Query) -> None:
+    """Nothing, if each result of a query has a time, by which others read it.
 
-    Who has no partner is told at the end of its life, when the streams have long passed that.
+    Who has no partner is told at the end of its life.
     """
-    if query.outer is not None and query.view is None:
-        message = (
-            f"{name} has {KIND_NAMES[query.outer.kind]}, whose results come too late to be read"
-        )
-        hint = "show it by SELECT … INTO name, or group: views over such joins may be read"
+    for alias in () if query.view is not None else _endless(query):
+        message = f"{alias} never dies, so that without a partner it has no time in {name}"
+        hint = f"give {alias} a window with an end: [RANGE 1 HOUR]; or group: views may be read"
         raise text.error(place, message, hint)
+
+
+def _endless(query: Query) -> Iterator[str]:
+    """Streams of an outer join whose tuples never die, though they are told when they do."""
+    sides = () if query.outer is None else query.outer.sides
+    kinds = {} if query.outer is None else {j.nullable: j.kind for j in query.outer.joins}
+    for side in sides:
+        is_known = query.input(side.nullable).is_table or kinds.get(side.nullable) == "semi"
+        lives = [query.input(alias) for alias in side.preserved]
+        if not is_known and all(item.window in (None, UNBOUNDED) for item in lives):
+            yield next(item.alias for item in lives if not item.is_table)
 
 
 def _check_readable(text: Text, place: Span, name: str, query: Query) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -11,7 +11,7 @@ from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.scope import Scope
 from penstock.cql.select.binding import typed
 from penstock.cql.select.joins import From, Joined, Kind
-from penstock.cql.select.outer_checks import check_outer
+from penstock.cql.select.outer_checks import check_outer, refuse_places
 from penstock.cql.select.predicates import (
     Predicates,
     bind_equality,
@@ -19,7 +19,7 @@ from penstock.cql.select.predicates import (
     bind_predicates,
     equality_of,
 )
-from penstock.query.joins.outer import KIND_NAMES, JoinKind, OuterJoin
+from penstock.query.joins.outer import KIND_NAMES, JoinKind, OuterJoin, OuterJoins
 from penstock.query.query import Condition, Equality, Input, Query, as_condition
 from penstock.query.view import Output, View
 
@@ -40,7 +40,7 @@ class Joins:
     inputs: tuple[Input, ...]
     shown: tuple[Input, ...]
     predicates: Predicates
-    outer: OuterJoin | None = None
+    outer: OuterJoins | None = None
 
     def only(self, filters: tuple[Condition, ...]) -> Joins:
         """The same joins of those tuples that pass more filters."""
@@ -57,44 +57,57 @@ def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
 
     Those of inner joins belong to WHERE.
     """
-    numbers = [n for n, each in enumerate(read.joined) if each.kind != "inner"]
     inner = [each for each in read.joined if each.kind == "inner"]
     where = [*(c for each in inner for c in each.on), *read.where]
-    if not numbers:
+    named = [(j, i) for j, i in zip(read.joined, scope.inputs[1:], strict=False)]
+    others = [(joined, item) for joined, item in named if joined.kind != "inner"]
+    if not others:
         return Joins(scope.inputs, scope.inputs, bind_predicates(scope, where))
-    if len(numbers) > 1:
-        message = "a query has one join that is not an inner one"
-        hint = "make the others inner joins: JOIN … ON …, or ask them in a query of their own"
-        raise scope.text.error(node_span(read.joined[numbers[1]].table), message, hint)
-    joined = read.joined[numbers[0]]
     if scope.scalars:
+        joined = others[0][0]
         message = f"{KIND_NAMES[_KINDS[joined.kind]]} cannot stand beside a SELECT in an expression"
         hint = "compare with it in a query that is read: FROM (SELECT …) [RANGE 10 SECONDS] AS x"
         raise scope.text.error(node_span(joined.table), message, hint)
-    joins = _with_outer(scope, joined, scope.inputs[numbers[0] + 1], where)
-    check_outer(scope.text, joined, joins.query((), None, ""), is_view=is_view)
+    refuse_places(scope.text, read.joined)
+    # Semi and anti joins only choose among the results of the others, whatever the order.
+    made = sorted(others, key=lambda each: each[0].kind in ("semi", "anti"))
+    joins = _with_outer(scope, made, where)
+    check_outer(scope.text, [joined for joined, _ in made], joins.query((), None, ""), is_view)
     return joins
 
 
-def _with_outer(scope: Scope, joined: Joined, item: Input, where: Iterable[exp.Expr]) -> Joins:
-    """The joins of a SELECT, of which `joined` is not an inner one."""
-    others = tuple(each for each in scope.inputs if each != item)
-    is_right = joined.kind == "right"
-    preserved, nullable = ((item,), others[0]) if is_right else (others, item)
-    empty = OuterJoin(_KINDS[joined.kind], tuple(each.alias for each in preserved), nullable.alias)
-    of_outer, of_nullable = _on(scope, joined, empty)
-    shown = scope.inputs if empty.has_pairs else others
-    core, after = _where(replace(scope, inputs=shown), where, empty)
-    return Joins(
-        scope.inputs,
-        shown,
-        Predicates(
-            (*core.equalities, *of_outer.equalities),
-            (*core.filters, *of_nullable),
-            (*core.thetas, *of_outer.thetas),
-        ),
-        replace(of_outer, after=after),
+def _with_outer(
+    scope: Scope, made: Sequence[tuple[Joined, Input]], where: Iterable[exp.Expr]
+) -> Joins:
+    """The joins of a SELECT, of which some are not inner ones."""
+    chosen = [item for joined, item in made if joined.kind in ("semi", "anti")]
+    nullable = [_nullable(scope, joined, item) for joined, item in made]
+    known = [item for item in scope.inputs if item not in nullable]
+    bound: list[OuterJoin] = []
+    filters: list[Condition] = []
+    for (joined, _), item in zip(made, nullable, strict=True):
+        preserved = tuple(each.alias for each in scope.inputs if each in known)
+        empty = OuterJoin(_KINDS[joined.kind], preserved, item.alias)
+        visible = tuple(each for each in scope.inputs if each in known or each == item)
+        join, of_nullable = _on(replace(scope, inputs=visible), joined, empty)
+        bound.append(join)
+        filters += of_nullable
+        if empty.has_pairs:
+            known.append(item)
+    shown = tuple(item for item in scope.inputs if item not in chosen)
+    outer = OuterJoins(tuple(bound))
+    core, after = _where(replace(scope, inputs=shown), where, outer)
+    predicates = Predicates(
+        (*core.equalities, *outer.equalities),
+        (*core.filters, *filters),
+        (*core.thetas, *outer.thetas),
     )
+    return Joins(scope.inputs, shown, predicates, replace(outer, after=after))
+
+
+def _nullable(scope: Scope, joined: Joined, item: Input) -> Input:
+    """The input whose tuples are partners: of a right join, what stands before it."""
+    return scope.inputs[0] if joined.kind == "right" else item
 
 
 def _on(scope: Scope, joined: Joined, outer: OuterJoin) -> tuple[OuterJoin, tuple[Condition, ...]]:
@@ -140,10 +153,10 @@ def _asked_equal(scope: Scope, joined: Joined) -> list[Equality]:
 
 
 def _where(
-    scope: Scope, where: Iterable[exp.Expr], outer: OuterJoin
+    scope: Scope, where: Iterable[exp.Expr], outer: OuterJoins
 ) -> tuple[Predicates, tuple[Condition, ...]]:
-    """What of WHERE is decided before the outer join, and what comes after it."""
-    nullable = {outer.nullable, *(outer.preserved if outer.kind == "full" else ())}
+    """What of WHERE is decided before the outer joins, and what comes after them."""
+    nullable = outer.nullables
     before: list[exp.Expr] = []
     after: list[Condition] = []
     for conjunct in where:

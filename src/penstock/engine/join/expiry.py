@@ -43,8 +43,11 @@ def _partners_since(query: Query, members: Collection[str], streams: Streams) ->
     asking = [side.preserved for side in outer.sides if side.nullable == alias]
     if item.is_table or not asking:
         return FOREVER
-    # All members of what has not been told yet are alive where the nullable input is now.
+    # All members of what has not been told yet are alive where the nullable input is now; where
+    # several joins are asked together, those that are in all results are where all streams are.
     now = frontier_of([item.source], streams)
+    if query.asks_jointly:
+        now, asking = frontier_of(query.stream_sources.values(), streams), [outer.core]
     lives = (max(oldest_alive(query.input(a).window, now) for a in side) for side in asking)
     return min(oldest_alive(item.window, born) for born in lives)
 
@@ -53,6 +56,8 @@ def coming_to(query: Query, members: Collection[str], streams: Streams) -> int:
     """The event time before which nothing comes any more that could meet a combination; FOREVER if
     there is no stream that does."""
     others = [item.source for item in query.streams if item.alias not in members]
+    if query.asks_jointly and len(members) == 1:
+        others = list(query.stream_sources.values())
     if not others and not (len(members) == 1 and _is_evaluated_anew(query)):
         return FOREVER
     # Tuples that wait for the frontier may be older than what their stream sends next, and a view's

@@ -181,6 +181,10 @@ class Join:
             first = partial.control[UNTIL][ours]
             lasts = until > first if visit.outlives == "longer" else until >= first
             ours, theirs = ours[lasts], theirs[lasts]
+        if visit.precedes is not None:
+            times, last = chunk.times[theirs], partial.control[TS][ours]
+            comes = times < last if visit.precedes == "earlier" else times <= last
+            ours, theirs = ours[comes], theirs[comes]
         numbers = {}
         if SEQUENCE in partial.control:
             latest = np.maximum(partial.control[SEQUENCE][ours], _control(chunk, SEQUENCE)[theirs])

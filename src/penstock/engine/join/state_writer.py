@@ -110,7 +110,7 @@ class StateWriter:
         is_asked = query.outer is not None and name in query.outer.nullables
         if name not in batch.layout.spaces or query.is_sequenced or batch.is_reread(name):
             return chunk
-        if is_asked and query.view is None:
+        if (is_asked and query.view is None) or query.asks_jointly:
             return chunk
         return self._alive_at(name, chunk, self._coming(name))
 

@@ -13,9 +13,10 @@ from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.join.legs import Join, Partial, where
 from penstock.engine.join.partition_state import PartitionState
 from penstock.engine.outer.spans import Spans, covered, uncovered
-from penstock.engine.routes.multiway_routes import Sought
-from penstock.engine.rows.columns import PLACE, TS, UNTIL, column_name
+from penstock.engine.routes.multiway_routes import Sought, Visit
+from penstock.engine.rows.columns import PLACE, TOLD, TS, UNTIL, column_name
 from penstock.engine.rows.ticks import Ticks
+from penstock.engine.state.sealing import ALL, OVER
 from penstock.engine.state.tick_span import TickSpan
 
 Int64s = NDArray[np.int64]
@@ -31,25 +32,53 @@ class PartnerSearch:
     sought: Sought
     state: PartitionState
 
+    @property
+    def _visit(self) -> Visit:
+        assert self.sought.visit is not None, "it is a search"
+        return self.sought.visit
+
     def run(self, pieces: Iterable[Partial]) -> Iterator[Partial]:
         """Those that go on, with NULLs for what they have no partner in."""
         for piece in pieces:
-            found = self._at_ticks(piece) if self.sought.is_at_ticks else self._once(piece)
-            found = self._extended(found)
+            found = self._extended(self._chosen(piece))
             for condition in self.sought.after:
                 found = where(condition, found)
             if len(found):
                 yield found
 
+    def _chosen(self, asking: Partial) -> Partial:
+        if self.sought.visit is None:
+            return asking
+        if self.sought.is_at_ticks:
+            return self._at_ticks(asking)
+        return self._once(asking) if self.sought.first is None else self._in_time(asking)
+
     def _once(self, asking: Partial) -> Partial:
         """Those that have a partner at all, or none at all."""
         if self.sought.waits:
-            seal = self.state.seals[self.sought.visit.target]
+            seal = self.state.seals[self._visit.target]
             asking = asking.take(np.flatnonzero(asking.control[UNTIL] < seal.after))
+            asking = replace(asking, control=asking.control | {TOLD: asking.control[UNTIL]})
         has_some = np.zeros(len(asking), np.bool_)
         for pair in self._pairs(asking):
             has_some[pair.control[PLACE]] = True
         return asking.take(np.flatnonzero(has_some == (self.sought.wants == "some")))
+
+    def _in_time(self, asking: Partial) -> Partial:
+        """Those whose first partner is there by a time that the batch passes, or has passed
+        before; the time of both is then that of the result, if nothing else is later.
+
+        Combinations whose own time is passed only now are asked about by their last member.
+        """
+        seal, last = self.state.seals[ALL], asking.control[TS]
+        first = np.full(len(asking), OVER)
+        for pair in self._pairs(asking):
+            np.minimum.at(first, pair.control[PLACE], pair.control[TS])
+        told = np.maximum(asking.control.get(TOLD, last), first)
+        is_there = first < (seal.before if self.sought.first == "before" else seal.after)
+        if self.sought.first == "during":
+            is_there &= (first >= seal.before) & (last < seal.before)
+        return replace(asking, control=asking.control | {TOLD: told}).take(np.flatnonzero(is_there))
 
     def _at_ticks(self, asking: Partial) -> Partial:
         """Each as often as there are spans of due ticks at which it has a partner, or none; its
@@ -79,7 +108,7 @@ class PartnerSearch:
     def _pairs(self, asking: Partial) -> Iterator[Partial]:
         """Combinations with each of their partners: where they stand, and their times."""
         placed = asking.control | {PLACE: np.arange(len(asking))}
-        join = Join((self.sought.visit,), self.state.chunks)
+        join = Join((self._visit,), self.state.chunks)
         return join.run(replace(asking, control=placed))
 
     def _extended(self, found: Partial) -> Partial:

@@ -125,6 +125,7 @@ class Change:
         "shed",  # the drop boxes are set otherwise
         "behind",  # it does not keep up
         "order",  # an order from outside was obeyed, or refused
+        "query",  # the query asks otherwise than before on this checkpoint
     ]
     reason: str
     """Why, in a sentence with the figures that decided."""

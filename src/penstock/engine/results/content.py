@@ -16,12 +16,12 @@ import pyarrow as pa
 from penstock.arguments import as_one_of
 from penstock.engine.reports.standing import store_of
 from penstock.engine.results.columns import ResultColumns, read_columns
+from penstock.engine.results.kept_query import KeptQuery, kept_query
 from penstock.engine.results.kept_state import STATE, state_rows, view_rows
 from penstock.engine.results.log_rows import PLANS, REPORTS, last_batch, plan_rows, report_rows
 from penstock.engine.results.pieces import Piece, between
 from penstock.engine.results.position import Position, published, sink_of
 from penstock.engine.results.reading import rows_of
-from penstock.engine.state.store import Store
 from penstock.errors import UsageError
 
 What = Literal["results", "reports", "plans", "state"]
@@ -66,87 +66,94 @@ class Content(Protocol):
         """The rows of a piece."""
 
 
-def content_of(checkpoint: str, what: str = "results", *, changes: bool = False) -> Content:
-    """What is to be read of a checkpoint; `changes` of a view instead of its rows, as a table."""
-    store = store_of(checkpoint)
+def content_of(
+    checkpoint: str, what: str = "results", *, changes: bool = False, query: str | None = None
+) -> Content:
+    """What is to be read of a checkpoint; `changes` of a view instead of its rows, as a table. Of a
+    script it is said of which `query`; reports and plans are there of all of them together too."""
+    if query is None and what in ("reports", "plans"):
+        store = store_of(checkpoint)
+        kept = KeptQuery(store, store)
+    else:
+        kept = kept_query(checkpoint, query)
     match as_one_of(what, KINDS, "what"):
         case "reports":
-            return Log(store, REPORTS, report_rows)
+            return Log(kept, REPORTS, report_rows)
         case "plans":
-            return Log(store, PLANS, plan_rows)
+            return Log(kept, PLANS, plan_rows)
         case "state":
-            return State(store)
+            return State(kept)
         case _:
-            return Results(store, changes)
+            return Results(kept, changes)
 
 
 @dataclass(frozen=True)
 class Results:
     """The results of a query. Of a view, a table has its rows as they are, a stream its changes."""
 
-    store: Store
+    query: KeptQuery
     changes: bool = False
 
     @cached_property
     def _columns(self) -> ResultColumns:
-        return read_columns(self.store)
+        return read_columns(self.query.store)
 
     @property
     def schema(self) -> pa.Schema:
         columns = self._columns
         if not columns.is_view:
-            sink_of(self.store)  # Said as early as can be if there are none to read.
+            sink_of(self.query)  # Said as early as can be if there are none to read.
         return columns.schema
 
     def table(self) -> list[Piece | Now]:
         if self._columns.is_view and not self.changes:
             return [Now()]
-        return [*between(self.store, Position(), published(self.store))]
+        return [*between(self.query, Position(), published(self.query))]
 
     def first(self) -> Offset:
         return asdict(Position())
 
     def latest(self) -> Offset:
-        sink_of(self.store)
-        return asdict(published(self.store))
+        sink_of(self.query)
+        return asdict(published(self.query))
 
     def between(self, start: Offset, end: Offset) -> list[Piece]:
-        return between(self.store, Position(**start), Position(**end))
+        return between(self.query, Position(**start), Position(**end))
 
     def read(self, piece: Piece | Now) -> Iterator[pa.RecordBatch]:
         schema = self._columns.schema
-        return view_rows(self.store, schema) if isinstance(piece, Now) else rows_of(piece, schema)
+        return view_rows(self.query, schema) if isinstance(piece, Now) else rows_of(piece, schema)
 
 
 @dataclass(frozen=True)
 class Log:
     """What the report log has, a row a batch or fewer."""
 
-    store: Store
+    query: KeptQuery
     schema: pa.Schema
-    rows: Callable[[Store, int, int], Iterator[pa.RecordBatch]]
+    rows: Callable[[KeptQuery, int, int], Iterator[pa.RecordBatch]]
 
     def table(self) -> list[Span]:
-        return [Span(-1, last_batch(self.store))]
+        return [Span(-1, last_batch(self.query))]
 
     def first(self) -> Offset:
         return {"batch": -1}
 
     def latest(self) -> Offset:
-        return {"batch": last_batch(self.store)}
+        return {"batch": last_batch(self.query)}
 
     def between(self, start: Offset, end: Offset) -> list[Span]:
         return [Span(start["batch"], end["batch"])]
 
     def read(self, piece: Span) -> Iterator[pa.RecordBatch]:
-        return self.rows(self.store, piece.after, piece.upto)
+        return self.rows(self.query, piece.after, piece.upto)
 
 
 @dataclass(frozen=True)
 class State:
     """The tuples that a query keeps; there is no stream of them."""
 
-    store: Store
+    query: KeptQuery
     schema: pa.Schema = STATE
 
     def table(self) -> list[Now]:
@@ -162,7 +169,7 @@ class State:
         raise _not_a_stream()
 
     def read(self, piece: Now) -> Iterator[pa.RecordBatch]:
-        return state_rows(self.store)
+        return state_rows(self.query)
 
 
 def _not_a_stream() -> UsageError:

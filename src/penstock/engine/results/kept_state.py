@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import TIMESTAMP
+from penstock.engine.results.kept_query import KeptQuery
 from penstock.engine.rows.columns import TS, is_control
 from penstock.engine.rows.lifetimes import FOREVER
-from penstock.engine.state.manifest import newest
 from penstock.engine.state.modules import SHOWN, Module
-from penstock.engine.state.store import Store, read_rows
+from penstock.engine.state.store import read_rows
 from penstock.engine.views.interval_table import shown_name
 from penstock.errors import StateError
 from penstock.kernels.jsonlines import json_lines
@@ -44,9 +44,9 @@ class Kept:
     rows: pa.RecordBatch
 
 
-def state_rows(store: Store) -> Iterator[pa.RecordBatch]:
+def state_rows(query: KeptQuery) -> Iterator[pa.RecordBatch]:
     """The tuples in the state after the newest batch, in the columns of `STATE`."""
-    for kept in _snapshot(store, lambda module: True):
+    for kept in _snapshot(query, lambda module: True):
         names = [name for name in kept.rows.schema.names if not is_control(name)]
         held = len(kept.rows)
         columns = [
@@ -59,9 +59,9 @@ def state_rows(store: Store) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=STATE)
 
 
-def view_rows(store: Store, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def view_rows(query: KeptQuery, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows that a view shows after the newest batch, in the columns of its results."""
-    for kept in _snapshot(store, lambda module: module == SHOWN):
+    for kept in _snapshot(query, lambda module: module == SHOWN):
         yield pa.RecordBatch.from_arrays(
             [_shown(kept.rows, field) for field in schema], schema=schema
         )
@@ -78,13 +78,13 @@ def _shown(rows: pa.RecordBatch, field: pa.Field) -> pa.Array:
     return rows.column(name).cast(field.type) if is_there else pa.nulls(len(rows), field.type)
 
 
-def _snapshot(store: Store, is_wanted: Callable[[Module], bool]) -> list[Kept]:
+def _snapshot(query: KeptQuery, is_wanted: Callable[[Module], bool]) -> list[Kept]:
     """The state after one batch, opened as a whole: the next batch may delete its files."""
     for _ in range(_TRIES):
-        made = newest(store, 1)
+        made = query.newest(1)
         try:
             return [
-                Kept(manifest.batch, module, pid, read_rows(store.root, chunk))
+                Kept(manifest.batch, module, pid, read_rows(query.store.root, chunk))
                 for manifest in made
                 for module, partitions in manifest.modules.items()
                 if is_wanted(module)
@@ -92,10 +92,10 @@ def _snapshot(store: Store, is_wanted: Callable[[Module], bool]) -> list[Kept]:
                 for chunk in chunks
             ]
         except StateError:
-            if newest(store, 1) == made:
+            if query.newest(1) == made:
                 raise
     raise StateError(
-        f"the state of {store.root} changes faster than it can be read",
+        f"the state of {query.store.root} changes faster than it can be read",
         hint="try again while its query has less to do",
     )
 

@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.reports.entries import entry_json
-from penstock.engine.reports.reading import read_reports
 from penstock.engine.reports.report import Report
-from penstock.engine.state.store import Store
+from penstock.engine.results.kept_query import KeptQuery
 
 REPORTS = pa.schema(
     [
@@ -51,23 +50,23 @@ PLANS = pa.schema(
 )
 """The columns of plans: from which batch on each was followed, why, and what it promised."""
 
-_DECISIONS = ("switch", "take-back", "order", "shed")
+_DECISIONS = ("switch", "take-back", "order", "shed", "query")
 
 
-def last_batch(store: Store) -> int:
+def last_batch(query: KeptQuery) -> int:
     """The number of the last batch that was reported; −1 before the first."""
-    return next((report.batch for report in read_reports(store.root, 1)), -1)
+    return next((report.batch for report in query.reports(1)), -1)
 
 
-def report_rows(store: Store, after: int, upto: int) -> Iterator[pa.RecordBatch]:
+def report_rows(query: KeptQuery, after: int, upto: int) -> Iterator[pa.RecordBatch]:
     """The reports of some batches, as far as the log has them."""
-    rows = [_report(report) for report in read_reports(store.root)]
+    rows = [_report(report) for report in query.reports()]
     yield _batch(rows, REPORTS, after, upto)
 
 
-def plan_rows(store: Store, after: int, upto: int) -> Iterator[pa.RecordBatch]:
+def plan_rows(query: KeptQuery, after: int, upto: int) -> Iterator[pa.RecordBatch]:
     """The plans that were new in some batches, as far as the log has them."""
-    yield _batch(list(_plans(read_reports(store.root))), PLANS, after, upto)
+    yield _batch(list(_plans(query.reports())), PLANS, after, upto)
 
 
 def _batch(rows: list[dict[str, Any]], schema: pa.Schema, after: int, upto: int) -> pa.RecordBatch:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from penstock.engine.places.file_names import batch_of_part, mark_of_part
 from penstock.engine.places.place import Place
+from penstock.engine.results.kept_query import KeptQuery
 from penstock.engine.results.position import Position, sink_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state.checkpoint import mark_of
@@ -45,11 +46,11 @@ class LineRange:
 Piece = PartFiles | LineRange
 
 
-def between(store: Store, start: Position, end: Position) -> list[Piece]:
+def between(kept: KeptQuery, start: Position, end: Position) -> list[Piece]:
     """The pieces with the results after one position and up to another, all of them or an error."""
     if start.batch >= end.batch:
         return []
-    sink = sink_of(store)
+    sink, store = sink_of(kept), kept.store
     _refuse_other_sink(store, start, end, sink)
     found = list(_pieces(store, sink, start, end))
     held, wanted = sum(piece.rows for piece in found), end.results - start.results

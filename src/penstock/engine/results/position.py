@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.engine.reports.run_head import read_head
+from penstock.engine.results.kept_query import KeptQuery
 from penstock.engine.sinks.publish import is_unpublished, length_of, staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state.checkpoint import mark_of
-from penstock.engine.state.manifest import Manifest, newest
+from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.errors import SinkError
 
@@ -30,16 +30,16 @@ class Position:
     """The bytes of a jsonl file up to there."""
 
 
-def published(store: Store) -> Position:
-    """How far the results of a checkpoint can be read: to the newest batch that is published.
+def published(kept: KeptQuery) -> Position:
+    """How far the results of a query can be read: to the newest batch that is published.
 
     A run that is killed between the manifest of a batch and its files leaves that batch to the next
     run. Until then it is not to be seen, as in the sink itself.
     """
-    found = newest(store, 2)
+    found = kept.newest(2)
     for made in found:
-        sink = readable(Sink.named(made.sink), store)
-        if _is_published(sink, made, store):
+        sink = readable(Sink.named(made.sink), kept.store)
+        if _is_published(sink, made, kept.store):
             return Position(made.batch, made.results, _where(sink), _length_after(sink, made))
     if len(found) > 1:
         raise SinkError(
@@ -49,13 +49,10 @@ def published(store: Store) -> Position:
     return Position()
 
 
-def sink_of(store: Store) -> Sink:
-    """The sink that keeps the results of a checkpoint; a SinkError if it keeps none."""
-    made = newest(store, 1)
-    if made:
-        return readable(Sink.named(made[0].sink), store)
-    head = read_head(store)
-    return readable(Sink.named(head.sink if head else ""), store)
+def sink_of(kept: KeptQuery) -> Sink:
+    """The sink that keeps the results of a query; a SinkError if it keeps none."""
+    made = kept.newest(1)
+    return readable(Sink.named(made[0].sink if made else kept.first_sink), kept.store)
 
 
 def readable(sink: Sink, store: Store) -> Sink:

@@ -17,6 +17,9 @@ from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.query import Column, Condition, Window
 from penstock.query.expression import columns_of
 
+When = Literal["before", "during", "until"]
+"""When the frontier of all streams has passed a time: before a batch, with it, or by its end."""
+
 
 @dataclass(frozen=True)
 class Visit:
@@ -27,8 +30,9 @@ class Visit:
     target is bound, `keep` the columns that are still needed afterwards. `includes_batch` says
     whether the target's tuples of the same batch count, `is_final` that results are complete and
     their times do not matter any more. `screens` are filters of the driver that come next. Of a
-    tuple that dies, only those are found that live `longer` than it, or `as long` at least; where
-    the probe `excludes_old`, only those of the same batch.
+    tuple that dies, only those are found that live `longer` than it, or `as long` at least; of one
+    that is the last, those that came `earlier`, or `as late` at most; where the probe
+    `excludes_old`, only those of the same batch.
     """
 
     target: str
@@ -41,6 +45,7 @@ class Visit:
     is_final: bool
     screens: tuple[Condition, ...] = ()
     outlives: Literal["longer", "as long"] | None = None
+    precedes: Literal["earlier", "as late"] | None = None
     excludes_old: bool = False
 
 
@@ -48,16 +53,18 @@ class Visit:
 class Sought:
     """A search for partners: who has `some`, or who has `none`, goes on.
 
-    `visit` is the probe by which they are found. If it `waits`, combinations are asked about once
-    no partner can come any more; of a view (`is_at_ticks`) it is asked at which ticks they have
-    some, or none. Who goes on has the columns `nulls` of the nullable input as NULLs, and must meet
+    `visit` is the probe by which they are found; where it is None there are none. If it `waits`,
+    combinations are asked about once no partner can come any more; of a view (`is_at_ticks`) it is
+    asked at which ticks they have some, or none. It may also be asked when the time of the `first`
+    one is passed. Who goes on has the columns `nulls` of the nullable input as NULLs, and must meet
     the conditions that come `after` the join.
     """
 
-    visit: Visit
+    visit: Visit | None
     wants: Literal["some", "none"]
     waits: bool = False
     is_at_ticks: bool = False
+    first: When | None = None
     nulls: tuple[Column, ...] = ()
     after: tuple[Condition, ...] = ()
 
@@ -84,7 +91,9 @@ class Route:
     A route that `fills` makes inner state for a plan to come, beside the routes of the one that
     gives the results.
     Routes of an outer join ask for partners, and `asks` is their number. Not only new tuples take
-    them, but as `picks` says the old ones that die, those that new partners may meet, or all.
+    them, but as `picks` says the old ones that die, those that new partners may meet, or all; or
+    when the frontier of all streams passes their ends, their own times, or those of partners that
+    they are met by.
     """
 
     driver: str
@@ -95,7 +104,7 @@ class Route:
     number: int = 0
     fills: bool = False
     asks: int | None = None
-    picks: Literal["new", "dying", "touched", "all"] = "new"
+    picks: Literal["new", "dying", "touched", "all", "ending", "coming", "met"] = "new"
 
     @property
     def starts_at_home(self) -> bool:

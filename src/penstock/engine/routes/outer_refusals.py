@@ -7,7 +7,6 @@ from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.tree import TreeJoin
-from penstock.query.joins.outer import KIND_NAMES
 
 
 def refuse_for_outer_join(plan: Plan) -> None:
@@ -16,7 +15,7 @@ def refuse_for_outer_join(plan: Plan) -> None:
     fault = None if outer is None else _fault(plan, is_of_pairs=outer.has_pairs)
     if outer is not None and fault is not None:
         raise PlanError(
-            f"{fault[0]}, but the query has {KIND_NAMES[outer.kind]}",
+            f"{fault[0]}, but the query has {outer.name}",
             hint=fault[1],
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from penstock.engine.routes.asking_routes import with_asking_routes
+from penstock.engine.routes.asking.asking_routes import with_asking_routes
 from penstock.engine.routes.mesh_routes import Draws, mesh_routing
 from penstock.engine.routes.multiway_routes import Routing, multiway_routing
 from penstock.engine.routes.outer_refusals import refuse_for_outer_join

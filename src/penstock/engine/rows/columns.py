@@ -34,6 +34,9 @@ ROWS = "#rows"
 PLACE = "#place"
 """Place of a row among those whose partners are sought."""
 
+TOLD = "#told"
+"""Event time of a result of outer joins, where that is not the time of its last member."""
+
 
 def is_control(name: str) -> bool:
     """Whether a column is the engine's own: a time, a number or a hash."""

@@ -61,6 +61,10 @@ class Staged(Protocol):
         """Packets for the tasks that read, beside what the sources bring."""
 
     @property
+    def is_small(self) -> bool:
+        """Whether the driver does all of it: dealing it out would take longer."""
+
+    @property
     def packet_files(self) -> PacketFiles | None:
         """Where large packets may travel as files, if all tasks share a file system."""
 
@@ -90,6 +94,7 @@ class Job:
     view: ViewStep | None = None
 
     brought: tuple[Packet, ...] = ()
+    is_small: bool = False
 
     @property
     def number(self) -> int:
@@ -149,6 +154,14 @@ class Job:
 
 Runner = Callable[[Staged], Sequence[Fact]]
 """Runs a job and gives the facts that its last stage left."""
+
+
+def run_here(job: Staged, pieces: Sequence[Packet]) -> list[Fact]:
+    """Take pieces through all stages in this process, one partition after another."""
+    packets = list(job.pack((*pieces, *job.brought)))
+    for stage in job.stages:
+        packets = stage.run(packets)
+    return job.facts(packets)
 
 
 def _pack(packing: Packing, packets: Iterable[Packet]) -> Iterator[Packet]:

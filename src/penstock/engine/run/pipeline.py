@@ -106,7 +106,7 @@ class Pipeline:
         self._left = tuple(self.manifest.chunks())
         self.manifest = carrying.state()
         self.checkpoint.adopt()
-        self.note(Change("order", carrying.words()))
+        self.note(Change("query", carrying.words()))
 
     @property
     def asked(self) -> Query:

@@ -7,13 +7,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
+from penstock.engine.join.batch import Batch
 from penstock.engine.measures.task_time import Work, timed
 from penstock.engine.run.job import Job, Stage
 from penstock.engine.script.joint_packing import JointPacking, packets_of
+from penstock.engine.sources.slices import Slice
 from penstock.engine.wire.facts import Fact, Failure, TaskTime, Told
 from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import Packet, unpack_facts
+from penstock.engine.wire.tags import SLICE
 from penstock.engine.wire.task_errors import errors_as_facts
+
+_SMALL = 1 << 18
+"""Rows that one process takes through a level in about the time that a job of Spark costs: most of
+such a level is in order, and so one task's, wherever it runs."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,18 @@ class JointJob:
     @property
     def number(self) -> int:
         return next(iter(self.jobs.values())).number
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it reads results of other queries alone, and there is little of these and of
+        state."""
+        batches = [job.batch for job in self.jobs.values()]
+        sources = [source for b in batches for source in b.layout.query.sources.values()]
+        if not self.packing.root.is_local or not all(source.makers for source in sources):
+            return False
+        pieces = [Slice.of(packet) for packet in self.brought if packet.tag == SLICE]
+        rows = sum(piece.last - piece.first for piece in pieces)
+        return rows + sum(map(_kept_rows, batches)) <= _SMALL
 
     @property
     def stage_names(self) -> tuple[str, ...]:
@@ -79,6 +98,11 @@ class JointJob:
 def facts_of(query: int, facts: Iterable[Fact]) -> list[Fact]:
     """The facts of one query among those of a joint job."""
     return [each.fact for each in facts if isinstance(each, Told) and each.query == query]
+
+
+def _kept_rows(batch: Batch) -> int:
+    kept = (chunks for module in batch.state.values() for chunks in module.values())
+    return sum(chunk.rows for chunks in kept for chunk in chunks)
 
 
 def _told(names: list[str], query: int | None, fact: Fact) -> Iterator[Fact]:

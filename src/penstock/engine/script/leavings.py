@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from penstock.engine.run.changed.carrying import Carrying
-from penstock.engine.script.script_checkpoint import ScriptCheckpoint, member_store
+from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import is_unpublished, publish_once, staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.derived_rows import forget_derived
-from penstock.engine.state.checkpoint import mark_of
+from penstock.engine.state.checkpoint import mark_of, member_store
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError
@@ -65,7 +67,16 @@ def check_changes(checkpoint: ScriptCheckpoint, script: Script, found: Manifest 
         held = checkpoint.members[member.name]
         if held.changed is not None:
             standing = known.get(member.name, Manifest(batch=-1))
-            Carrying(held, member.query, standing).check()
+            Carrying(held, member.query, standing, _sharers(member.name, known)).check()
+
+
+def _sharers(name: str, known: Mapping[str, Manifest]) -> tuple[str, ...]:
+    """The queries that share a join with one, who finds it among them."""
+    for maker, made in known.items():
+        group = (maker, *made.takers) if made.takers else ()
+        if name in group:
+            return tuple(each for each in group if each != name)
+    return ()
 
 
 def _show_last(store: Store, made: Manifest) -> None:

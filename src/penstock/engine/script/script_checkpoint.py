@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.engine.places.file_names import as_file_name
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import SCRIPT, Checkpoint, is_claimed, marked
+from penstock.engine.state.checkpoint import SCRIPT, Checkpoint, is_claimed, marked, member_store
 from penstock.engine.state.hold import Hold, PartHold
 from penstock.engine.state.store import RESTORE, Store
 from penstock.engines import BatchEngine
@@ -86,11 +85,6 @@ class ScriptCheckpoint:
                 hint="leave --partitions out, or use another --checkpoint",
             )
         return kept
-
-
-def member_store(store: Store, name: str) -> Store:
-    """The files of one query of a script."""
-    return Store(store.root / f"queries/{as_file_name(name)}")
 
 
 def _identity(store: Store) -> dict[str, Any]:

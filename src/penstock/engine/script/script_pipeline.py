@@ -145,7 +145,7 @@ class ScriptPipeline:
         store, known = self.checkpoint.store, self.manifest.streams
         for member in self.members:
             member.recover(overwrite=overwrite)
-            self._notes += [Change("order", f"{member.name}: {said}") for said in member.changed()]
+            self._notes += [Change("query", f"{member.name}: {said}") for said in member.changed()]
         publish_kept(store, self.manifest.kept)
         sources = [shared.source for shared in self._shared.values()]
         kept = self.manifest.kept

@@ -16,7 +16,6 @@ import pyarrow.json as pajson
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.json_names import doubtful_names, other_spellings, respelled
 from penstock.engine.expressions.json_values import MisfitError, is_simple, json_value, member_of
-from penstock.engine.sources.flat_json import flat_columns
 from penstock.engine.sources.lines import Piece, lines_at, pieces_of
 from penstock.engine.sources.parsed import (
     EXPONENT,
@@ -28,6 +27,7 @@ from penstock.engine.sources.parsed import (
     misfit,
     shorten,
 )
+from penstock.kernels.jsontext.flat_columns import flat_columns
 from penstock.query import DataType
 from penstock.query.families.spelling import AmbiguousNameError
 from penstock.query.source import Field

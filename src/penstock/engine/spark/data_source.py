@@ -62,7 +62,8 @@ class Piece(InputPartition):
 
 
 class PenstockDataSource(DataSource):
-    """Reads a query by its `checkpoint`, while it runs and after its end.
+    """Reads a query by its `checkpoint`, while it runs and after its end; of a script the `query`
+    that is named.
 
     `what` is results, reports, plans or state. A stream begins with the `earliest` result, or after
     the `latest` one if `start` says so. A table of a view has its rows, or all its `changes`.
@@ -92,7 +93,8 @@ class PenstockDataSource(DataSource):
             )
         what = self.options.get("what", "results").lower()
         changes = as_one_of(self.options.get("changes", "false").lower(), _FLAGS, "changes")
-        return content_of(checkpoint, what, changes=changes == "true")
+        query = self.options.get("query")
+        return content_of(checkpoint, what, changes=changes == "true", query=query)
 
     @property
     @plain_errors()

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.engine.measures.task_time import Work
-from penstock.engine.run.job import Runner, Staged
+from penstock.engine.run.job import Runner, Staged, run_here
 from penstock.engine.spark.ticker import deal
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
@@ -21,10 +21,13 @@ from penstock.engine.wire.task_errors import errors_as_facts
 def on_spark(ticks: DataFrame, packets: Sequence[Packet], tasks: int) -> Runner:
     """A runner that takes a batch through its stages in one Spark job, and small ones after it.
 
-    `ticks` has one for each of `tasks` tasks, which share the packets among them.
+    `ticks` has one for each of `tasks` tasks, which share the packets among them. A small job is
+    none of Spark's.
     """
 
     def run(job: Staged) -> list[Fact]:
+        if job.is_small:
+            return run_here(job, packets)
         packet_files = job.packet_files
         dealt = deal((*packets, *job.brought), tasks)
         frame = _apply(ticks, lambda p: job.pack(dealt(p)), packet_files)

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from penstock.engine.places.file_names import is_mark, new_mark
+from penstock.engine.places.file_names import as_file_name, is_mark, new_mark
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.hold import Hold
+from penstock.engine.state.manifest import newest
 from penstock.engine.state.store import RESTORE, Store
 from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
 from penstock.query.expression import render
-from penstock.query.joins.outer import OuterJoin
+from penstock.query.joins.outer import OuterJoins
 from penstock.query.query import Input
 from penstock.query.view import View
 from penstock.query.window import RowsWindow, TimeWindow, Window, render_window
@@ -37,6 +38,7 @@ OTHER_QUERY = (
 _OUTER = "outer join"
 _REFRESHED = "tables that change"
 _MARK = "mark"
+_MEMBERS = "queries"
 
 
 class Checkpoint:
@@ -177,6 +179,17 @@ def late_filters(query: Query) -> tuple[str, ...]:
     return tuple(sorted(str(c) for c in query.thetas if _is_filter(c)))
 
 
+def member_store(store: Store, name: str) -> Store:
+    """The files of one query of a script."""
+    return Store(store.root / f"{_MEMBERS}/{as_file_name(name)}")
+
+
+def member_names(store: Store) -> tuple[str, ...]:
+    """The queries of a script, as its newest manifest has them; none before its first batch."""
+    made = newest(store, 1)
+    return tuple(sorted(made[0].members)) if made else ()
+
+
 def _is_filter(condition: Condition) -> bool:
     return len(condition.streams) < 2
 
@@ -191,7 +204,7 @@ def identity_of(query: Query, partitions: int) -> dict[str, Any]:
     conditions = (*query.filters, *query.thetas)
     parts = {} if query.view is None else {"view": _describe(query.view)}
     if query.outer is not None:
-        parts[_OUTER] = _describe_join(query.outer)
+        parts[_OUTER] = _describe_joins(query.outer)
     refreshed = sorted(s.name for s in query.sources.values() if s.refresh is not None)
     if refreshed:
         parts[_REFRESHED] = refreshed
@@ -271,14 +284,17 @@ def _read_identity(store: Store) -> dict[str, Any]:
     return found
 
 
-def _describe_join(outer: OuterJoin) -> list[str]:
-    """An outer join in words: its kind and inputs, and the conditions that are not predicates."""
-    return [
-        f"{outer.kind} {', '.join(outer.preserved)}: {outer.nullable}",
-        ", ".join(sorted(map(str, (*outer.equalities, *outer.thetas)))),
-        ", ".join(sorted(map(str, outer.alone))),
-        ", ".join(sorted(map(str, outer.after))),
-    ]
+def _describe_joins(outer: OuterJoins) -> list[str]:
+    """Outer joins in words: of each its kind and inputs, and the conditions that are not
+    predicates."""
+    found: list[str] = []
+    for join in outer.joins:
+        found += [
+            f"{join.kind} {', '.join(join.preserved)}: {join.nullable}",
+            ", ".join(sorted(map(str, (*join.equalities, *join.thetas)))),
+            ", ".join(sorted(map(str, join.alone))),
+        ]
+    return [*found, ", ".join(sorted(map(str, outer.after)))]
 
 
 def _describe(view: View) -> list[str]:

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.engine.rows.lifetimes import FOREVER
-from penstock.engine.state.frontier import Reading, late_below, streams_after
+from penstock.engine.state.frontier import Reading, frontier_of, late_below, streams_after
 from penstock.engine.state.manifest import StreamState
 from penstock.query import Query
+
+ALL = "*"
+"""Stands for all streams of a query together; no input has such a name."""
 
 OVER = FOREVER + 1
 """Above the last moment of every life, also of one without end."""
@@ -40,12 +43,16 @@ class Sealing:
     drains: bool = False
 
     def seals(self, readings: Sequence[Reading]) -> dict[str, Seal]:
-        """The seals by nullable input, after what was read; that of a table has always come."""
+        """The seals by nullable input, after what was read; that of a table has always come. That
+        of all streams together goes by the frontier of the query."""
         outer = self.query.outer
         if outer is None:
             return {}
         after = streams_after(self.query, self.streams, readings, self.silent)
-        return {alias: self._seal(alias, after) for alias in sorted(outer.nullables)}
+        sources = self.query.stream_sources.values()
+        passed = OVER if self.drains else frontier_of(sources, after)
+        found = {alias: self._seal(alias, after) for alias in sorted(outer.nullables)}
+        return found | {ALL: Seal(frontier_of(sources, self.streams), passed)}
 
     def _seal(self, alias: str, after: Mapping[str, StreamState]) -> Seal:
         item = self.query.input(alias)

@@ -136,7 +136,7 @@ class FirstRows:
         """The rows part by part, in the order of each."""
         keys: list[Int64s] = [self._parts]
         for order in self._top.orders(self.view.groups):
-            keys += _keys(order, self._values[order.by])
+            keys += sort_keys(order, self._values[order.by])
         return np.lexsort(keys[::-1])
 
     @property
@@ -157,7 +157,7 @@ class FirstRows:
         return number_groups([self._values[each] for each in expressions], self._size)[0]
 
 
-def _keys(order: Order, column: pa.Array) -> list[Int64s]:
+def sort_keys(order: Order, column: pa.Array) -> list[Int64s]:
     """Whole numbers by which rows are ordered, the first of them first."""
     keys = order_keys(column)
     # The complement has the opposite order, also of the least number.

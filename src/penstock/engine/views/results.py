@@ -12,7 +12,7 @@ import pyarrow as pa
 from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.legs import Partial
-from penstock.engine.rows.columns import SEQUENCE, TS, number_name
+from penstock.engine.rows.columns import SEQUENCE, TOLD, TS, number_name
 from penstock.engine.rows.layout import Layout
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.sources.derived_rows import DerivedWriter
@@ -55,7 +55,7 @@ class Written:
         results = pa.RecordBatch.from_pydict(output_columns(self._layout, found))
         self._writer.write(results)
         if self._layout.tells_times:
-            times = pa.array(found.control[TS]).cast(TIMESTAMP)
+            times = pa.array(found.control.get(TOLD, found.control[TS])).cast(TIMESTAMP)
             self._derived.write(results.append_column(TIME, times))
 
     def close(self) -> Iterator[Packet]:

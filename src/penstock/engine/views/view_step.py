@@ -20,6 +20,7 @@ from penstock.engine.sources.derived_rows import DerivedWriter
 from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN, Module
 from penstock.engine.state.store import read_rows
 from penstock.engine.state.tick_span import DueTicks, TickSpan
+from penstock.engine.views.candidates import candidates, has_candidates
 from penstock.engine.views.first_rows import FirstRows, with_all_rows
 from penstock.engine.views.interval_table import Evaluation, remaining, shown_name
 from penstock.engine.views.replicated import certain_lanes, result_lanes
@@ -76,7 +77,14 @@ class ViewStep:
         elif arrived is None:
             return
         if not self.batch.is_snapshot:
-            yield from self._kept(INTERVALS, pid, remaining(table, span.after))
+            yield from self._kept(INTERVALS, pid, self._remaining(table, span.after))
+
+    def _remaining(self, table: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """The rows of the table that may be seen at the tick `first` or later."""
+        left = remaining(table, first)
+        if not has_candidates(self.batch.layout.query):
+            return left
+        return candidates(self.view, left, first)
 
     def _changed(self, facts: list[Packet]) -> ChangedKeys | None:
         """The keys of groups that may have changed; None if all may have."""

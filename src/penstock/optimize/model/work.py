@@ -13,13 +13,14 @@ from math import prod
 from typing import assert_never
 
 from penstock.optimize.algebra.posynomial import Monomial, Posynomial, gathered
-from penstock.optimize.model.folding import changes, tally_seconds
+from penstock.optimize.model.folding import BATCH, changes, tally_seconds, tick_seconds
 from penstock.optimize.model.problem import Problem, gain
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.multiway import Method, MultiwayJoin, ProbeOrder
 from penstock.plan.plan import Plan
 from penstock.plan.representative import representative
 from penstock.plan.tree import Branch, TreeJoin, branches, leaves
+from penstock.query.joins.outer import Side
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,14 @@ Terms = tuple[Term, ...]
 
 def join_load(problem: Problem, plan: Plan) -> Posynomial:
     """The load of a plan that keeps what it has found, by the fractions kept of the inputs."""
-    return as_posynomial(problem, (*work_of(problem, plan), *delivery_of(problem)), filters=True)
+    work = work_of(problem, plan) if _finds_pairs(problem) else _keeping_of(problem, plan)
+    terms = (*work, *asking_of(problem), *delivery_of(problem))
+    return as_posynomial(problem, terms, filters=True)
+
+
+def asking_seconds(problem: Problem) -> float:
+    """Seconds a second that the tuples of outer joins take to ask for their partners."""
+    return sum(each.coefficient for each in as_posynomial(problem, asking_of(problem)))
 
 
 def output_of(problem: Problem) -> Posynomial:
@@ -52,8 +60,8 @@ def combinations_of(problem: Problem, mask: int) -> tuple[Posynomial, Posynomial
 
 
 def results_of(problem: Problem) -> Terms:
-    """The results as terms."""
-    mask = problem.everything
+    """The results as terms; of semi and anti joins, all that may have a partner or none."""
+    mask = problem.everything if _finds_pairs(problem) else _shown(problem)
     found = _arrivals(problem, mask, problem.fraction(mask))
     return tuple(term for term in found if _brings_results(problem, term.driver))
 
@@ -85,6 +93,62 @@ def handing_of(problem: Problem) -> Terms:
 
 def _each_result(problem: Problem, seconds: float) -> Terms:
     return tuple(replace(term, weight=term.weight * seconds) for term in results_of(problem))
+
+
+def asking_of(problem: Problem) -> Terms:
+    """The seconds that tuples of outer joins take to ask for their partners, as terms; the same for
+    all plans.
+
+    Each combination of preserved tuples asks once, by a probe of its own, and looks at all the
+    partners that it had. Under a view all of them ask in each batch that evaluates it.
+    """
+    outer = problem.query.outer
+    if outer is None:
+        return ()
+    sides = outer.sides if outer.is_single else [Side(outer.core, s.nullable) for s in outer.sides]
+    return tuple(term for side in sides for term in _asks(problem, side))
+
+
+def _asks(problem: Problem, side: Side) -> Iterator[Term]:
+    mine, other = problem.mask(side.preserved), problem.mask([side.nullable])
+    often = _askings(problem, mine) if problem.query.view is not None else 1.0
+    visit = often * visit_seconds(problem, "sorted")
+    if mine.bit_count() > 1:
+        yield from (Term(visit, driver, frozenset()) for driver in problem.members(mine))
+    yield from _arrivals(problem, mine, visit * problem.fraction(mine))
+    key = problem.shared_key(mine, other)
+    weight = often * candidate_seconds(problem, mine, other, key)
+    yield from _combinations(problem, mine, other, weight)
+    yield from _combinations(problem, other, mine, weight)
+
+
+def _askings(problem: Problem, mask: int) -> float:
+    """The batches that evaluate a view for as long as a combination lives."""
+    period = max(BATCH, tick_seconds(problem.query))
+    flows = [problem.inputs[i] for i in problem.members(mask) if problem.inputs[i].rate]
+    return max(1.0, min((flow.window / flow.rate / period for flow in flows), default=1.0))
+
+
+def _finds_pairs(problem: Problem) -> bool:
+    """Whether a plan's own routes are run: under a semi or anti join tuples ask, and nothing
+    else."""
+    outer = problem.query.outer
+    return outer is None or outer.has_pairs
+
+
+def _shown(problem: Problem) -> int:
+    """The inputs that results of semi and anti joins have columns of."""
+    outer = problem.query.outer
+    assert outer is not None, "there is such a join"
+    chosen = {join.nullable for join in outer.joins if not join.has_pairs}
+    return problem.mask(alias for alias in problem.query.aliases if alias not in chosen)
+
+
+def _keeping_of(problem: Problem, plan: Plan) -> Terms:
+    """The work of keeping new tuples, as terms; semi and anti joins have no trees."""
+    assert not isinstance(plan, TreeJoin), "its pairs would not be results"
+    joined = representative(plan)
+    return settling_of(problem, joined, *joined.orders)
 
 
 def work_of(problem: Problem, plan: Plan) -> Terms:

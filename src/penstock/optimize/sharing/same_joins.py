@@ -79,14 +79,13 @@ def _renamed(column: Column, aliases: Aliases) -> Column:
 
 
 def _is_shareable(query: Query) -> bool:
-    """Whether lives go by time and combinations are those of an inner join; a condition on nothing
-    is rare, and nobody's to share."""
+    """Whether lives go by time, and combinations are those of an inner join. With another version
+    of a table, a query makes its state again from windows of its own."""
     has_lives = all(
         isinstance(item.window, TimeWindow | None) and not item.is_relation for item in query.inputs
     )
-    conditions = (*query.filters, *query.thetas)
-    is_inner = query.outer is None and all(condition.streams for condition in conditions)
-    return has_lives and is_inner and 1 < len(query.inputs) <= _MOST_INPUTS
+    stays = all(source.refresh is None for source in query.sources.values())
+    return has_lives and query.outer is None and stays and 1 < len(query.inputs) <= _MOST_INPUTS
 
 
 def _join(query: Query, names: Aliases) -> SameJoin:

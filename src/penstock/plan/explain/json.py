@@ -156,6 +156,7 @@ def _estimate(alternative: Alternative) -> dict[str, Any]:
         **changes,
         **cost,
         "starting": found.starting,
+        **({"asking": found.asking} if found.asking else {}),
     }
 
 

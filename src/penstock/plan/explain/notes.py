@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from penstock.duration import MICROS, Duration
 from penstock.plan.decision import Decision
-from penstock.plan.explain.quantity import kept, percent
+from penstock.plan.explain.quantity import kept, number, percent
 from penstock.plan.mesh import Eddy, MeshJoin
 from penstock.plan.plan import Plan
 from penstock.plan.sampling import sampled_by, shown_query
 from penstock.query import Input, Query, TimeWindow
-from penstock.query.joins.outer import KIND_NAMES
+from penstock.query.joins.outer import KIND_NAMES, OuterJoin
 from penstock.query.traces import trace_of
 from penstock.query.window import UNBOUNDED
 
@@ -27,7 +27,7 @@ def notes_of(decision: Decision, alternatives: bool) -> Iterator[str]:
         if query.view is not None:
             yield _recomputing_note(query)
     yield from cross_notes(query)
-    yield from _outer_notes(query)
+    yield from _outer_notes(query, decision.chosen.estimate.asking)
     yield from sample_notes(decision.plan)
     yield from _view_notes(query)
     for item in query.inputs:
@@ -54,19 +54,25 @@ def _recomputing_note(query: Query) -> str:
     return "a view over ROWS windows joins at each evaluation what may have changed of its groups"
 
 
-def _outer_notes(query: Query) -> Iterator[str]:
-    """When an outer join tells of tuples without a partner."""
+def _outer_notes(query: Query, asking: float) -> Iterator[str]:
+    """When outer joins tell of tuples without a partner, and what it takes to ask for partners."""
     outer = query.outer
     if outer is None:
         return
-    name = f"{KIND_NAMES[outer.kind]}, {' '.join(outer.preserved)} with {outer.nullable}"
-    if outer.has_pairs:
-        yield f"{name}: the figures are of its pairs; results without a partner come on top"
-    else:
-        yield f"{name}: the figures count every pair, of which none is a result"
-    for side in outer.sides:
+    yield f"asking for partners takes {number(asking)} of the work, a probe of its own for each"
+    for join in outer.joins:
+        name = f"{KIND_NAMES[join.kind]}, {' '.join(join.preserved)} with {join.nullable}"
+        if join.has_pairs:
+            yield f"{name}: the figures are of its pairs; results without a partner come on top"
+        else:
+            yield f"{name}: the figures count all that may be results, with a partner or without"
+        yield from _waiting_notes(query, join)
+
+
+def _waiting_notes(query: Query, join: OuterJoin) -> Iterator[str]:
+    for side in join.sides:
         who, where = " ".join(side.preserved), side.nullable
-        if outer.kind == "semi" or query.view is not None or query.input(where).is_table:
+        if join.kind == "semi" or query.view is not None or query.input(where).is_table:
             continue
         yield f"{who} without a partner is told when {where} has passed the end of its life"
         if all(query.input(a).window in (None, UNBOUNDED) for a in side.preserved):

@@ -20,8 +20,10 @@ def shortfall(decision: Decision) -> Iterator[tuple[str, str]]:
     elif decision.is_shed:
         yield "needs", f"{needs}: too much, so that tuples are shed"
         yield "shed", _shed(decision)
-    else:
+    elif decision.plan.query.outer is None:
         yield "needs", f"{needs}: this plan does not keep up; --shed drops tuples so that one does"
+    else:
+        yield "needs", f"{needs}: this plan does not keep up"
 
 
 def needs_text(decision: Decision) -> str:

@@ -1,10 +1,10 @@
-"""The join of a query that is not an inner one: whose tuples are results also without a partner,
-or for having one."""
+"""Joins of a query that are not inner ones: whose tuples are results also without a partner, or for
+having one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from penstock.query.expression import Call, Expression, streams_of
@@ -24,12 +24,11 @@ class Side:
 
 @dataclass(frozen=True)
 class OuterJoin:
-    """A left, full, semi or anti join, made after all inner ones; a right join is a left one.
+    """A left, full, semi or anti join; a right join is a left one.
 
     What ON says of partners is in four parts: `equalities` and `thetas`, which are among those of
     the query; filters of the nullable input, which are among the query's filters; and `alone`, what
-    reads preserved inputs only, which decides about partners and drops nothing. Conditions of WHERE
-    that come `after` it read inputs that may be NULL.
+    reads preserved inputs only, which decides about partners and drops nothing.
     """
 
     kind: JoinKind
@@ -38,7 +37,6 @@ class OuterJoin:
     equalities: tuple[Equality, ...] = ()
     thetas: tuple[Condition, ...] = ()
     alone: tuple[Condition, ...] = ()
-    after: tuple[Condition, ...] = ()
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -53,6 +51,47 @@ class OuterJoin:
         """Whether combinations with a partner are results, with its columns."""
         return self.kind in ("left", "full")
 
+
+@dataclass(frozen=True)
+class OuterJoins:
+    """All such joins of a query, in the order in which they are made: after all inner ones, and
+    semi and anti joins after the others.
+
+    Conditions of WHERE that come `after` them read inputs that may be NULL.
+    """
+
+    joins: tuple[OuterJoin, ...]
+    after: tuple[Condition, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What to call them in messages."""
+        return KIND_NAMES[self.joins[0].kind] if self.is_single else "several outer joins"
+
+    @property
+    def is_single(self) -> bool:
+        return len(self.joins) == 1
+
+    @property
+    def core(self) -> tuple[str, ...]:
+        """The inputs that are in every result, with a partner or without: those of inner joins."""
+        return self.joins[0].preserved
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether combinations of all inputs are results."""
+        return all(join.has_pairs for join in self.joins)
+
+    @property
+    def is_semi(self) -> bool:
+        """Whether results are those with partners of one semi join alone."""
+        return self.is_single and self.joins[0].kind == "semi"
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """Whose partners are asked for, in the order of the joins."""
+        return tuple(side for join in self.joins for side in join.sides)
+
     @property
     def nullables(self) -> frozenset[str]:
         """The inputs in whose windows partners are looked for."""
@@ -63,15 +102,28 @@ class OuterJoin:
         """The inputs whose tuples are asked about, whether or not they have a partner."""
         return frozenset(alias for side in self.sides for alias in side.preserved)
 
-    @property
-    def partner_conditions(self) -> tuple[Condition, ...]:
-        """Conditions of partners that say nothing of the nullable input: beside `alone`, that no
-        key is NULL. Equal hashes do not prove that of tuples which are kept whatever their key."""
-        return (*self.alone, *(Condition(is_known(key)) for key in self._kept_keys()))
+    @cached_property
+    def equalities(self) -> tuple[Equality, ...]:
+        """The equalities of all ONs."""
+        return tuple(each for join in self.joins for each in join.equalities)
 
-    def _kept_keys(self) -> Iterator[Expression]:
-        sides = (side for e in self.equalities for side in (e.left, e.right))
-        yield from dict.fromkeys(side for side in sides if streams_of(side) <= self.keepers)
+    @cached_property
+    def thetas(self) -> tuple[Condition, ...]:
+        """What all ONs say of several inputs, among them the nullable one."""
+        return tuple(each for join in self.joins for each in join.thetas)
+
+    @cached_property
+    def partner_conditions(self) -> tuple[Condition, ...]:
+        """What makes partners in any of the joins, and says nothing of its nullable input."""
+        found = (each for join in self.joins for each in self.conditions_of(join))
+        return tuple(dict.fromkeys(found))
+
+    def conditions_of(self, join: OuterJoin) -> tuple[Condition, ...]:
+        """Conditions of a join's partners beside `thetas` and equalities: `alone`, and that no key
+        is NULL. Equal hashes do not prove that of tuples which are kept whatever their key."""
+        sides = (side for e in join.equalities for side in (e.left, e.right))
+        kept = dict.fromkeys(side for side in sides if streams_of(side) <= self.keepers)
+        return (*join.alone, *(Condition(is_known(key)) for key in kept))
 
 
 def is_known(expression: Expression) -> Expression:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from penstock.cql import parse
 from penstock.engine.local import open_run
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
+from penstock.engine.sinks.sink import jsonl
+from penstock.plan.default_plan import default_plan
 from penstock.query import Query
 from reference_tables import answer_by_versions, changes_by_versions
 from support.engines.runs import Place
@@ -72,3 +76,36 @@ def test_a_view_is_evaluated_with_the_version_of_its_batch(
     place, drain = Place(tmp_path), rng.random() < 0.6
     query = run_changing(case, place, rng, drain)
     assert told(place, query) == expected_view(case, drain)
+
+
+TRACED = """
+CREATE STREAM a (ts BIGINT, k BIGINT)
+  WITH (format = 'csv', path = '{folder}/a', timestamp = 'ts', unit = 's', max_files = 1);
+CREATE TABLE t (k BIGINT, v BIGINT)
+  WITH (format = 'csv', path = '{folder}/t.csv', refresh = '0 seconds');
+SELECT a.k AS k, SUM(t.v) AS v FROM a [PARTITION BY k ROWS 1], t WHERE a.k = t.k
+GROUP BY a.k EVERY 10 SECONDS
+"""
+
+
+def test_a_key_that_only_the_table_has_lost_is_gone(tmp_path: Path) -> None:
+    """A view over ROWS windows looks at changed keys alone; no tuple has changed this one."""
+    (tmp_path / "a").mkdir()
+    for number, rows in enumerate(("1,1 2,2 11,3", "12,3 21,3", "22,3 31,3")):
+        (tmp_path / "a" / f"{number}.csv").write_text("\n".join(["ts,k", *rows.split()]) + "\n")
+    table = tmp_path / "t.csv"
+    table.write_text("k,v\n1,10\n2,20\n3,30\n")
+
+    def lose() -> None:
+        table.write_text("k,v\n2,20\n3,30\n")
+
+    options = RunOptions(
+        sink=jsonl(tmp_path / "out.jsonl"),
+        checkpoint=str(tmp_path / "checkpoint"),
+        report=lambda report: lose(),
+    )
+    open_run(default_plan(parse(TRACED.format(folder=tmp_path))), options).available_now()
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    told = [(line["_time"][17:19], line["_change"], line["k"], line["v"]) for line in lines]
+    assert told[:2] == [("10", "upsert", 1, 10), ("10", "upsert", 2, 20)]
+    assert sorted(told[2:]) == [("20", "delete", 1, 10), ("20", "upsert", 3, 30)]

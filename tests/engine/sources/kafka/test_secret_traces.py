@@ -16,11 +16,14 @@ from pyspark.sql import SparkSession
 
 import penstock as ps
 from penstock.engine.spark.jvm import log_file
-from support.kafka.cluster import Cluster
+from support.kafka.cluster import REAL, Cluster
 
 SECRET, USER = b"Hush-8c1f-0f3d", b"me-77a1-2b9e"
 COMMAND = [sys.executable, "-c", "from penstock.cli.main import main; main()"]
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(REAL is not None, reason="with a real broker nothing else is written"),
+]
 
 
 @pytest.fixture

@@ -34,6 +34,9 @@ class Carrying:
     query: Query
     standing: Manifest
 
+    sharers: tuple[str, ...] = ()
+    """Other queries of a script that have found, or find, their combinations together with it."""
+
     @cached_property
     def difference(self) -> Difference:
         """What is asked otherwise."""
@@ -53,12 +56,21 @@ class Carrying:
 
     def check(self) -> None:
         """Refuse a query that cannot go on with what is there, and say what is missing."""
-        fault = fault_of(self.difference) or self._output_fault()
+        fault = fault_of(self.difference) or self._sharing_fault() or self._output_fault()
         if fault is None and any(True for _ in self.standing.chunks()):
             fault = self._state_fault()
         if fault is not None:
             message = f"checkpoint {self.store.root} cannot go on with this query: {fault}"
             raise CheckpointError(message, hint=_ANEW)
+
+    def _sharing_fault(self) -> str | None:
+        """That the windows of a query lie with others, who have asked for what is kept there."""
+        if not self.sharers or (self.query.view and not self.difference.asks_other_totals):
+            return None
+        return (
+            f"it shares the tuples that are kept with {', '.join(self.sharers)}; "
+            "outputs and HAVING of its view may change"
+        )
 
     def _output_fault(self) -> str | None:
         """A result whose type is another than in the results that are there."""
@@ -199,4 +211,4 @@ class Carrying:
         """What is said of it: what has changed, and what is kept."""
         kept = sum(chunk.rows for chunk in self.standing.chunks())
         changed = ", ".join(self.difference.words()) or "what it reads"
-        return f"the query was changed ({changed}); it goes on with {kept:,} rows of state"
+        return f"{changed}; it goes on with {kept:,} rows of state"

@@ -82,6 +82,11 @@ class Difference:
         return self.query.view is not None
 
     @property
+    def shows_first_rows(self) -> bool:
+        """Whether only the first rows of a view are shown, or were."""
+        return any(len(identity["view"]) > EVERY + 1 for identity in (self.old, self.new))
+
+    @property
     def asks_other_totals(self) -> bool:
         """Whether a view is other sums over other results of its join."""
         if not self.is_of_view:
@@ -182,6 +187,8 @@ def _window_fault(difference: Difference) -> str | None:
 def _view_fault(difference: Difference) -> str | None:
     if not difference.is_of_view:
         return None
+    if difference.shows_first_rows:
+        return "the first rows of a view are kept as they were asked for, and all of it must stay"
     groups = _groups(difference.old), _groups(difference.new)
     if groups[0] != groups[1]:
         return f"the groups must stay: they were {', '.join(groups[0]) or 'none'}"

@@ -8,6 +8,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from threading import Thread, get_ident
 from typing import Self
 
@@ -27,23 +29,26 @@ from penstock.engine.run.given_plan import Planned as PlannedQuery
 from penstock.engine.run.handle import MOST_REPORTS, Run, has_ended
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.preflight import check_start
+from penstock.engine.script.script_start import check_script_start
+from penstock.engine.sinks.sink import Sink
 from penstock.engine.spark.connect.served import Batches, Planned
+from penstock.engine.spark.connect.work import Held, QueryWork, ScriptWork, Work, hold_query
 from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import reason_of
 from penstock.engine.spark.naming import query_name
 from penstock.engine.spark.start import check_reach, explained_start, remove_drafts, triggered
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.store import Store
 from penstock.errors import EngineError, PenstockError, SetupError
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
 from penstock.query import Query
+from penstock.query.script import Script
 
 _LOOK = 0.2
 """Seconds between two looks into the report log."""
-_STARTS = 12
+_STARTS = 30
 _TOO_SLOW = "Python worker failed to connect back"
 _LONGEST_WAIT = 1.0
 """Seconds that the server is asked to wait at once: a client may be interrupted between."""
@@ -58,22 +63,57 @@ def start_connected(
     spark: SparkSession,
     query: Query,
     options: RunOptions,
-    planned: Planned,
+    planned: Callable[[], tuple[Plan, RunOptions]],
     frames: Mapping[str, DataFrame],
 ) -> ConnectRun:
     """Start a query on the server, which plans it as `planned` does; both see the checkpoint."""
     check_start(query, options, "spark", frames)
+    hold = partial(hold_query, query, options)
+    return _start(spark, query, options, partial(_query_work, planned), hold, frames)
+
+
+def start_script_connected(
+    spark: SparkSession,
+    script: Script,
+    plans: Mapping[str, Plan],
+    sinks: Mapping[str, Sink],
+    options: RunOptions,
+    frames: Mapping[str, DataFrame],
+) -> ConnectRun:
+    """Start the planned queries of a script on the server."""
+    check_script_start(script, sinks, options, "spark", frames)
+    work = ScriptWork(script, plans, sinks, replace(options, report=None))
+    return _start(spark, script, options, partial(_same, work), work.hold, frames)
+
+
+def _query_work(planned: Callable[[], tuple[Plan, RunOptions]]) -> Work:
+    return QueryWork(*planned())
+
+
+def _same(work: Work) -> Work:
+    return work
+
+
+def _start(
+    spark: SparkSession,
+    asked: Query | Script,
+    options: RunOptions,
+    planned: Planned,
+    hold: Callable[[int], Held],
+    frames: Mapping[str, DataFrame],
+) -> ConnectRun:
+    """What is asked, running on the server; `hold` takes its checkpoint for a moment."""
     store = Store(Place.of(options.checkpoint))
     tasks = _parallelism(spark)
     check_reach(spark, store, tasks)
     remove_drafts(store)
-    name = query_name(query, unique_name())
+    name = query_name(asked, unique_name())
     since, before = end_of(store), read_head(store)
     batches = Batches(planned, tasks=tasks, name=name, session=spark.session_id)
-    inflow = Inflow(spark, query, frames_of(spark, query, frames), store)
+    inflow = Inflow(spark, asked, frames_of(spark, asked, frames), store)
     try:
-        if any(source.is_table and source.is_of_spark for source in query.sources.values()):
-            _spool_tables(inflow, query, options, tasks)
+        if any(source.is_table and source.is_of_spark for source in asked.sources.values()):
+            _spool_tables(inflow, hold(tasks))
         writer = inflow.packets(tasks).writeStream.foreachBatch(batches).queryName(name)
         writer = writer.option("checkpointLocation", (store.root / "spark").for_spark)
         streaming = _started(triggered(writer, options, inflow))
@@ -95,18 +135,9 @@ def _explained(error: PySparkException, root: Place) -> PenstockError:
     return explained_start(error, root) or other
 
 
-def _spool_tables(inflow: Inflow, query: Query, options: RunOptions, tasks: int) -> None:
+def _spool_tables(inflow: Inflow, held: Held) -> None:
     """Spool the tables before the first batch: frames are of this process, batches run in the
-    server's. The checkpoint is this query's from then on."""
-    given = options.partitions
-    held = Checkpoint(
-        options.checkpoint,
-        query,
-        given or tasks,
-        engine="spark",
-        is_given=given is not None,
-        change=options.change,
-    )
+    server's. The checkpoint is that of what is asked from then on."""
     with closing(held):
         found = manifests.latest(held.store)
         inflow.prepare({} if found is None else found.offsets)

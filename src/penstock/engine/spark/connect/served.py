@@ -15,19 +15,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from penstock.engine.reports.announce import announced, message_of
+from penstock.engine.run.handle import Batches as Pipelined
 from penstock.engine.run.handle import head_of
-from penstock.engine.run.options import RunOptions
-from penstock.engine.run.pipeline import Pipeline
-from penstock.engine.spark.deliver import deliverer
+from penstock.engine.spark.connect.work import Work
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.start import open_feed
-from penstock.engine.state.checkpoint import Checkpoint
-from penstock.plan.plan import Plan
 from penstock.query import Query
+from penstock.query.script import Script
 
-Planned = Callable[[], tuple[Plan, RunOptions]]
-"""Plans a query on the server, by what its checkpoint has measured."""
+Planned = Callable[[], Work]
+"""What is to be run, planned on the server: by what its checkpoint has measured."""
 
 _URL = "SPARK_CONNECT_LOCAL_URL"
 """Where the server tells its own processes how to reach it."""
@@ -53,55 +51,33 @@ class Batches:
         self._run.on_batch(frame, number)
 
     def _build(self, spark: SparkSession) -> ServedRun:
-        plan, options = self._planned()
-        given = options.partitions
-        held = Checkpoint(
-            options.checkpoint,
-            plan.query,
-            given or self._tasks,
-            engine="spark",
-            is_given=given is not None,
-            change=options.change,
-        )
-        pipeline: Pipeline | None = None
+        work = self._planned()
+        asked, options = work.asked, work.options
+        held = work.hold(self._tasks)
+        batches: Pipelined | None = None
         try:
-            with announced(held.store, head_of(plan.query, options, "spark")):
-                pipeline = _pipeline(spark, plan, options, held)
-                inflow = Inflow(spark, plan.query, {}, held.store, served=_through(plan.query))
-                is_inflowing = inflow.has_streams
+            with announced(held.store, head_of(asked, options, "spark")):
+                batches = work.batches(spark, held)
+                inflow = Inflow(spark, asked, {}, held.store, served=_through(asked))
                 run = ServedRun(
                     spark,
-                    pipeline,
-                    open_feed(plan.query, held.store, options.available_now, is_inflowing),
+                    batches,
+                    open_feed(asked, held.store, options.available_now, inflow.has_streams),
                     tasks=self._tasks,
                     options=options,
                     inflow=inflow,
                 )
-            inflow.sweep(pipeline.manifest.batch)
+            inflow.sweep(batches.manifest.batch)
         except BaseException as error:
-            held.close() if pipeline is None else pipeline.close(message_of(error))
+            held.close() if batches is None else batches.close(message_of(error))
             raise
         run.serve(_query(self._name, self._session))
         return run
 
 
-def _pipeline(spark: SparkSession, plan: Plan, options: RunOptions, held: Checkpoint) -> Pipeline:
-    return Pipeline(
-        plan,
-        held,
-        options.sink,
-        overwrite=options.overwrite,
-        deliver=deliverer(spark, options.sink, held),
-        supervisor=options.supervisor,
-        keeps_boxes=options.delay is not None,
-        rebuilt_at_once=options.rebuilt_at_once,
-        pin=options.pin,
-    )
-
-
-def _through(query: Query) -> list[str]:
+def _through(asked: Query | Script) -> list[str]:
     """The streams and tables that come through Spark: the client has their frames."""
-    return [source.name for source in query.sources.values() if source.is_of_spark]
+    return [source.name for source in asked.sources.values() if source.is_of_spark]
 
 
 def _query(name: str, session: str) -> StreamingQuery:

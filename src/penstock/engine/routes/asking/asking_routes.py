@@ -1,8 +1,9 @@
-"""Asking routes: how the tuples that an outer join preserves find out whether they have partners.
+"""Asking routes: how the tuples that outer joins preserve find out whether they have partners.
 
-They are apart from the routes of the pairs, which are those of an inner join, whatever the plan. A
-combination of preserved tuples asks once: with a `waits`, when the nullable input has passed the
-last moment of its life; and who seeks some, when there is a first one.
+They are apart from the routes of the pairs, which are those of an inner join, whatever the plan.
+Where there is one outer join, a combination of preserved tuples asks once: with a `waits`, when the
+nullable input has passed the last moment of its life; and who seeks some, when there is a first
+one. Of several joins all is asked together (`joint_routes`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from penstock.engine.routes.asking.joint_routes import is_joint, joint_routes
 from penstock.engine.routes.multiway_routes import Leg, Path, Route, Routing, Sought, Visit, legs_of
 from penstock.engine.rows.columns import PLACE
 from penstock.engine.rows.layout import Layout
 from penstock.plan.default_plan import shares_key
 from penstock.plan.multiway import Probe
-from penstock.query.joins.outer import OuterJoin, Side
+from penstock.query.joins.outer import OuterJoins, Side
 
 
 def with_asking_routes(routing: Routing, layout: Layout) -> Routing:
@@ -23,14 +25,20 @@ def with_asking_routes(routing: Routing, layout: Layout) -> Routing:
     outer = layout.query.outer
     if outer is None:
         return routing
-    asking = [route for side in outer.sides for route in _routes(layout, outer, side)]
+    asking = list(joint_routes(layout) if is_joint(layout) else _single_routes(layout, outer))
     numbered = tuple(replace(route, asks=number) for number, route in enumerate(asking))
     if outer.has_pairs:
         return replace(routing, routes=(*routing.routes, *numbered))
     return replace(routing, routes=numbered, inners=())
 
 
-def _routes(layout: Layout, outer: OuterJoin, side: Side) -> Iterator[Route]:
+def _single_routes(layout: Layout, outer: OuterJoins) -> Iterator[Route]:
+    (join,) = outer.joins
+    for side in join.sides:
+        yield from _routes(layout, outer, side)
+
+
+def _routes(layout: Layout, outer: OuterJoins, side: Side) -> Iterator[Route]:
     query = layout.query
     streams = [alias for alias in side.preserved if not query.input(alias).is_table]
     is_known = query.input(side.nullable).is_table
@@ -43,13 +51,13 @@ def _routes(layout: Layout, outer: OuterJoin, side: Side) -> Iterator[Route]:
         yield Route(alias, legs if not is_known else _at_once(legs))
     for alias in () if is_known else streams:
         legs = _over(_legs(layout, outer, side, alias), includes_batch=False)
-        if outer.kind == "semi":
+        if outer.is_semi:
             yield Route(alias, _by_new_partners(legs), picks="touched")
         else:
             yield Route(alias, _dying_first(layout, alias, legs), picks="dying")
 
 
-def _legs(layout: Layout, outer: OuterJoin, side: Side, driver: str) -> tuple[Leg, ...]:
+def _legs(layout: Layout, outer: OuterJoins, side: Side, driver: str) -> tuple[Leg, ...]:
     """The way of one preserved input's tuples by the others to the nullable one."""
     targets = [*_others(layout, side, driver), side.nullable]
     path = Path(driver, tuple(Probe(target, "sorted") for target in targets))
@@ -58,8 +66,8 @@ def _legs(layout: Layout, outer: OuterJoin, side: Side, driver: str) -> tuple[Le
     *visits, final = last.visits
     sought = Sought(
         visit=_search(outer, final),
-        wants="some" if outer.kind == "semi" else "none",
-        waits=outer.kind != "semi",
+        wants="some" if outer.is_semi else "none",
+        waits=not outer.is_semi,
         nulls=layout.payload(side.nullable) if outer.has_pairs else (),
         after=outer.after,
     )
@@ -78,7 +86,7 @@ def _others(layout: Layout, side: Side, driver: str) -> list[str]:
     return order
 
 
-def _search(outer: OuterJoin, visit: Visit) -> Visit:
+def _search(outer: OuterJoins, visit: Visit) -> Visit:
     """A probe that says of partners who has them, and when."""
     checks = tuple(check for check in visit.checks if check not in outer.after)
     keep = frozenset({PLACE})
@@ -113,6 +121,7 @@ def _by_new_partners(legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
     """Legs that ask for a partner among the new tuples, and for none among those before."""
     *before, last = legs
     (sought,) = last.sought
+    assert sought.visit is not None, "it is a search"
     new = replace(sought, visit=replace(sought.visit, excludes_old=True), nulls=(), after=())
     old = replace(sought, visit=replace(sought.visit, includes_batch=False), wants="none")
     return (*before, replace(last, sought=(new, old)))

@@ -13,7 +13,7 @@ import pytest
 
 from support.paths import ROOT
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 SESSIONS = ROOT / "tests" / "support" / "sessions"
 PAGE = (ROOT / "docs" / "connect.md").read_text(encoding="utf-8")
 NEEDED = ("grpc", "grpc_status", "google.protobuf", "google.rpc", "zstandard")

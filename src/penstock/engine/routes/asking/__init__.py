@@ -1,0 +1,1 @@
+"""Routes on which the tuples of outer joins ask for their partners."""

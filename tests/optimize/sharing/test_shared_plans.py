@@ -1,0 +1,122 @@
+"""Who shares a join: the planner weighs all of them together against each alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import penstock as ps
+from penstock.errors import PlanError
+from penstock.optimize.options import PlanOptions
+from penstock.optimize.script import decide_script, refuse_infeasible_script
+from penstock.optimize.sharing.offers import offers
+from penstock.plan.script import PlannedScript
+from penstock.plan.text.parse import forced_plan
+from penstock.query.script import Standing
+
+DECLARED = """
+CREATE STREAM bid (ts TIMESTAMP, auction BIGINT, price DOUBLE)
+WITH (format = 'csv', path = 'b', timestamp = 'ts', rate = 1000);
+CREATE STREAM auction (ts TIMESTAMP, id BIGINT, seller BIGINT)
+WITH (format = 'csv', path = 'a', timestamp = 'ts', rate = 10);
+CREATE STREAM person (ts TIMESTAMP, id BIGINT, city STRING)
+WITH (format = 'csv', path = 'p', timestamp = 'ts', rate = 2);
+"""
+COSTS = """
+[costs]
+insert = 1e-6
+probe = 1e-6
+expire = 1e-6
+[joins]
+"b.auction = a.id" = {selectivity = 0.0005}
+"""
+PAIR = "FROM bid [RANGE {} s] AS b, auction [RANGE 100 s] AS a WHERE b.auction = a.id"
+ONE = f"SELECT a.seller, b.price INTO one {PAIR.format(10)};"
+TWO = f"SELECT a.id, b.price INTO two {PAIR.format(20)} AND a.seller > 7;"
+RARE = f"SELECT a.id INTO rare {PAIR.format(20)} AND b.price > 9;"
+CHAIN = (
+    "SELECT p.city, b.price INTO chain FROM bid [RANGE 5 s] AS b, auction [RANGE 50 s] AS a, "
+    "person [RANGE 60 s] AS p WHERE b.auction = a.id AND a.seller = p.id;"
+)
+
+
+def script(tmp_path: Path, *queries: str, stats: str = COSTS, **more: Any) -> ps.ContinuousScript:
+    path = tmp_path / "stats.toml"
+    path.write_text(stats, encoding="utf-8")
+    return ps.script(DECLARED + "".join(queries), stats=path, **more)
+
+
+def takers(planned: PlannedScript) -> dict[str, tuple[str, ...]]:
+    return {each.maker: each.takers for each in planned.sharing}
+
+
+def test_queries_share_where_that_is_less_work(tmp_path: Path) -> None:
+    found = script(tmp_path, ONE, TWO).planned
+    assert takers(found) == {"shared.1": ("one", "two")}
+    apart = script(tmp_path, ONE, TWO, off="sharing").planned
+    assert apart.sharing == ()
+    assert [member.name for member in apart.script.members] == ["one", "two"]
+    (sharing,) = found.sharing
+    assert sharing.together == pytest.approx(found.utilization)
+    assert sharing.apart == pytest.approx(apart.utilization)
+    assert found.utilization < 0.6 * apart.utilization
+    assert sharing.saves == pytest.approx(1 - found.utilization / apart.utilization)
+
+
+def test_who_does_better_alone_stays_apart(tmp_path: Path) -> None:
+    # Together with `one` nothing would be filtered before the join, and each bid meets fifty.
+    stats = COSTS.replace("0.0005", "0.05") + '[filters]\n"b.price > 9.0" = {selectivity = 1e-6}\n'
+    found = script(tmp_path, RARE, RARE.replace("rare", "more"), ONE, stats=stats).planned
+    assert takers(found) == {"shared.1": ("rare", "more")}
+
+
+def test_a_query_of_some_inputs_takes_what_is_found_on_the_way(tmp_path: Path) -> None:
+    found = script(tmp_path, CHAIN, ONE).planned
+    assert takers(found) == {"shared.1": ("chain", "one")}
+    taken = frozenset({"bid", "auction"})
+    assert offers(found.plans["shared.1"], [taken])
+    one = found.script.member("one")
+    assert one.takes is not None
+    assert {alias for _, alias in one.takes.aliases} == taken
+
+
+@pytest.mark.parametrize(
+    ("text", "is_offered"),
+    [
+        ("bid: auction person; auction: bid person; person: auction bid", True),
+        ("bid: auction person; auction: person bid; person: auction bid", False),
+        ("((bid auction) person)", True),
+        ("(bid (auction person))", False),
+    ],
+)
+def test_what_plans_come_by(tmp_path: Path, text: str, is_offered: bool) -> None:
+    query = script(tmp_path, CHAIN, ONE).planned.script.member("shared.1").query
+    plan = forced_plan(query, text)
+    assert offers(plan, [frozenset({"bid", "auction"})]) is is_offered
+    assert offers(plan, [frozenset(query.aliases)])
+
+
+def test_shared_work_counts_once_against_the_capacity(tmp_path: Path) -> None:
+    known: dict[str, Any] = {"stats": COSTS + '[filters]\n"a.seller > 7" = {selectivity = 0.5}\n'}
+    needed = script(tmp_path, ONE, TWO, off="sharing", **known).planned.needed
+    known["capacity"] = 0.8 * needed
+    refuse_infeasible_script(script(tmp_path, ONE, TWO, **known).planned)
+    with pytest.raises(PlanError, match="do not keep up"):
+        refuse_infeasible_script(script(tmp_path, ONE, TWO, off="sharing", **known).planned)
+
+
+def test_those_of_a_checkpoint_share_as_they_did(tmp_path: Path) -> None:
+    asked = script(tmp_path, ONE, TWO, RARE, RARE.replace("rare", "more"))
+
+    def on(standing: Standing, off: frozenset[str] = frozenset()) -> dict[str, tuple[str, ...]]:
+        options = PlanOptions(off=off)
+        return takers(decide_script(asked.script, asked.knowledge, options, standing))
+
+    every = frozenset({"one", "two", "rare", "more"})
+    assert on(Standing(every)) == {}
+    assert on(Standing(every, {"shared.3": ("one", "rare")})) == {"shared.3": ("one", "rare")}
+    begun = Standing(frozenset({"one", "two", "shared.1"}), {"shared.1": ("one", "two")})
+    assert on(begun) == {"shared.1": ("one", "two"), "shared.2": ("rare", "more")}
+    assert on(begun, frozenset({"sharing"})) == {"shared.1": ("one", "two")}
