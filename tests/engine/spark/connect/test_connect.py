@@ -52,4 +52,4 @@ def test_the_same_holds_on_connect() -> None:
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     found = re.search(r"(\d+) passed", done.stdout)
     assert found is not None
-    assert int(found[1]) == 11
+    assert int(found[1]) == 12
