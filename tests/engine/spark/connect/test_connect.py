@@ -18,6 +18,9 @@ SESSIONS = ROOT / "tests" / "support" / "sessions"
 PAGE = (ROOT / "docs" / "connect.md").read_text(encoding="utf-8")
 NEEDED = ("grpc", "grpc_status", "google.protobuf", "google.rpc", "zstandard")
 
+_HUNG = 1800.0
+"""Seconds after which nothing comes any more: clients ask servers that do not answer for long."""
+
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
@@ -34,22 +37,27 @@ needs_connect = pytest.mark.skipif(
 
 
 @needs_connect
-def test_the_same_holds_on_connect() -> None:
-    """One process with a session of Connect: both kinds of session cannot be in one."""
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ([HERE / "test_both_modes.py", SESSIONS / "connect_page.py"], 11),
+        ([SESSIONS / "connect_kills.py"], 1),
+    ],
+    ids=["sessions", "servers"],
+)
+def test_the_same_holds_on_connect(files: list[Path], count: int) -> None:
+    """Each in a process with sessions of Connect: both kinds of session cannot be in one, and
+    clients of a server that PySpark has started itself take its token to all others."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    files = [
-        HERE / "test_both_modes.py",
-        SESSIONS / "connect_page.py",
-        SESSIONS / "connect_kills.py",
-    ]
     done = subprocess.run(
         [*command, *map(str, files)],
         cwd=ROOT,
         env={**os.environ, "PENSTOCK_REMOTE": "local[2]"},
         capture_output=True,
         text=True,
+        timeout=_HUNG,
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     found = re.search(r"(\d+) passed", done.stdout)
     assert found is not None
-    assert int(found[1]) == 12
+    assert int(found[1]) == count
