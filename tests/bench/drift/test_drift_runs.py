@@ -37,4 +37,4 @@ def test_the_figures_have_the_names_that_are_promised(tmp_path: Path) -> None:
 def test_an_engine_goes_with_few_benchmarks() -> None:
     asked = CliRunner().invoke(app, ["bench", "mesh", "--engine", "spark"])
     assert asked.exit_code == 2
-    assert "drift and shed alone" in asked.output
+    assert "drift, shed and shared alone" in asked.output
