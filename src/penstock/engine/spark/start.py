@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from threading import Thread
-from typing import TypeVar
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -19,34 +17,22 @@ from penstock.engine.places.place import Place
 from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches, head_of
 from penstock.engine.run.options import RunOptions
-from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.run.tables.columns_read import columns_read
-from penstock.engine.script.script_checkpoint import ScriptCheckpoint
-from penstock.engine.script.script_pipeline import ScriptPipeline
-from penstock.engine.script.script_start import (
-    check_options,
-    check_sinks,
-    hold_script,
-    pipeline_of,
-    queries_of,
-)
+from penstock.engine.script.script_start import check_options, check_sinks
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_endless
-from penstock.engine.spark.deliver import deliverer
 from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.warm_up import is_warm, warm_up
-from penstock.engine.state.checkpoint import Checkpoint
+from penstock.engine.spark.work import QueryWork, ScriptWork, Work
 from penstock.engine.state.hold import Hold
 from penstock.engine.state.store import Store
 from penstock.errors import PenstockError, SetupError, SourceError, StateError, UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Script
-
-Held = TypeVar("Held", Checkpoint, ScriptCheckpoint)
 
 
 def start(
@@ -61,35 +47,7 @@ def start(
     `hold` is that on the checkpoint, where it was taken before there was a session; `frames` are
     the DataFrames of the query's streams and tables.
     """
-    query, partitions = plan.query, options.partitions
-
-    def claim(cores: int) -> Checkpoint:
-        count, is_given = partitions or cores, partitions is not None
-        root = options.checkpoint
-        return Checkpoint(
-            root,
-            query,
-            count,
-            engine="spark",
-            is_given=is_given,
-            hold=hold,
-            change=options.change,
-        )
-
-    def pipeline(held: Checkpoint) -> Pipeline:
-        return Pipeline(
-            plan,
-            held,
-            options.sink,
-            overwrite=options.overwrite,
-            deliver=deliverer(spark, options.sink, held),
-            supervisor=options.supervisor,
-            keeps_boxes=options.delay is not None,
-            rebuilt_at_once=options.rebuilt_at_once,
-            pin=options.pin,
-        )
-
-    return _started(query, spark, options, frames or {}, claim, pipeline)
+    return _started(QueryWork(plan, options), spark, hold, frames or {})
 
 
 def start_script(
@@ -105,34 +63,19 @@ def start_script(
     arguments are those of `start`."""
     check_sinks(script, sinks)
     check_options(options)
-    options = replace(options, sinks=sinks)
-
-    def claim(cores: int) -> ScriptCheckpoint:
-        return hold_script(queries_of(script, plans), options, "spark", cores, hold)
-
-    def pipeline(held: ScriptCheckpoint) -> ScriptPipeline:
-        made = {name: deliverer(spark, sink, held.members[name]) for name, sink in sinks.items()}
-        deliver = {name: function for name, function in made.items() if function is not None}
-        return pipeline_of(script, plans, held, options, deliver)
-
-    return _started(script, spark, options, frames or {}, claim, pipeline)
+    return _started(ScriptWork(script, plans, sinks, options), spark, hold, frames or {})
 
 
 def _started(
-    asked: Query | Script,
-    spark: SparkSession,
-    options: RunOptions,
-    frames: Mapping[str, DataFrame],
-    claim: Callable[[int], Held],
-    pipeline: Callable[[Held], Batches],
+    work: Work, spark: SparkSession, hold: Hold | None, frames: Mapping[str, DataFrame]
 ) -> SparkRun:
-    """What is asked, running: `claim` takes the checkpoint for a number of partitions, and over
-    that there is a `pipeline`."""
+    """The work, running."""
+    asked, options = work.asked, work.options
     cores = _cores(spark)
     opened = frames_of(spark, asked, frames)
     warming = Thread(target=_try_to_warm_up, args=(spark,), daemon=True)
     warming.start()
-    held = claim(cores)
+    held = work.hold(cores, hold)
     batches: Batches | None = None
     try:
         with announced(held.store, head_of(asked, options, "spark")):
@@ -141,7 +84,7 @@ def _started(
                 check_reach(spark, held.store, cores)
             inflow = Inflow(spark, asked, opened, held.store)
             feed = open_feed(asked, held.store, options.available_now, inflow.has_streams)
-            batches = pipeline(held)
+            batches = work.batches(spark, held)
             run = SparkRun(
                 spark,
                 batches,

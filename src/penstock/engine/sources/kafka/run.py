@@ -105,7 +105,7 @@ class Bulk:
     @property
     def lines(self) -> bytes | None:
         """The values as they lie; None where a record has no value."""
-        return self.data.tobytes() if self.lengths.all() and self.lengths.min() > 0 else None
+        return self.data.tobytes() if (self.lengths > 0).all() else None
 
     def column(self, field: Field, faults: dict[int, str]) -> pa.Array:
         """As `Run` says, of place and time."""

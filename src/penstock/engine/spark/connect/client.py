@@ -32,12 +32,12 @@ from penstock.engine.run.preflight import check_start
 from penstock.engine.script.script_start import check_script_start
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.spark.connect.served import Batches, Planned
-from penstock.engine.spark.connect.work import Held, QueryWork, ScriptWork, Work, hold_query
 from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import reason_of
 from penstock.engine.spark.naming import query_name
 from penstock.engine.spark.start import check_reach, explained_start, remove_drafts, triggered
+from penstock.engine.spark.work import Held, QueryWork, ScriptWork, Work, hold_query
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.store import Store
 from penstock.errors import EngineError, PenstockError, SetupError

@@ -17,10 +17,10 @@ from pyspark.sql.streaming import StreamingQuery
 from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches as Pipelined
 from penstock.engine.run.handle import head_of
-from penstock.engine.spark.connect.work import Work
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.start import open_feed
+from penstock.engine.spark.work import Work
 from penstock.query import Query
 from penstock.query.script import Script
 
