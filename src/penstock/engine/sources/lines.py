@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from io import StringIO
 
 import numpy as np
@@ -24,6 +25,11 @@ class Piece:
     data: bytes
     first_line: int
 
+    @cached_property
+    def line_ends(self) -> int:
+        """How many lines end in it."""
+        return _count(self.data, _NEWLINE)
+
 
 def pieces_of(path: Place, *, quoted: bool) -> Iterator[Piece]:
     """The lines of a file, decompressed by its extension, about 16 MiB at a time.
@@ -33,12 +39,11 @@ def pieces_of(path: Place, *, quoted: bool) -> Iterator[Piece]:
     line, rest = 1, b""
     with path.filesystem.open_input_stream(path.path, compression="detect") as stream:
         while chunk := stream.read(PIECE_BYTES):
-            rest += chunk
-            end = _last_line_end(rest, quoted)
-            if end:
-                yield Piece(rest[:end], line)
-                line += rest.count(_NEWLINE, 0, end)
-                rest = rest[end:]
+            whole, rest = _cut(rest, chunk, quoted)
+            if whole:
+                piece = Piece(whole, line)
+                yield piece
+                line += piece.line_ends
     if rest:
         yield Piece(rest, line)
 
@@ -90,10 +95,26 @@ def text_of(data: bytes) -> str:
     return data.decode(errors="backslashreplace").rstrip("\r\n")
 
 
+def _cut(rest: bytes, chunk: bytes, quoted: bool) -> tuple[bytes, bytes]:
+    """Whole rows of what was left and what came, and what is left of them."""
+    end = chunk.rfind(_NEWLINE) + 1
+    whole = b"".join((rest, memoryview(chunk)[:end]))
+    if end and (not quoted or _count(whole, _QUOTE) % 2 == 0):
+        return whole, chunk[end:]
+    data = rest + chunk
+    end = _last_line_end(data, quoted)
+    return data[:end], data[end:]
+
+
+def _count(data: bytes, byte: bytes) -> int:
+    """How often a byte occurs: where that is often, sooner than `bytes.count` tells it."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord(byte)))
+
+
 def _last_line_end(data: bytes, quoted: bool) -> int:
     """How many bytes there are up to the end of the last whole row; 0 if there is none."""
     end = data.rfind(_NEWLINE) + 1
-    if not quoted or len(data) > _ROW_MOST or data.count(_QUOTE, 0, end) % 2 == 0:
+    if not quoted or len(data) > _ROW_MOST or _count(data[:end], _QUOTE) % 2 == 0:
         return end
     codes = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(codes == ord(_QUOTE))

@@ -63,7 +63,7 @@ def _past_digits(data: Bytes, at: int) -> int:
 
 
 @uncounted
-def _past_number(data: Bytes, at: int) -> tuple[int, int]:
+def past_number(data: Bytes, at: int) -> tuple[int, int]:
     """The place behind a number, and what it is; -1 if it is none."""
     if data[at] == _MINUS:
         at += 1
@@ -191,7 +191,7 @@ def _find(
                 return -1
             at = stop + 1
         elif data[at] == _MINUS or _is_digit(data[at]):
-            at, kind = _past_number(data, at)
+            at, kind = past_number(data, at)
             stop = at
         else:
             at, kind = _past_word(data, at)
@@ -241,7 +241,9 @@ def whole_numbers(
 
 
 @compiled
-def packed(data: Bytes, starts: Int64s, stops: Int64s) -> tuple[Bytes, NDArray[np.int32]]:
+def packed(
+    data: Bytes, starts: NDArray[np.signedinteger], stops: NDArray[np.signedinteger]
+) -> tuple[Bytes, NDArray[np.int32]]:
     """The values one after another, and where each begins; the last place is the end."""
     places = np.zeros(len(starts) + 1, np.int32)
     for row in range(len(starts)):
