@@ -12,9 +12,10 @@ import numpy as np
 
 from penstock.engine.places.place import Place
 
-PIECE_BYTES = 16 << 20
+PIECE_BYTES = 8 << 20
 # A stray quote would make one row of the rest of the file; beyond this a line end is a line end.
 _ROW_MOST = 64 << 20
+_CACHED = 1 << 17
 _NEWLINE, _QUOTE = b"\n", b'"'
 
 
@@ -32,7 +33,7 @@ class Piece:
 
 
 def pieces_of(path: Place, *, quoted: bool) -> Iterator[Piece]:
-    """The lines of a file, decompressed by its extension, about 16 MiB at a time.
+    """The lines of a file, decompressed by its extension, about 8 MiB at a time.
 
     With `quoted`, a line end between double quotes does not end a piece.
     """
@@ -107,8 +108,11 @@ def _cut(rest: bytes, chunk: bytes, quoted: bool) -> tuple[bytes, bytes]:
 
 
 def _count(data: bytes, byte: bytes) -> int:
-    """How often a byte occurs: where that is often, sooner than `bytes.count` tells it."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord(byte)))
+    """How often a byte occurs: where that is often, sooner than `bytes.count` tells it. What is
+    looked at together stays in the processor's cache."""
+    codes, code = np.frombuffer(data, np.uint8), ord(byte)
+    parts = (codes[at : at + _CACHED] for at in range(0, len(codes), _CACHED))
+    return sum(int(np.count_nonzero(part == code)) for part in parts)
 
 
 def _last_line_end(data: bytes, quoted: bool) -> int:
