@@ -2,6 +2,9 @@
 
 Only what is plain is understood: every line has all fields, and quotes stand around whole fields
 without quotes or line ends in them. Whoever asks must have another reader for the rest.
+
+Places in inner loops are unsigned: of one that may be below 0 Numba looks whether it is, since it
+would count from the end.
 """
 
 from __future__ import annotations
@@ -56,16 +59,18 @@ def _past_text(data: Bytes, words: NDArray[np.uint64], at: int) -> int:
     while at < size:
         if at % 8 == 0:
             word = at // 8
-            while word < len(words) and not (
-                _has(words[word], _QUOTES) | _has(words[word], _LINE_ENDS)
-            ):
+            while word < len(words):
+                eight = words[np.uintp(word)]
+                if _has(eight, _QUOTES) | _has(eight, _LINE_ENDS):
+                    break
                 word += 1
             at = max(at, word * 8)
             if at >= size:
                 return -1
-        if data[at] == _QUOTE:
+        byte = data[np.uintp(at)]
+        if byte == _QUOTE:
             return at
-        if data[at] == _LINE_END:
+        if byte == _LINE_END:
             return -1
         at += 1
     return -1
@@ -96,7 +101,7 @@ def _find(
             at = stop + 1
         else:
             while at < size:
-                byte = data[at]
+                byte = data[np.uintp(at)]
                 if byte in (delimiter, _LINE_END, _RETURN):
                     break
                 if byte == _QUOTE:
@@ -138,7 +143,7 @@ def whole_numbers(
             return False, found, absent
         number = np.int64(0)
         while at < stop:
-            digit = np.int64(data[at]) - _ZERO
+            digit = np.int64(data[np.uintp(at)]) - _ZERO
             if digit < 0 or digit > 9:
                 return False, found, absent
             number = number * 10 + digit

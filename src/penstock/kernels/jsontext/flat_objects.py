@@ -37,7 +37,7 @@ def _is_digit(byte: int) -> bool:
 
 @uncounted
 def _past_blanks(data: Bytes, at: int) -> int:
-    while at < len(data) and _is_blank(data[at]):
+    while at < len(data) and _is_blank(data[np.uintp(at)]):
         at += 1
     return at
 
@@ -46,7 +46,7 @@ def _past_blanks(data: Bytes, at: int) -> int:
 def _past_text(data: Bytes, at: int) -> int:
     """The place of the quote that ends a text; -1 if that is not plain."""
     while at < len(data):
-        byte = data[at]
+        byte = data[np.uintp(at)]
         if byte == _QUOTE:
             return at
         if byte == _BACKSLASH or byte < 0x20:
@@ -57,7 +57,7 @@ def _past_text(data: Bytes, at: int) -> int:
 
 @uncounted
 def _past_digits(data: Bytes, at: int) -> int:
-    while at < len(data) and _is_digit(data[at]):
+    while at < len(data) and _is_digit(data[np.uintp(at)]):
         at += 1
     return at
 
@@ -234,7 +234,7 @@ def whole_numbers(
             return False, found
         number = np.int64(0)
         while at < stop:
-            number = number * 10 + (np.int64(data[at]) - _ZERO)
+            number = number * 10 + (np.int64(data[np.uintp(at)]) - _ZERO)
             at += 1
         found[row] = -number if is_below else number
     return True, found
@@ -250,7 +250,8 @@ def packed(
         places[row + 1] = places[row] + (stops[row] - starts[row])
     found = np.empty(places[-1], np.uint8)
     for row in range(len(starts)):
-        base = places[row]
-        for i in range(stops[row] - starts[row]):
-            found[base + i] = data[starts[row] + i]
+        # Places that may be below 0 would count from the end: to look takes most of the time.
+        base, start = np.uintp(places[row]), np.uintp(starts[row])
+        for i in range(np.uintp(stops[row]) - start):
+            found[base + i] = data[start + i]
     return found, places
