@@ -212,6 +212,7 @@ ORDER = {
         "page",
         "results_folder",
     ),
+    "penstock.watch": ("*", "page", "server"),
     "penstock.cli": ("show", "control", "lab", "durations", "running", "*"),
 }
 
@@ -220,6 +221,8 @@ LIBRARIES = {
     "sqlglot": ("penstock.cql.",),
     "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.experiments."),
     "matplotlib": ("penstock.experiments.drawing.",),
+    "starlette": ("penstock.watch.server.",),
+    "uvicorn": ("penstock.cli.control.dashboard",),
 }
 
 
