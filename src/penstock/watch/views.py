@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from penstock.engine.state.store import Store
 from penstock.errors import without_passwords
 from penstock.watch.batches import batches_view
+from penstock.watch.decisions import decisions_view
 from penstock.watch.log_view import LogView
 from penstock.watch.now import now_view
 from penstock.watch.plan_graph import PlanGraph
 from penstock.watch.plan_live import plan_view
+from penstock.watch.results import results_view
+from penstock.watch.shedding import shedding_view
+from penstock.watch.state import state_view
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What views are made of: the log of a checkpoint, and its files."""
-
-    log: LogView
-    store: Store
+def _plan(log: LogView) -> PlanGraph:
+    return plan_view(log, "" if log.head is None else without_passwords(log.head.query))
 
 
-def _plan(seen: Seen) -> PlanGraph:
-    head = seen.log.head
-    return plan_view(seen.log, "" if head is None else without_passwords(head.query))
-
-
-VIEWS: Mapping[str, Callable[[Seen], object]] = {
-    "now": lambda seen: now_view(seen.log),
+VIEWS: Mapping[str, Callable[[LogView], object]] = {
+    "now": now_view,
     "plan": _plan,
-    "batches": lambda seen: batches_view(seen.log),
+    "batches": batches_view,
+    "decisions": decisions_view,
+    "state": state_view,
+    "shedding": shedding_view,
+    "results": results_view,
 }

@@ -16,7 +16,9 @@ from penstock.watch.server.app import PAGE, dashboard_app
 from penstock.watch.server.events import news
 from penstock.watch.server.runs import Watched
 from penstock.watch.views import VIEWS
-from support.watch.watched_runs import chained, run_of
+from support.engines.reported import following, script
+from support.waiting import wait_until
+from support.watch.watched_runs import HOSTILE, chained, hostile, run_of
 
 TOKEN = "let-me-in"
 
@@ -131,3 +133,47 @@ def test_no_path_leads_out_of_the_page(checkpoint: Path) -> None:
     asked = client(checkpoint)
     for path in ("/page/../views.py", "/page/%2e%2e/views.py", "/page//etc/passwd"):
         assert asked.get(path).status_code == 404
+
+
+def test_a_dashboard_gives_orders_only_if_it_may(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    with following(script(tmp_path), checkpoint) as run:
+        refused = client(checkpoint).post("/api/orders", json={"kind": "stop"})
+        assert (refused.status_code, refused.json()["hint"]) == (400, "start it with --control")
+        asked = client(checkpoint, control=True)
+        assert get(asked, "/api/runs")["control"]
+        for wrong in (
+            "x",
+            '{"kind": "delete"}',
+            "[]",
+            "[" * 100_000,
+            '{"kind": "stop", "value": 1}',
+        ):
+            assert asked.post("/api/orders", content=wrong).status_code == 400
+        assert run.is_active
+        done = asked.post("/api/orders", json={"kind": "replan", "value": "off"})
+        assert done.json()["given"] == "replan off"
+        wait_until(lambda: "replan off: replan is off" in asked.get("/api/decisions").text)
+        assert asked.post("/api/orders", json={"kind": "stop"}).status_code == 200
+        wait_until(lambda: not run.is_active)
+    refused = asked.post("/api/orders", json={"kind": "stop"})
+    assert refused.json()["error"] == f"no query runs on {checkpoint}"
+
+
+def test_harmful_text_stays_text_in_json(tmp_path: Path) -> None:
+    asked = client(hostile(tmp_path))
+    answer = asked.get("/api/results")
+    assert answer.headers["content-type"] == "application/json"
+    assert HOSTILE in answer.json()["rows"][0]
+    assert "<img src=x onerror=alert(1)>" in [
+        line["alias"] for line in get(asked, "/api/now")["streams"]
+    ]
+
+
+def test_passwords_are_starred(tmp_path: Path) -> None:
+    checkpoint = run_of(chained(batches=2), tmp_path)
+    head = checkpoint / "reports" / "run.json"
+    told = json.loads(head.read_text())
+    told["query"] = "SELECT 's3://me:secret@bucket/x'"
+    head.write_text(json.dumps(told))
+    assert "secret" not in client(checkpoint).get("/api/plan").text

@@ -51,7 +51,28 @@ async function list() {
   at("views").replaceChildren(...found.views.filter((name) => VIEWS[name]).map((name) => element("button", {
     type: "button", "data-view": name, "aria-current": name === chosen.view ? "page" : null,
     onclick: () => { chosen.view = name; location.hash = name; refresh(); } }, TITLES[name])));
+  orders(found.control && mine.is_running);
   return found;
+}
+
+const ORDERS = [["Stop", "stop", ""], ["Plan again", "replan", "on"], ["Only advise", "replan", "advise"],
+  ["Keep the plan", "replan", "off"], ["May shed", "shed", "on"], ["Must not shed", "shed", "off"]];
+
+function orders(isShown) {
+  at("orders").hidden = !isShown;
+  if (!isShown || at("orders").childElementCount) return;
+  const said = element("span", { class: "faint", role: "status" });
+  const give = async (kind, value) => {
+    try {
+      const body = JSON.stringify({ kind, value });
+      const { given } = await ask("orders", {}, { method: "POST", body });
+      said.textContent = `${given}: given; the answer is among the decisions`;
+    } catch (error) {
+      said.textContent = error.message;
+    }
+  };
+  at("orders").append(...ORDERS.map(([name, kind, value]) => element("button", { type: "button",
+    onclick: () => { if (kind !== "stop" || confirm("End this query?")) give(kind, value); } }, name)), said);
 }
 
 async function refresh() {

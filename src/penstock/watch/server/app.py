@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -16,11 +17,13 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from penstock.engine.reports.json_fields import as_json
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, UsageError
+from penstock.watch.log_view import LogView
 from penstock.watch.server.access import HOSTS, TokenRequired
 from penstock.watch.server.events import news
+from penstock.watch.server.orders import give_order
 from penstock.watch.server.runs import Runs
-from penstock.watch.views import VIEWS, Seen
+from penstock.watch.views import VIEWS
 
 VERSION = 1
 PAGE = Path(__file__).parent.parent / "page"
@@ -39,11 +42,19 @@ def dashboard_app(checkpoints: Sequence[str], token: str, *, control: bool = Fal
         told = news(watched, request.is_disconnected)
         return StreamingResponse(told, media_type="text/event-stream")
 
+    async def order(request: Request) -> Response:
+        if not control:
+            raise UsageError("this dashboard only shows", hint="start it with --control")
+        watched = runs.run(request.query_params.get("run", "0"))
+        given = await run_in_threadpool(give_order, watched.store, await _body(request))
+        return answer({"given": given})
+
     routes = [
         Route("/", _page),
         Mount("/page", StaticFiles(directory=PAGE)),
         Route("/api/runs", listed),
         Route("/api/events", events),
+        Route("/api/orders", order, methods=["POST"]),
         *(Route(f"/api/{name}", _view(runs, view)) for name, view in VIEWS.items()),
     ]
     middleware = [
@@ -58,11 +69,18 @@ def _page(request: Request) -> Response:
     return FileResponse(PAGE / "index.html", media_type="text/html")
 
 
-def _view(runs: Runs, view: Callable[[Seen], object]) -> Callable[[Request], Response]:
+async def _body(request: Request) -> object:
+    try:
+        return json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise UsageError("this is no JSON", hint='{"kind": "stop"}') from None
+
+
+def _view(runs: Runs, view: Callable[[LogView], object]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         asked = request.query_params
-        seen = runs.run(asked.get("run", "0")).seen(asked.get("query") or None)
-        return answer(as_json(view(seen)))
+        log = runs.run(asked.get("run", "0")).of_query(asked.get("query") or None)
+        return answer(as_json(view(log)))
 
     return endpoint
 

@@ -9,7 +9,6 @@ from penstock.errors import UsageError
 from penstock.watch.log_reader import LogReader
 from penstock.watch.log_view import LogView
 from penstock.watch.verdict import verdict
-from penstock.watch.views import Seen
 
 
 class Watched:
@@ -25,15 +24,15 @@ class Watched:
         with self._reading:
             return self._reader.read()
 
-    def seen(self, query: str | None) -> Seen:
-        """What views are made of; of a script, of one of its queries, or of all together."""
+    def of_query(self, query: str | None) -> LogView:
+        """The log of all of a script together, or of one of its queries."""
         log = self.log()
         if query is None:
-            return Seen(log, self.store)
+            return log
         if query not in log.queries:
             names = ", ".join(log.queries) or "none: it is a single query"
             raise UsageError(f"there is no query {query}", hint=f"its queries are {names}")
-        return Seen(log.of_query(query), self.store)
+        return log.of_query(query)
 
 
 class Runs:
