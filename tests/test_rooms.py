@@ -212,7 +212,7 @@ ORDER = {
         "page",
         "results_folder",
     ),
-    "penstock.watch": ("*", "page", "server"),
+    "penstock.watch": ("*", "planning", "views", "page", "server"),
     "penstock.cli": ("show", "control", "lab", "durations", "running", "*"),
 }
 
