@@ -34,6 +34,7 @@ ALL = frozenset(
         "adapt",
         "bench",
         "experiments",
+        "watch",
         "cli",
         "continuous_script",
         "api",
@@ -58,8 +59,11 @@ MAY_IMPORT = {
     "api": frozenset(
         {"query", "cql", "stats", "plan", "optimize", "engine", "adapt", "continuous_script"}
     ),
-    "bench": ALL - {"cli", "experiments"},
-    "experiments": ALL - {"cli"},
+    "watch": frozenset(
+        {"query", "cql", "stats", "plan", "optimize", "engine", "adapt", "continuous_script", "api"}
+    ),
+    "bench": ALL - {"cli", "experiments", "watch"},
+    "experiments": ALL - {"cli", "watch"},
     "cli": ALL,
 }
 
@@ -208,6 +212,7 @@ ORDER = {
         "page",
         "results_folder",
     ),
+    "penstock.watch": ("*", "planning", "views", "page", "server"),
     "penstock.cli": ("show", "control", "lab", "durations", "running", "*"),
 }
 
@@ -216,6 +221,8 @@ LIBRARIES = {
     "sqlglot": ("penstock.cql.",),
     "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.experiments."),
     "matplotlib": ("penstock.experiments.drawing.",),
+    "starlette": ("penstock.watch.server.",),
+    "uvicorn": ("penstock.cli.control.dashboard",),
 }
 
 
