@@ -106,7 +106,8 @@ def test_files_that_cannot_be_read_are_findings_too(folder: Path) -> None:
 
 
 def test_functions_may_be_given(folder: Path) -> None:
-    text = "import penstock\n@penstock.function(cost=1e-6)\ndef twice(x: float) -> float:\n  return 2 * x\n"
+    text = "import penstock\n@penstock.function(cost=1e-6)\ndef twice(x: float) -> float:\n"
+    text += "  return 2 * x\n"
     (folder / "mine.py").write_text(text)
     script = RIGHT.format(path="bids.csv").replace("b.price FROM", "twice(b.price) FROM")
     (folder / "called.cql").write_text(script)
