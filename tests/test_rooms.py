@@ -85,6 +85,7 @@ ORDER = {
         "declare",
         "select",
         "goal",
+        "formatting",
         "script_file",
         "asking",
         "script",
