@@ -41,10 +41,9 @@ def needs_blank(pieces: Sequence[Piece], place: int) -> bool:
         return before.word in _OPERATORS or not piece.is_glued
     if {piece.word, before.word} & _IN_TYPES and piece.is_glued and _is_declared(pieces):
         return False
-    if before.word in ("+", "-") and place > 1 and pieces[place - 2].word in _OPERATORS:
-        return piece.text.startswith(("-", "+"))
-    if before.word in ("+", "-") and place == 1:
-        return piece.text.startswith(("-", "+"))
+    is_sign = place == 1 or pieces[place - 2].word in _OPERATORS
+    if before.word in ("+", "-") and is_sign:
+        return not (piece.text[0].isalnum() or piece.text[0] in '("`_')
     return not _is_one(before, piece)
 
 
