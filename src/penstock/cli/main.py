@@ -25,6 +25,7 @@ from penstock.cli.run import run
 from penstock.cli.scripts.check import check
 from penstock.cli.scripts.fmt import fmt
 from penstock.cli.scripts.init import init
+from penstock.cli.scripts.new import new
 from penstock.errors import PenstockError
 
 app = typer.Typer(
@@ -38,7 +39,7 @@ app = typer.Typer(
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
 _OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
-_OF_SCRIPTS = (check, fmt, init)
+_OF_SCRIPTS = (new, init, check, fmt)
 _OF_CHECKPOINTS = (status, stop, replan, shed)
 for command in (*_OF_QUERIES, *_OF_SCRIPTS, *_OF_CHECKPOINTS):
     app.command()(command)
