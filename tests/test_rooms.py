@@ -89,6 +89,7 @@ ORDER = {
         "declare",
         "select",
         "goal",
+        "formatting",
         "script_file",
         "asking",
         "script",
@@ -213,7 +214,7 @@ ORDER = {
         "results_folder",
     ),
     "penstock.watch": ("*", "planning", "views", "page", "server"),
-    "penstock.cli": ("show", "control", "lab", "durations", "running", "*"),
+    "penstock.cli": ("show", "control", "lab", "scripts", "durations", "running", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.

@@ -23,6 +23,10 @@ from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
 from penstock.cli.lab.commands import lab
 from penstock.cli.run import run
+from penstock.cli.scripts.check import check
+from penstock.cli.scripts.fmt import fmt
+from penstock.cli.scripts.init import init
+from penstock.cli.scripts.new import new
 from penstock.errors import PenstockError
 
 app = typer.Typer(
@@ -36,8 +40,9 @@ app = typer.Typer(
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
 _OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
+_OF_SCRIPTS = (new, init, check, fmt)
 _OF_CHECKPOINTS = (status, dashboard, stop, replan, shed)
-for command in (*_OF_QUERIES, *_OF_CHECKPOINTS):
+for command in (*_OF_QUERIES, *_OF_SCRIPTS, *_OF_CHECKPOINTS):
     app.command()(command)
 app.add_typer(lab)
 
