@@ -208,7 +208,7 @@ ORDER = {
         "page",
         "results_folder",
     ),
-    "penstock.cli": ("show", "control", "lab", "durations", "running", "*"),
+    "penstock.cli": ("show", "control", "bundle", "lab", "durations", "running", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.
