@@ -34,6 +34,7 @@ ALL = frozenset(
         "adapt",
         "bench",
         "experiments",
+        "watch",
         "cli",
         "continuous_script",
         "api",
@@ -58,8 +59,11 @@ MAY_IMPORT = {
     "api": frozenset(
         {"query", "cql", "stats", "plan", "optimize", "engine", "adapt", "continuous_script"}
     ),
-    "bench": ALL - {"cli", "experiments"},
-    "experiments": ALL - {"cli"},
+    "watch": frozenset(
+        {"query", "cql", "stats", "plan", "optimize", "engine", "adapt", "continuous_script", "api"}
+    ),
+    "bench": ALL - {"cli", "experiments", "watch"},
+    "experiments": ALL - {"cli", "watch"},
     "cli": ALL,
 }
 

@@ -1,0 +1,1 @@
+"""What tests of the views of a run share."""
