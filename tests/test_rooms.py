@@ -212,13 +212,14 @@ ORDER = {
         "page",
         "results_folder",
     ),
-    "penstock.cli": ("show", "control", "bundle", "lab", "durations", "running", "*"),
+    "penstock.cli": ("show", "control", "bundle", "metrics", "lab", "durations", "running", "*"),
 }
 
 # Where a library may be known, by the start of the module's name.
 LIBRARIES = {
     "sqlglot": ("penstock.cql.",),
     "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.experiments."),
+    "prometheus_client": ("penstock.cli.metrics.",),
     "matplotlib": ("penstock.experiments.drawing.",),
 }
 
