@@ -212,6 +212,7 @@ ORDER = {
         "page",
         "results_folder",
     ),
+    "penstock.watch": ("*", "page", "server"),
     "penstock.cli": ("show", "control", "bundle", "metrics", "lab", "durations", "running", "*"),
 }
 
@@ -221,6 +222,8 @@ LIBRARIES = {
     "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.experiments."),
     "prometheus_client": ("penstock.cli.metrics.",),
     "matplotlib": ("penstock.experiments.drawing.",),
+    "starlette": ("penstock.watch.server.",),
+    "uvicorn": ("penstock.cli.control.dashboard",),
 }
 
 

@@ -1,0 +1,130 @@
+// The views, by their names: each makes elements of the JSON that the server gives.
+
+import { curves, share, spark, stacks } from "./charts.js";
+import { element, heading, table, tile, tiles } from "./dom.js";
+import { bytes, clock, number, percent, rate, seconds } from "./format.js";
+import { nodeDetails, planGraph } from "./graph.js";
+
+function now(data) {
+  const streams = data.streams.map((line) => [line.alias, rate(line.rate), spark(line.rates, line.predicted),
+    rate(line.predicted), rate(line.arrival_rate), number(line.tuples), line.shed ? number(line.shed) : "",
+    percent(line.kept)]);
+  const sources = data.sources.map((line) => [line.name, number(line.read), number(line.late),
+    line.malformed ? number(line.malformed) : "", line.behind === null ? "" : seconds(line.behind),
+    line.backlog === null ? "" : number(line.backlog)]);
+  return [
+    element("p", { class: "verdict" }, data.verdict),
+    tiles(
+      element("div", {}, element("dt", {}, "busy, of 1"), element("dd", {}, percent(data.busy)), share(data.busy, data.is_running)),
+      tile("lag", seconds(data.lag)),
+      tile("delay", seconds(data.delay), data.expected_delay === null ? "" : `expected ${seconds(data.expected_delay)}`),
+      tile("results", rate(data.output_rate), `expected ${rate(data.predicted_output_rate)}; ${number(data.total_results)} in all`),
+      tile("work", data.work === null ? "–" : `${number(data.work)} s/s`, `expected ${number(data.predicted_work)} s/s`),
+      tile("batch", number(data.batch), clock(data.at)),
+    ),
+    data.waiting ? element("p", {}, `No results in the last batch: ${data.waiting}`) : null,
+    heading("Streams"),
+    table([["input"], ["rate", true], ["history"], ["expected", true], ["by the clock", true], ["tuples", true],
+      ["shed", true], ["kept", true]], streams),
+    heading("Sources"),
+    table([["source"], ["rows", true], ["late", true], ["malformed", true], ["behind the newest", true], ["to read", true]], sources),
+    heading("Results a second"),
+    curves([{ name: "results/s", values: data.output_rates }], { ruler: data.predicted_output_rate,
+      form: rate, label: "results for a second of event time, by batch; the line is what was expected" }),
+  ];
+}
+
+function plan(data) {
+  if (!data.nodes.length) return [element("p", { class: "faint" }, "No batch has told of its plan yet.")];
+  const details = element("div", {}, element("p", { class: "faint" }, "Choose a node to see its figures and its place in the query."));
+  const choose = (node) => details.replaceChildren(nodeDetails(node, data.text));
+  return [
+    element("p", {}, "Batch ", number(data.batch), " follows ", element("code", {}, data.plan)),
+    data.filling.length ? element("p", {}, `Inner state fills itself: ${data.filling.join(", ")}`) : null,
+    planGraph(data, choose), details,
+  ];
+}
+
+function batches(data) {
+  if (!data.batches.length) return [element("p", { class: "faint" }, "No batch yet.")];
+  const bars = data.batches.map((bar) => data.phases.filter((name) => name !== "wait").map((name) => bar.phases[name] || 0));
+  const titles = data.batches.map((bar) => `batch ${bar.batch}: ${seconds(bar.seconds)}${bar.is_switch ? ", another plan" : ""}`);
+  const rows = data.batches.slice(-20).reverse().map((bar) => [bar.is_switch ? `${bar.batch} (another plan)` : number(bar.batch),
+    clock(bar.at), seconds(bar.seconds), seconds(bar.cpu), percent(bar.busy), number(bar.read), number(bar.results),
+    number(bar.state_tuples), bar.backlog === null ? "" : number(bar.backlog), bar.delay === null ? "" : seconds(bar.delay)]);
+  return [
+    heading(data.trigger ? `Seconds by phase; the line is the trigger, ${seconds(data.trigger)}` : "Seconds by phase"),
+    stacks(data.phases.filter((name) => name !== "wait"), bars, { ruler: data.trigger, form: seconds, titles }),
+    heading("Pieces that wait to be read"),
+    curves([{ name: "backlog", values: data.batches.map((bar) => bar.backlog) }], { form: number, label: "files and blocks, by batch" }),
+    table([["batch"], ["at"], ["took", true], ["CPU", true], ["busy", true], ["read", true], ["results", true],
+      ["state", true], ["to read", true], ["delay", true]], rows),
+  ];
+}
+
+function decisions(data) {
+  const said = (line) => [line.promise === null ? null : `promised to save ${percent(line.promise)} of the work`,
+    line.outcome === null ? null : `saved ${percent(line.outcome)}`].filter(Boolean).join(", ");
+  const lines = data.decisions.map((line) => element("div", { class: `line ${line.kind}` },
+    element("p", { class: "faint" }, clock(line.at), line.batch === null ? "" : `, batch ${line.batch}`, ` – ${line.kind}`),
+    element("p", {}, line.reason), line.plan ? element("p", {}, element("code", {}, line.plan)) : null,
+    said(line) ? element("p", { class: "faint" }, said(line)) : null));
+  const plans = data.plans.map((span) => [element("code", {}, span.plan), `${number(span.first)} to ${number(span.last)}`,
+    clock(span.since), seconds(span.until - span.since)]).reverse();
+  return [heading("Plans"), table([["plan"], ["batches"], ["since"], ["for", true]], plans),
+    heading("Decisions, the latest first"),
+    ...(lines.length ? lines : [element("p", { class: "faint" }, "Nothing was decided yet.")])];
+}
+
+function state(data) {
+  const rows = data.modules.map((module) => [module.name, number(module.tuples), spark(module.history, module.predicted),
+    module.predicted === null ? "" : element("span", { class: module.is_off ? "bad" : null }, number(module.predicted)),
+    bytes(module.bytes), module.skew === null ? "" : `${number(module.skew)} × the mean`]);
+  const parts = data.modules.flatMap((module) => module.partitions.map((part) =>
+    [module.name, number(part.partition), number(part.tuples), bytes(part.bytes)]));
+  return [
+    tiles(tile("tuples", number(data.tuples), `expected ${number(data.predicted)}`), tile("on disk", bytes(data.bytes)),
+      tile("after batch", number(data.batch))),
+    curves([{ name: "tuples", values: data.history }], { ruler: data.predicted, form: number,
+      label: "tuples in the state, by batch; the line is what was expected" }),
+    heading("Modules"),
+    table([["module"], ["tuples", true], ["history"], ["expected", true], ["bytes", true], ["largest partition", true]], rows),
+    parts.length ? heading("Partitions") : null,
+    parts.length ? table([["module"], ["partition", true], ["tuples", true], ["bytes", true]], parts) : null,
+  ];
+}
+
+function shedding(data) {
+  const rows = data.inputs.map((line) => [line.alias, percent(line.keep), spark(line.keeps, 1), number(line.tuples),
+    number(line.shed), number(line.total_shed)]);
+  const widths = data.widths.map((line) => [line.column, `± ${percent(line.width)}`, number(line.rows)]);
+  return [
+    element("p", { class: "verdict" }, data.is_shedding ? "Tuples are shed" : "Nothing is shed"),
+    tiles(tile("results", rate(data.results), `expected ${rate(data.expected_results)}`)),
+    table([["input"], ["kept", true], ["history"], ["tuples", true], ["shed", true], ["shed in all", true]], rows),
+    heading("Delay"),
+    curves([{ name: "delay", values: data.delays }], { ruler: data.expected_delay, form: seconds,
+      label: "seconds from data to results, by batch; the line is what was expected" }),
+    widths.length ? heading("Intervals of the rows that are shown") : null,
+    widths.length ? table([["column"], ["half of the interval, in the mean", true], ["rows", true]], widths) : null,
+  ];
+}
+
+let before = null;
+
+function results(data) {
+  if (data.missing) return [element("p", { class: "faint" }, data.missing)];
+  const texts = data.rows.map((row) => JSON.stringify(row));
+  const old = before;
+  before = { columns: data.columns.join(), seen: new Set(texts) };
+  const isNew = (text) => old !== null && old.columns === before.columns && !old.seen.has(text);
+  const made = table(data.columns.map((name) => [name]), data.rows.map((row) => row.map((cell) => (cell === null ? "NULL" : String(cell)))));
+  made.querySelectorAll("tbody tr").forEach((row, place) => { if (isNew(texts[place])) row.classList.add("new"); });
+  const what = data.is_view ? "rows that the view shows now" : "last results";
+  return [element("p", {}, `${number(data.rows.length)} ${what}${data.is_all ? "" : ", of more"}; ${number(data.total)} results in all. `,
+    data.at ? `As of ${clock(data.at)}, ${seconds(Math.max(0, Date.now() / 1000 - data.at))} ago.` : ""), made];
+}
+
+export const TITLES = { now: "Now", plan: "Plan", batches: "Batches", decisions: "Decisions", state: "State",
+  shedding: "Shedding", results: "Results" };
+export const VIEWS = { now, plan, batches, decisions, state, shedding, results };
