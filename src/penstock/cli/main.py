@@ -16,6 +16,7 @@ from penstock.cli.bench import bench
 from penstock.cli.bundle.command import bundle
 from penstock.cli.control.dashboard import dashboard
 from penstock.cli.control.replan import replan
+from penstock.cli.control.report import report
 from penstock.cli.control.shed import shed
 from penstock.cli.control.status import status
 from penstock.cli.control.stop import stop
@@ -37,7 +38,7 @@ app = typer.Typer(
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
 _OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
-_OF_CHECKPOINTS = (status, dashboard, bundle, stop, replan, shed)
+_OF_CHECKPOINTS = (status, dashboard, report, bundle, stop, replan, shed)
 for command in (*_OF_QUERIES, *_OF_CHECKPOINTS):
     app.command()(command)
 app.add_typer(lab)
