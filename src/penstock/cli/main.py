@@ -20,6 +20,7 @@ from penstock.cli.control.report import report
 from penstock.cli.control.shed import shed
 from penstock.cli.control.status import status
 from penstock.cli.control.stop import stop
+from penstock.cli.control.top import top
 from penstock.cli.demo import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
@@ -38,7 +39,7 @@ app = typer.Typer(
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
 _OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
-_OF_CHECKPOINTS = (status, dashboard, report, bundle, stop, replan, shed)
+_OF_CHECKPOINTS = (status, top, dashboard, report, bundle, stop, replan, shed)
 for command in (*_OF_QUERIES, *_OF_CHECKPOINTS):
     app.command()(command)
 app.add_typer(lab)
