@@ -12,7 +12,7 @@ TEXT, NUMBER = "'…'", "0"
 _COMMENT = r"--[^\n]*|/\*.*?(?:\*/|\Z)|\{#.*?(?:#\}|\Z)"
 _STRING = r"'(?:[^']|'')*(?:'|\Z)|“[^”]*(?:”|\Z)"
 _NAME = r"\"[^\"]*(?:\"|\Z)|`[^`]*(?:`|\Z)"
-_DIGITS = r"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_DIGITS = r"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\w*"
 # Windows, how often, how many and how wide: what a planner goes by, and no data.
 _MEASURES = (
     r"(?i:\b(?:RANGE|ROWS|SLIDE|TUMBLE|WINDOW|EVERY|LIMIT)\s+(?:'[^']*'|[\d.]+))"
