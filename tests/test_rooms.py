@@ -212,7 +212,7 @@ ORDER = {
         "page",
         "results_folder",
     ),
-    "penstock.watch": ("*", "page", "report", "terminal", "server"),
+    "penstock.watch": ("*", "planning", "report", "terminal", "views", "page", "server"),
     "penstock.cli": ("show", "control", "bundle", "metrics", "lab", "durations", "running", "*"),
 }
 

@@ -26,6 +26,9 @@ def dashboard(
     control: Annotated[
         bool, typer.Option("--control", help="Let the page stop, plan again and shed.")
     ] = False,
+    functions: Annotated[
+        str | None, typer.Option(help="Python file of the queries' functions, to plan them.")
+    ] = None,
     open: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
     """Show queries on a page: rates, plans, batches and decisions, measured beside expected.
@@ -41,7 +44,7 @@ def dashboard(
     except ModuleNotFoundError as error:
         raise _missing(error) from None
     token = new_token()
-    app = dashboard_app(checkpoints, token, control=control)
+    app = dashboard_app(checkpoints, token, control=control, functions=functions)
     with _listening(port) as listener:
         address = f"http://{_HOST}:{listener.getsockname()[1]}/?token={token}"
         print(address, flush=True)

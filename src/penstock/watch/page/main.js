@@ -1,7 +1,7 @@
 // The page: which run, which query and which view is shown, and news from the server.
 
 import { element } from "./dom.js";
-import { TITLES, VIEWS } from "./views.js";
+import { STILL, TITLES, VIEWS } from "./views.js";
 
 const token = new URLSearchParams(location.search).get("token") || "";
 const chosen = { run: 0, query: "", view: "now" };
@@ -27,6 +27,8 @@ function failed(error) {
 }
 
 async function show() {
+  const shown = `${chosen.run}/${chosen.query}/${chosen.view}`;
+  if (STILL.has(chosen.view) && at("view").dataset.shown === shown) return;
   const mine = ++asked;
   try {
     const data = await ask(chosen.view);
@@ -34,6 +36,7 @@ async function show() {
     const parts = VIEWS[chosen.view](data, { ask, refresh: show });
     at("view").replaceChildren(...parts.filter(Boolean));
     at("view").dataset.view = chosen.view;
+    at("view").dataset.shown = shown;
   } catch (error) {
     if (mine === asked) failed(error);
   }

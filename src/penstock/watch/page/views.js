@@ -1,7 +1,7 @@
 // The views, by their names: each makes elements of the JSON that the server gives.
 
-import { curves, share, spark, stacks } from "./charts.js";
-import { element, heading, table, tile, tiles } from "./dom.js";
+import { curves, hue, share, spark, stacks } from "./charts.js";
+import { drawn, element, heading, table, tile, tiles } from "./dom.js";
 import { bytes, clock, number, percent, rate, seconds } from "./format.js";
 import { nodeDetails, planGraph } from "./graph.js";
 
@@ -125,6 +125,104 @@ function results(data) {
     data.at ? `As of ${clock(data.at)}, ${seconds(Math.max(0, Date.now() / 1000 - data.at))} ago.` : ""), made];
 }
 
-export const TITLES = { now: "Now", plan: "Plan", batches: "Batches", decisions: "Decisions", state: "State",
-  shedding: "Shedding", results: "Results" };
-export const VIEWS = { now, plan, batches, decisions, state, shedding, results };
+function alternatives(data) {
+  if (data.missing) return [element("p", { class: "faint" }, data.missing)];
+  const best = Math.min(...data.plans.map((line) => line.work));
+  const says = (line) => {
+    if (line.is_running) return "runs now";
+    if (!(line.saves > 0)) return `takes ${percent(-line.saves)} more work`;
+    const cost = line.rebuild ? `; ${seconds(line.rebuild)} to rebuild, paid after ${seconds(line.pays_after)}` : "; nothing to rebuild";
+    return `would save ${percent(line.saves)}${cost}`;
+  };
+  const rows = data.plans.map((line) => [element("code", {}, line.plan), line.kind, `${number(line.work)} s/s`,
+    share(line.work > 0 ? best / line.work : 1, false), line.is_running ? element("b", {}, says(line)) : says(line)]);
+  return [element("p", {}, `By the figures that were measured up to batch ${data.batch}. The last batch took `
+    + `${number(data.measured_work)} s of work for a second of event time.`),
+    table([["plan"], ["kind"], ["work", true], ["as good as the best"], ["a switch"]], rows)];
+}
+
+function slider(name, value, form, change) {
+  const shown = element("output", {}, form(value));
+  const input = element("input", { type: "range", min: -1, max: 1, step: 0.05, value: 0, "aria-label": name });
+  input.addEventListener("input", () => {
+    const now = value * 10 ** Number(input.value);
+    shown.textContent = form(now);
+    change(now);
+  });
+  return element("label", {}, `${name}: `, shown, input);
+}
+
+function whatIfAnswer(data) {
+  if (data.missing) return [element("p", { class: "faint" }, data.missing)];
+  const kept = Object.entries(data.keep).filter(([, part]) => part < 1).map(([alias, part]) => `${percent(part)} of ${alias}`).join(", ");
+  return [
+    element("p", { class: data.is_feasible ? "verdict" : "verdict bad" }, data.is_feasible
+      ? `It keeps up with ${percent(1 - data.needed / data.cores)} to spare`
+      : `It does not keep up${kept ? `; shedding would keep ${kept}` : ""}`),
+    tiles(tile("work", `${number(data.needed)} s/s`, `of ${number(data.cores)}`), tile("state", `${number(data.state)} tuples`),
+      tile("results", rate(data.output_rate), data.output_rate < data.full_rate ? `of ${rate(data.full_rate)}` : ""),
+      tile("delay", seconds(data.delay), "in the mean")),
+    element("p", {}, data.plan === data.running ? "The plan that runs is the best: " : "The best plan would be ", element("code", {}, data.plan)),
+  ];
+}
+
+function drawnMap(data) {
+  const colour = (cell) => `hsl(${hue(cell.plan)} ${cell.is_feasible ? 55 : 25}% ${cell.is_feasible ? 52 : 38}%)`;
+  const size = 54;
+  const count = data.cells.length;
+  const svg = drawn("svg", { viewBox: `0 0 ${70 + size * count} ${44 + size * count}`, role: "img", "aria-label": "the best plan by two rates" });
+  svg.style.maxWidth = "520px";
+  data.cells.forEach((row, along) => row.forEach((cell, across) => svg.append(drawn("rect", {
+    x: 70 + across * size, y: (count - 1 - along) * size, width: size - 2, height: size - 2, fill: colour(cell) },
+    drawn("title", {}, `${data.plans[cell.plan]}: ${number(cell.needed)} s/s${cell.is_feasible ? "" : ", does not keep up"}`)))));
+  data.y_rates.forEach((each, along) => svg.append(drawn("text", { x: 2, y: (count - 1 - along) * size + 30 }, number(each))));
+  data.x_rates.forEach((each, across) => svg.append(drawn("text", { x: 72 + across * size, y: count * size + 16 }, number(each))));
+  svg.append(drawn("text", { x: 72, y: count * size + 36 }, `${data.x}, tuples/s; upwards ${data.y}; dark: no plan keeps up`));
+  const legend = data.plans.map((plan, place) => {
+    const swatch = element("span", { class: "swatch" });
+    swatch.style.background = `hsl(${hue(place)} 55% 52%)`;
+    return element("span", {}, swatch, plan);
+  });
+  return element("figure", {}, svg, element("div", { class: "legend" }, legend));
+}
+
+function whatIf(data, { ask }) {
+  if (data.missing) return whatIfAnswer(data);
+  const supposed = {};
+  const answer = element("div", { id: "answer" }, whatIfAnswer(data));
+  let waiting = null;
+  let asked = 0;
+  const suppose = (name) => (value) => {
+    supposed[name] = value;
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const mine = ++asked;
+      const found = await ask("what-if", supposed).then(whatIfAnswer, (error) => [element("p", { class: "bad" }, error.message)]);
+      if (mine === asked) answer.replaceChildren(...found);
+    }, 60);
+  };
+  const sliders = data.settings.flatMap((line) => [
+    line.rate ? slider(`rate of ${line.alias}`, line.rate, rate, suppose(`rate.${line.alias}`)) : null,
+    line.window ? slider(`window of ${line.alias}`, line.window, line.is_rows ? (rows) => `${number(Math.max(1, Math.round(rows)))} rows` : seconds,
+      suppose(`window.${line.alias}`)) : null,
+  ]);
+  const map = element("div");
+  const streams = data.settings.filter((line) => line.rate).map((line) => line.alias);
+  const draw = async (x, y) => {
+    map.replaceChildren(element("p", { class: "faint" }, "planning …"));
+    const found = await ask("plan-map", { x, y }).then(drawnMap, (error) => element("p", { class: "bad" }, error.message));
+    map.replaceChildren(found);
+  };
+  const pairs = streams.flatMap((x, place) => streams.slice(place + 1).map((y) => [x, y]));
+  const buttons = pairs.slice(0, 15).map(([x, y]) => element("button", { type: "button", onclick: () => draw(x, y) }, `${x} × ${y}`));
+  return [answer, heading("Suppose"),
+    element("div", { class: "sliders" }, sliders, slider("cores", data.cores, number, suppose("cores"))),
+    pairs.length ? heading("The best plan over two rates") : null,
+    pairs.length ? element("p", {}, buttons) : null, map];
+}
+
+export const TITLES = { now: "Now", plan: "Plan", alternatives: "Alternatives", "what-if": "What if", batches: "Batches",
+  decisions: "Decisions", state: "State", shedding: "Shedding", results: "Results" };
+export const VIEWS = { now, plan, alternatives, "what-if": whatIf, batches, decisions, state, shedding, results };
+// Views in which somebody sets something are not drawn anew with every batch.
+export const STILL = new Set(["what-if"]);

@@ -18,24 +18,40 @@ from starlette.staticfiles import StaticFiles
 
 from penstock.engine.reports.json_fields import as_json
 from penstock.errors import PenstockError, UsageError
-from penstock.watch.log_view import LogView
 from penstock.watch.server.access import HOSTS, TokenRequired
 from penstock.watch.server.events import news
 from penstock.watch.server.orders import give_order
 from penstock.watch.server.runs import Runs
-from penstock.watch.views import VIEWS
+from penstock.watch.views import PARTS, VIEWS, Asking, View
 
 VERSION = 1
 PAGE = Path(__file__).parent.parent / "page"
 
 
-def dashboard_app(checkpoints: Sequence[str], token: str, *, control: bool = False) -> Starlette:
-    """The dashboard of some checkpoints, for who has the token; with `control` it gives orders."""
+def dashboard_app(
+    checkpoints: Sequence[str],
+    token: str,
+    *,
+    control: bool = False,
+    functions: str | None = None,
+) -> Starlette:
+    """The dashboard of some checkpoints, for who has the token; with `control` it gives orders.
+
+    `functions` is the Python file of those that the queries call: to plan them they are needed.
+    """
     runs = Runs(checkpoints)
 
     def listed(request: Request) -> Response:
         found = {"runs": runs.listed(), "views": list(VIEWS), "control": control}
         return answer(found)
+
+    def shown(view: View) -> Callable[[Request], Response]:
+        def endpoint(request: Request) -> Response:
+            given = request.query_params
+            log = runs.run(given.get("run", "0")).of_query(given.get("query") or None)
+            return answer(as_json(view(Asking(log, given, functions))))
+
+        return endpoint
 
     async def events(request: Request) -> Response:
         watched = runs.run(request.query_params.get("run", "0"))
@@ -55,7 +71,7 @@ def dashboard_app(checkpoints: Sequence[str], token: str, *, control: bool = Fal
         Route("/api/runs", listed),
         Route("/api/events", events),
         Route("/api/orders", order, methods=["POST"]),
-        *(Route(f"/api/{name}", _view(runs, view)) for name, view in VIEWS.items()),
+        *(Route(f"/api/{name}", shown(view)) for name, view in {**VIEWS, **PARTS}.items()),
     ]
     middleware = [
         Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS),
@@ -74,15 +90,6 @@ async def _body(request: Request) -> object:
         return json.loads(await request.body())
     except (ValueError, RecursionError):
         raise UsageError("this is no JSON", hint='{"kind": "stop"}') from None
-
-
-def _view(runs: Runs, view: Callable[[LogView], object]) -> Callable[[Request], Response]:
-    def endpoint(request: Request) -> Response:
-        asked = request.query_params
-        log = runs.run(asked.get("run", "0")).of_query(asked.get("query") or None)
-        return answer(as_json(view(log)))
-
-    return endpoint
 
 
 def answer(found: dict[str, Any]) -> Response:
