@@ -15,7 +15,7 @@ svg .dotted { fill: hsl(var(--hue) 60% var(--stroke)); }
 svg .ring { fill: none; stroke: hsl(5 70% var(--stroke)); stroke-width: 1.6; }
 svg .flow.off { stroke: hsl(5 70% var(--stroke)); }
 svg .flow { opacity: .7; }
-.key { margin-right: 14px; white-space: nowrap; }
+.key { margin-right: 14px; overflow-wrap: anywhere; }
 .key::before { content: ""; display: inline-block; width: 16px; margin-right: 6px;
   vertical-align: middle; border-top: 2px solid hsl(var(--hue) 60% var(--stroke)); }
 .key.expected::before { border-top-style: dashed; }

@@ -11,7 +11,7 @@ from penstock.watch.plan_graph import PlanEdge, PlanGraph, PlanNode
 from penstock.watch.report.markup import Markup, compact, tag
 
 _BOX, _TALL, _GAP, _BETWEEN = 168, 58, 104, 22
-_MOST = 21
+_MOST = 18
 """Characters that a box has room for."""
 UNITS: Mapping[str, str] = {
     "input": "tuples/s",
