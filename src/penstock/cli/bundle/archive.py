@@ -97,7 +97,7 @@ def _plan(entries: list[Entry], scrubber: Scrubber) -> str:
     last = next(latest_reports(reversed(entries)), None)
     if last is None:
         return ""
-    plans = {"": last.plan} | {f"{n}: ": member.plan for n, member in last.members.items()}
+    plans = {f"{n}: ": member.plan for n, member in last.members.items()} or {"": last.plan}
     return "".join(f"{n}{scrubber.mask.sentence(plan)}\n" for n, plan in plans.items() if plan)
 
 

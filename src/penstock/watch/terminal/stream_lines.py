@@ -28,7 +28,7 @@ def load_lines(now: Now) -> Iterator[str]:
     rate = f", {out}" if now.output_rate is not None else ""
     yield f"results  {now.total_results:,}, {now.results:,} in the last batch{rate}"
     if now.waiting is not None:
-        yield f"         none: {printable(now.waiting)}"
+        yield f"         {printable(now.waiting)}"
 
 
 def _wanted(now: Now) -> str:
