@@ -123,7 +123,7 @@ ORDER = {
         "sharing",
         "script",
     ),
-    "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "ranking"),
+    "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "csvtext", "ranking"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from penstock.cql.asking.ask import ask_of
+from penstock.cql.asking.created import refuse_created
 from penstock.cql.asking.making import make
 from penstock.cql.declare.declaration import parse_declaration
 from penstock.cql.declare.registration import by_name
@@ -89,6 +90,8 @@ def _parse(
     functions: Mapping[str, Function],
     frames: Mapping[str, FrameShape],
 ) -> Script:
+    for tokens in statements:
+        refuse_created(script, tokens)
     asked = [ask for tokens in statements if (ask := ask_of(script, tokens)) is not None]
     declared = [tokens for tokens in statements if ask_of(script, tokens) is None]
     sources = _sources(script, declared, frames)

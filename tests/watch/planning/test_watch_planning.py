@@ -14,6 +14,7 @@ from penstock.plan.text.parse import render_plan
 from penstock.watch.log_reader import read_log
 from penstock.watch.log_view import LogView
 from penstock.watch.planning.alternatives import alternatives_view
+from penstock.watch.planning.asked import measured_work, with_seconds
 from penstock.watch.planning.plan_map import FACTORS, plan_map
 from penstock.watch.planning.supposed import Supposed
 from penstock.watch.planning.what_if import what_if
@@ -28,7 +29,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> LogView:
 def test_the_answer_is_that_of_the_planner(log: LogView) -> None:
     assert log.head is not None
     query = ps.sql(log.head.query, engine="local", off="mesh")
-    known = with_measured(query.known, log.checkpoint)
+    known = with_seconds(with_measured(query.known, log.checkpoint), log)
     chosen = decide(known, query.options)
     found = what_if(log, Supposed())
     assert found.plan == render_plan(chosen.plan)
@@ -89,7 +90,7 @@ def test_plans_are_told_from_best_to_worst(log: LogView) -> None:
 
 
 def test_a_plan_that_is_worse_says_what_a_switch_would_save(tmp_path: Path) -> None:
-    log = read_log(str(run_of(chained(batches=8), tmp_path, plan="((a c) b)")))
+    log = read_log(str(run_of(chained(batches=6), tmp_path, plan="((b c) a)")))
     view = alternatives_view(log)
     best = view.plans[0]
     assert not best.is_running
@@ -107,7 +108,8 @@ def test_the_map_has_the_best_plan_of_each_pair_of_rates(log: LogView) -> None:
     rates = {"a": found.x_rates[-1], "c": found.y_rates[0]}
     corner = found.cells[0][-1]
     there = what_if(log, Supposed(rates=rates))
-    assert (corner.needed, found.plans[corner.plan]) == (pytest.approx(there.needed), there.plan)
+    assert corner.needed == pytest.approx(there.needed or 0.0)
+    assert found.plans[corner.plan] == there.plan
     for x, y in (("a", "a"), ("a", "x"), ("", "")):
         with pytest.raises(UsageError):
             plan_map(log, x, y)
@@ -126,3 +128,19 @@ def test_scripts_say_that_they_are_planned_together(tmp_path: Path) -> None:
 def test_without_a_query_there_is_no_answer() -> None:
     assert what_if(LogView("x"), Supposed()).missing == "x does not say of which query it is"
     assert alternatives_view(LogView("x")).missing == "no batch yet"
+
+
+def test_seconds_are_those_of_the_last_batches(log: LogView) -> None:
+    """The model takes the running plan to need what it needed, within the factor of a run."""
+    view = alternatives_view(log)
+    running = next(line for line in view.plans if line.is_running)
+    assert view.measured_work == measured_work(log)
+    reports = [each for each in log.reports[-10:] if each.plan == log.reports[-1].plan]
+    works = [(each.cpu - each.compiling) / (each.span or 1.0) for each in reports]
+    assert min(works) <= (view.measured_work or 0.0) <= max(works)
+    assert log.head is not None
+    query = ps.sql(log.head.query, engine="local", off="mesh")
+    known = with_measured(query.known, log.checkpoint)
+    model = decide(known, query.options).chosen.estimate.work
+    factor = (view.measured_work or 0.0) / model
+    assert running.work / model == pytest.approx(min(10.0, max(0.1, factor)), rel=1e-6)

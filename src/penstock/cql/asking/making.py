@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from penstock.cql.asking.ask import Ask
+from penstock.cql.asking.created import no_select
 from penstock.cql.asking.inner import VALUE, unfolded
 from penstock.cql.asking.numbered import narrowed
 from penstock.cql.asking.order import in_order, read_at, reads
 from penstock.cql.asking.union import passing, united
 from penstock.cql.reading.cursor import is_word
-from penstock.cql.reading.dialect import token_span
 from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
@@ -64,7 +64,8 @@ class _Making:
         if ask.branches:
             self._unite(ask)
             return
-        _check_is_select(self._text, ask)
+        if not is_word(ask.select[0], "SELECT"):
+            raise no_select(self._text, ask, self._sources)
         refuse_clauses(self._text, ask.select, self._functions)
         self._check_makers(ask)
         scalars = [self._sources[name] for name in ask.scalars]
@@ -116,14 +117,6 @@ class _Making:
         self.members.append(Member(ask.name, query, is_shown=True))
         if ask.is_readable:
             self._sources[ask.name.lower()] = derived_source(ask.name, query)
-
-
-def _check_is_select(text: Text, ask: Ask) -> None:
-    first = ask.select[0]
-    if not is_word(first, "SELECT"):
-        message = f"a statement cannot begin with '{text.at(token_span(first))}'"
-        hint = "the statements are CREATE STREAM, CREATE TABLE, CREATE VIEW and SELECT"
-        raise text.error(token_span(first), message, hint)
 
 
 def _checked(text: Text, ask: Ask, query: Query) -> Query:

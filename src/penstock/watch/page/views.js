@@ -136,7 +136,7 @@ function alternatives(data) {
   };
   const rows = data.plans.map((line) => [element("code", {}, line.plan), line.kind, `${number(line.work)} s/s`,
     share(line.work > 0 ? best / line.work : 1, false), line.is_running ? element("b", {}, says(line)) : says(line)]);
-  return [element("p", {}, `By the figures that were measured up to batch ${data.batch}. The last batch took `
+  return [element("p", {}, `By the figures that were measured up to batch ${data.batch}. The last batches took `
     + `${number(data.measured_work)} s of work for a second of event time.`),
     table([["plan"], ["kind"], ["work", true], ["as good as the best"], ["a switch"]], rows)];
 }
@@ -218,7 +218,7 @@ function whatIf(data, { ask }) {
   return [answer, heading("Suppose"),
     element("div", { class: "sliders" }, sliders, slider("cores", data.cores, number, suppose("cores"))),
     pairs.length ? heading("The best plan over two rates") : null,
-    pairs.length ? element("p", {}, buttons) : null, map];
+    pairs.length ? element("p", { class: "buttons" }, buttons) : null, map];
 }
 
 export const TITLES = { now: "Now", plan: "Plan", alternatives: "Alternatives", "what-if": "What if", batches: "Batches",

@@ -10,14 +10,14 @@ from penstock.errors import PenstockError
 from penstock.plan.text.parse import forced_plan
 from penstock.plan.text.shape import kind_of
 from penstock.watch.log_view import LogView
-from penstock.watch.planning.asked import asked_of
+from penstock.watch.planning.asked import asked_of, measured_work
 
 SHOWN = 10
 
 
 @dataclass(frozen=True)
 class PlanLine:
-    """A plan. Work is in CPU-seconds for a second of event time, as the model has it."""
+    """A plan. Work is CPU-seconds for a second of event time, as batches have taken them."""
 
     plan: str
     kind: str
@@ -42,7 +42,7 @@ class Alternatives:
 
     batch: int | None = None
     measured_work: float | None = None
-    """CPU-seconds for a second of event time in the last batch."""
+    """CPU-seconds for a second of event time, in the median of the last batches."""
 
     plans: tuple[PlanLine, ...] = ()
     missing: str | None = None
@@ -65,8 +65,7 @@ def alternatives_view(log: LogView, functions: str | None = None) -> Alternative
     lines = [_line(each, mine) for each in (mine, *others)]
     ranked = sorted(lines, key=lambda line: line.work)
     kept = [line for place, line in enumerate(ranked) if place < SHOWN or line.is_running]
-    measured = last.cpu / last.span if last.span and last.cpu else None
-    return Alternatives(last.batch, measured, tuple(kept))
+    return Alternatives(last.batch, measured_work(log), tuple(kept))
 
 
 def _line(each: Candidate, running: Candidate) -> PlanLine:
