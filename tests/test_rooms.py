@@ -213,14 +213,25 @@ ORDER = {
         "page",
         "results_folder",
     ),
-    "penstock.watch": ("*", "planning", "views", "page", "server"),
-    "penstock.cli": ("show", "control", "lab", "scripts", "durations", "running", "*"),
+    "penstock.watch": ("*", "planning", "report", "terminal", "views", "page", "server"),
+    "penstock.cli": (
+        "show",
+        "control",
+        "bundle",
+        "metrics",
+        "lab",
+        "scripts",
+        "durations",
+        "running",
+        "*",
+    ),
 }
 
 # Where a library may be known, by the start of the module's name.
 LIBRARIES = {
     "sqlglot": ("penstock.cql.",),
     "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.experiments."),
+    "prometheus_client": ("penstock.cli.metrics.",),
     "matplotlib": ("penstock.experiments.drawing.",),
     "starlette": ("penstock.watch.server.",),
     "uvicorn": ("penstock.cli.control.dashboard",),

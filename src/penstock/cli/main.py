@@ -13,11 +13,14 @@ import typer
 
 from penstock.cli.analyze import analyze
 from penstock.cli.bench import bench
+from penstock.cli.bundle.command import bundle
 from penstock.cli.control.dashboard import dashboard
 from penstock.cli.control.replan import replan
+from penstock.cli.control.report import report
 from penstock.cli.control.shed import shed
 from penstock.cli.control.status import status
 from penstock.cli.control.stop import stop
+from penstock.cli.control.top import top
 from penstock.cli.demo import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
@@ -41,7 +44,7 @@ app = typer.Typer(
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
 _OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
 _OF_SCRIPTS = (new, init, check, fmt)
-_OF_CHECKPOINTS = (status, dashboard, stop, replan, shed)
+_OF_CHECKPOINTS = (status, top, dashboard, report, bundle, stop, replan, shed)
 for command in (*_OF_QUERIES, *_OF_SCRIPTS, *_OF_CHECKPOINTS):
     app.command()(command)
 app.add_typer(lab)

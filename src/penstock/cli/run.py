@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from penstock.cli.metrics.serving import address_of
 from penstock.cli.plan_options import (
     ALL_KINDS,
     Capacity,
@@ -27,7 +28,11 @@ from penstock.cli.plan_options import (
 from penstock.cli.running.batches import Batches, Session, run_in_batches, setting
 from penstock.cli.running.laboratory import Laboratory, run_in_laboratory
 from penstock.cli.running.scripts import run_script
+from penstock.cli.show.voice import LogFormat
 from penstock.engines import BatchEngine
+
+_STRUCTURED = "spark.log.structuredLogging.enabled"
+"""Spark's setting by which its own log is JSON, too."""
 
 
 def run(
@@ -115,6 +120,15 @@ def run(
             "'A C:probes=1e-6'; may be repeated."
         ),
     ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="<port>", help="Serve figures for Prometheus at this port, or HOST:PORT."
+        ),
+    ] = None,
+    log: Annotated[
+        LogFormat, typer.Option(help="Progress on stderr as text, or as JSON, an object a line.")
+    ] = "text",
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     conf: Annotated[
         list[str] | None, typer.Option(help="A Spark setting, key=value; may be repeated.")
@@ -143,8 +157,13 @@ def run(
         replan,
         delay,
         change,
+        metrics,
+        log,
     )
-    session = Session(master, dict(map(setting, conf or [])))
+    if metrics is not None:
+        address_of(metrics)
+    logged = {_STRUCTURED: "true"} if log == "json" else {}
+    session = Session(master, logged | dict(map(setting, conf or [])))
     laboratory = Laboratory(every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets")
     wanted = Planning(
         *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
@@ -154,19 +173,20 @@ def run(
     )
     if len(sinks) == 1 and "=" not in sinks[0]:
         batches.options()
-    query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
-    if not isinstance(query, ContinuousQuery):
-        run_script(query, engine, batches, sinks, session)
-        return
-    if len(sinks) > 1:
-        raise typer.BadParameter("the script asks one query: give one", param_hint="--sink")
-    options = batches.options()
-    batches.check_table(query)
-    if is_laboratory:
-        _refuse_in_laboratory(engine, batches, "--eager" if eager else "--every")
-        run_in_laboratory(query, laboratory, options.sink, overwrite=overwrite)
-    else:
-        run_in_batches(query, engine, batches, options, session)
+    with batches.voice.errors():
+        query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
+        if not isinstance(query, ContinuousQuery):
+            run_script(query, engine, batches, sinks, session)
+            return
+        if len(sinks) > 1:
+            raise typer.BadParameter("the script asks one query: give one", param_hint="--sink")
+        options = batches.options()
+        batches.check_table(query)
+        if is_laboratory:
+            _refuse_in_laboratory(engine, batches, "--eager" if eager else "--every")
+            run_in_laboratory(query, laboratory, options.sink, overwrite=overwrite)
+        else:
+            run_in_batches(query, engine, batches, options, session)
 
 
 def _refuse_in_batches(given: Mapping[str, bool]) -> None:
@@ -182,3 +202,9 @@ def _refuse_in_laboratory(engine: BatchEngine, batches: Batches, option: str) ->
     if engine != "local" or batches.checkpoint is not None or batches.trigger is not None:
         hint = "the laboratory needs --engine local, and takes no --checkpoint or --trigger"
         raise typer.BadParameter(hint, param_hint=option)
+    for name, is_given in (
+        ("--metrics", batches.metrics is not None),
+        ("--log json", batches.voice.is_json),
+    ):
+        if is_given:
+            raise typer.BadParameter("the laboratory runs in no batches", param_hint=name)
