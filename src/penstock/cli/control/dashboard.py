@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 import webbrowser
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -56,7 +57,8 @@ def dashboard(
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=1
         )
-        uvicorn.Server(config).run(sockets=[listener])
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listening(port: int) -> socket.socket:
@@ -64,6 +66,7 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((_HOST, port))
+        listener.listen()  # Who opens the address at once waits for an answer.
     except OSError as error:
         listener.close()
         raise SetupError(
@@ -73,7 +76,8 @@ def _listening(port: int) -> socket.socket:
 
 
 def _missing(error: ModuleNotFoundError) -> SetupError:
+    library = (error.name or "").partition(".")[0]
     return SetupError(
-        f"the dashboard needs {error.name}, which is not installed",
+        f"the dashboard needs {library}, which is not installed",
         hint="python -m pip install 'penstock[dashboard]'",
     )
