@@ -41,9 +41,8 @@ def run(
     sink: Annotated[
         list[str] | None,
         typer.Option(
-            help="console, table (of a view), jsonl:PATH, parquet:DIR, kafka:SERVERS/TOPIC or "
-            "noop; of a script of several queries name=parquet:DIR, once for each. "
-            "Default: console."
+            help="console (default), table, jsonl:PATH, parquet:DIR, kafka:SERVERS/TOPIC, noop; "
+            "of several queries name=parquet:DIR, once for each."
         ),
     ] = None,
     checkpoint: Annotated[
@@ -68,7 +67,7 @@ def run(
     shed: Shed = False,
     delay: Annotated[
         str | None,
-        typer.Option(help="With --shed: results no later than this after their data; default 5s."),
+        typer.Option(help="With --shed: the most that results may be late; default 5s."),
     ] = None,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
@@ -81,7 +80,7 @@ def run(
     change: Annotated[
         bool,
         typer.Option(
-            "--change", help="Go on with the checkpoint's state though the query asks otherwise."
+            "--change", help="Go on with the checkpoint's state though the query is another."
         ),
     ] = False,
     partitions: Annotated[
@@ -89,10 +88,7 @@ def run(
     ] = None,
     replan: Annotated[
         Literal["on", "advise", "off"] | None,
-        typer.Option(
-            help="Follow the streams: on switches plans, advise only says which would be better; "
-            "default: on, and off with --plan."
-        ),
+        typer.Option(help="Follow the streams with plans; default on, off with --plan."),
     ] = None,
     eager: Annotated[
         bool, typer.Option("--eager", help="Laboratory: join tuple by tuple (engine local).")
@@ -109,16 +105,11 @@ def run(
     ] = None,
     sweep: Annotated[
         Literal["windows", "buckets"] | None,
-        typer.Option(
-            help="Laboratory: what cleaning looks at: each of the windows, the default, or buckets."
-        ),
+        typer.Option(help="Laboratory: what cleaning looks at; default windows."),
     ] = None,
     cost: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Laboratory: simulated clock; known, compares=1e-7, or of one join "
-            "'A C:probes=1e-6'; may be repeated."
-        ),
+        typer.Option(help="Laboratory: simulated clock, as known or compares=1e-7; repeatable."),
     ] = None,
     metrics: Annotated[
         str | None,
@@ -134,7 +125,10 @@ def run(
         list[str] | None, typer.Option(help="A Spark setting, key=value; may be repeated.")
     ] = None,
 ) -> None:
-    """Run a query: every result once, in the sink; progress on stderr."""
+    """Run a query: every result once, in the sink; progress on stderr.
+
+    Example: penstock run query.cql --engine local --available-now --sink jsonl:results.jsonl
+    """
     from penstock.api import ContinuousQuery
 
     is_laboratory = eager or every is not None
