@@ -38,7 +38,8 @@ _LIGHT = {
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
     ".checkpointing.FileSystemBasedCheckpointFileManager"
 }
-_LIGHTEST = {**_LIGHT, "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false"}
+LIGHTEST_LOGS = {**_LIGHT, "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false"}
+"""Settings by which Spark keeps the logs of streaming queries on local disks at the least cost."""
 
 
 def start(
@@ -148,7 +149,7 @@ def light_logs(spark: SparkSession, root: Place, *, has_frames: bool) -> Iterato
     to write a log calls the latter alone. Where batches are ours alone, checksums of what Spark
     notes of them are of no use either.
     """
-    light = _LIGHT if has_frames else _LIGHTEST
+    light = _LIGHT if has_frames else LIGHTEST_LOGS
     wanted = light if root.is_local else {}
     # What a user has set stays.
     unset = [key for key in wanted if spark.conf.get(key, None) is None]
