@@ -94,7 +94,7 @@ ORDER = {
         "asking",
         "script",
     ),
-    "penstock.cql.select": ("*", "relations", "ranking", "view", "select"),
+    "penstock.cql.select": ("*", "outer", "relations", "ranking", "view", "select"),
     "penstock.stats": ("*", "files"),
     "penstock.plan": ("*", "text", "explain"),
     "penstock.plan.explain": ("*", "pictures"),

@@ -84,6 +84,11 @@ ASKED = {
     "ON a.k = c.k AND (b.x IS NULL OR b.x < c.x) WHERE a.x > 2",
     "a right join first": "SELECT a.x, b.ts AS t, c.x AS y FROM a [RANGE 4 SECONDS] RIGHT JOIN "
     "b [RANGE 6 SECONDS] ON a.k = b.k LEFT JOIN c [NOW] ON b.k = c.k",
+    "a right join last": "SELECT a.x, b.ts AS t, c.x AS y FROM a [RANGE 4 SECONDS] LEFT JOIN "
+    "b [RANGE 6 SECONDS] ON a.k = b.k AND b.x > 1 RIGHT JOIN c [RANGE 9 SECONDS] ON a.x = c.x "
+    "WHERE c.x < 8",
+    "right joins alone": "SELECT a.x, b.ts AS t, c.x AS y FROM a [RANGE 4 SECONDS] RIGHT JOIN "
+    "b [RANGE 6 SECONDS] ON a.k = b.k RIGHT JOIN c [RANGE 9 SECONDS] ON b.x = c.x AND b.k > 1",
     "a table among them": "SELECT a.ts AS t, d.x, b.x AS y FROM a [RANGE 4 SECONDS] LEFT JOIN d "
     "ON a.x = d.x LEFT JOIN b [RANGE 3 SECONDS] ON a.k = b.k AND b.x > d.k",
     "EXISTS and NOT EXISTS": "SELECT ts, x FROM a [RANGE 9 SECONDS] WHERE EXISTS "

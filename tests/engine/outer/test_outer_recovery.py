@@ -43,6 +43,10 @@ CHAIN = (
     "SELECT a.ts AS t, b.x, c.x AS y FROM a [RANGE 9 SECONDS] LEFT JOIN b [RANGE 6 SECONDS] "
     "ON a.k = b.k AND a.x > b.x LEFT JOIN c [RANGE 3 SECONDS] ON a.k = c.k"
 )
+RIGHT = (
+    "SELECT a.ts AS t, b.x, c.x AS y FROM a [RANGE 9 SECONDS] LEFT JOIN b [RANGE 6 SECONDS] "
+    "ON a.k = b.k AND a.x > b.x RIGHT JOIN c [RANGE 3 SECONDS] ON a.x = c.x"
+)
 CHOOSY = (
     "SELECT a.ts AS t, a.x, c.x AS y FROM a [RANGE 9 SECONDS] LEFT JOIN c [RANGE 3 SECONDS] "
     "ON a.k = c.k WHERE a.x IN (SELECT x FROM b [RANGE 6 SECONDS])"
@@ -106,6 +110,7 @@ def test_a_silent_stream_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.spark
 def test_both_engines_give_the_same(spark: SparkSession, tmp_path: Path) -> None:
     texts = {"three": THREE, "semi": SEMI, "full": FULL, "chain": CHAIN, "choosy": CHOOSY}
+    texts["right"] = RIGHT
     for name, text in texts.items():
         case = asked_case(text, tmp_path / name / "in", batches=3)
         place = Place(tmp_path / name)

@@ -9,9 +9,10 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.cql import parse
+from penstock.cql import parse, parse_script
 from penstock.duration import MICROS
 from penstock.query import Query
+from penstock.query.script import Script
 from reference import Row
 from support.streams.cases import Case, arrival
 
@@ -46,6 +47,11 @@ def asked_case(select: str, folder: Path, seed: int = 1, batches: int = 6) -> Ca
 def asked_query(select: str, folder: Path) -> Query:
     """The query of a SELECT over a, b, c and d."""
     return parse(_DECLARATIONS.format(folder) + select)
+
+
+def asked_script(text: str, folder: Path) -> Script:
+    """The script of some queries over a, b, c and d."""
+    return parse_script(_DECLARATIONS.format(folder) + text)
 
 
 def _of_table(row: Row) -> Row:

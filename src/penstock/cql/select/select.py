@@ -12,10 +12,10 @@ from penstock.cql.reading.dialect import NUMBERS_HINT, Token, TokenType, node_sp
 from penstock.cql.reading.scope import Scope
 from penstock.cql.reading.text import Text
 from penstock.cql.select.aggregates import asks_for_view
-from penstock.cql.select.bound_joins import bind_joins
 from penstock.cql.select.every import cut_every
 from penstock.cql.select.inputs import bind_inputs, one_rows
 from penstock.cql.select.joins import read_from
+from penstock.cql.select.outer.bound_joins import bind_joins
 from penstock.cql.select.outputs import bind_outputs
 from penstock.cql.select.ranking.ranking import ranking_of
 from penstock.cql.select.relations.presence import of_rows_there

@@ -18,20 +18,24 @@ Fault = tuple[str, str] | None
 
 Check = Callable[[Query, OuterJoins, OuterJoin], Fault]
 
+_TWO_QUERIES = (
+    "write a LEFT JOIN b …, then UNION ALL and the same with b LEFT ANTI JOIN a …, where the "
+    "columns of a are NULL"
+)
+_ALSO_INNER = (
+    "join the others in a query of their own, CREATE STREAM x AS SELECT …, and FULL JOIN x to this "
+    "one"
+)
 MOST_LEFT = 4
 """Left joins of a query: each may have a partner or not, in every combination of these."""
 
 
 def refuse_places(text: Text, joined: Sequence[Joined]) -> None:
     """Nothing, if all joins of a SELECT can be made together; an SqlError at a table if not."""
-    for place, each in enumerate(joined):
+    for each in joined:
         if each.kind == "full" and len(joined) > 1:
             message = "a FULL JOIN of more than two inputs is not in the language"
-            hint = "write it as a LEFT JOIN, whose other inputs may be joined to each other"
-            raise text.error(node_span(each.table), message, hint)
-        if each.kind == "right" and place:
-            message = "a RIGHT JOIN is the first join of FROM"
-            hint = "write it as a LEFT JOIN, whose other inputs may be joined to each other"
+            hint = _ALSO_INNER if "inner" in {other.kind for other in joined} else _TWO_QUERIES
             raise text.error(node_span(each.table), message, hint)
     left = [each for each in joined if each.kind in ("left", "right")]
     if len(left) > MOST_LEFT:
@@ -76,9 +80,12 @@ def _rows_fault(query: Query, outer: OuterJoins, join: OuterJoin) -> Fault:
     if not rows:
         return None
     name = KIND_NAMES[join.kind]
-    return (
-        f"{name} cannot read {rows[0]} [ROWS …]: time does not tell when its tuples die",
-        f"give {rows[0]} a window of time: [RANGE 10 SECONDS]",
+    message = f"{name} cannot read {rows[0]} [ROWS …]: time does not tell when its tuples die"
+    if rows[0] != join.nullable or join.kind == "full":
+        return message, f"give {rows[0]} a window of time: [RANGE 10 SECONDS]"
+    return message, (
+        f"give {rows[0]} a window of time, or make the pairs in a query of their own, CREATE "
+        "STREAM p AS SELECT …, and join p [NOW] by what tells the others apart"
     )
 
 

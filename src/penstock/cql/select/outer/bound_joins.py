@@ -11,7 +11,8 @@ from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.scope import Scope
 from penstock.cql.select.binding import typed
 from penstock.cql.select.joins import From, Joined, Kind
-from penstock.cql.select.outer_checks import check_outer, refuse_places
+from penstock.cql.select.outer.join_order import in_making_order
+from penstock.cql.select.outer.outer_checks import check_outer, refuse_places
 from penstock.cql.select.predicates import (
     Predicates,
     bind_equality,
@@ -70,8 +71,7 @@ def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
         hint = "compare with it in a query that is read: FROM (SELECT …) [RANGE 10 SECONDS] AS x"
         raise scope.text.error(node_span(joined.table), message, hint)
     refuse_places(scope.text, read.joined)
-    # Semi and anti joins only choose among the results of the others, whatever the order.
-    made = sorted(others, key=lambda each: each[0].kind in ("semi", "anti"))
+    made = in_making_order(scope, read)
     joins = _with_outer(scope, made, where)
     check_outer(scope.text, [joined for joined, _ in made], joins.query((), None, ""), is_view)
     return joins
@@ -80,13 +80,13 @@ def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
 def _with_outer(
     scope: Scope, made: Sequence[tuple[Joined, Input]], where: Iterable[exp.Expr]
 ) -> Joins:
-    """The joins of a SELECT, of which some are not inner ones."""
+    """The joins of a SELECT, of which some are not inner ones, each with its nullable input."""
     chosen = [item for joined, item in made if joined.kind in ("semi", "anti")]
-    nullable = [_nullable(scope, joined, item) for joined, item in made]
+    nullable = [item for _, item in made]
     known = [item for item in scope.inputs if item not in nullable]
     bound: list[OuterJoin] = []
     filters: list[Condition] = []
-    for (joined, _), item in zip(made, nullable, strict=True):
+    for joined, item in made:
         preserved = tuple(each.alias for each in scope.inputs if each in known)
         empty = OuterJoin(_KINDS[joined.kind], preserved, item.alias)
         visible = tuple(each for each in scope.inputs if each in known or each == item)
@@ -104,11 +104,6 @@ def _with_outer(
         (*core.thetas, *outer.thetas),
     )
     return Joins(scope.inputs, shown, predicates, replace(outer, after=after))
-
-
-def _nullable(scope: Scope, joined: Joined, item: Input) -> Input:
-    """The input whose tuples are partners: of a right join, what stands before it."""
-    return scope.inputs[0] if joined.kind == "right" else item
 
 
 def _on(scope: Scope, joined: Joined, outer: OuterJoin) -> tuple[OuterJoin, tuple[Condition, ...]]:
