@@ -23,7 +23,7 @@ SOURCE = ROOT / "src" / "penstock"
 # Folders that runs make, and those of the user's that examples name.
 MADE = ("out/", "data/", "CHECKPOINT/", "SINK/", "_penstock/", ".venv/")
 # What is named by its ending but is a user's file in an example.
-OF_USERS = re.compile(r"^[\w.-]+\.(csv|cql|toml|jsonl|json|parquet|html)$")
+OF_USERS = re.compile(r"^[\w.-]+\.(csv|cql|toml|jsonl|json|parquet|html|txt)$")
 PLACEHOLDERS = ("FILE", "PATH", "DIR", "NAME")
 ENDINGS = (".py", ".md", ".toml", ".yaml", ".cql", ".txt", ".json", ".html", ".csv")
 

@@ -89,6 +89,7 @@ ORDER = {
         "declare",
         "select",
         "goal",
+        "formatting",
         "script_file",
         "asking",
         "script",
@@ -123,7 +124,7 @@ ORDER = {
         "sharing",
         "script",
     ),
-    "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "ranking"),
+    "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "csvtext", "ranking"),
     "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",
@@ -212,14 +213,25 @@ ORDER = {
         "page",
         "results_folder",
     ),
-    "penstock.watch": ("*", "planning", "views", "page", "server"),
-    "penstock.cli": ("show", "control", "lab", "durations", "running", "*"),
+    "penstock.watch": ("*", "planning", "report", "terminal", "views", "page", "server"),
+    "penstock.cli": (
+        "show",
+        "control",
+        "bundle",
+        "metrics",
+        "lab",
+        "scripts",
+        "durations",
+        "running",
+        "*",
+    ),
 }
 
 # Where a library may be known, by the start of the module's name.
 LIBRARIES = {
     "sqlglot": ("penstock.cql.",),
     "pyspark": ("penstock.engine.spark.", "penstock.bench.", "penstock.experiments."),
+    "prometheus_client": ("penstock.cli.metrics.",),
     "matplotlib": ("penstock.experiments.drawing.",),
     "starlette": ("penstock.watch.server.",),
     "uvicorn": ("penstock.cli.control.dashboard",),

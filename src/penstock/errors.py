@@ -22,14 +22,23 @@ class Caret:
     end: int
     file: str = "query"
 
+    @property
+    def line(self) -> int:
+        """The number of the line in which the stretch begins, from 1."""
+        return self.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        """The place in that line, from 1."""
+        return self.start - self.text.rfind("\n", 0, self.start)
+
     def excerpt(self) -> str:
         """The line with a caret under the stretch, headed by file, line and column."""
         line_start = self.text.rfind("\n", 0, self.start) + 1
         line_end = self.text.find("\n", self.start)
         line_end = len(self.text) if line_end < 0 else line_end
         line = _PASSWORD.sub(_hidden, self.text[line_start:line_end]).replace("\t", " ")
-        number = str(self.text.count("\n", 0, self.start) + 1)
-        column = self.start - line_start
+        number, column = str(self.line), self.column - 1
         width = max(1, min(self.end, line_end) - self.start)
         margin = " " * len(number)
         first = max(0, min(column - _WIDEST // 2, max(len(line), column + 1) - _WIDEST))
@@ -79,6 +88,10 @@ class PenstockError(Exception):
 
 class SqlError(PenstockError):
     """The text is not a query."""
+
+
+class FollowingError(SqlError):
+    """What is wrong only because something else is; told to nobody where all mistakes are."""
 
 
 class FunctionError(PenstockError):

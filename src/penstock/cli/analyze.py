@@ -44,7 +44,10 @@ def analyze(
         str | None, typer.Option(help="A Python file with functions that the query calls.")
     ] = None,
 ) -> None:
-    """Sample the sources and write a stats file: rates, distinct counts, selectivities, costs."""
+    """Sample the sources and write a stats file: rates, distinct counts, selectivities, costs.
+
+    Example: penstock analyze query.cql --output query.toml
+    """
     from penstock.stats.files.dump import dump
 
     if file is None and source is None:

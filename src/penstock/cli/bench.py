@@ -71,6 +71,8 @@ def bench(
     sources      join3 over files and Kafka, read directly and through Spark's DataFrames
 
     Nothing else should run meanwhile. Progress goes to stderr.
+
+    Example: penstock bench join3 --quick
     """
     wanted = BenchOptions(name, quick, repeat, seconds, data, queries, seed, seeds, spark, engine)
     wanted.check()

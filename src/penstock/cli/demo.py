@@ -22,7 +22,10 @@ def demo(
     seconds: Annotated[int, typer.Option(min=3, help="How long to run, once started.")] = 30,
     folder: Annotated[Path, typer.Option(help="Where results and state go.")] = Path("out"),
 ) -> None:
-    """Show a query, its plan, its progress on Spark with a burst, and some of its results."""
+    """Show a query, its plan, its progress on Spark with a burst, and some of its results.
+
+    Example: penstock demo --seconds 20
+    """
     from penstock.api import sql
     from penstock.cli.show.progress import Progress
     from penstock.engine.sinks.sink import parquet

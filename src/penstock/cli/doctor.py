@@ -50,6 +50,8 @@ def doctor(
 
     With --calibrate, measure instead what tuples cost on this machine and keep that in a user's
     file, by which plans are then reckoned. Nothing else should run meanwhile.
+
+    Example: penstock doctor --calibrate --quick
     """
     engines = [_engine(name) for name in engine or ()]
     if calibrate:

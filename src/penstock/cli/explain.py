@@ -64,7 +64,10 @@ def explain(
         Path | None, typer.Option(help="Write to this file instead of stdout.")
     ] = None,
 ) -> None:
-    """Show the plan of a query, its rates, work and state; needs no Java and no data."""
+    """Show the plan of a query, its rates, work and state; needs no Java and no data.
+
+    Example: penstock explain query.cql --alternatives
+    """
     wanted = Planning(
         *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
         servers=servers or "shared",

@@ -13,31 +13,44 @@ import typer
 
 from penstock.cli.analyze import analyze
 from penstock.cli.bench import bench
+from penstock.cli.bundle.command import bundle
+from penstock.cli.completion import completion, prepare_completion
 from penstock.cli.control.dashboard import dashboard
 from penstock.cli.control.replan import replan
+from penstock.cli.control.report import report
 from penstock.cli.control.shed import shed
 from penstock.cli.control.status import status
 from penstock.cli.control.stop import stop
+from penstock.cli.control.top import top
 from penstock.cli.demo import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
 from penstock.cli.lab.commands import lab
 from penstock.cli.run import run
+from penstock.cli.scripts.check import check
+from penstock.cli.scripts.fmt import fmt
+from penstock.cli.scripts.init import init
+from penstock.cli.scripts.new import new
+from penstock.cli.suggesting import SuggestingGroup
 from penstock.errors import PenstockError
 
 app = typer.Typer(
     name="penstock",
+    cls=SuggestingGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"max_content_width": 100},
 )
 
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
 _OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
-_OF_CHECKPOINTS = (status, dashboard, stop, replan, shed)
-for command in (*_OF_QUERIES, *_OF_CHECKPOINTS):
+_OF_SHELLS = (completion,)
+_OF_SCRIPTS = (new, init, check, fmt)
+_OF_CHECKPOINTS = (status, top, dashboard, report, bundle, stop, replan, shed)
+for command in (*_OF_SCRIPTS, *_OF_QUERIES, *_OF_CHECKPOINTS, *_OF_SHELLS):
     app.command()(command)
 app.add_typer(lab)
 
@@ -47,6 +60,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    prepare_completion()
     leave = _Leave()
     atexit.register(leave)
     try:
@@ -94,4 +108,7 @@ def penstock(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Continuous queries over data streams, planned by rate and run on Spark."""
+    """Continuous queries over data streams, planned by rate and run on Spark.
+
+    Example: penstock new shop, and then what shop/README.md says.
+    """

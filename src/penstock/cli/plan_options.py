@@ -22,30 +22,30 @@ Stats = Annotated[
     str | None, typer.Option(help="What is known of the streams: a TOML file, as analyze writes.")
 ]
 GoalText = Annotated[
-    str, typer.Option(help="steady, first:N, first:25%, first:all or by:T, such as by:5s.")
+    str,
+    typer.Option(
+        help="steady (default), first:N, first:25%, first:all or by:T, as by:5s.",
+        show_default=False,
+    ),
 ]
 Capacity = Annotated[
     float | None, typer.Option(help="CPU-seconds a second that there are; default 1.")
 ]
 PlanText = Annotated[
     str | None,
-    typer.Option(
-        help="Force a plan: '((A B) C)', 'A: B C; B: A C; C: B A', 'mesh A: …', eddy or eddy:100."
-    ),
+    typer.Option(help="Force a plan: '((A B) C)', 'A: B; B: A', 'mesh A: …', eddy, eddy:100."),
 ]
 MeshText = Annotated[
     str | None,
-    typer.Option(
-        help="How meshes are searched for and run: 'search=sa, start=content, stop=plateau, "
-        "window=1000, ruster=100'."
-    ),
+    typer.Option(help="How meshes are searched for: 'search=sa, ruster=100'; docs/planner.md."),
 ]
-Kinds = Annotated[str, typer.Option(help=f"Kinds of plans to consider: {ALL_KINDS}.")]
+Kinds = Annotated[
+    str,
+    typer.Option(help=f"Kinds of plans to consider; default {ALL_KINDS}.", show_default=False),
+]
 Off = Annotated[
     str | None,
-    typer.Option(
-        help="Optimisations to switch off, such as bushy,products; docs/planner.md lists them."
-    ),
+    typer.Option(help="Optimisations to switch off, as bushy,products; docs/planner.md."),
 ]
 Shed = Annotated[
     bool, typer.Option("--shed", help="Drop tuples where no plan keeps up; else that is refused.")
@@ -63,10 +63,15 @@ Functions = Annotated[
 
 ServersText = Annotated[
     Servers | None,
-    typer.Option(help="One shared server, or one for each operator: goals over time, laboratory."),
+    typer.Option(help="One server, or one each: goals over time, laboratory."),
 ]
 EstimatorText = Annotated[
-    Estimator, typer.Option(help="Compare plans by rates, or by cardinality as others do.")
+    Estimator,
+    typer.Option(
+        metavar="<rates|…>",
+        help="Compare plans by rates, or by cardinality as others do.",
+        show_default=False,
+    ),
 ]
 
 

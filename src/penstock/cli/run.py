@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from penstock.cli.metrics.serving import address_of
 from penstock.cli.plan_options import (
     ALL_KINDS,
     Capacity,
@@ -27,7 +28,11 @@ from penstock.cli.plan_options import (
 from penstock.cli.running.batches import Batches, Session, run_in_batches, setting
 from penstock.cli.running.laboratory import Laboratory, run_in_laboratory
 from penstock.cli.running.scripts import run_script
+from penstock.cli.show.voice import LogFormat
 from penstock.engines import BatchEngine
+
+_STRUCTURED = "spark.log.structuredLogging.enabled"
+"""Spark's setting by which its own log is JSON, too."""
 
 
 def run(
@@ -36,9 +41,8 @@ def run(
     sink: Annotated[
         list[str] | None,
         typer.Option(
-            help="console, table (of a view), jsonl:PATH, parquet:DIR, kafka:SERVERS/TOPIC or "
-            "noop; of a script of several queries name=parquet:DIR, once for each. "
-            "Default: console."
+            help="console (default), table, jsonl:PATH, parquet:DIR, kafka:SERVERS/TOPIC, noop; "
+            "of several queries name=parquet:DIR, once for each."
         ),
     ] = None,
     checkpoint: Annotated[
@@ -63,7 +67,7 @@ def run(
     shed: Shed = False,
     delay: Annotated[
         str | None,
-        typer.Option(help="With --shed: results no later than this after their data; default 5s."),
+        typer.Option(help="With --shed: the most that results may be late; default 5s."),
     ] = None,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
@@ -76,7 +80,7 @@ def run(
     change: Annotated[
         bool,
         typer.Option(
-            "--change", help="Go on with the checkpoint's state though the query asks otherwise."
+            "--change", help="Go on with the checkpoint's state though the query is another."
         ),
     ] = False,
     partitions: Annotated[
@@ -84,10 +88,7 @@ def run(
     ] = None,
     replan: Annotated[
         Literal["on", "advise", "off"] | None,
-        typer.Option(
-            help="Follow the streams: on switches plans, advise only says which would be better; "
-            "default: on, and off with --plan."
-        ),
+        typer.Option(help="Follow the streams with plans; default on, off with --plan."),
     ] = None,
     eager: Annotated[
         bool, typer.Option("--eager", help="Laboratory: join tuple by tuple (engine local).")
@@ -104,23 +105,30 @@ def run(
     ] = None,
     sweep: Annotated[
         Literal["windows", "buckets"] | None,
-        typer.Option(
-            help="Laboratory: what cleaning looks at: each of the windows, the default, or buckets."
-        ),
+        typer.Option(help="Laboratory: what cleaning looks at; default windows."),
     ] = None,
     cost: Annotated[
         list[str] | None,
+        typer.Option(help="Laboratory: simulated clock, as known or compares=1e-7; repeatable."),
+    ] = None,
+    metrics: Annotated[
+        str | None,
         typer.Option(
-            help="Laboratory: simulated clock; known, compares=1e-7, or of one join "
-            "'A C:probes=1e-6'; may be repeated."
+            metavar="<port>", help="Serve figures for Prometheus at this port, or HOST:PORT."
         ),
     ] = None,
+    log: Annotated[
+        LogFormat, typer.Option(help="Progress on stderr as text, or as JSON, an object a line.")
+    ] = "text",
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     conf: Annotated[
         list[str] | None, typer.Option(help="A Spark setting, key=value; may be repeated.")
     ] = None,
 ) -> None:
-    """Run a query: every result once, in the sink; progress on stderr."""
+    """Run a query: every result once, in the sink; progress on stderr.
+
+    Example: penstock run query.cql --engine local --available-now --sink jsonl:results.jsonl
+    """
     from penstock.api import ContinuousQuery
 
     is_laboratory = eager or every is not None
@@ -143,8 +151,13 @@ def run(
         replan,
         delay,
         change,
+        metrics,
+        log,
     )
-    session = Session(master, dict(map(setting, conf or [])))
+    if metrics is not None:
+        address_of(metrics)
+    logged = {_STRUCTURED: "true"} if log == "json" else {}
+    session = Session(master, logged | dict(map(setting, conf or [])))
     laboratory = Laboratory(every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets")
     wanted = Planning(
         *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
@@ -154,19 +167,20 @@ def run(
     )
     if len(sinks) == 1 and "=" not in sinks[0]:
         batches.options()
-    query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
-    if not isinstance(query, ContinuousQuery):
-        run_script(query, engine, batches, sinks, session)
-        return
-    if len(sinks) > 1:
-        raise typer.BadParameter("the script asks one query: give one", param_hint="--sink")
-    options = batches.options()
-    batches.check_table(query)
-    if is_laboratory:
-        _refuse_in_laboratory(engine, batches, "--eager" if eager else "--every")
-        run_in_laboratory(query, laboratory, options.sink, overwrite=overwrite)
-    else:
-        run_in_batches(query, engine, batches, options, session)
+    with batches.voice.errors():
+        query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
+        if not isinstance(query, ContinuousQuery):
+            run_script(query, engine, batches, sinks, session)
+            return
+        if len(sinks) > 1:
+            raise typer.BadParameter("the script asks one query: give one", param_hint="--sink")
+        options = batches.options()
+        batches.check_table(query)
+        if is_laboratory:
+            _refuse_in_laboratory(engine, batches, "--eager" if eager else "--every")
+            run_in_laboratory(query, laboratory, options.sink, overwrite=overwrite)
+        else:
+            run_in_batches(query, engine, batches, options, session)
 
 
 def _refuse_in_batches(given: Mapping[str, bool]) -> None:
@@ -182,3 +196,9 @@ def _refuse_in_laboratory(engine: BatchEngine, batches: Batches, option: str) ->
     if engine != "local" or batches.checkpoint is not None or batches.trigger is not None:
         hint = "the laboratory needs --engine local, and takes no --checkpoint or --trigger"
         raise typer.BadParameter(hint, param_hint=option)
+    for name, is_given in (
+        ("--metrics", batches.metrics is not None),
+        ("--log json", batches.voice.is_json),
+    ):
+        if is_given:
+            raise typer.BadParameter("the laboratory runs in no batches", param_hint=name)

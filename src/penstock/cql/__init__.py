@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.cql.script import parse, parse_script
+    from penstock.cql.script import mistakes, parse, parse_script
 
-__all__ = ["parse", "parse_script"]
+__all__ = ["mistakes", "parse", "parse_script"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from penstock.cql.asking.ask import ask_of
+from penstock.cql.asking.ask import Ask, ask_of
+from penstock.cql.asking.created import refuse_created
 from penstock.cql.asking.making import make
 from penstock.cql.declare.declaration import parse_declaration
 from penstock.cql.declare.registration import by_name
@@ -14,7 +15,7 @@ from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
 from penstock.cql.reading.hiding import without_likely_secrets, without_secrets
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
-from penstock.errors import SqlError, UsageError
+from penstock.errors import FollowingError, SqlError, UsageError
 from penstock.query.foreign.frame import FrameShape
 from penstock.query.function import Function
 from penstock.query.query import Query
@@ -49,12 +50,52 @@ def parse_script(
     It may call the given functions by their names; `frames` are the DataFrames of its streams and
     tables.
     """
+    return _script(text, file, by_name(functions), frames or {})
+
+
+def mistakes(text: str, file: str = "query", functions: Iterable[Function] = ()) -> list[SqlError]:
+    """All mistakes of a script, in the order of the text; none if it asks queries.
+
+    A statement that cannot be understood hides those inside of it and of those that read it.
+    """
+    found: list[SqlError] = []
     callable_ = by_name(functions)
+    try:
+        _script(text, file, callable_, {})
+        return []
+    except SqlError as first:
+        try:
+            _script(text, file, callable_, {}, found)
+        except SqlError as last:
+            Text(text, file, found).note(last)
+        told = [error for error in found if not isinstance(error, FollowingError)] or [first]
+    return sorted(told, key=lambda error: -1 if error.place is None else error.place.start)
+
+
+def declared(text: str, file: str = "query") -> list[Source]:
+    """The sources of a script that can be understood, also where other statements cannot."""
+    try:
+        statements = _statements(_tokens(text, file))
+    except SqlError:
+        return []
+    script = Text(without_secrets(text, statements), file, [])
+    creates = [each for each in statements if is_word(each[0], "CREATE")]
+    return list(_sources(script, creates, {}).values())
+
+
+def _script(
+    text: str,
+    file: str,
+    functions: Mapping[str, Function],
+    frames: Mapping[str, FrameShape],
+    found: list[SqlError] | None = None,
+) -> Script:
+    """The script of a text; with `found`, all mistakes are put there where one can go on."""
     statements = _statements(_tokens(text, file))
     # Tokens have the secrets, and sources get them from there; the text that is kept has none.
-    script = Text(without_secrets(text, statements), file)
+    script = Text(without_secrets(text, statements), file, found)
     try:
-        return _parse(script, statements, callable_, frames or {})
+        return _parse(script, statements, functions, frames)
     except RecursionError:
         pass
     # Only now, because the stack is still full where the exception is caught.
@@ -89,14 +130,29 @@ def _parse(
     functions: Mapping[str, Function],
     frames: Mapping[str, FrameShape],
 ) -> Script:
-    asked = [ask for tokens in statements if (ask := ask_of(script, tokens)) is not None]
-    declared = [tokens for tokens in statements if ask_of(script, tokens) is None]
+    asked: list[Ask] = []
+    declared: list[Sequence[Token]] = []
+    for tokens in statements:
+        with script.forgiving():
+            refuse_created(script, tokens)
+            ask = ask_of(script, tokens)
+            if ask is None:
+                declared.append(tokens)
+            else:
+                asked.append(ask)
     sources = _sources(script, declared, frames)
-    if not any(ask.is_shown for ask in asked):
+    if not any(ask.is_shown for ask in asked) and not script.found:
         end = len(script.content.rstrip())
         hint = "end the script with SELECT … FROM …"
         raise script.error((end, end + 1), "the script has no SELECT", hint)
-    return make(script, asked, sources, functions)
+    known = {*sources, *(ask.name.lower() for ask in asked)}
+    return make(script, asked, sources, functions, _created(statements) - known)
+
+
+def _created(statements: Sequence[Sequence[Token]]) -> set[str]:
+    """The names, in lower case, that CREATE statements seem to be about."""
+    creates = [each for each in statements if is_word(each[0], "CREATE") and len(each) > 2]
+    return {tokens[2].text.lower() for tokens in creates}
 
 
 def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -115,12 +171,13 @@ def _sources(
     sources: dict[str, Source] = {}
     shapes = {name.lower(): frame for name, frame in frames.items()}
     for tokens in statements:
-        source = parse_declaration(script, tokens, shapes)
-        if source.name.lower() in sources:
-            place = source.places["name"]
-            message = f"{source.name} is declared twice"
-            raise script.error((place.start, place.end), message, "rename one of them")
-        sources[source.name.lower()] = source
+        with script.forgiving():
+            source = parse_declaration(script, tokens, shapes)
+            if source.name.lower() in sources:
+                place = source.places["name"]
+                message = f"{source.name} is declared twice"
+                raise script.error((place.start, place.end), message, "rename one of them")
+            sources[source.name.lower()] = source
     for name in frames:
         if name.lower() not in sources:
             _refuse_frame(name, [source.name for source in sources.values()])

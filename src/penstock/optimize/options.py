@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 from penstock.engines import EngineName
@@ -49,7 +50,9 @@ def checked(names: Iterable[str], known: Iterable[str], what: str) -> frozenset[
     found = frozenset(renamed.get(name, name) for name in names)
     strange = sorted(found - set(known))
     if strange:
-        raise PlanError(f"no {what} {strange[0]!r}", hint=f"there are {', '.join(known)}")
+        near = get_close_matches(strange[0], known, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise PlanError(f"no {what} {strange[0]!r}", hint=f"{meant}there are {', '.join(known)}")
     return found
 
 

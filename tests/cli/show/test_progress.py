@@ -88,8 +88,10 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Console:
 def test_the_live_table_says_it_too(terminal: Console) -> None:
     with Progress() as progress:
         for number in range(4):
-            progress(report(number, waiting=Waiting("view waits for c: no tuple yet")))
+            waiting = Waiting("view waits for c: no tuple yet")
+            progress(report(number, waiting=waiting, busy=0.6249))
     shown = terminal.export_text()
+    assert "state 20,112 tuples · busy 62 % · frontier" in shown
     assert "view waits for c: no tuple yet" in shown
     assert "frontier 1970-01-01 00:00:10  lag 2 seconds" in shown
     assert re.search(r"newest\s*\n.*bid .* 1970-01-01 00:00:12", shown)

@@ -14,8 +14,6 @@ from penstock.cql import parse
 from penstock.duration import MICROS
 from penstock.errors import CheckpointError, PlanError
 from penstock.plan.drops import DropBoxes
-from penstock.plan.plan import Plan
-from penstock.query import Query
 from reference import all_alive, in_time, outer_combinations
 from support.engines.runs import (
     Place,
@@ -25,9 +23,9 @@ from support.engines.runs import (
     random_plan,
     random_tree,
     run_local,
-    run_replanning,
 )
 from support.outer.outer_cases import KINDS, outer_case
+from support.outer.outer_runs import answers_and_expected, any_plan, replanned_and_expected
 from support.outer.outer_text import asked_case
 from support.streams.cases import Case, canonical, write_case
 
@@ -44,21 +42,10 @@ def test_results_are_those_of_the_reference(seed: int, tmp_path: Path) -> None:
     assert canonical(place.results(query)) == expected(case, query, place.kind, drain)
 
 
-def any_plan(query: Query, rng: Random) -> Plan:
-    """A multi-way join, or a tree where pairs are results."""
-    assert query.outer is not None
-    if query.outer.has_pairs and rng.random() < 0.5:
-        return random_tree(query, rng)
-    return planned(query, random_plan(query, rng))
-
-
 @pytest.mark.parametrize("seed", range(300, 330))
 def test_the_plan_may_change_after_each_batch(seed: int, tmp_path: Path) -> None:
-    case = outer_case(seed)
-    query = write_case(case, tmp_path / "in")
-    place = Place(tmp_path)
-    run_replanning(query, place, Random(seed), any_plan)
-    assert canonical(place.results(query)) == expected(case, query, place.kind)
+    found, wanted = replanned_and_expected(outer_case(seed), tmp_path, Random(seed))
+    assert found == wanted
 
 
 @pytest.mark.parametrize("seed", range(400, 430))
@@ -119,12 +106,8 @@ ASKED = {
 
 @pytest.mark.parametrize("select", ASKED.values(), ids=ASKED)
 def test_what_is_asked_in_text_is_answered(select: str, tmp_path: Path) -> None:
-    case = asked_case(select, tmp_path / "in")
-    for number, drain in enumerate((True, False)):
-        place = Place(tmp_path / str(number))
-        run_local(case.query, place, drain=drain, partitions=2)
-        wanted = expected(case, case.query, place.kind, drain)
-        assert canonical(place.results(case.query)) == wanted
+    for found, wanted in answers_and_expected(select, tmp_path):
+        assert found == wanted
         assert wanted
 
 

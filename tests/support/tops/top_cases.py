@@ -15,8 +15,16 @@ _COUNTS = (1, 1, 2, 3, 5, 2**40)
 
 def random_top(seed: int) -> Case:
     """The random view of a seed, with its first rows, in all or of each part of them."""
-    case = random_view(seed)
-    rng = Random(f"top {seed}")
+    return with_first_rows(random_view(seed), Random(f"top {seed}"))
+
+
+def random_tuples(seed: int) -> Case:
+    """The random join of a seed, of which a view shows the first results."""
+    return with_first_tuples(random_case(seed), Random(f"tuples {seed}"))
+
+
+def with_first_rows(case: Case, rng: Random) -> Case:
+    """A case with a view, of which the first rows are shown, in all or of each part of them."""
     view = case.query.view
     assert view is not None
     columns: list[Expression] = [*view.groups, *(each.column for each in view.aggregates)]
@@ -30,10 +38,8 @@ def random_top(seed: int) -> Case:
     return replace(case, query=replace(case.query, view=view))
 
 
-def random_tuples(seed: int) -> Case:
-    """The random join of a seed, of which a view shows the first results."""
-    case = random_case(seed)
-    rng = Random(f"tuples {seed}")
+def with_first_tuples(case: Case, rng: Random) -> Case:
+    """A case with a join, of which a view shows the first results."""
     joined = rng.sample(case.query.outputs, rng.randint(1, len(case.query.outputs)))
     groups = [Column("", f"#g{n}", of.expression.type) for n, of in enumerate(joined)]
     counted = Aggregate("#0", "count", None)

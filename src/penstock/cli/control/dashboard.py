@@ -36,6 +36,8 @@ def dashboard(
 
     It reads report logs, so it works for queries that run, have ended, or run elsewhere. The
     address has a token in it, and answers on this machine only. Ctrl-C ends it.
+
+    Example: penstock dashboard out/checkpoint --open
     """
     try:
         import uvicorn

@@ -21,7 +21,10 @@ def replan(
     ] = None,
     no_wait: NoWait = False,
 ) -> None:
-    """Have a running query plan again by what it measures, or pin a plan."""
+    """Have a running query plan again by what it measures, or pin a plan.
+
+    Example: penstock replan CHECKPOINT --plan '((A B) C)'
+    """
     match whether, plan:
         case None, str(text) if text:
             order(checkpoint, "pin", text, no_wait=no_wait)

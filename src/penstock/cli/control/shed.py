@@ -14,5 +14,8 @@ def shed(
     whether: Annotated[Literal["on", "off"], typer.Argument(help="Whether it may.")],
     no_wait: NoWait = False,
 ) -> None:
-    """Let a running query drop tuples when it falls behind, or forbid it."""
+    """Let a running query drop tuples when it falls behind, or forbid it.
+
+    Example: penstock shed CHECKPOINT off
+    """
     order(checkpoint, "shed", whether, no_wait=no_wait)

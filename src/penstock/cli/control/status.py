@@ -28,7 +28,10 @@ def status(
     every: Annotated[float, typer.Option(min=0.1, help="With --watch: look so often, s.")] = 1.0,
     format: Annotated[_Format, typer.Option(help="text or json.")] = "text",
 ) -> None:
-    """Say whether a query runs, its rates, lag and state, estimates beside what was measured."""
+    """Say whether a query runs, its rates, lag and state, estimates beside what was measured.
+
+    Example: penstock status CHECKPOINT
+    """
     from penstock.engine.reports.standing import standing_of, store_of
 
     store = store_of(checkpoint)

@@ -26,7 +26,8 @@ class LabFormat(StrEnum):
 
 lab = typer.Typer(
     name="lab",
-    help="Run the experiments of the papers again, and judge what they claim.",
+    help="Run the experiments of the papers again, and judge what they claim.\n\n"
+    "Example: penstock lab list",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -46,7 +47,10 @@ Format = Annotated[LabFormat, typer.Option(help="How to show the verdicts.")]
 
 @lab.command("list")
 def list_experiments(format: Format = LabFormat.TEXT) -> None:
-    """Show all experiments: the figure or table that each re-runs, and its question."""
+    """Show all experiments: the figure or table that each re-runs, and its question.
+
+    Example: penstock lab list
+    """
     from penstock.cli.lab.text import list_document, list_text
     from penstock.experiments.catalog import EXPERIMENTS
 
@@ -67,6 +71,8 @@ def run_experiments(
 
     Exits with 1 if an experiment crashed; a claim that does not hold is a finding like any other.
     After Ctrl-C, what is finished is told and kept, and it exits with 130.
+
+    Example: penstock lab run all --quick
     """
     from penstock.cli.lab.bars import watched
     from penstock.cli.lab.text import stopped_text, summary_text

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING
@@ -13,12 +13,15 @@ import typer
 
 from penstock.cli.durations import duration
 from penstock.cli.running.signals import Signals
+from penstock.cli.show.voice import LogFormat, Voice
 from penstock.engines import BatchEngine
 from penstock.errors import SinkError
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
+    from penstock.cli.show.json_progress import JsonProgress
     from penstock.cli.show.progress import Progress
+    from penstock.engine.reports.report import Report
     from penstock.engine.run.options import RunOptions
     from penstock.engine.sinks.sink import Sink
 
@@ -51,6 +54,13 @@ class Batches:
     replan: str | None = None
     delay: str | None = None
     change: bool = False
+    metrics: str | None = None
+    log: LogFormat = "text"
+
+    @property
+    def voice(self) -> Voice:
+        """What says on stderr how far the run has come."""
+        return Voice(self.log)
 
     def options(self) -> RunOptions:
         """The same, checked; a usage error for what cannot be."""
@@ -88,24 +98,27 @@ def run_in_batches(
     session: Session,
 ) -> None:
     """Run a query until it ends or is interrupted, with its progress on stderr."""
+    from penstock.cli.show.live_table import live_table
     from penstock.optimize.shedding.feasible import refuse_infeasible
 
+    voice = batches.voice
     for note in _notes(query, options.sink, batches):
-        print(f"note: {note}", file=sys.stderr)
-    shown = _progress(query, is_live=batches.sink == "table" and sys.stdout.isatty())
+        voice.note(note)
+    is_live = batches.sink == "table" and sys.stdout.isatty() and not voice.is_json
+    shown = live_table(query.query) if is_live else progress_of(voice)
     try:
-        with Signals() as signals, folder_of(batches) as place, shown as progress:
+        with Signals() as signals, folder_of(batches) as place, told(batches, shown) as report:
             refuse_infeasible(query.decision)
-            options = replace(options, checkpoint=place, report=progress)
+            options = replace(options, checkpoint=place, report=report)
             query, options = query.followed(options, batches.replan)
             if options.pin is not None:
-                print(f"note: {_PINNED.format(options.pin)}", file=sys.stderr)
+                voice.note(_PINNED.format(options.pin))
             if engine == "local":
                 _run_here(query, options, signals)
             else:
-                _run_on_spark(query, options, signals, session)
+                _run_on_spark(query, options, signals, session, voice)
     except KeyboardInterrupt:
-        print("stopped at once", file=sys.stderr)
+        voice.say("stopped at once")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -117,12 +130,32 @@ def folder_of(batches: Batches) -> AbstractContextManager[str]:
     return temporary_checkpoint() if given is None else nullcontext(given)
 
 
-def _progress(query: ContinuousQuery, *, is_live: bool) -> AbstractContextManager[Progress]:
-    """The progress of a run on stderr, or with the view above it on the terminal."""
-    from penstock.cli.show.live_table import live_table
+def progress_of(voice: Voice) -> AbstractContextManager[Progress | JsonProgress]:
+    """The progress of a run on stderr."""
+    from penstock.cli.show.json_progress import JsonProgress
     from penstock.cli.show.progress import Progress
 
-    return live_table(query.query) if is_live else Progress()
+    return JsonProgress() if voice.is_json else Progress()
+
+
+@contextmanager
+def told(
+    batches: Batches, shown: AbstractContextManager[Progress | JsonProgress]
+) -> Iterator[Callable[[Report], None]]:
+    """What takes the reports of a run: its progress, and metrics where they are wanted."""
+    if batches.metrics is None:
+        with shown as progress:
+            yield progress
+        return
+    from penstock.cli.metrics.serving import address_of, serving
+
+    with serving(address_of(batches.metrics), batches.voice.say) as meters, shown as progress:
+
+        def both(report: Report) -> None:
+            meters(report)
+            progress(report)
+
+        yield both
 
 
 def _run_here(query: ContinuousQuery, options: RunOptions, signals: Signals) -> None:
@@ -134,7 +167,11 @@ def _run_here(query: ContinuousQuery, options: RunOptions, signals: Signals) -> 
 
 
 def _run_on_spark(
-    query: ContinuousQuery, options: RunOptions, signals: Signals, session: Session
+    query: ContinuousQuery,
+    options: RunOptions,
+    signals: Signals,
+    session: Session,
+    voice: Voice,
 ) -> None:
     from penstock.engine.reports.announce import announced
     from penstock.engine.run.handle import head_of
@@ -149,7 +186,7 @@ def _run_on_spark(
         # Spark takes seconds to start: the run is known, and may be told something, before that.
         hold = stack.enter_context(closing(Hold(options.checkpoint)))
         stack.enter_context(announced(hold.store, head_of(query.query, options, "spark")))
-        print("starting Spark …", file=sys.stderr)
+        voice.say("starting Spark …")
         spark = stack.enter_context(own_session(session.master, session.settings))
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
@@ -158,7 +195,7 @@ def _run_on_spark(
             while not stopping.is_set() and not run.await_termination(0.2):
                 pass
         if stopping.is_set():
-            print("stopped", file=sys.stderr)
+            voice.say("stopped")
 
 
 def _notes(query: ContinuousQuery, sink: Sink, batches: Batches) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -11,8 +10,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from penstock.cli.running.batches import INTERRUPTED, Batches, Session, folder_of, sink_of_text
+from penstock.cli.running.batches import (
+    INTERRUPTED,
+    Batches,
+    Session,
+    folder_of,
+    progress_of,
+    sink_of_text,
+    told,
+)
 from penstock.cli.running.signals import Signals
+from penstock.cli.show.voice import Voice
 from penstock.engines import BatchEngine
 
 if TYPE_CHECKING:
@@ -33,7 +41,6 @@ def run_script(
     session: Session,
 ) -> None:
     """Run all queries until they end or are interrupted, with their progress on stderr."""
-    from penstock.cli.show.progress import Progress
     from penstock.continuous_script import sinks_by_name
     from penstock.optimize.script import refuse_infeasible_script
 
@@ -41,19 +48,21 @@ def run_script(
     given = {name: _sink(text) for name, text in _by_name(script, sinks).items()}
     by_name = sinks_by_name(script.script, given)
     options = replace(batches, sink="noop").options()
+    voice = batches.voice
     for note in _notes(by_name, batches):
-        print(f"note: {note}", file=sys.stderr)
+        voice.note(note)
+    shown = progress_of(voice)
     try:
-        with Signals() as signals, folder_of(batches) as place, Progress() as progress:
+        with Signals() as signals, folder_of(batches) as place, told(batches, shown) as report:
             planned = script.planned_on(place)
             refuse_infeasible_script(planned)
-            options = replace(options, checkpoint=place, report=progress)
+            options = replace(options, checkpoint=place, report=report)
             if engine == "local":
                 _run_here(planned, by_name, options, signals)
             else:
-                _run_on_spark(planned, by_name, options, signals, session)
+                _run_on_spark(planned, by_name, options, signals, session, voice)
     except KeyboardInterrupt:
-        print("stopped at once", file=sys.stderr)
+        voice.say("stopped at once")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -117,6 +126,7 @@ def _run_on_spark(
     options: RunOptions,
     signals: Signals,
     session: Session,
+    voice: Voice,
 ) -> None:
     from penstock.engine.script.script_start import check_script_start
     from penstock.engine.state.hold import Hold
@@ -127,7 +137,7 @@ def _run_on_spark(
 
     with ExitStack() as stack:
         hold = stack.enter_context(closing(Hold(options.checkpoint)))
-        print("starting Spark …", file=sys.stderr)
+        voice.say("starting Spark …")
         spark = stack.enter_context(own_session(session.master, session.settings))
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
@@ -136,4 +146,4 @@ def _run_on_spark(
             while not stopping.is_set() and not run.await_termination(0.2):
                 pass
         if stopping.is_set():
-            print("stopped", file=sys.stderr)
+            voice.say("stopped")

@@ -17,6 +17,7 @@ from penstock.cli.show.decisions import decision_lines
 from penstock.duration import Duration
 from penstock.engine.reports.report import Report
 from penstock.engine.rows.event_time import moment
+from penstock.plan.explain.quantity import percent
 
 # Rates are over this many of the latest batches.
 _RECENT = 20
@@ -109,6 +110,8 @@ class Progress:
             Text("results", style="bold"), f"{report.total_results:,}", f"{results / seconds:,.0f}"
         )
         foot = f"batch {report.batch} took {report.seconds:.2f} s · state {_tuples(report)}"
+        if report.busy is not None:
+            foot += f" · busy {percent(round(report.busy, 2))}"
         if self._unreadable:
             foot += f" · {_files(self._unreadable)}"
         if report.total_shed:

@@ -32,7 +32,11 @@ def unfolded(text: Text, asked: Sequence[Ask], taken: Iterable[str]) -> list[Ask
     """The queries, without any that stands inside of another; `taken` are names of sources."""
     names = {name.lower() for name in taken} | {ask.name.lower() for ask in asked}
     unfolding = _Unfolding(text, names)
-    return [each for ask in asked for each in unfolding.unfold(ask)]
+    found: list[Ask] = []
+    for ask in asked:
+        with text.forgiving():
+            found += unfolding.unfold(ask)
+    return found
 
 
 class _Unfolding:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from penstock.cql.asking.ask import Ask
+from penstock.cql.asking.created import no_select
 from penstock.cql.asking.inner import VALUE, unfolded
 from penstock.cql.asking.numbered import narrowed
 from penstock.cql.asking.order import in_order, read_at, reads
 from penstock.cql.asking.union import passing, united
 from penstock.cql.reading.cursor import is_word
-from penstock.cql.reading.dialect import token_span
 from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
@@ -28,13 +28,17 @@ def make(
     asked: Sequence[Ask],
     sources: Mapping[str, Source],
     functions: Mapping[str, Function],
+    lost: Iterable[str] = (),
 ) -> Script:
-    """The script of these queries over declared sources, by their names in lower case."""
+    """The script of these queries over declared sources, by their names in lower case.
+
+    Where all mistakes are looked for, queries are not looked at that read what is `lost`.
+    """
     names = [source.name for source in sources.values()]
-    making = _Making(text, sources, functions)
+    making = _Making(text, sources, functions, lost)
     ordered = in_order(text, unfolded(text, asked, names), names)
     for ask in ordered:
-        making.add(ask)
+        making.attempt(ask)
     return Script(_needed(ordered, making.members), text.content)
 
 
@@ -51,20 +55,34 @@ class _Making:
     """Queries so far, and what the next one may read."""
 
     def __init__(
-        self, text: Text, sources: Mapping[str, Source], functions: Mapping[str, Function]
+        self,
+        text: Text,
+        sources: Mapping[str, Source],
+        functions: Mapping[str, Function],
+        lost: Iterable[str],
     ):
         self.members: list[Member] = []
         self._text = text
         self._sources = dict(sources)
         self._functions = functions
         self._readable = set(sources)
+        self._lost = set(lost)
+
+    def attempt(self, ask: Ask) -> None:
+        """Make one query more; where that fails, it is lost, and so are those that read it."""
+        if not reads(ask) & self._lost:
+            with self._text.forgiving():
+                self.add(ask)
+                return
+        self._lost.add(ask.name.lower())
 
     def add(self, ask: Ask) -> None:
         """Make one query more."""
         if ask.branches:
             self._unite(ask)
             return
-        _check_is_select(self._text, ask)
+        if not is_word(ask.select[0], "SELECT"):
+            raise no_select(self._text, ask, self._sources)
         refuse_clauses(self._text, ask.select, self._functions)
         self._check_makers(ask)
         scalars = [self._sources[name] for name in ask.scalars]
@@ -77,7 +95,8 @@ class _Making:
 
     def _known(self, ask: Ask) -> dict[str, Source]:
         """What a query may read, by the names that it calls it by."""
-        local = {name: self._sources[outside] for name, outside in ask.local.items()}
+        made = {name: out for name, out in ask.local.items() if out not in self._lost}
+        local = {name: self._sources[outside] for name, outside in made.items()}
         return {**{name: self._sources[name] for name in self._readable}, **local}
 
     def _check_makers(self, ask: Ask) -> None:
@@ -116,14 +135,6 @@ class _Making:
         self.members.append(Member(ask.name, query, is_shown=True))
         if ask.is_readable:
             self._sources[ask.name.lower()] = derived_source(ask.name, query)
-
-
-def _check_is_select(text: Text, ask: Ask) -> None:
-    first = ask.select[0]
-    if not is_word(first, "SELECT"):
-        message = f"a statement cannot begin with '{text.at(token_span(first))}'"
-        hint = "the statements are CREATE STREAM, CREATE TABLE, CREATE VIEW and SELECT"
-        raise text.error(token_span(first), message, hint)
 
 
 def _checked(text: Text, ask: Ask, query: Query) -> Query:

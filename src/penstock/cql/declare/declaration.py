@@ -25,6 +25,7 @@ from penstock.cql.declare.options import (
     Setting,
     Settings,
     Value,
+    check_known,
     take_settings,
 )
 from penstock.cql.declare.source_checks import (
@@ -38,6 +39,7 @@ from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import Token, token_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.text import Span, Text
+from penstock.errors import SqlError
 from penstock.query.foreign.frame import FrameShape
 from penstock.query.source import FILE_FORMATS, Field, Format, Source
 from penstock.query.types import DataType
@@ -64,7 +66,26 @@ def parse_declaration(
     name = cursor.take_name("a name", _SHAPE)
     check_name(text, token_span(name), name.text)
     fields = _take_fields(cursor) if cursor.take_word("(") else ()
-    settings = _take_with(cursor)
+    try:
+        return _whole(cursor, name, fields, frames, is_table)
+    except SqlError as error:
+        text.note(error)
+        if not fields:
+            raise
+    # The columns are known, so that other statements can be looked at.
+    place = text.place(token_span(name))
+    return Source(name.text, fields, "parquet", is_table, places={"name": place})
+
+
+def _whole(
+    cursor: Cursor,
+    name: Token,
+    fields: tuple[Field, ...],
+    frames: Mapping[str, FrameShape],
+    is_table: bool,
+) -> Source:
+    """The declaration of a name and columns that have been read."""
+    text, settings = cursor.text, _take_with(cursor)
     source = _source(text, name, fields, settings, is_table)
     source = with_frame(source, frames.get(source.name.lower()))
     source = with_nexmark(source)
@@ -77,6 +98,8 @@ def _take_with(cursor: Cursor) -> dict[str, Setting]:
     cursor.expect("WITH", _SHAPE)
     settings = take_settings(cursor)
     cursor.expect_end("a statement ends with ;")
+    for setting in settings.values():
+        check_known(cursor.text, setting)
     return settings
 
 
@@ -87,8 +110,10 @@ def _take_fields(cursor: Cursor) -> tuple[Field, ...]:
         name = cursor.take_name("a column's name", _SHAPE)
         if any(name.text.lower() == field.name.lower() for field in fields):
             message = f"there are two columns named {name.text}"
-            raise cursor.text.error(token_span(name), message, "rename one of them")
-        fields.append(Field(name.text, _take_type(cursor)))
+            cursor.text.note(cursor.text.error(token_span(name), message, "rename one of them"))
+            _take_type(cursor)
+        else:
+            fields.append(Field(name.text, _take_type(cursor)))
         more = cursor.takes_another("a column is a name and a type, and nothing else")
     return tuple(fields)
 
@@ -101,7 +126,9 @@ def _take_type(cursor: Cursor) -> DataType:
         open_ += sum(token.text.count(sign) for sign in "(<")
         open_ -= sum(token.text.count(sign) for sign in ")>")
         end = token_span(token)[1]
-    return parse_type(cursor.text, (start, end))
+    with cursor.text.forgiving():
+        return parse_type(cursor.text, (start, end))
+    return DataType.NULL
 
 
 def _source(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar, get_args
 from zoneinfo import ZoneInfo
@@ -17,6 +17,7 @@ from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import Duration
+from penstock.errors import FollowingError, SqlError
 from penstock.query.secret import Secret
 from penstock.query.source import FILE_FORMATS, KEEP, MADE_FORMATS, Columns, Format, Unit
 
@@ -38,6 +39,8 @@ class Setting:
     span: Span
     name: str
     """That of the option as we know it, which may be Spark's; of its readers' as it is written."""
+    is_unknown: bool = False
+    """Whether there is no such option, which is noted already."""
 
 
 @dataclass(frozen=True)
@@ -66,17 +69,15 @@ def take_settings(cursor: Cursor) -> dict[str, Setting]:
     more = True
     while more:
         key = _take_key(cursor)
-        span, option = (
-            token_span(key),
-            _option(cursor.text, key.text, token_span(key), is_reader=is_reader),
-        )
+        span, option = token_span(key), _taken(cursor.text, key, is_reader=is_reader)
         known = settings.get(option.means or option.name)
         if known is not None:
             is_same, other = known.name == option.name, known.name
             says = "is given twice" if is_same else f"says what {other} says"
             raise cursor.text.error(span, f"{option.name} {says}", "keep one of them")
         cursor.expect("=", f"write it like {option.name} = {option.example}")
-        settings[option.means or option.name] = _take_setting(cursor, span, option.name)
+        setting = _take_setting(cursor, span, option.name)
+        settings[option.means or option.name] = replace(setting, is_unknown=not option.formats)
         more = cursor.takes_another("options are separated by commas")
     return settings
 
@@ -103,7 +104,22 @@ def _take_key(cursor: Cursor) -> Token:
     return key
 
 
-def _option(text: Text, written: str, span: Span, *, is_reader: bool) -> Option[Value | Secret]:
+def _taken(text: Text, key: Token, *, is_reader: bool) -> Option[Value | Secret]:
+    """The option of that name; where all mistakes are looked for, also one that there is not."""
+    with text.forgiving():
+        return _option(text, key.text, token_span(key), is_reader=is_reader)
+    return Option(key.text, _anything, "'value'", ())
+
+
+def check_known(text: Text, setting: Setting) -> None:
+    """Nothing, if there is such an option; else what a source lacks may only be misspelt."""
+    if setting.is_unknown:
+        raise FollowingError(f"there is no option {setting.name}", place=text.place(setting.key))
+
+
+def _option(
+    text: Text, written: str, span: Span, *, is_reader: bool = False
+) -> Option[Value | Secret]:
     """The option of that name, in any case, or an error."""
     name = written.lower()
     if name in OPTIONS:
@@ -128,32 +144,40 @@ class Settings:
     written: Mapping[str, Setting]
 
     def check(self, format_: str, is_table: bool) -> None:
-        """Refuse the first option that the format does not know, or that has no such value.
+        """Refuse options that the format does not know, or that have no such value.
 
         A table with a key is kept by a stream, and has the options of one.
         """
         is_kept = KEY.name in self.written
+        last: SqlError | None = None
         for setting in self.written.values():
-            name, option = (
-                setting.name,
-                _option(self.text, setting.name, setting.key, is_reader=False),
-            )
-            if is_kept and option is REFRESH:
-                hint = "leave it out; its stream of upserts keeps it up to date"
-                raise self.text.error(setting.key, f"a table with a key has no option {name}", hint)
-            if option is DELETE and not is_kept and is_table:
-                hint = "add key = 'id', the columns that tell its rows apart"
-                raise self.text.error(setting.key, "delete is for a table with a key", hint)
-            if is_table and not is_kept and not option.for_tables:
-                hint = "leave it out; only streams and tables with a key have it"
-                raise self.text.error(setting.key, f"a table has no option {name}", hint)
-            if not is_table and not option.for_streams:
-                hint = "leave it out; only tables have it"
-                raise self.text.error(setting.key, f"a stream has no option {name}", hint)
-            if format_ not in option.formats:
-                hint = f"leave it out; it belongs to {', '.join(option.formats)}"
-                raise self.text.error(setting.key, f"format {format_} has no option {name}", hint)
-            self.get(option, None)
+            try:
+                self._check(setting, format_, is_table, is_kept)
+            except SqlError as error:
+                self.text.note(error)
+                last = error
+        if last is not None:
+            raise last
+
+    def _check(self, setting: Setting, format_: str, is_table: bool, is_kept: bool) -> None:
+        """Refuse an option that is not of the format, the kind of source or its values."""
+        name, option = setting.name, _option(self.text, setting.name, setting.key)
+        if is_kept and option is REFRESH:
+            hint = "leave it out; its stream of upserts keeps it up to date"
+            raise self.text.error(setting.key, f"a table with a key has no option {name}", hint)
+        if option is DELETE and not is_kept and is_table:
+            hint = "add key = 'id', the columns that tell its rows apart"
+            raise self.text.error(setting.key, "delete is for a table with a key", hint)
+        if is_table and not is_kept and not option.for_tables:
+            hint = "leave it out; only streams and tables with a key have it"
+            raise self.text.error(setting.key, f"a table has no option {name}", hint)
+        if not is_table and not option.for_streams:
+            hint = "leave it out; only tables have it"
+            raise self.text.error(setting.key, f"a stream has no option {name}", hint)
+        if format_ not in option.formats:
+            hint = f"leave it out; it belongs to {', '.join(option.formats)}"
+            raise self.text.error(setting.key, f"format {format_} has no option {name}", hint)
+        self.get(option, None)
 
     def get(self, option: Option[Read], default: Default) -> Read | Default:
         """The value of an option, converted and checked; the default if it is not given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.query.families import nested_types
 from penstock.query.families.decimal_types import MOST_DIGITS
@@ -46,7 +47,8 @@ def parse_type(text: Text, span: Span) -> DataType:
         name = re.split(r"[(<]", written)[0].strip()
         if name in _NESTED:
             raise text.error(span, "this type cannot be read", _NESTED_HINT)
-        hint = _DECIMAL_HINT if _DECIMAL.fullmatch(name) else _INSTEAD.get(name, TYPES_HINT)
+        hint = _DECIMAL_HINT if _DECIMAL.fullmatch(name) else _INSTEAD.get(name)
+        hint = hint or nearest(name, TYPE_NAMES, TYPES_HINT)
         raise text.error(span, f"{written} is not a type of the language", hint)
     return type_
 

@@ -11,10 +11,12 @@ from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.members import member, odd_maps
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Span, Text
-from penstock.query.expression import Column
+from penstock.errors import FollowingError
+from penstock.query.expression import Column, Literal
 from penstock.query.function import Function
 from penstock.query.query import Input
 from penstock.query.source import CAST_IT, MADE_FORMATS
+from penstock.query.types import DataType
 from penstock.query.view import CHANGE, TIME
 
 # Formats whose columns have nothing inside.
@@ -33,7 +35,7 @@ class Scope:
     inputs: tuple[Input, ...]
     functions: Mapping[str, Function]
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
-    aggregates: Mapping[int, Column] = field(default_factory=dict)
+    aggregates: Mapping[int, Column | Literal] = field(default_factory=dict)
     scalars: tuple[str, ...] = ()
     """Inputs that are views inside of expressions, which nobody calls by their names."""
 
@@ -57,6 +59,9 @@ class Scope:
 
     def held(self, column: Column, span: Span) -> Column:
         """The column, if it is of a type that can be held."""
+        if column.type is DataType.NULL:
+            message = f"the type of {column.name} is not known"
+            raise FollowingError(message, place=self.text.place(span))
         if not column.type.is_held:
             message = f"{column.stream}.{column.name} is of type {column.type}, which is not read"
             hint = "leave it out of the query, or write it as STRING where it comes from"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from penstock.errors import Caret, SqlError
 
@@ -15,6 +17,8 @@ class Text:
 
     content: str
     file: str
+    found: list[SqlError] | None = field(default=None, compare=False)
+    """The mistakes so far, where all are looked for; None where the first is raised."""
 
     def place(self, span: Span) -> Caret:
         """Where a stretch of characters stands; the end is exclusive."""
@@ -27,3 +31,28 @@ class Text:
     def error(self, span: Span, message: str, hint: str | None = None) -> SqlError:
         """An error with a caret under the stretch, for the caller to raise."""
         return SqlError(message, place=self.place(span), hint=hint)
+
+    @contextmanager
+    def forgiving(self) -> Iterator[None]:
+        """Leaves a block at its first mistake; the rest goes on if all mistakes are looked for."""
+        try:
+            yield
+        except SqlError as error:
+            self.note(error)
+
+    def note(self, error: SqlError) -> None:
+        """Keep a mistake where all are looked for, else raise it.
+
+        One that stands around another is left out: it may come from that alone.
+        """
+        if self.found is None:
+            raise error
+        if not any(_encloses(error, other) for other in self.found):
+            self.found.append(error)
+
+
+def _encloses(error: SqlError, other: SqlError) -> bool:
+    """Whether the place of a mistake has that of another in it."""
+    if error.place is None or other.place is None:
+        return error.message == other.message
+    return error.place.start <= other.place.start and other.place.end <= error.place.end

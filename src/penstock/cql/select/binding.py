@@ -26,7 +26,7 @@ from penstock.cql.expressions.types import parse_type
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.members import item, member, tolerant
 from penstock.cql.reading.scope import Scope
-from penstock.errors import SqlError
+from penstock.errors import FollowingError, SqlError
 from penstock.query.expression import Apply, Call, Column, Expression, Literal
 from penstock.query.types import DataType
 
@@ -46,14 +46,18 @@ _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.Or: "or",
 }
 
+# In the place of a mistake, where all are looked for: it fits wherever a value does.
+UNKNOWN = Literal(None, DataType.NULL)
 _KNOWN = "the operators are +, -, *, /, %, ||, the comparisons, AND, OR and NOT"
 
 
 def bind(scope: Scope, node: exp.Expr) -> Expression:
     """The expression that a part of the tree stands for."""
-    if id(node) in scope.aggregates:
-        return scope.aggregates[id(node)]
-    expression = _bind(scope, node)
+    try:
+        expression = _aggregated(scope, node) or _bind(scope, node)
+    except SqlError as error:
+        scope.text.note(error)
+        return UNKNOWN
     return _not(expression) if node.args.get("negate") else expression
 
 
@@ -115,7 +119,20 @@ def _named(scope: Scope, node: exp.Column) -> Expression:
     aliased = scope.aliased(node)
     if aliased is None:
         return scope.column(node)
-    return bind(replace(scope, aliases={}), aliased)
+    return _known(scope, node, bind(replace(scope, aliases={}), aliased))
+
+
+def _aggregated(scope: Scope, node: exp.Expr) -> Expression | None:
+    """The column that an aggregate has become; None of all else."""
+    column = scope.aggregates.get(id(node))
+    return None if column is None else _known(scope, node, column)
+
+
+def _known(scope: Scope, node: exp.Expr, expression: Expression) -> Expression:
+    """What stands elsewhere, if it is no mistake there."""
+    if expression is UNKNOWN:
+        raise FollowingError("this is not known", place=scope.text.place(node_span(node)))
+    return expression
 
 
 def _inside(scope: Scope, node: exp.Bracket | exp.Dot) -> Column:

@@ -12,10 +12,11 @@ from penstock.cql.reading.names import check_name
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
 from penstock.cql.select.windows import Bracket
+from penstock.errors import SqlError
 from penstock.query.query import Input
 from penstock.query.ranking import NUMBER_TEXT
 from penstock.query.source import CAST_IT, Source
-from penstock.query.window import RowsWindow, Window
+from penstock.query.window import UNBOUNDED, RowsWindow, Window
 
 
 def bind_inputs(
@@ -29,15 +30,7 @@ def bind_inputs(
     """The inputs of a SELECT, in the order of FROM; of a view, all may be views as they are."""
     tables = [_table(text, item) for item in items]
     _check_brackets(text, tables, brackets)
-    inputs: list[Input] = []
-    for table in tables:
-        check_name(text, node_span(_named(table)), _named(table).name)
-        item = _input(text, table, brackets, sources)
-        if any(item.alias.lower() == other.alias.lower() for other in inputs):
-            hint = "give each its own alias: FROM bid [NOW] AS b1, bid [NOW] AS b2"
-            message = f"two inputs are named {item.alias}"
-            raise text.error(node_span(_named(table)), message, hint)
-        inputs.append(item)
+    inputs = _inputs(text, tables, brackets, sources)
     if all(item.is_table for item in inputs):
         message = "FROM has only tables"
         raise text.error(node_span(tables[0]), message, "a query reads at least one stream")
@@ -49,6 +42,36 @@ def bind_inputs(
             hint = "add a stream that meets it; or group and aggregate"
         raise text.error(node_span(tables[0]), message, hint)
     return tuple(inputs)
+
+
+def _inputs(
+    text: Text,
+    tables: Sequence[exp.Table],
+    brackets: Sequence[Bracket],
+    sources: Mapping[str, Source],
+) -> list[Input]:
+    """The inputs of different names that tables of FROM are."""
+    inputs: list[Input] = []
+    last: SqlError | None = None
+    for table in tables:
+        try:
+            check_name(text, node_span(_named(table)), _named(table).name)
+            item = _input(text, table, brackets, sources)
+            _check_differs(text, table, item, inputs)
+            inputs.append(item)
+        except SqlError as error:
+            text.note(error)
+            last = error
+    if last is not None:
+        raise last
+    return inputs
+
+
+def _check_differs(text: Text, table: exp.Table, item: Input, others: Sequence[Input]) -> None:
+    if any(item.alias.lower() == other.alias.lower() for other in others):
+        hint = "give each its own alias: FROM bid [NOW] AS b1, bid [NOW] AS b2"
+        message = f"two inputs are named {item.alias}"
+        raise text.error(node_span(_named(table)), message, hint)
 
 
 def _table(text: Text, item: exp.Expr) -> exp.Table:
@@ -97,7 +120,8 @@ def _input(
     if source.key is not None and not own:
         return _relation(text, table, name, source)
     if not source.is_table and not own:
-        raise _windowless(text, table, source)
+        text.note(_windowless(text, table, source))
+        return Input(name, source, UNBOUNDED)
     return Input(name, source, _window(text, source, own[0]) if own else None)
 
 
@@ -140,7 +164,7 @@ def _source(text: Text, name: exp.Expr, sources: Mapping[str, Source]) -> Source
     return source
 
 
-def _windowless(text: Text, table: exp.Table, source: Source) -> Exception:
+def _windowless(text: Text, table: exp.Table, source: Source) -> SqlError:
     hint = (
         f"write {source.name} [RANGE 10 SECONDS], "
         f"or {source.name} [UNBOUNDED] if state without bound is meant"

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.scope import Scope
-from penstock.cql.select.binding import bind
+from penstock.cql.select.binding import UNKNOWN, bind
 from penstock.query.expression import Column, Expression
 from penstock.query.types import DataType
 from penstock.query.view import Output
@@ -35,7 +35,9 @@ def bind_outputs(scope: Scope, nodes: Sequence[exp.Expr]) -> tuple[Output, ...]:
         name = _name(item, position, shared)
         if name.lower() in outputs:
             message = f"two columns of the result are named {name}"
-            raise scope.text.error(node_span(item.node), message, _other_name(scope, item))
+            place = node_span(item.node)
+            scope.text.note(scope.text.error(place, message, _other_name(scope, item)))
+            name = f"{name}_{position}"
         outputs[name.lower()] = Output(name, item.expression)
     return tuple(outputs.values())
 
@@ -51,8 +53,11 @@ def _items(scope: Scope, node: exp.Expr) -> list[_Item]:
     expression = bind(scope, inner)
     if expression.type is DataType.NULL:
         hint = "give it one: CAST(NULL AS INT)"
-        raise scope.text.error(node_span(inner), "this NULL has no type", hint)
-    return [_Item(inner, expression, node.alias or _own_name(expression))]
+        scope.text.note(scope.text.error(node_span(inner), "this NULL has no type", hint))
+    # A column that there is not has a name all the same, for those that read the results.
+    is_mistaken = expression is UNKNOWN and isinstance(inner, exp.Column)
+    own = inner.name if is_mistaken else _own_name(expression)
+    return [_Item(inner, expression, node.alias or own)]
 
 
 def _other_name(scope: Scope, item: _Item) -> str:

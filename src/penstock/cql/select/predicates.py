@@ -29,12 +29,13 @@ def bind_predicates(scope: Scope, conjuncts: Iterable[exp.Expr]) -> Predicates:
     filters: list[Condition] = []
     thetas: list[Condition] = []
     for conjunct in conjuncts:
-        equality = bind_equality(scope, conjunct)
-        if equality is not None:
-            equalities.append(equality)
-        else:
-            condition = bind_predicate(scope, conjunct)
-            (filters if len(condition.streams) == 1 else thetas).append(condition)
+        with scope.text.forgiving():
+            equality = bind_equality(scope, conjunct)
+            if equality is not None:
+                equalities.append(equality)
+            else:
+                condition = bind_predicate(scope, conjunct)
+                (filters if len(condition.streams) == 1 else thetas).append(condition)
     return Predicates(tuple(equalities), tuple(filters), tuple(thetas))
 
 

@@ -10,19 +10,20 @@ from sqlglot import exp
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.scope import Scope
 from penstock.cql.select.aggregates import (
+    Asked,
     asks_for_view,
     bind_aggregate,
     find_aggregates,
     is_aggregate,
 )
-from penstock.cql.select.binding import bind, bind_condition
+from penstock.cql.select.binding import UNKNOWN, bind, bind_condition
 from penstock.cql.select.distinct import bind_distinct, check_group, view_outputs
 from penstock.cql.select.every import Every, period
 from penstock.cql.select.ranking.bound_order import bind_top, refuse_number
 from penstock.cql.select.ranking.ranking import Ranking, aliases_of
 from penstock.cql.select.ranking.tuples import bind_tuples
-from penstock.errors import SqlError
-from penstock.query.expression import Column, Expression, columns_of, render, substitute
+from penstock.errors import FollowingError, SqlError
+from penstock.query.expression import Column, Expression, Literal, columns_of, render, substitute
 from penstock.query.query import Input
 from penstock.query.ranking import NUMBER, Top
 from penstock.query.types import DataType
@@ -53,7 +54,7 @@ def bind_view(
     aliases = aliases_of(tree)
     groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))
     parts = _parts(scope, tree, groups, ranked)
-    if not groups and not parts.aggregates:
+    if not groups and not parts.aggregates and tree.args.get("having"):
         message = "HAVING has no groups and no aggregates to choose from"
         hint = "put conditions on tuples into WHERE"
         raise scope.text.error(node_span(tree.args["having"]), message, hint)
@@ -80,7 +81,7 @@ class _Parts:
 
     columns: Mapping[Expression, Column]
     aggregates: tuple[Aggregate, ...]
-    by_node: Mapping[int, Column]
+    by_node: Mapping[int, Column | Literal]
 
 
 def _parts(
@@ -88,7 +89,8 @@ def _parts(
 ) -> _Parts:
     having = [tree.args["having"]] if tree.args.get("having") else []
     nodes = list(find_aggregates([*tree.expressions, *having, *ranked]))
-    bound = [bind_aggregate(scope, node) for node in nodes]
+    asked_by = [(node, _asked(scope, node)) for node in nodes]
+    bound = [asked for _, asked in asked_by if asked is not None]
     columns = {group: Column("", f"#g{n}", group.type) for n, group in enumerate(groups)}
     asked = [each.argument for each in bound if each.argument is not None]
     arguments = dict.fromkeys(of for of in asked if of not in columns)
@@ -102,8 +104,15 @@ def _parts(
         )
         for n, each in enumerate(dict.fromkeys(bound))
     }
-    by_node = {id(node): aggregates[key].column for node, key in zip(nodes, bound, strict=True)}
+    by_node = {id(node): aggregates[of].column if of else UNKNOWN for node, of in asked_by}
     return _Parts(columns, tuple(aggregates.values()), by_node)
+
+
+def _asked(scope: Scope, node: exp.Expr) -> Asked | None:
+    """The aggregate of a call; None of a mistake, where all are looked for."""
+    with scope.text.forgiving():
+        return bind_aggregate(scope, node)
+    return None
 
 
 def _check_stars(scope: Scope, tree: exp.Expr) -> None:
@@ -123,11 +132,16 @@ def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
         raise scope.text.error(node_span(clause), "this grouping is not in the language", hint)
     for node in clause.expressions:
         group = bind(scope, node)
-        if not columns_of(group):
-            hint = "write a column, an expression, or a name of the SELECT list"
-            raise scope.text.error(node_span(node), "this group is always the same", hint)
-        check_group(scope, node, group)
+        with scope.text.forgiving():
+            _check_differs(scope, node, group)
+            check_group(scope, node, group)
         yield group
+
+
+def _check_differs(scope: Scope, node: exp.Expr, group: Expression) -> None:
+    if not columns_of(group):
+        hint = "write a column, an expression, or a name of the SELECT list"
+        raise scope.text.error(node_span(node), "this group is always the same", hint)
 
 
 def _outputs(
@@ -148,7 +162,8 @@ def _having(
     refuse_number(scope, clause.this, condition)
     if not columns_of(condition):
         hint = "leave it out, or compare with a group or an aggregate"
-        raise scope.text.error(node_span(clause), "this condition is always the same", hint)
+        message = "this condition is always the same"
+        scope.text.note(scope.text.error(node_span(clause), message, hint))
     return _over_view(scope, clause.this, condition, groups)
 
 
@@ -169,8 +184,8 @@ def _over_view(
     """The expression over the columns of the view: `b.x + SUM(b.y)` → `#g0 + #0`."""
     over = substitute(expression, groups)
     loose = {column for column in columns_of(over) if column.stream}
-    if loose:
-        raise _neither(scope, node, loose)
+    if loose and UNKNOWN not in groups:
+        scope.text.note(_neither(scope, node, loose))
     return over
 
 
@@ -188,4 +203,6 @@ def _neither(scope: Scope, root: exp.Expr, loose: set[Column]) -> SqlError:
                     message = "a SELECT inside of a view stands in WHERE and in aggregates alone"
                     hint = "name it in FROM, and group by its column: FROM …, (SELECT …) AS x"
                 return scope.text.error(node_span(node), message, hint)
-    raise AssertionError("a loose column stands somewhere")
+    assert scope.text.found, "a loose column stands somewhere"
+    # In what a name stands for, which has been told already.
+    return FollowingError("this is not known", place=scope.text.place(node_span(root)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -15,7 +15,7 @@ from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.measures.phases import REBUILD
 from penstock.engine.measures.task_time import Work, timed
 from penstock.engine.run.step import Step
-from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN
+from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN, Module
 from penstock.engine.views.view_step import ViewStep
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
@@ -23,7 +23,7 @@ from penstock.engine.wire.packets import Packet, unpack_facts
 from penstock.engine.wire.tags import META
 from penstock.engine.wire.task_errors import errors_as_facts
 
-# Rows of a view's state that one process takes through a batch in less than a stage of Spark costs.
+# Rows of state that one process takes through a batch in less than a stage of Spark costs.
 _SMALL = 1 << 16
 
 
@@ -63,6 +63,10 @@ class Staged(Protocol):
     @property
     def is_small(self) -> bool:
         """Whether the driver does all of it: dealing it out would take longer."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether that is so if nothing new is read."""
 
     @property
     def packet_files(self) -> PacketFiles | None:
@@ -109,6 +113,13 @@ class Job:
             "round 0" if rounds == 1 else f"rounds 0 to {rounds - 1}",
             *(["view"] * (self.view is not None)),
         )
+
+    @property
+    def is_idle(self) -> bool:
+        batch = self.batch
+        waits = (self.sequencer, self.view, batch.sealing)
+        does_nothing = self.packing is not None and all(each is None for each in waits)
+        return batch.root.is_local and (does_nothing or kept_rows(batch) <= _SMALL)
 
     def facts(self, packets: Iterable[Packet]) -> list[Fact]:
         return unpack_facts(packet for packet in packets if packet.tag == META)
@@ -189,11 +200,16 @@ def _resend(rebuild: Rebuild, packets: Iterable[Packet]) -> Iterator[Packet]:
     yield from _send(rebuild, held)
 
 
+def kept_rows(batch: Batch, modules: Collection[Module] | None = None) -> int:
+    """The rows that a batch begins with in some modules of the state, or in all."""
+    named = batch.state if modules is None else modules
+    kept = (chunks for name in named for chunks in batch.state.get(name, {}).values())
+    return sum(chunk.rows for chunks in kept for chunk in chunks)
+
+
 def _is_small(batch: Batch) -> bool:
     """Whether a view has so few rows, by the last batch, that the driver evaluates it."""
-    modules = (INTERVALS, SHOWN, ALL_ROWS)
-    kept = [chunks for module in modules for chunks in batch.state.get(module, {}).values()]
-    return batch.root.is_local and sum(c.rows for each in kept for c in each) <= _SMALL
+    return batch.root.is_local and kept_rows(batch, (INTERVALS, SHOWN, ALL_ROWS)) <= _SMALL
 
 
 def _view(step: ViewStep, packets: Iterable[Packet]) -> Iterator[Packet]:

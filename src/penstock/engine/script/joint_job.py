@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
-from penstock.engine.join.batch import Batch
 from penstock.engine.measures.task_time import Work, timed
-from penstock.engine.run.job import Job, Stage
+from penstock.engine.run.job import Job, Stage, kept_rows
 from penstock.engine.script.joint_packing import JointPacking, packets_of
 from penstock.engine.sources.slices import Slice
 from penstock.engine.wire.facts import Fact, Failure, TaskTime, Told
@@ -50,7 +49,11 @@ class JointJob:
             return False
         pieces = [Slice.of(packet) for packet in self.brought if packet.tag == SLICE]
         rows = sum(piece.last - piece.first for piece in pieces)
-        return rows + sum(map(_kept_rows, batches)) <= _SMALL
+        return rows + sum(map(kept_rows, batches)) <= _SMALL
+
+    @property
+    def is_idle(self) -> bool:
+        return all(job.is_idle for job in self.jobs.values())
 
     @property
     def stage_names(self) -> tuple[str, ...]:
@@ -98,11 +101,6 @@ class JointJob:
 def facts_of(query: int, facts: Iterable[Fact]) -> list[Fact]:
     """The facts of one query among those of a joint job."""
     return [each.fact for each in facts if isinstance(each, Told) and each.query == query]
-
-
-def _kept_rows(batch: Batch) -> int:
-    kept = (chunks for module in batch.state.values() for chunks in module.values())
-    return sum(chunk.rows for chunks in kept for chunk in chunks)
 
 
 def _told(names: list[str], query: int | None, fact: Fact) -> Iterator[Fact]:

@@ -3,6 +3,7 @@ or a function."""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import get_args
 
 from penstock.engine.sinks.kafka.topic import Topic
@@ -37,4 +38,12 @@ def _named(text: str) -> Sink:
             return console()
         case "noop", "":
             return noop()
-    raise SinkError(f"{text!r} is not a sink", hint=SINKS_HINT)
+    raise SinkError(f"{text!r} is not a sink", hint=_meant(kind.strip(), path) + SINKS_HINT)
+
+
+def _meant(kind: str, path: str) -> str:
+    """The sink that may have been meant, as it is written; empty if none is near."""
+    near = get_close_matches(kind.lower(), get_args(Kind), n=1)
+    if not near or near[0] == kind:
+        return ""
+    return f"did you mean {near[0]}{':' + path if path else ''}? "

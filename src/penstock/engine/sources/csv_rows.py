@@ -30,9 +30,12 @@ from penstock.engine.sources.parsed import (
     misfit,
     shorten,
 )
+from penstock.kernels.csvtext.plain_columns import plain_columns
 from penstock.query import DataType
 from penstock.query.source import Field
 
+# Bytes for which it pays to load compiled code.
+_MANY = 1 << 16
 # Stands for bytes that are no text: a code point that Unicode keeps from ever being a character.
 _NO_TEXT = "\ufdd0"
 _NO_BYTES = re.compile("[\udc80-\udcff]+")
@@ -123,12 +126,18 @@ def _parsed(
 
 
 def _typed_columns(layout: CsvLayout, piece: Piece) -> tuple[list[pa.Array], int]:
+    types = [_fast_type(field) for field in layout.fields]
+    if len(piece.data) >= _MANY and not layout.null:
+        width, delimiter = layout.width, layout.delimiter
+        plain = plain_columns(layout.places, types, width, delimiter, piece.data, piece.line_ends)
+        if plain is not None:
+            return plain, len(plain[0])
     has_integers = any(field.type.is_integer for field in layout.fields)
     if has_integers and (b"0x" in piece.data or b"0X" in piece.data):
         raise pa.ArrowInvalid("Arrow would read 0x10 as 16")
     if any(field.type.is_decimal for field in layout.fields) and EXPONENT.search(piece.data):
         raise pa.ArrowInvalid("Arrow ends the process at some exponents of decimals")
-    columns, count = _columns(layout, piece, [_fast_type(field) for field in layout.fields])
+    columns, count = _columns(layout, piece, types)
     for field, column in zip(layout.fields, columns, strict=True):
         if field.type.is_decimal:
             # Arrow counts the digits before it moves the point.

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from io import StringIO
 
 import numpy as np
 
 from penstock.engine.places.place import Place
 
-PIECE_BYTES = 16 << 20
+PIECE_BYTES = 8 << 20
 # A stray quote would make one row of the rest of the file; beyond this a line end is a line end.
 _ROW_MOST = 64 << 20
+_CACHED = 1 << 17
 _NEWLINE, _QUOTE = b"\n", b'"'
 
 
@@ -24,21 +26,25 @@ class Piece:
     data: bytes
     first_line: int
 
+    @cached_property
+    def line_ends(self) -> int:
+        """How many lines end in it."""
+        return _count(self.data, _NEWLINE)
+
 
 def pieces_of(path: Place, *, quoted: bool) -> Iterator[Piece]:
-    """The lines of a file, decompressed by its extension, about 16 MiB at a time.
+    """The lines of a file, decompressed by its extension, about 8 MiB at a time.
 
     With `quoted`, a line end between double quotes does not end a piece.
     """
     line, rest = 1, b""
     with path.filesystem.open_input_stream(path.path, compression="detect") as stream:
         while chunk := stream.read(PIECE_BYTES):
-            rest += chunk
-            end = _last_line_end(rest, quoted)
-            if end:
-                yield Piece(rest[:end], line)
-                line += rest.count(_NEWLINE, 0, end)
-                rest = rest[end:]
+            whole, rest = _cut(rest, chunk, quoted)
+            if whole:
+                piece = Piece(whole, line)
+                yield piece
+                line += piece.line_ends
     if rest:
         yield Piece(rest, line)
 
@@ -90,10 +96,29 @@ def text_of(data: bytes) -> str:
     return data.decode(errors="backslashreplace").rstrip("\r\n")
 
 
+def _cut(rest: bytes, chunk: bytes, quoted: bool) -> tuple[bytes, bytes]:
+    """Whole rows of what was left and what came, and what is left of them."""
+    end = chunk.rfind(_NEWLINE) + 1
+    whole = b"".join((rest, memoryview(chunk)[:end]))
+    if end and (not quoted or _count(whole, _QUOTE) % 2 == 0):
+        return whole, chunk[end:]
+    data = rest + chunk
+    end = _last_line_end(data, quoted)
+    return data[:end], data[end:]
+
+
+def _count(data: bytes, byte: bytes) -> int:
+    """How often a byte occurs: where that is often, sooner than `bytes.count` tells it. What is
+    looked at together stays in the processor's cache."""
+    codes, code = np.frombuffer(data, np.uint8), ord(byte)
+    parts = (codes[at : at + _CACHED] for at in range(0, len(codes), _CACHED))
+    return sum(int(np.count_nonzero(part == code)) for part in parts)
+
+
 def _last_line_end(data: bytes, quoted: bool) -> int:
     """How many bytes there are up to the end of the last whole row; 0 if there is none."""
     end = data.rfind(_NEWLINE) + 1
-    if not quoted or len(data) > _ROW_MOST or data.count(_QUOTE, 0, end) % 2 == 0:
+    if not quoted or len(data) > _ROW_MOST or _count(data[:end], _QUOTE) % 2 == 0:
         return end
     codes = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(codes == ord(_QUOTE))

@@ -131,15 +131,19 @@ def spooling(frame: DataFrame, source: Source, root: Place) -> DataFrame:
     spellings = [_quoted(spelled(name, frame.columns) or name) for name in names]
     columns = [F.col(name).alias(f"c{number}") for number, name in enumerate(spellings)]
     rows = frame.select(*columns)
-    if not source.is_table:
-        rows = rows.observe(f"penstock:{source.name}", F.count(F.lit(1)).alias("rows"))
 
     def spool(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         settle()
-        facts = (pack_fact(0, each) for each in spool_rows(root, source, batches))
+        # Where facts go, nobody looks at their partition: it says how many rows there are.
+        facts = (pack_fact(each.rows, each) for each in spool_rows(root, source, batches))
         yield from to_batches(errors_as_facts(facts))
 
-    return rows.mapInArrow(spool, SPARK_SCHEMA)
+    spooled = rows.mapInArrow(spool, SPARK_SCHEMA)
+    if source.is_table:
+        return spooled
+    # To have Spark count the rows one by one would take longer than to read them.
+    counted = F.coalesce(F.sum("pid"), F.lit(0)).alias("rows")
+    return spooled.observe(f"penstock:{source.name}", counted)
 
 
 def _quoted(name: str) -> str:

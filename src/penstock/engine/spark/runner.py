@@ -15,6 +15,7 @@ from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import SPARK_SCHEMA, Packet, from_batches, to_batches
 from penstock.engine.wire.settled import settle
+from penstock.engine.wire.tags import SLICE
 from penstock.engine.wire.task_errors import errors_as_facts
 
 
@@ -26,7 +27,8 @@ def on_spark(ticks: DataFrame, packets: Sequence[Packet], tasks: int) -> Runner:
     """
 
     def run(job: Staged) -> list[Fact]:
-        if job.is_small:
+        is_reading = any(packet.tag == SLICE for packet in (*packets, *job.brought))
+        if job.is_small or (job.is_idle and not is_reading):
             return run_here(job, packets)
         packet_files = job.packet_files
         dealt = deal((*packets, *job.brought), tasks)

@@ -126,9 +126,10 @@ def _log_py4j(path: str) -> None:
     file, screen = logging.FileHandler(path, delay=True), logging.StreamHandler()
     file.addFilter(is_py4j)
     screen.addFilter(lambda record: not is_py4j(record))
-    for handler in (file, screen):
+    root = logging.getLogger()
+    for handler in (file, screen) if not root.handlers else (file,):
         handler.setLevel(logging.WARNING)
-        logging.getLogger().addHandler(handler)
+        root.addHandler(handler)
 
 
 def _log_updates(session: SparkSession) -> None:

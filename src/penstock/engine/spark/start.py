@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Thread
 
 import pyarrow as pa
@@ -33,6 +33,12 @@ from penstock.errors import PenstockError, SetupError, SourceError, StateError, 
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Script
+
+_LIGHT = {
+    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
+    ".checkpointing.FileSystemBasedCheckpointFileManager"
+}
+_LIGHTEST = {**_LIGHT, "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false"}
 
 
 def start(
@@ -98,7 +104,8 @@ def _started(
         writer = inflow.packets(cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.queryName(run.name)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
-        run.begin(triggered(writer, options, inflow).start())
+        with light_logs(spark, held.store.root, has_frames=inflow.has_streams):
+            run.begin(triggered(writer, options, inflow).start())
     except BaseException as error:
         explained = explained_start(error, held.store.root)
         if batches is None:
@@ -131,6 +138,27 @@ def triggered(writer: DataStreamWriter, options: RunOptions, inflow: Inflow) -> 
         return writer.trigger(availableNow=True)
     wanted = 0.0 if options.available_now else options.trigger.seconds
     return writer.trigger(processingTime=f"{round(wanted * 1000)} milliseconds")
+
+
+@contextmanager
+def light_logs(spark: SparkSession, root: Place, *, has_frames: bool) -> Iterator[None]:
+    """Have a query that is started write Spark's logs without a dozen processes a batch.
+
+    On local disks Hadoop calls `readlink` and `chmod` for every file; the other of Spark's own ways
+    to write a log calls the latter alone. Where batches are ours alone, checksums of what Spark
+    notes of them are of no use either.
+    """
+    light = _LIGHT if has_frames else _LIGHTEST
+    wanted = light if root.is_local else {}
+    # What a user has set stays.
+    unset = [key for key in wanted if spark.conf.get(key, None) is None]
+    for key in unset:
+        spark.conf.set(key, wanted[key])
+    try:
+        yield
+    finally:
+        for key in unset:
+            spark.conf.unset(key)
 
 
 def _try_to_warm_up(spark: SparkSession) -> None:

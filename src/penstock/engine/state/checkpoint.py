@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.engine.places.file_names import as_file_name, is_mark, new_mark
 from penstock.engine.state import manifest as manifests
+from penstock.engine.state.asked_words import first_difference
 from penstock.engine.state.hold import Hold
 from penstock.engine.state.manifest import newest
 from penstock.engine.state.store import RESTORE, Store
@@ -261,9 +262,10 @@ def _difference(theirs: Identity, mine: Identity) -> str | None:
 def _refuse_other(store: Store, theirs: Identity, mine: Identity, hint: str) -> None:
     part = _difference(theirs, mine)
     if part is not None:
+        name, old, new = first_difference(part, theirs, mine)
         raise CheckpointError(
-            f"checkpoint {store.root} belongs to another query: its {part} differ\n"
-            f"  checkpoint: {_show(theirs.get(part))}\n  this query: {_show(mine.get(part))}",
+            f"checkpoint {store.root} belongs to another query: its {name} differ\n"
+            f"  checkpoint: {old}\n  this query: {new}",
             hint=hint,
         )
 
@@ -308,7 +310,3 @@ def _describe(view: View) -> list[str]:
         f"{view.every} us",
         *([] if view.top is None else [f"{view.top}, {view.top.copies is not None}"]),
     ]
-
-
-def _show(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)

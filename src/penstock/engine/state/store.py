@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from io import RawIOBase
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +43,26 @@ class ChunkInfo:
     def dies_before(self, time: int) -> bool:
         """Whether a row says that it will be dead by then."""
         return self.first_until is not None and self.first_until < time
+
+
+class Summed(RawIOBase):
+    """A stream that is told as it is written: its size and its checksum, without a copy of it."""
+
+    def __init__(self, stream: pa.NativeFile):
+        self.size, self.checksum = 0, 0
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.checksum = zlib.crc32(data, self.checksum)
+        self.size += len(data)
+        self._stream.write(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self.size
 
 
 @dataclass(frozen=True)
@@ -141,18 +163,18 @@ class Store:
     def write_chunk(self, owner: tuple[str, str], rows: pa.RecordBatch, tier: int = 0) -> ChunkInfo:
         """Write rows as a chunk under a name that no other attempt uses; `owner` is whose they are,
         in any words."""
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_file(sink, rows.schema) as writer:
-            writer.write_batch(rows)
-        data = sink.getvalue()
         folders = "/".join(as_file_name(word) for word in owner)
         name = f"state/{folders}/{unique_name('.arrow')}"
-        self.write(name, data)
+        place = self.root / name
+        with storage_errors("write", place.path), open_new(place) as stream:
+            summed = Summed(stream)
+            with pa.PythonFile(summed, "w") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+                writer.write_batch(rows)
         times = rows.column(TS).to_numpy()
         first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
         has_ends = UNTIL in rows.schema.names and len(rows)
         until = int(rows.column(UNTIL).to_numpy().min()) if has_ends else None
-        return ChunkInfo(name, len(rows), data.size, zlib.crc32(data), first, last, tier, until)
+        return ChunkInfo(name, len(rows), summed.size, summed.checksum, first, last, tier, until)
 
 
 _THINNED = 8

@@ -52,8 +52,18 @@ def flat_columns(
 
 
 def _is_plain(type_: pa.DataType) -> bool:
-    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
-    return type_ in _WHOLE or is_text or type_ in (pa.float64(), pa.bool_())
+    return type_ in _WHOLE or is_text(type_) or type_ in (pa.float64(), pa.bool_())
+
+
+def is_text(type_: pa.DataType) -> bool:
+    """Whether a type is one of texts."""
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+
+
+def fits(type_: pa.DataType, numbers: Int64s) -> bool:
+    """Whether numbers are within a type of whole numbers."""
+    limit = 1 << (_WHOLE[type_] - 1)
+    return _WHOLE[type_] == 64 or not ((numbers >= limit) | (numbers < -limit)).any()
 
 
 def _column(
@@ -66,8 +76,7 @@ def _column(
     absent = kinds == ABSENT
     if type_ in _WHOLE:
         is_whole, numbers = whole_numbers(data, kinds, starts, stops)
-        limit = 1 << (_WHOLE[type_] - 1)
-        if not is_whole or (_WHOLE[type_] < 64 and ((numbers >= limit) | (numbers < -limit)).any()):
+        if not is_whole or not fits(type_, numbers):
             return None
         return pa.array(numbers.astype(type_.to_pandas_dtype()), type_, mask=absent)
     if type_ == pa.bool_():
@@ -79,14 +88,18 @@ def _column(
     wanted = (kinds == WHOLE) | (kinds == FRACTION) if is_number else kinds == TEXT
     if not (absent | wanted).all():
         return None
-    made = _texts(data, starts, np.where(absent, starts, stops), absent).cast(type_)
+    made = texts_at(data, starts, np.where(absent, starts, stops), absent).cast(type_)
     # No number in the text is infinite; one that becomes so is too large.
     return None if is_number and pc.any(pc.is_inf(made)).as_py() else made
 
 
-def _texts(
-    data: NDArray[np.uint8], starts: Int64s, stops: Int64s, absent: NDArray[np.bool_]
+def texts_at(
+    data: NDArray[np.uint8],
+    starts: NDArray[np.signedinteger],
+    stops: NDArray[np.signedinteger],
+    absent: NDArray[np.bool_],
 ) -> pa.StringArray:
+    """The texts from some places to others; ArrowInvalid if one is no UTF-8."""
     values, places = packed(data, starts, stops)
     known = np.packbits(~absent, bitorder="little")
     texts = pa.StringArray.from_buffers(

@@ -37,7 +37,7 @@ def _is_digit(byte: int) -> bool:
 
 @uncounted
 def _past_blanks(data: Bytes, at: int) -> int:
-    while at < len(data) and _is_blank(data[at]):
+    while at < len(data) and _is_blank(data[np.uintp(at)]):
         at += 1
     return at
 
@@ -46,7 +46,7 @@ def _past_blanks(data: Bytes, at: int) -> int:
 def _past_text(data: Bytes, at: int) -> int:
     """The place of the quote that ends a text; -1 if that is not plain."""
     while at < len(data):
-        byte = data[at]
+        byte = data[np.uintp(at)]
         if byte == _QUOTE:
             return at
         if byte == _BACKSLASH or byte < 0x20:
@@ -57,13 +57,13 @@ def _past_text(data: Bytes, at: int) -> int:
 
 @uncounted
 def _past_digits(data: Bytes, at: int) -> int:
-    while at < len(data) and _is_digit(data[at]):
+    while at < len(data) and _is_digit(data[np.uintp(at)]):
         at += 1
     return at
 
 
 @uncounted
-def _past_number(data: Bytes, at: int) -> tuple[int, int]:
+def past_number(data: Bytes, at: int) -> tuple[int, int]:
     """The place behind a number, and what it is; -1 if it is none."""
     if data[at] == _MINUS:
         at += 1
@@ -191,7 +191,7 @@ def _find(
                 return -1
             at = stop + 1
         elif data[at] == _MINUS or _is_digit(data[at]):
-            at, kind = _past_number(data, at)
+            at, kind = past_number(data, at)
             stop = at
         else:
             at, kind = _past_word(data, at)
@@ -234,21 +234,24 @@ def whole_numbers(
             return False, found
         number = np.int64(0)
         while at < stop:
-            number = number * 10 + (np.int64(data[at]) - _ZERO)
+            number = number * 10 + (np.int64(data[np.uintp(at)]) - _ZERO)
             at += 1
         found[row] = -number if is_below else number
     return True, found
 
 
 @compiled
-def packed(data: Bytes, starts: Int64s, stops: Int64s) -> tuple[Bytes, NDArray[np.int32]]:
+def packed(
+    data: Bytes, starts: NDArray[np.signedinteger], stops: NDArray[np.signedinteger]
+) -> tuple[Bytes, NDArray[np.int32]]:
     """The values one after another, and where each begins; the last place is the end."""
     places = np.zeros(len(starts) + 1, np.int32)
     for row in range(len(starts)):
         places[row + 1] = places[row] + (stops[row] - starts[row])
     found = np.empty(places[-1], np.uint8)
     for row in range(len(starts)):
-        base = places[row]
-        for i in range(stops[row] - starts[row]):
-            found[base + i] = data[starts[row] + i]
+        # Places that may be below 0 would count from the end: to look takes most of the time.
+        base, start = np.uintp(places[row]), np.uintp(starts[row])
+        for i in range(np.uintp(stops[row]) - start):
+            found[base + i] = data[start + i]
     return found, places

@@ -1,0 +1,1 @@
+"""`penstock bundle`: what a bug report needs of a checkpoint, without any data."""

@@ -1,0 +1,1 @@
+"""`penstock run --metrics`: the figures of reports, for Prometheus."""

@@ -1,0 +1,1 @@
+"""Commands about scripts themselves, which run no query: check, init, fmt and new."""

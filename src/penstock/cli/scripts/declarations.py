@@ -1,0 +1,195 @@
+"""CREATE statements for data files, with a comment on each guess."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from penstock.cli.scripts.column_types import Guess, guess_arrow, guess_json, guess_text
+from penstock.cli.scripts.event_times import (
+    EventTime,
+    event_time,
+    is_in_nanoseconds,
+    rounded,
+)
+from penstock.cli.scripts.input_files import Group
+from penstock.cql.reading.quoting import quoted_name, quoted_text
+from penstock.duration import Duration
+from penstock.query.types import DataType
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A CREATE statement, and whether it is of a stream."""
+
+    name: str
+    text: str
+    is_stream: bool
+
+
+def declarations(groups: Sequence[Group]) -> list[Declaration]:
+    """The statements for files, each under a name of its own."""
+    made: list[Declaration] = []
+    taken: set[str] = set()
+    for group in groups:
+        name = _unique(group.name, taken)
+        taken.add(name)
+        made.append(_declaration(name, group))
+    return made
+
+
+def script(made: Sequence[Declaration], files: int) -> str:
+    """The statements, and a query to begin with."""
+    parts = [f"-- From {files} file{'s' if files > 1 else ''}; each guess has its comment.\n"]
+    parts += [each.text for each in made]
+    streams = [each.name for each in made if each.is_stream]
+    if streams:
+        name = quoted_name(streams[0])
+        parts.append(
+            f"-- All tuples as they come; put your own query here.\nSELECT * FROM {name} [NOW];\n"
+        )
+    else:
+        parts.append("-- Without a stream there is no query: which column is the event time?\n")
+    return "\n".join(parts)
+
+
+def _unique(name: str, taken: Iterable[str]) -> str:
+    plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower() or "stream"
+    plain = f"s_{plain}" if plain[0].isdigit() else plain
+    names = [plain, *(f"{plain}_{n}" for n in range(2, len(list(taken)) + 3))]
+    return next(each for each in names if each not in taken)
+
+
+def _declaration(name: str, group: Group) -> Declaration:
+    values = {
+        c: [each.columns[c] for each in group.samples if c in each.columns] for c in _all(group)
+    }
+    guesses = {column: _guess(group, column, parts) for column, parts in values.items()}
+    readable = {c: g for c, g in guesses.items() if g.type is not None and quoted_name(c)}
+    time = event_time(values, readable)
+    if time is not None:
+        known = guesses[time.name]
+        why = (
+            "a day, declared so to be the event time" if known.type is DataType.DATE else known.why
+        )
+        readable[time.name] = replace(known, type=time.type, why=why)
+    lines = [*_head(name, group, time, values), *_left_out(group, guesses, readable)]
+    kind = "TABLE" if time is None else "STREAM"
+    if not readable:
+        lines.append(f"-- {name}: no column to declare, so it is left out.")
+        return Declaration(name, "\n".join(lines) + "\n", is_stream=False)
+    lines.append(f"CREATE {kind} {quoted_name(name)} (")
+    lines += _columns(readable)
+    lines.append(") WITH (")
+    lines += _options(group, time)
+    lines.append(");")
+    return Declaration(name, "\n".join(lines) + "\n", time is not None)
+
+
+def _all(group: Group) -> list[str]:
+    """The columns of all files, each once whatever its case, as the first file has them."""
+    names: dict[str, str] = {}
+    for each in group.samples:
+        for name in each.columns:
+            names.setdefault(name.lower(), name)
+    return list(names.values())
+
+
+def _guess(group: Group, column: str, parts: Sequence[Sequence[Any]]) -> Guess:
+    first = group.samples[0]
+    if first.schema is not None:
+        types = {
+            each.schema.field(column).type for each in group.samples if each.schema is not None
+        }
+        guesses = {guess_arrow(type_) for type_ in types}
+        return guesses.pop() if len(guesses) == 1 else Guess(None, "of several types")
+    values = [value for part in parts for value in part]
+    return guess_text(values) if first.format == "csv" else guess_json(values)
+
+
+def _head(
+    name: str, group: Group, time: EventTime | None, values: Mapping[str, Sequence[Sequence[Any]]]
+) -> list[str]:
+    rows = _count(sum(each.rows for each in group.samples), "row")
+    lines = [f"-- {name}: {_count(len(group.samples), 'file')}, of which {rows} were looked at."]
+    if time is None:
+        lines.append("-- No column looks like a time without a doubt, so it is a table.")
+        nanos = [column for column, parts in values.items() if _is_nanos(parts)]
+        lines += [
+            f"-- {_shown(c)} seems to be in nanoseconds: write it in microseconds." for c in nanos
+        ]
+        return lines
+    unit = "" if time.unit is None else f", counted in {time.unit} since 1970"
+    lines.append(f"-- Event time: {_shown(time.name)}{unit}.")
+    if time.nulls:
+        lines.append(f"-- {_count(time.nulls, 'row')} without a time: these are dropped.")
+    return [*lines, _disorder(time)]
+
+
+def _disorder(time: EventTime) -> str:
+    behind, furthest = time.behind
+    if not behind:
+        return "-- Lateness: none, the rows are in the order of their times."
+    far = Duration(furthest)
+    return (
+        f"-- Lateness: {_count(behind, 'row')} of {len(time.micros):,} stand behind a later one, "
+        f"by {str(far).lower()} at most."
+    )
+
+
+def _is_nanos(parts: Sequence[Sequence[Any]]) -> bool:
+    try:
+        return is_in_nanoseconds(parts)
+    except (TypeError, ValueError):
+        return False
+
+
+def _left_out(group: Group, guesses: Mapping[str, Guess], readable: Iterable[str]) -> list[str]:
+    lines = [
+        f"-- Left out: {_shown(name)}, {guess.why or 'a name that cannot be written'}."
+        for name, guess in guesses.items()
+        if name not in readable
+    ]
+    twice = dict.fromkeys(name for each in group.samples for name in each.twice)
+    lines += [f"-- Left out: {_shown(name)}, there are several of that name." for name in twice]
+    malformed = sum(each.malformed for each in group.samples)
+    if malformed:
+        lines.append(f"-- {_count(malformed, 'line')} cannot be read as rows: these are dropped.")
+    return lines
+
+
+def _columns(readable: Mapping[str, Guess]) -> list[str]:
+    written = [f"  {quoted_name(name)} {guess.type}" for name, guess in readable.items()]
+    lines = [f"{each}," for each in written[:-1]] + written[-1:]
+    whys = [guess.why for guess in readable.values()]
+    return [f"{line}  -- {why}" if why else line for line, why in zip(lines, whys, strict=True)]
+
+
+def _options(group: Group, time: EventTime | None) -> list[str]:
+    first = group.samples[0]
+    options = [f"format = '{first.format}'", f"path = {quoted_text(group.path)}"]
+    if first.format == "csv" and first.delimiter != ",":
+        sign = "\\t" if first.delimiter == "\t" else first.delimiter
+        options.append(f"delimiter = '{sign}'")
+    if not first.has_header:
+        options.append("header = FALSE")
+    if time is not None:
+        options.append(f"timestamp = {quoted_text(time.name)}")
+    if time is not None and time.unit is not None:
+        options.append(f"unit = '{time.unit}'")
+    if time is not None and time.behind[1]:
+        options.append(f"lateness = '{rounded(time.behind[1])}'")
+    if any(each.malformed for each in group.samples) or (time is not None and time.nulls):
+        options.append("malformed = 'drop'")
+    return [f"  {each}," for each in options[:-1]] + [f"  {options[-1]}"]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _shown(name: str) -> str:
+    """A name in a comment, which ends with its line."""
+    return re.sub(r"[^ -~\xa1-\U0010ffff]", "?", name) or "a column without a name"

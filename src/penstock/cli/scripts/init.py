@@ -1,0 +1,65 @@
+"""`penstock init`: CREATE statements for the data that is there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from penstock.cli.scripts.input_files import Sample
+
+
+def init(
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILES…]", help="More files or folders.")
+    ] = None,
+    source: Annotated[
+        list[Path] | None,
+        typer.Option("--from", help="A file or folder of CSV, JSON lines or parquet."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write to this new file instead of stdout.")
+    ] = None,
+) -> None:
+    """Write the CREATE STREAM statements for files, with types, event time, unit and lateness.
+
+    They are guessed from the first rows of each file, and each guess has a comment. Files of the
+    same columns in one folder are one stream; what has no time is a table.
+
+    Example: penstock init --from data --output mine.cql
+    """
+    from penstock.cli.scripts.declarations import declarations, script
+    from penstock.cli.scripts.input_files import data_files, grouped
+    from penstock.cli.scripts.writing import write_new
+    from penstock.errors import SourceError
+
+    given = [*(source or ()), *(files or ())]
+    if not given:
+        raise typer.BadParameter("name a file or folder: --from data", param_hint="--from")
+    found = list(dict.fromkeys(data_files(given)))
+    if not found:
+        hint = "the files end with .csv, .tsv, .json, .jsonl, .ndjson or .parquet"
+        raise SourceError(f"there are no data files in {given[0]}", hint=hint)
+    samples = [each for path in found if (each := _readable(path)) is not None]
+    folders = [path for path in given if path.is_dir()]
+    text = script(declarations(grouped(samples, folders)), len(samples))
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_new(output, text)
+        print(f"wrote {output}; try: penstock check {output}", file=sys.stderr)
+
+
+def _readable(path: Path) -> Sample | None:
+    """The first rows of a file; of one that cannot be read, a warning."""
+    from penstock.cli.scripts.input_files import sample
+    from penstock.errors import SourceError
+
+    try:
+        return sample(path)
+    except SourceError as error:
+        print(f"warning: {error.message}; it is left out", file=sys.stderr)
+        return None

@@ -1,0 +1,220 @@
+"""Data files as `penstock init` finds them: which are of one stream, and samples of their rows."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.errors import SourceError
+
+Format = Literal["csv", "json", "parquet"]
+FORMATS: Mapping[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
+# So many rows of a file tell its types; more would only take longer.
+MOST_ROWS = 20_000
+_DELIMITERS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first rows of a file: columns by name, each with its values, None being NULL."""
+
+    path: Path
+    format: Format
+    columns: Mapping[str, Sequence[Any]]
+    rows: int
+
+    delimiter: str = ","
+    has_header: bool = True
+    malformed: int = 0
+    """Lines that are no rows."""
+
+    twice: tuple[str, ...] = ()
+    """Names that several columns have, of which none can be read."""
+
+    schema: pa.Schema | None = field(default=None, compare=False)
+    """The types of a parquet file."""
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What files of one stream have in common."""
+        if self.format == "json":
+            return (self.format,)
+        names = tuple(sorted(name.lower() for name in self.columns))
+        return (self.format, self.delimiter, self.has_header, names)
+
+
+def data_files(given: Iterable[Path]) -> Iterator[Path]:
+    """The files that are given, and those of folders that are, but for hidden ones."""
+    for path in given:
+        if path.is_dir():
+            for found in sorted(path.rglob("*")):
+                below = found.relative_to(path).parts
+                is_hidden = any(part.startswith((".", "_")) for part in below)
+                if found.suffix.lower() in FORMATS and found.is_file() and not is_hidden:
+                    yield found
+        elif not path.is_file():
+            hint = "give files or folders that are there"
+            raise SourceError(f"cannot read {path}: there is no such file or directory", hint=hint)
+        elif path.suffix.lower() not in FORMATS:
+            hint = f"the files that are read end with {', '.join(FORMATS)}"
+            raise SourceError(f"{path} is of no format that is known by its name", hint=hint)
+        else:
+            yield path
+
+
+def sample(path: Path) -> Sample:
+    """The first rows of a file."""
+    match FORMATS[path.suffix.lower()]:
+        case "csv":
+            return _csv(path)
+        case "json":
+            return _json(path)
+    return _parquet(path)
+
+
+def _csv(path: Path) -> Sample:
+    text = _text(path)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(_DELIMITERS, key=lambda sign: (first.count(sign), -_DELIMITERS.index(sign)))
+    try:
+        rows = [row for row in csv.reader(StringIO(text), delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise SourceError(f"cannot read {path} as csv: {error}", hint="is it CSV?") from None
+    names, has_header = _names(rows)
+    body = rows[1:] if has_header else rows
+    fitting = [row for row in body if len(row) == len(names)]
+    lower = [name.lower() for name in names]
+    twice = tuple(dict.fromkeys(name for name in names if lower.count(name.lower()) > 1))
+    columns = {
+        name: [row[place] or None for row in fitting]
+        for place, name in enumerate(names)
+        if name not in twice
+    }
+    malformed = len(body) - len(fitting)
+    return Sample(path, "csv", columns, len(fitting), delimiter, has_header, malformed, twice)
+
+
+def _names(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
+    """The columns of a CSV file, and whether its first line names them: no name is a number."""
+    if not rows:
+        return [], True
+    first = [cell.strip() for cell in rows[0]]
+    if any(cell and cell.lstrip("+-").replace(".", "", 1).isdigit() for cell in first):
+        return [f"c{place}" for place, _ in enumerate(first, 1)], False
+    return first, True
+
+
+def _json(path: Path) -> Sample:
+    objects: list[dict[str, Any]] = []
+    malformed = 0
+    for line in _text(path).splitlines():
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, dict):
+            objects.append(found)
+        else:
+            malformed += 1
+    names = dict.fromkeys(name for each in objects for name in each)
+    lower = [name.lower() for name in names]
+    twice = tuple(name for name in names if lower.count(name.lower()) > 1)
+    kept = [name for name in names if name not in twice]
+    columns = {name: [each.get(name) for each in objects] for name in kept}
+    return Sample(path, "json", columns, len(objects), malformed=malformed, twice=twice)
+
+
+def _parquet(path: Path) -> Sample:
+    try:
+        with pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            batches = islice(file.iter_batches(MOST_ROWS), 1)
+            table = pa.Table.from_batches(batches, schema)
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(f"cannot read {path}: {error}", hint="is it parquet?") from None
+    lower = [name.lower() for name in schema.names]
+    twice = tuple(name for name in schema.names if lower.count(name.lower()) > 1)
+    kept = [name for name in schema.names if name not in twice]
+    columns = {name: table.column(name) for name in kept}
+    return Sample(path, "parquet", columns, len(table), twice=twice, schema=schema)
+
+
+def _text(path: Path) -> str:
+    """The first lines of a file; what is no UTF-8 has another character in its place."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            return "".join(islice(file, MOST_ROWS + 1))
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}", hint="is it a file?") from None
+
+
+def _common_start(names: Sequence[str]) -> str:
+    """The letters with which all names begin."""
+    first, last = min(names), max(names)
+    same = 0
+    while same < len(first) and first[same] == last[same]:
+        same += 1
+    return first[:same]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Files of one stream: where they are, and their samples, oldest first."""
+
+    path: str
+    name: str
+    samples: tuple[Sample, ...]
+
+
+def grouped(samples: Sequence[Sample], folders: Sequence[Path] = ()) -> list[Group]:
+    """The streams that files are: those of the same shape in one folder are one.
+
+    The only file of one of the given `folders` stands for those that are to come there.
+    """
+    found: dict[tuple[Path, tuple[object, ...]], list[Sample]] = {}
+    for each in sorted(samples, key=lambda each: not each.columns):
+        key = (each.path.parent, each.shape)
+        if not each.columns:  # An empty file is of any shape.
+            alike = [k for k in found if k[0] == key[0] and k[1][0] == each.format]
+            key = alike[0] if alike else key
+        found.setdefault(key, []).append(each)
+    return [
+        group
+        for (parent, _), same in found.items()
+        for group in _placed(parent, same, is_folder=parent in folders)
+    ]
+
+
+def _placed(parent: Path, same: Sequence[Sample], *, is_folder: bool) -> list[Group]:
+    """One stream, if a folder or pattern stands for its files alone, else one of each file."""
+    ordered = sorted(same, key=lambda each: (each.path.stat().st_mtime_ns, str(each.path)))
+    paths = {each.path for each in same}
+    if len(same) > 1 or is_folder:
+        inside = {p for p in parent.rglob("*") if p.is_file() and not p.name.startswith((".", "_"))}
+        if inside == paths:
+            return [Group(str(parent), parent.resolve().name, tuple(ordered))]
+    if len(same) > 1:
+        start = _common_start([path.name for path in paths])
+        pattern = str(parent / f"{glob.escape(start)}*{ordered[0].path.suffix}")
+        if {Path(found) for found in glob.glob(pattern)} == paths:
+            return [Group(pattern, start or parent.resolve().name, tuple(ordered))]
+    return [Group(str(each.path), each.path.stem, (each,)) for each in ordered]

@@ -1,0 +1,1 @@
+"""Scripts in one layout: whitespace and the case of keywords change, and nothing else."""

@@ -1,0 +1,1 @@
+"""CSV text in compiled loops."""

@@ -1,0 +1,316 @@
+"""`penstock init`: what it writes for hostile data has no mistakes, and runs as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from penstock.cli.main import app
+from penstock.cql import mistakes
+from penstock.cql.script import declared
+from penstock.query.source import Source
+
+EPOCH = 1_767_225_600
+DAY = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def penstock(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def made(*files: str) -> tuple[str, list[Source]]:
+    """What is written for files, which has no mistakes, and the sources that it declares."""
+    done = penstock("init", "--from", *files)
+    assert done.exit_code == 0, done.exception
+    text = done.stdout
+    assert mistakes(text) == [], text
+    return text, declared(text)
+
+
+def results(text: str) -> list[dict[str, object]]:
+    """What the query of a script gives, to the end of the streams."""
+    Path("made.cql").write_text(text)
+    Path("results.jsonl").unlink(missing_ok=True)
+    done = penstock(
+        *("run", "made.cql", "--engine", "local", "--available-now", "--drain"),
+        *("--sink", "jsonl:results.jsonl"),
+    )
+    assert done.exit_code == 0, (text, done.exception)
+    lines = Path("results.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def types(source: Source) -> dict[str, str]:
+    return {field.name: str(field.type) for field in source.fields}
+
+
+def write_lines(path: str, *lines: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def test_types_of_csv_are_the_narrowest_that_hold_all_values() -> None:
+    write_lines(
+        "data/a.csv",
+        "ts,whole,real,flag,day,none,mixed,zip,huge,vast,nan",
+        f"2026-01-01 00:00:00,1,1,true,2026-01-01,,1,007,{2**64},{'9' * 50},NaN",
+        f"2026-01-01T00:00:01Z,-5,2.5e3,FALSE,2026-02-28,,x,12,{-(2**70)},1,1.5",
+    )
+    text, (source,) = made("data")
+    assert types(source) == {
+        "ts": "TIMESTAMP",
+        "whole": "BIGINT",
+        "real": "DOUBLE",
+        "flag": "BOOLEAN",
+        "day": "DATE",
+        "none": "STRING",
+        "mixed": "STRING",
+        "zip": "STRING",
+        "huge": "DECIMAL(38, 0)",
+        "vast": "STRING",
+        "nan": "STRING",
+    }
+    for said in (
+        "none STRING,  -- no value seen",
+        "mixed STRING,  -- mixed: 1 of 2 values are numbers",
+        "zip STRING,  -- digits with leading zeros",
+        "huge DECIMAL(38, 0),  -- numbers beyond 64 bits",
+        "vast STRING,  -- numbers of 50 digits, more than any type has",
+        "-- Event time: ts.",
+    ):
+        assert said in text
+    first, second = results(text)
+    assert (first["whole"], first["zip"], second["flag"]) == (1, "007", False)
+    assert (second["real"], first["none"]) == (2500.0, None)
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("s", 1), ("ms", 1000), ("us", 1_000_000)])
+def test_numbers_since_1970_are_event_times_of_a_unit(unit: str, factor: int) -> None:
+    lines = [f"{(EPOCH + n) * factor},{n}" for n in range(3)]
+    write_lines("ticks.csv", "when,n", *lines)
+    text, (source,) = made("ticks.csv")
+    assert (source.timestamp, source.unit, source.path) == ("when", unit, "ticks.csv")
+    assert f"-- Event time: when, counted in {unit} since 1970." in text
+    assert [row["n"] for row in results(text)] == [0, 1, 2]
+
+
+def test_nanoseconds_are_told_and_what_has_no_time_is_a_table() -> None:
+    write_lines("ticks.csv", "when,n", f"{EPOCH * 10**9},1")
+    done = penstock("init", "--from", "ticks.csv")
+    assert "-- when seems to be in nanoseconds: write it in microseconds." in done.stdout
+    assert "CREATE TABLE ticks (" in done.stdout
+    assert [error.message for error in mistakes(done.stdout)] == ["the script has no SELECT"]
+    assert declared(done.stdout)[0].is_table
+
+
+def test_tables_stand_beside_streams() -> None:
+    write_lines("people.csv", "id;name", "1;Ann", "2;O'Hara")
+    write_lines("bids.jsonl", '{"at": "2026-01-01T00:00:00Z", "who": 1}')
+    text, sources = made("people.csv", "bids.jsonl")
+    assert [(each.name, each.is_table) for each in sources] == [("people", True), ("bids", False)]
+    joined = text[: text.index("SELECT")] + (
+        "SELECT p.name FROM bids [NOW] AS b, people AS p WHERE b.who = p.id"
+    )
+    assert results(joined) == [{"name": "Ann"}]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lateness"),
+    [
+        ([0, 1, 2, 3], None),
+        ([0, 3, 1, 4, 2], "2 seconds"),
+        ([0, 100, 1], "2 minutes"),
+        ([0, 86_400 * 3, 5], "3 days"),
+    ],
+)
+def test_lateness_covers_the_disorder_of_the_rows(seconds: list[int], lateness: str | None) -> None:
+    write_lines("a.csv", "ts,n", *(f"{EPOCH + each},{each}" for each in seconds))
+    text, (source,) = made("a.csv")
+    assert (f"lateness = '{lateness}'" in text) == (lateness is not None)
+    if lateness is None:
+        assert "-- Lateness: none" in text
+    ordered = sorted(results(text), key=lambda row: int(str(row["n"])))
+    assert [row["n"] for row in ordered] == sorted(seconds)
+    assert source.lateness >= max(max(seconds[: n + 1]) - s for n, s in enumerate(seconds)) * 10**6
+
+
+def test_disorder_between_files_counts_by_the_times_of_the_files() -> None:
+    for name, start, written in (("b", 0, 10), ("a", 60, 20), ("c", 30, 30)):
+        write_lines(f"in/{name}.csv", "ts,n", f"{EPOCH + start},1")
+        os.utime(f"in/{name}.csv", (written, written))
+    text, (source,) = made("in")
+    assert (source.path, source.name) == ("in", "in")
+    assert "1 row of 3 stand behind a later one, by 30 seconds at most" in text
+    assert source.lateness == 30_000_000
+    assert len(results(text)) == 3
+
+
+def test_names_that_need_quotes_get_them() -> None:
+    names = [
+        "ts",
+        "two words",
+        "select",
+        "größe",
+        "a.b",
+        'in "quotes"',
+        "it's",
+        "-- x",
+        "1st",
+        "#h",
+    ]
+    objects = {name: n for n, name in enumerate(names)} | {"ts": "2026-01-01T00:00:00Z"}
+    write_lines("order by.jsonl", json.dumps(objects))
+    text, (source,) = made("order by.jsonl")
+    assert [field.name for field in source.fields] == names
+    assert results(text) == [objects | {"ts": "2026-01-01T00:00:00.000000Z"}]
+
+
+def test_columns_that_cannot_be_read_are_left_out_and_told() -> None:
+    write_lines("a.csv", 'ts,x,X,,`"', "2026-01-01 00:00:00,1,2,3,4")
+    text, (source,) = made("a.csv")
+    assert types(source) == {"ts": "TIMESTAMP"}
+    assert "-- Left out: x, there are several of that name." in text
+    assert "-- Left out: a column without a name, a name that cannot be written." in text
+    assert len(results(text)) == 1
+
+
+def test_json_has_nested_columns_and_mixed_ones() -> None:
+    write_lines(
+        "a.json",
+        '{"t": 1767225600000, "tags":["x"], "at": {"lat": 1.5, "n": 1}, "m": 1, "odd": {"a b": 1}}',
+        '{"t": 1767225601000, "tags": [], "at": null, "m": "two", "z": [1, "a", {}]}',
+        "",
+        "no object",
+        "[1]",
+    )
+    text, (source,) = made("a.json")
+    assert types(source) == {
+        "t": "BIGINT",
+        "tags": "ARRAY<STRING>",
+        "at": "STRUCT<lat: DOUBLE, n: BIGINT>",
+    }
+    assert "-- 2 lines cannot be read as rows: these are dropped." in text
+    assert "-- Left out: odd, an object whose members cannot be declared." in text
+    assert "-- Left out: m, mixed: number, text." in text
+    assert "-- Left out: z, a list of mixed items." in text
+    first, second = results(text)
+    assert (first["tags"], first["at"]) == (["x"], {"lat": 1.5, "n": 1})
+    assert (second["tags"], second["at"]) == ([], None)
+
+
+def test_rows_without_a_time_are_dropped() -> None:
+    write_lines("a.csv", "ts,n", "2026-01-01,1", ",2", "2026-01-02,3")
+    text, (source,) = made("a.csv")
+    assert "-- 1 row without a time: these are dropped." in text
+    assert types(source)["ts"] == "TIMESTAMP"
+    assert "a day, declared so to be the event time" in text
+    assert [row["n"] for row in results(text)] == [1, 3]
+
+
+def test_parquet_says_its_types() -> None:
+    columns = {
+        "ns": pa.array([1_767_225_600_000_000_001, None], pa.timestamp("ns")),
+        "ts": pa.array([DAY, DAY], pa.timestamp("ms", "UTC")),
+        "u": pa.array([2**64 - 1, None], pa.uint64()),
+        "small": pa.array([1, 2], pa.int8()),
+        "cost": pa.array([Decimal("1.50"), None], pa.decimal128(10, 2)),
+        "word": pa.array(["a", None]).dictionary_encode(),
+        "items": pa.array([[1], None], pa.list_(pa.int32())),
+        "gone": pa.array([None, None], pa.null()),
+        "clock": pa.array([1, 2], pa.time64("us")),
+        "raw": pa.array([b"x", None]),
+    }
+    Path("in").mkdir()
+    pq.write_table(pa.table(columns), "in/part.parquet")
+    text, (source,) = made("in")
+    assert (source.path, source.timestamp) == ("in", "ts")
+    assert types(source) == {
+        "ns": "TIMESTAMP",
+        "ts": "TIMESTAMP",
+        "u": "DECIMAL(20, 0)",
+        "small": "TINYINT",
+        "cost": "DECIMAL(10, 2)",
+        "word": "STRING",
+        "items": "ARRAY<INT>",
+        "gone": "STRING",
+        "raw": "BINARY",
+    }
+    assert "-- Left out: clock, time64[us] is not read." in text
+    assert [row["small"] for row in results(text)] == [1, 2]
+
+
+def test_files_of_one_shape_in_a_folder_are_one_stream_and_others_are_not() -> None:
+    write_lines("in/a-1.csv", "ts,n", f"{EPOCH},1")
+    write_lines("in/a-2.csv", "TS,n", f"{EPOCH + 1},2")
+    write_lines("in/b.csv", "ts,other", f"{EPOCH},9")
+    write_lines("in/.hidden.csv", "x", "1")
+    write_lines("in/notes.txt", "nothing")
+    text, sources = made("in")
+    assert [(each.name, each.path) for each in sources] == [("a", "in/a-*.csv"), ("b", "in/b.csv")]
+    assert [row["n"] for row in results(text)] == [1, 2]
+
+
+def test_a_header_that_is_none_and_other_delimiters_are_seen() -> None:
+    write_lines("a.tsv", f"{EPOCH}\tx\t1.5", f"{EPOCH + 1}\ty\t2.5")
+    text, (source,) = made("a.tsv")
+    assert types(source) == {"c1": "BIGINT", "c2": "STRING", "c3": "DOUBLE"}
+    assert [row["c2"] for row in results(text)] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    "write", [lambda: write_lines("in/a.csv"), lambda: write_lines("in/a.json")]
+)
+def test_empty_files_declare_nothing(write: Callable[[], None]) -> None:
+    write()
+    done = penstock("init", "--from", "in")
+    assert done.exit_code == 0
+    assert "no column to declare" in done.stdout
+    assert declared(done.stdout) == []
+
+
+def test_empty_files_beside_others_are_of_their_stream() -> None:
+    write_lines("in/a.csv")
+    write_lines("in/b.csv", "ts,n", f"{EPOCH},1")
+    write_lines("in/c.csv", "ts,n")
+    text, (source,) = made("in")
+    assert source.path == "in"
+    assert results(text) == [{"ts": EPOCH, "n": 1}]
+
+
+def test_what_cannot_be_read_is_left_out_with_a_warning() -> None:
+    write_lines("in/a.csv", "ts,n", f"{EPOCH},1")
+    write_lines("in/b.parquet", "no parquet")
+    done = penstock("init", "--from", "in")
+    assert "warning: cannot read in/b.parquet" in done.stderr
+    assert [each.path for each in declared(done.stdout)] == ["in/a.csv"]
+
+
+def test_mistakes_are_answered() -> None:
+    assert "there is no such file" in str(penstock("init", "--from", "nowhere").exception)
+    write_lines("a.txt", "x")
+    assert "no format that is known" in str(penstock("init", "a.txt").exception)
+    Path("none").mkdir()
+    assert "there are no data files" in str(penstock("init", "none").exception)
+    assert penstock("init").exit_code == 2
+
+
+def test_a_file_is_written_once() -> None:
+    write_lines("a.csv", "ts,n", f"{EPOCH},1")
+    assert penstock("init", "a.csv", "--output", "made.cql").stdout == ""
+    assert mistakes(Path("made.cql").read_text()) == []
+    assert "there already" in str(penstock("init", "a.csv", "--output", "made.cql").exception)
