@@ -4,7 +4,7 @@ import { drawn, element } from "./dom.js";
 import { both, number, percent, rate, seconds } from "./format.js";
 
 const BOX = { width: 168, height: 62, gap: 84, between: 20 };
-const shortened = (text, most = 21) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const shortened = (text, most = 18) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 function placed(nodes) {
   const columns = new Map();

@@ -105,5 +105,5 @@ addEventListener("hashchange", () => {
 });
 
 if (VIEWS[location.hash.slice(1)]) chosen.view = location.hash.slice(1);
-if (new URLSearchParams(location.search).has("still")) refresh();
-else listen();
+refresh();
+if (!new URLSearchParams(location.search).has("still")) listen();
