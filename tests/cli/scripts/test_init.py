@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
+from penstock.cli.scripts import input_files
 from penstock.cql import mistakes
 from penstock.cql.script import declared
 from penstock.query.source import Source
@@ -298,6 +299,16 @@ def test_what_cannot_be_read_is_left_out_with_a_warning() -> None:
     done = penstock("init", "--from", "in")
     assert "warning: cannot read in/b.parquet" in done.stderr
     assert [each.path for each in declared(done.stdout)] == ["in/a.csv"]
+
+
+def test_a_row_that_the_first_lines_end_in_is_not_malformed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(input_files, "MOST_ROWS", 3)
+    write_lines("a.csv", "ts,n", f"{EPOCH},1", f"{EPOCH + 1},2", f'{EPOCH + 2},"x', 'y"')
+    text, (source,) = made("a.csv")
+    assert "malformed" not in text
+    assert types(source) == {"ts": "BIGINT", "n": "BIGINT"}
 
 
 def test_mistakes_are_answered() -> None:

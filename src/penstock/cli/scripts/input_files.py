@@ -97,6 +97,8 @@ def _csv(path: Path) -> Sample:
         rows = [row for row in csv.reader(StringIO(text), delimiter=delimiter) if row]
     except csv.Error as error:
         raise SourceError(f"cannot read {path} as csv: {error}", hint="is it CSV?") from None
+    if text.count("\n") > MOST_ROWS:
+        rows = rows[:-1]  # The lines may end inside of it.
     names, has_header = _names(rows)
     body = rows[1:] if has_header else rows
     fitting = [row for row in body if len(row) == len(names)]
