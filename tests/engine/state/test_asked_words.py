@@ -66,3 +66,15 @@ def test_other_parts_are_lines_too() -> None:
     )
     plain = identity_of(parse(SOURCE.format("3 s") + "SELECT k FROM a [NOW]"), 1)
     assert first_difference("view", one, plain) == ("groups", "a.k", "none")
+
+
+def test_another_percentile_is_another_query(tmp_path: Path) -> None:
+    asked = VIEW.replace("COUNT(*) AS n", "APPROX_PERCENTILE(x, {}) AS n")
+    half, most = (parse(SOURCE.format("3 s") + asked.format(part)) for part in ("0.5", "0.9"))
+    Checkpoint(str(tmp_path), half, 1, engine="local").close()
+    Checkpoint(str(tmp_path), half, 1, engine="local").close()
+    with pytest.raises(CheckpointError) as refused:
+        Checkpoint(str(tmp_path), most, 1, engine="local")
+    _, theirs, mine = refused.value.message.splitlines()
+    assert "APPROX_PERCENTILE(CAST(a.x AS DOUBLE), 0.5)" in theirs
+    assert "APPROX_PERCENTILE(CAST(a.x AS DOUBLE), 0.9)" in mine

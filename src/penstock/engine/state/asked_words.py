@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
@@ -58,12 +59,13 @@ def _named(text: str) -> tuple[str, str]:
 
 def _aggregate(text: str, names: Mapping[str, str]) -> str:
     """An aggregate as it is written: `count_distinct #a0` is COUNT(DISTINCT x)."""
-    function, _, argument = text.partition(" ")
+    function, argument, *fraction = text.split(" ")
     plain = function.removesuffix("_distinct")
     is_distinct = plain != function and plain != "approx_count"
     name = plain if is_distinct else function
     of = "*" if argument == "None" else names.get(argument, argument)
-    return f"{name.upper()}({'DISTINCT ' if is_distinct else ''}{of})"
+    rest = "".join(f", {float(Fraction(each)):g}" for each in fraction)
+    return f"{name.upper()}({'DISTINCT ' if is_distinct else ''}{of}{rest})"
 
 
 def _spelled(text: str, names: Mapping[str, str]) -> str:

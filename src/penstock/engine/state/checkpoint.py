@@ -301,7 +301,11 @@ def _describe_joins(outer: OuterJoins) -> list[str]:
 
 def _describe(view: View) -> list[str]:
     """A view in words: groups, aggregates, outputs, HAVING, its period, and its first rows."""
-    aggregates = (f"{a.function} {a.argument and a.argument.name}" for a in view.aggregates)
+    aggregates = (
+        f"{a.function} {a.argument and a.argument.name}"
+        + ("" if a.fraction is None else f" {a.fraction}")
+        for a in view.aggregates
+    )
     return [
         ", ".join(column.name for column in view.groups),
         ", ".join(aggregates),

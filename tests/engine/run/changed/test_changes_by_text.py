@@ -197,6 +197,13 @@ def test_totals_tell_some_more_aggregates(folder: Path) -> None:
     assert at["00:15"] == [(2, 2, 10.0, 2)]
 
 
+def test_what_is_kept_of_a_percentile_tells_another(folder: Path) -> None:
+    old = TOTALS.replace("SUM(v) AS s", "APPROX_PERCENTILE(w, 0.0) AS s, MAX(w) AS most")
+    found = changed(folder, old, old.replace("0.0", "1.0"))
+    assert found
+    assert [row["s"] for row in found] == [row["most"] for row in found]
+
+
 @pytest.mark.parametrize(
     ("new", "said"),
     [
