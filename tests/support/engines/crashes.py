@@ -191,10 +191,10 @@ def _after_all(function: Function) -> Function:
 
 
 def _half_written(function: Function) -> Function:
-    """Write half of a file's bytes."""
+    """Leave half of a file's bytes."""
 
-    def deadly(self: store.Store, name: str, data: Any) -> NoReturn:
-        function(self, name, memoryview(data)[: len(data) // 2])
+    def deadly(self: store.Store, name: str, rows: Any) -> NoReturn:
+        os.truncate(self.path(name), function(self, name, rows).size // 2)
         _die()
 
     return deadly
@@ -233,7 +233,7 @@ POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "in a rebuild": (_after_all, rebuild.Rebuild, "send"),
     "after a rebuild": (after, turn, "with_inner_state"),
     "before a chunk": (before, store.Store, "write_chunk"),
-    "in a chunk": (_half_written, store.Store, "write"),
+    "in a chunk": (_half_written, store.Store, "write_rows"),
     "after a chunk": (after, store.Store, "write_chunk"),
     "before the results are staged": (before, sink.PartWriter, "write"),
     "after the results are staged": (_after_all, sink.PartWriter, "close"),

@@ -89,6 +89,15 @@ class Store:
         with storage_errors("write", place.path), open_new(place) as stream:
             stream.write(data)
 
+    def write_rows(self, name: str, rows: pa.RecordBatch) -> Summed:
+        """Write rows as a whole new file, and tell of it."""
+        place = self.root / name
+        with storage_errors("write", place.path), open_new(place) as stream:
+            summed = Summed(stream)
+            with pa.PythonFile(summed, "w") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+                writer.write_batch(rows)
+        return summed
+
     def publish(self, name: str, data: bytes) -> None:
         """Write a file so that it is seen whole or not at all; it must not exist yet."""
         if not self.is_local:
@@ -165,11 +174,7 @@ class Store:
         in any words."""
         folders = "/".join(as_file_name(word) for word in owner)
         name = f"state/{folders}/{unique_name('.arrow')}"
-        place = self.root / name
-        with storage_errors("write", place.path), open_new(place) as stream:
-            summed = Summed(stream)
-            with pa.PythonFile(summed, "w") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
-                writer.write_batch(rows)
+        summed = self.write_rows(name, rows)
         times = rows.column(TS).to_numpy()
         first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
         has_ends = UNTIL in rows.schema.names and len(rows)

@@ -6,6 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from reference_changes import answer_changed
 from support.changed.changed_runs import found
 from support.changed.changing_queries import changed
@@ -14,6 +16,8 @@ from support.streams.cases import canonical, random_case, write_case
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
 
 SEED = 6036
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import noop
 from support.engines.script_runs import plans_of
@@ -13,6 +15,8 @@ from support.tables.table_scripts import TableScript
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
 
 
 def test_tables_change_on_spark(spark: SparkSession, tmp_path: Path) -> None:
