@@ -5,8 +5,15 @@ STAMP := .venv/.installed
 # Flink has wheels for Pythons 3.9 to 3.12.
 FLINK_PYTHONS ?= $(PYTHON) python3.12 python3.11 python3.10 python3.9
 FLINK_STAMP := .venv-flink/.installed
+FUZZ ?= 100000
+# Where nothing may be kept of compiled modules, each of the many processes of tests compiles them again.
+export PYTHONDONTWRITEBYTECODE =
+# Tests write many small files and flush them. In memory that takes no time, if there is room for what they keep. Some
+# are scripts, which not every system runs from there.
+IN_MEMORY = grep -qs ' /dev/shm .*noexec' /proc/mounts || \
+  df -Pk /dev/shm 2> /dev/null | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=/dev/shm" }'
 
-.PHONY: help setup demo test test-fast test-kafka lint bench flink lab soak golden clean
+.PHONY: help setup demo test test-fast test-kafka lint docs bench flink lab soak fuzz lock golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -19,30 +26,36 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@$(BIN)/python -c "import sys; from penstock.engine.spark.java import find_java; sys.exit(find_java() is None)" \
 	  || $(BIN)/python -m pip install --quiet --editable '.[java]'
+	@$(BIN)/penstock warm || echo "note: the inner loops will be compiled by the first queries" >&2
 	@touch $@
 
-demo: setup ## run a three-way join of an auction site's streams on Spark, about half a minute
-	$(BIN)/penstock demo
+demo: setup ## an auction site on Spark: plans, a rush, a burst; about two minutes. DEMO=--dashboard opens a page
+	$(BIN)/penstock demo $(DEMO)
 
-# Tests of a file share what it sets up and what Numba compiles for it: each file has one worker.
+# Tests of a file share what it sets up and what Numba compiles for it: each file has one worker. Those on Spark take
+# seconds to minutes: whoever is done takes over from the other.
 test: setup ## run all tests, two at a time: those without Spark, then those on it
-	@failed=; \
+	@failed=; export TMPDIR $$($(IN_MEMORY)); \
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark" || failed="$$failed those without Spark;"; \
-	$(BIN)/python -m pytest -q -n 2 -m spark || failed="$$failed those on Spark;"; \
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m spark || failed="$$failed those on Spark;"; \
 	command -v mvn > /dev/null || echo "note: there is no Maven (mvn), so make test-kafka has no broker to test with" >&2; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed see above" >&2; exit 1; fi
 
 test-fast: setup ## run the tests that start no Spark
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark and not slow"
+	@export TMPDIR $$($(IN_MEMORY)); $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark and not slow"
 
 test-kafka: setup ## run the tests of Kafka with a real broker, which Maven (mvn) fetches
-	$(BIN)/python tests/support/kafka/real_broker.py \
-	  $(BIN)/python -m pytest -q tests/engine/sources/kafka tests/engine/sinks/kafka
+	@export TMPDIR $$($(IN_MEMORY)); $(BIN)/python tests/support/kafka/real_broker.py --brokers 2 \
+	  $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/engine/sources/kafka tests/engine/sinks/kafka
 
 lint: setup ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: setup ## build the documentation as a site, in the folder site; needs no network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "open site/index.html; to search in it: $(BIN)/python -m http.server --directory site"
 
 bench: setup ## run the benchmarks, penstock beside Spark's own joins
 	$(BIN)/penstock bench join3
@@ -71,8 +84,21 @@ soak: setup ## kill running queries at random moments, also while they switch be
 	$(BIN)/python tests/support/engines/soak.py --kills 100
 	$(BIN)/python tests/support/engines/switch_soak.py --runs 300 --kills 200 --spark-runs 20 --spark-kills 20
 
+fuzz: setup ## ask 100,000 texts that are nearly queries, and read 10,000 damaged files; FUZZ=… for others
+	PENSTOCK_FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -n 2 tests/fuzz
+
+lock: setup ## pin what a release depends on, by version and hash, in requirements.lock
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet pip-tools
+	head -3 requirements.lock > .venv-lock/head
+	.venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header --upgrade \
+	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+	  --extra connect --extra dashboard --extra kafka --extra metrics --extra plot \
+	  --output-file .venv-lock/pins pyproject.toml
+	cat .venv-lock/head .venv-lock/pins > requirements.lock
+
 golden: setup ## rewrite the golden files; review the diff
 	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/plan/explain/test_script_explained.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
 
 clean: ## remove what the targets made
-	rm -rf .venv .venv-flink out lab .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-flink .venv-lock out lab site .pytest_cache .mypy_cache .ruff_cache .hypothesis

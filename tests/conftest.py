@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.kafka.real_broker import choose_broker, connector_jars
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -20,6 +22,8 @@ settings.load_profile("patient")
 
 # What this machine has been measured to cost must not decide which plans tests get to see.
 os.environ["PENSTOCK_CALIBRATION"] = os.devnull + ".none"
+
+choose_broker()
 
 
 @pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
@@ -37,7 +41,6 @@ def run(request: pytest.FixtureRequest) -> Runner:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A session on two cores, with a warehouse of its own."""
     from penstock.engine.spark.session import make_session
-    from support.kafka.real_broker import connector_jars
 
     warehouse = tmp_path_factory.mktemp("warehouse")
     settings = {

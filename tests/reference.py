@@ -23,6 +23,7 @@ from penstock.kernels.hashing import hash_column
 from penstock.query import (
     Aggregate,
     Column,
+    Condition,
     DataType,
     Equality,
     Expression,
@@ -100,6 +101,23 @@ def known_columns(query: Query, found: Combination) -> Columns:
     return known
 
 
+def sound(query: Query, batches: Batches, clocks: Sequence[int]) -> Batches:
+    """The batches without the rows that are too far in the future, which are malformed: further
+    ahead of what the clock showed when their batch was put together than their stream allows."""
+
+    def is_sound(item: Input, row: Row, clock: int) -> bool:
+        future = item.source.future
+        return item.is_table or future is None or row.ts - clock <= future
+
+    return {
+        item.alias: [
+            [row for row in batch if is_sound(item, row, clock)]
+            for batch, clock in zip(batches[item.alias], clocks, strict=False)
+        ]
+        for item in query.inputs
+    }
+
+
 def in_time(item: Input, batches: Sequence[Sequence[Row]]) -> list[Row]:
     """The rows of an input that are not late."""
     if item.is_table:
@@ -129,15 +147,16 @@ def combinations(
     """One row of each input (or of some), in every way in which the predicates hold."""
     wanted = query.aliases if aliases is None else aliases
     candidates = {a: filtered(query, query.input(a), windows[a]) for a in wanted}
+    due = due_predicates(query, wanted)
 
     def extend(found: Combination, known: Columns, rest: tuple[str, ...]) -> Iterator[Combination]:
         if not rest:
             yield found
             return
         for row, own in candidates[rest[0]]:
-            longer, more = {**found, rest[0]: row}, {**known, **own}
-            if predicates_hold(query, longer, more, newest=rest[0]):
-                yield from extend(longer, more, rest[1:])
+            more = {**known, **own}
+            if hold(due[rest[0]], more):
+                yield from extend({**found, rest[0]: row}, more, rest[1:])
 
     return extend({}, {}, wanted)
 
@@ -153,20 +172,44 @@ def filtered(query: Query, item: Input, window: list[Row]) -> list[tuple[Row, Co
     ]
 
 
-def predicates_hold(query: Query, found: Combination, known: Columns, newest: str) -> bool:
-    """Whether all that can be said of these rows, now that the newest is there, is true."""
+@dataclass(frozen=True)
+class Predicates:
+    """Predicates; an equality is there with the type in which it compares."""
 
-    def is_due(streams: frozenset[str]) -> bool:
-        return newest in streams and streams <= found.keys()
+    equalities: tuple[tuple[Equality, DataType | None], ...]
+    thetas: tuple[Condition, ...]
 
-    return all(equal(e, known) for e in query.equalities if is_due(e.streams)) and all(
-        value_of(c.expression, known) is True for c in query.thetas if is_due(c.streams)
+
+def due_predicates(query: Query, aliases: tuple[str, ...]) -> dict[str, Predicates]:
+    """What can be said first when the row of each input is there, in that order."""
+    due = {}
+    for number, newest in enumerate(aliases):
+        there = frozenset(aliases[: number + 1])
+        pairs = [e for e in query.equalities if newest in e.streams <= there]
+        thetas = tuple(c for c in query.thetas if newest in c.streams <= there)
+        due[newest] = Predicates(tuple((e, type_of(e)) for e in pairs), thetas)
+    return due
+
+
+def hold(predicates: Predicates, known: Columns) -> bool:
+    """Whether all of them are true."""
+    return all(equal_in(type_, e, known) for e, type_ in predicates.equalities) and all(
+        value_of(c.expression, known) is True for c in predicates.thetas
     )
+
+
+def type_of(equality: Equality) -> DataType | None:
+    """The type in which both sides are compared."""
+    return common_type(equality.left.type, equality.right.type)
 
 
 def equal(equality: Equality, row: Columns) -> bool:
     """Whether both sides are the same in their common type: NaN is NaN, null is nothing."""
-    type_ = common_type(equality.left.type, equality.right.type)
+    return equal_in(type_of(equality), equality, row)
+
+
+def equal_in(type_: DataType | None, equality: Equality, row: Columns) -> bool:
+    """The same, where that type is known."""
     left = converted(equality.left, row, type_)
     right = converted(equality.right, row, type_)
     if left is None or right is None:
@@ -195,28 +238,40 @@ def all_alive(query: Query, windows: Mapping[str, list[Row]], found: Combination
 
 
 Place = tuple[int, int, int]
+_RANKS, _COLUMNS = "ranks of the reference", "columns of the reference"
+
+
+def ranks(query: Query) -> dict[str, int]:
+    """Where the tuples of each stream stand among those of one time: first the changes of views
+    that are met as they are, below 0, then the others in the order of FROM. Tables have no place.
+
+    Asked for at every turn, they are found once: a query does not change.
+    """
+    kept = vars(query)
+    if _RANKS not in kept:
+        before = {item.alias: len(query.inputs) if item.is_relation else 0 for item in query.inputs}
+        kept[_RANKS] = {
+            item.alias: query.aliases.index(item.alias) - before[item.alias]
+            for item in query.streams
+        }
+    found: dict[str, int] = kept[_RANKS]
+    return found
 
 
 def place(query: Query, alias: str, row: Row) -> Place:
-    """Where a tuple stands in the total order of all tuples of the query: by time, then the changes
-    of views that are met as they are, then the others in the order of FROM."""
-    before = len(query.inputs) if query.input(alias).is_relation else 0
-    return (row.ts, query.aliases.index(alias) - before, row.arrival)
+    """Where a tuple stands in the total order of all tuples of the query."""
+    return (row.ts, ranks(query)[alias], row.arrival)
 
 
 def last_of(query: Query, found: Combination) -> Place:
     """Where the last member of a combination stands."""
-    streams = [item.alias for item in query.streams if item.alias in found]
-    return max(place(query, alias, found[alias]) for alias in streams)
+    rank = ranks(query)
+    return max((row.ts, rank[alias], row.arrival) for alias, row in found.items() if alias in rank)
 
 
 def driven(query: Query, found: Combination) -> bool:
     """Whether the last member is a tuple of a stream, and no change of a view."""
-    return last_of(query, found) in (
-        place(query, item.alias, found[item.alias])
-        for item in query.streams
-        if not item.is_relation
-    )
+    return last_of(query, found)[1] >= 0
 
 
 def alive(query: Query, item: Input, window: list[Row], row: Row, last: Place) -> bool:
@@ -243,13 +298,26 @@ def group(window: RowsWindow, row: Row) -> tuple[object, ...]:
 
 
 def columns(item: Input, row: Row) -> Columns:
-    """The values of a row by column."""
-    return {Column(item.alias, f.name, f.type): row.values[f.name] for f in item.source.fields}
+    """The values of a row by column, found once for each input that it is of."""
+    kept, key, named = vars(row), "of " + item.alias, columns_in(item)
+    if key not in kept or kept[key][0] is not named:
+        kept[key] = (named, {column: row.values[column.name] for column in named})
+    found: Columns = kept[key][1]
+    return found
 
 
 def nothing(item: Input) -> Columns:
     """A row of an input in which all is NULL."""
-    return {Column(item.alias, f.name, f.type): None for f in item.source.fields}
+    return dict.fromkeys(columns_in(item))
+
+
+def columns_in(item: Input) -> tuple[Column, ...]:
+    """The columns of an input, found once."""
+    kept = vars(item)
+    if _COLUMNS not in kept:
+        kept[_COLUMNS] = tuple(Column(item.alias, f.name, f.type) for f in item.source.fields)
+    found: tuple[Column, ...] = kept[_COLUMNS]
+    return found
 
 
 # ── outer joins ───────────────────────────────────────────────────────────────────────────────────

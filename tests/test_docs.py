@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from os.path import normpath
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ PAGES = (
     "README.md",
     "CONTRIBUTING.md",
     "benchmarks/README.md",
-    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 )
+HOME = "docs/README.md"
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES)
 SOURCE = ROOT / "src" / "penstock"
 
@@ -135,10 +137,17 @@ def test_no_page_names_a_file_outside_the_repository(page: str) -> None:
     assert up == []
 
 
-def test_the_readme_links_to_every_page() -> None:
-    linked = {link.partition("#")[0] for link in links("README.md")}
-    wanted = {page for page in PAGES if page != "README.md"} | {"LICENSE"}
-    assert wanted <= {link if (ROOT / link).is_file() else f"{link}README.md" for link in linked}
+def test_the_readme_links_to_the_first_page_which_links_to_every_other() -> None:
+    linked = {linked_to(page, link) for page in ("README.md", HOME) for link in links(page)}
+    assert {*PAGES, "CHANGELOG.md", "LICENSE"} - {"README.md"} <= linked
+    assert {HOME, "LICENSE"} <= {linked_to("README.md", link) for link in links("README.md")}
+
+
+def linked_to(page: str, link: str) -> str:
+    """The file of the repository that a link of a page is to."""
+    path = normpath((ROOT / page).parent / link.partition("#")[0])
+    found = Path(path) / "README.md" if Path(path).is_dir() else Path(path)
+    return found.relative_to(ROOT).as_posix() if found.is_relative_to(ROOT) else link
 
 
 @pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md", "examples/data/README.md"])

@@ -1,4 +1,5 @@
-"""The README tells the truth: in a fresh copy its commands run and print what it says."""
+"""The README and the tour tell the truth: in a fresh copy their commands run and print what they
+say."""
 
 from __future__ import annotations
 
@@ -19,13 +20,15 @@ from support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+TOUR = (ROOT / "docs" / "tour.md").read_text()
+MEASURED = (ROOT / "benchmarks" / "README.md").read_text()
 PENSTOCK = Path(sys.executable).with_name("penstock")
 MINUTE_LATER = "site,lane,ts,num_lanes,{name}\nnew,lane1,2017-03-15 15:11:00.0,1,{value}\n"
 
 
 def block(kind: str, having: str = "") -> str:
-    """The first fenced block of a kind that has a text in it."""
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.S | re.M)
+    """The first fenced block of a kind that has a text in it, of the README or else the tour."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", f"{README}\n{TOUR}", flags=re.S | re.M)
     return str(next(text for found, text in blocks if found == kind and having in text))
 
 
@@ -67,13 +70,30 @@ def test_the_plan_is_as_shown() -> None:
 
 
 def test_the_examples_are_those_in_the_folder() -> None:
-    assert block("sql").strip() in (ROOT / "examples" / "road.cql").read_text()
-    assert block("sql", "GROUP BY") in (ROOT / "examples" / "busy.cql").read_text()
+    assert block("sql").strip() in (ROOT / "examples" / "road" / "road.cql").read_text()
+    assert block("sql", "GROUP BY") in (ROOT / "examples" / "road" / "busy.cql").read_text()
 
 
-def test_the_quick_start_comes_before_planning() -> None:
+def test_what_to_type_comes_first() -> None:
     headings = re.findall(r"^## (.*)", README, flags=re.M)
-    assert headings[:4] == ["Two commands", "Quick start", "On your own data", "Plans by rate"]
+    assert headings[:3] == ["Two commands", "Quick start", "Your own files"]
+
+
+def test_what_was_measured_is_as_the_benchmarks_say() -> None:
+    section = README.partition("## Measured\n")[2].partition("\n## ")[0]
+    figures = re.findall(r"\d[\d,.]*\d|\d+ %", re.sub(r"`[^`]*`|Spark 4\.3|2026", "", section))
+    assert len(figures) > 15
+    assert [figure for figure in figures if figure not in MEASURED] == []
+    for command in re.findall(r"`(penstock bench [^`]*)`", section):
+        assert command.split(" --")[0].removeprefix("penstock ") in MEASURED
+
+
+def test_the_five_papers_are_cited_as_on_their_page() -> None:
+    page = (ROOT / "docs" / "papers.md").read_text()
+    titles = re.findall(r"\*([A-Z][^*]*)\*\. (?:SIGMOD|SSTD|VLDB|Journal)", page)
+    assert len(titles) == 5
+    cited = " ".join(README.split())
+    assert [title for title in titles if title not in cited] == []
 
 
 def test_the_quick_start_works(clone: Path) -> None:
@@ -134,7 +154,7 @@ def test_the_commands_for_views_work(clone: Path) -> None:
 
 
 def test_the_commands_for_scripts_work(clone: Path) -> None:
-    assert block("sql", "CREATE VIEW").strip() in (clone / "examples/overview.cql").read_text()
+    assert block("sql", "CREATE VIEW").strip() in (clone / "examples/road/overview.cql").read_text()
     run(clone, block("", "overview=jsonl"))
     rows = [json.loads(line) for line in (clone / "out/overview.jsonl").read_text().splitlines()]
     assert rows
@@ -143,7 +163,7 @@ def test_the_commands_for_scripts_work(clone: Path) -> None:
 
 
 def test_the_commands_for_routes_work(clone: Path) -> None:
-    shown = run(clone, block("", "examples/stocks.py")).stdout
+    shown = run(clone, block("", "examples/stocks/stocks.py")).stdout
     assert shown.startswith("MeshJoin on ")
     assert " results in data/stocks.jsonl, such as" in shown
     assert "route 3" in shown.split("such as")[1]
@@ -158,19 +178,3 @@ def test_the_python_works(
     run(clone, block("", "penstock analyze").splitlines()[0])
     exec(block("python"), {"spark": spark})
     assert rows(clone / "out" / "python") == 152
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_the_demo_shows_query_plan_progress_and_results(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [PENSTOCK, "demo", "--seconds", "3"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for part in ("CREATE STREAM bid", "── Its plan", "The last 5 results", "out/demo-"):
-        assert part in result.stdout
-    assert re.search(r"^batch 0 .* in bid [\d,]+", result.stderr, flags=re.M)
-    assert len(pq.read_table(next(tmp_path.glob("out/demo-*/results")))) > 0

@@ -125,7 +125,8 @@ ORDER = {
         "script",
     ),
     "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "csvtext", "ranking"),
-    "penstock.engine.sources": ("*", "made", "kafka", "read_slice", "feed"),
+    "penstock.engine.state": ("*", "upkeep", "checkpoint"),
+    "penstock.engine.sources": ("*", "listing", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",
         "rows",
@@ -216,6 +217,7 @@ ORDER = {
     "penstock.watch": ("*", "planning", "report", "terminal", "views", "page", "server"),
     "penstock.cli": (
         "show",
+        "warm",
         "control",
         "bundle",
         "metrics",
@@ -223,6 +225,7 @@ ORDER = {
         "scripts",
         "durations",
         "running",
+        "demo",
         "*",
     ),
 }

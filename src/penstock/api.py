@@ -53,6 +53,7 @@ from penstock.stats.known import Known
 from penstock.stats.statistics import Statistics
 
 if TYPE_CHECKING:
+    from penstock.cql.declare.given import Allowed
     from penstock.engine.run.options import RunOptions
 
 # The package itself gives what belongs to an engine, and loads it only where hints are looked up.
@@ -82,6 +83,7 @@ def sql(
     servers: Servers = "shared",
     estimator: Estimator = "rates",
     streams: Mapping[str, Any] | None = None,
+    roots: Sequence[str | Path] | None = None,
 ) -> ContinuousQuery:
     """The query of a script, planned by what `stats` (a TOML file) says of its streams.
 
@@ -97,13 +99,18 @@ def sql(
     and `by` results wait for one `shared` server or, with `servers="each"`, for one of each
     operator. `estimator="cardinality"` compares join trees as optimizers do that know no rates.
     `streams` are the DataFrames of streams and tables with `format = 'dataframe'`, by name.
-    Needs no Java but for these. A script that asks several queries gives a `ContinuousScript`, as
-    `ps.script` does, whose hints say so.
+    With `roots` the script is not trusted: it may name files below these folders alone, and call no
+    functions. Needs no Java but for DataFrames. A script that asks several queries gives a
+    `ContinuousScript`, as `ps.script` does, whose hints say so.
     """
+    if roots is not None and functions:
+        raise UsageError(
+            "a safe run calls no Python functions", hint="leave functions or roots out"
+        )
     script, name = _script(text, file)
     frames = {} if streams is None else _frames(streams)
     shapes = {each: shape for each, (_, shape) in frames.items()}
-    asked = parse_script(script, file=name, functions=_functions(functions), frames=shapes)
+    asked = parse_script(script, name, _functions(functions), shapes, _allowed(roots))
     options = plan_options(
         *(goal, plan, kinds, off, shed, engine, exact_of_kept),
         servers=servers,
@@ -143,6 +150,15 @@ def _script(text: object, file: object) -> tuple[str, str]:
         return decoded(text.read_bytes, name), name
     name = "query" if given is None else given
     return as_text(text, "text", "is a query, or the Path of its file"), name
+
+
+def _allowed(roots: Sequence[str | Path] | None) -> Allowed | None:
+    """The folders that a script may touch, if it is not trusted."""
+    if roots is None:
+        return None
+    from penstock.engine.places.roots import Roots
+
+    return Roots.of(roots)
 
 
 def _functions(given: object) -> Iterable[Function]:
@@ -256,7 +272,7 @@ class ContinuousQuery:
         return self.decision.plan
 
     def explain(self, format: str = "text", alternatives: bool = False) -> str:
-        """The plan as text, json, mermaid, dot or html, with all others that were weighed."""
+        """The plan as text, json, mermaid, dot, html or svg, with all others that were weighed."""
         decision = self.decision
         if alternatives:
             decision = decide(self.known, replace(self.options, alternatives=True))

@@ -59,7 +59,7 @@ class ContinuousScript:
         return self.planned.decisions
 
     def explain(self, format: str = "text", alternatives: bool = False) -> str:
-        """The plans as text, json, mermaid, dot or html, with all others that were weighed."""
+        """The plans as text, json, mermaid, dot, html or svg, with all others that were weighed."""
         planned = self.planned
         if alternatives:
             options = replace(self.options, alternatives=True)

@@ -110,12 +110,20 @@ class SourceError(PenstockError):
     """A source cannot be read, or a row of it is malformed."""
 
 
+class UnreachableError(SourceError):
+    """A disk or a network has failed, perhaps only for a moment."""
+
+
 class EvaluationError(PenstockError):
     """An expression of the query failed on a value of the data."""
 
 
 class StateError(PenstockError):
     """State that a checkpoint lists is missing or damaged, or cannot be written."""
+
+
+class MemoryLimitError(StateError):
+    """A batch does not fit into memory."""
 
 
 class CheckpointError(PenstockError):

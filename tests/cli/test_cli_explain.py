@@ -86,6 +86,7 @@ def test_stdin_is_a_dash(stats: str) -> None:
         ("mermaid", "flowchart LR\n"),
         ("dot", "digraph plan {\n"),
         ("html", "<!doctype html>\n"),
+        ("svg", '<svg xmlns="http://www.w3.org/2000/svg" '),
     ],
 )
 def test_a_plan_goes_to_a_file(query: str, tmp_path: Path, format: str, start: str) -> None:
@@ -149,7 +150,7 @@ def test_an_output_that_cannot_be_written(query: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("explain",), ("explain", "-", "--format", "svg"), ("expalin", "-")]
+    "arguments", [("explain",), ("explain", "-", "--format", "png"), ("expalin", "-")]
 )
 def test_wrong_usage_is_exit_code_2(arguments: tuple[str, ...]) -> None:
     done = penstock(*arguments)

@@ -144,3 +144,15 @@ def test_a_mangled_script_has_mistakes_if_and_only_if_it_asks_no_query(data: st.
         assert error.place is not None
     if not found:
         assert parse_script(script).members
+
+
+@pytest.mark.parametrize("end", ["", ";"])
+def test_a_with_that_nothing_follows(end: str) -> None:
+    found = mistakes(f"WITH high AS (SELECT b.k FROM b){end}")
+    assert any("WITH" in error.message for error in found)
+
+
+def test_endless_names_are_cut_in_messages() -> None:
+    found = mistakes(f"SELECT {'k' * 5000}.x FROM {'t' * 5000} [RANGE 1 SECOND]")
+    assert found
+    assert all(len(error.message) < 500 for error in found)

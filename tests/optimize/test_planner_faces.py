@@ -36,7 +36,7 @@ probe = 1e-4
 compare = 1e-5
 """
 ENGINES: tuple[EngineName, ...] = ("spark", "local", "laboratory")
-FORMATS = ("text", "json", "mermaid", "dot", "html")
+FORMATS = ("text", "json", "mermaid", "dot", "html", "svg")
 
 
 @pytest.fixture

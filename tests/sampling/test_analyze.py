@@ -314,10 +314,16 @@ def command(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str
     )
 
 
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """What a command says, but for its progress, which a slow machine shows."""
+    lines = done.stderr.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("sampling "))
+
+
 def test_the_command_writes_a_stats_file(folder: Path) -> None:
     text = script(folder, "SELECT * FROM A [NOW], B [NOW] WHERE A.k = B.k")
     done = command("-", "--rows", "1000", "--seconds", "5", stdin=text)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, said(done)) == (0, "")
     assert done.stdout.startswith("# Sampled by penstock analyze, up to 1,000 tuples")
     assert "A.k = B.k" in joins(loads(done.stdout, parse(text)))
 
@@ -328,12 +334,12 @@ def test_the_command_writes_all_or_nothing(folder: Path) -> None:
     broken = script(folder, "SELECT * FROM A [NOW], N [NOW] WHERE A.k = N.k")
     done = command("-", "--output", str(output), stdin=broken)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: cannot read")
+    assert said(done).startswith("error: cannot read")
     assert output.read_text(encoding="utf-8") == "before"
     sound = script(folder, "SELECT * FROM A [NOW], B [NOW] WHERE A.k = B.k")
     done = command("-", "--output", str(output), stdin=sound)
-    assert (done.stdout, done.stderr, done.returncode) == ("", f"wrote {output}\n", 0)
+    assert (done.stdout, said(done), done.returncode) == ("", f"wrote {output}\n", 0)
     assert loads(output.read_text(encoding="utf-8"), parse(sound)).streams["A"].rate is not None
     done = command("-", "--output", str(folder), stdin=sound)
-    assert (done.returncode, done.stderr.splitlines()[0][:19]) == (1, "error: cannot write")
+    assert (done.returncode, said(done)[:19]) == (1, "error: cannot write")
     assert not list(folder.parent.glob(f".{folder.name}.*"))

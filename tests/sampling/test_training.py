@@ -406,3 +406,12 @@ def test_a_function_that_fails_on_the_sample_leaves_its_figures_to_guesses() -> 
     (note,) = [note for note in known.notes if "fails on the sample" in note]
     assert note.startswith("strict(A.c, A.x) fails on the sample, so its figures are guessed: ")
     assert "strict" in known.untrained["A"]
+
+
+def test_values_that_four_bytes_do_not_hold_are_told_apart() -> None:
+    x = np.where(np.arange(1000) % 2 == 0, 1e39, 1.0)
+    x[::100] = -1e300
+    found = condense({"x": pa.array(x)}, np.column_stack([x > 1.0, x <= 1.0]).astype(np.float64))
+    of = dict(zip(found.values, found.yields, strict=True))
+    assert of[(1e39,)] == (1.0, 0.0)
+    assert of[(1.0,)] == (0.0, 1.0)

@@ -66,7 +66,8 @@ class StreamSupervisor:
         self._figures: tuple[FigureReport, ...] = ()
         self._standing: Standing | None = None
         self._drifted_at, self._drift_time = 0, 0.0
-        self._begin(planning)
+        if planning == "inline":
+            self._load()
 
     @property
     def figures(self) -> Figures:
@@ -113,7 +114,7 @@ class StreamSupervisor:
         self._notice(plan)
         self._budget.take(report)
         if self._standing is None:
-            self._drifted_at = report.batch
+            self._begin(report)
         knowledge = self.knowledge
         drifted = self._watch.see(knowledge.take(report, facts, plan))
         for subject, readings in drifted.items():
@@ -259,11 +260,11 @@ class StreamSupervisor:
         self.replanner.mode = mode
         return f"replan is {mode}"
 
-    def _begin(self, planning: Planning) -> None:
-        """Load what notices drift: at once, or beside the first batches."""
-        if planning == "inline":
-            self._load()
-        else:
+    def _begin(self, report: Report) -> None:
+        """Begin with the first batch. What notices drift is loaded beside the next ones: before it,
+        the first results would wait for that."""
+        self._drifted_at = report.batch
+        if self._watch.windows is None:
             Thread(target=self._load, name="penstock-drift", daemon=True).start()
 
     def _load(self) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from penstock.cli.control.measured import measured
 from penstock.cli.plan_options import Planning, planned_query
+from penstock.cli.show.stopping import stoppable
 from penstock.errors import SinkError, UsageError
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def analyze(
         found = measured(source, query, functions)
     else:
         assert query is not None, "there is one or the other"
-        found = _with_progress(query, rows, seconds)
+        with stoppable("no statistics were written"):
+            found = _with_progress(query, rows, seconds)
     if output is None:
         sys.stdout.write(dump(found))
     else:
@@ -82,12 +84,26 @@ def _with_progress(query: Query, rows: int, seconds: float) -> Statistics:
     from penstock.sampling.analyze import analyze
 
     console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        return analyze(query, rows, seconds, _Lines())
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+    with Progress(*columns, console=console) as bars:
         tasks = {name: bars.add_task(name, total=rows) for name in query.sources}
         return analyze(
             query, rows, seconds, lambda name, count: bars.update(tasks[name], completed=count)
         )
+
+
+class _Lines:
+    """Tells how far sampling has come: a line whenever twice as much of a source has been read."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, int] = {}
+
+    def __call__(self, name: str, count: int) -> None:
+        if count >= 2 * self._told.get(name, 0):
+            self._told[name] = max(count, 1)
+            print(f"sampling {name}: {count:,} tuples", file=sys.stderr, flush=True)
 
 
 def _save(statistics: Statistics, path: Path) -> None:

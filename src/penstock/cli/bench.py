@@ -30,6 +30,7 @@ from penstock.cli.bench_options import (
     Seed,
     Seeds,
 )
+from penstock.cli.show.stopping import stoppable
 from penstock.errors import SinkError
 
 Progress = Callable[[str], None]
@@ -76,7 +77,8 @@ def bench(
     """
     wanted = BenchOptions(name, quick, repeat, seconds, data, queries, seed, seeds, spark, engine)
     wanted.check()
-    found = _measure(wanted, _progress())
+    with stoppable("a benchmark that is cut off has no figures"):
+        found = _measure(wanted, _progress())
     is_json = format is BenchFormat.JSON
     sys.stdout.write(json.dumps(found.document, indent=2) + "\n" if is_json else found.text)
     if not found.is_kept:

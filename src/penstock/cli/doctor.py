@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.show.stopping import stoppable
 from penstock.engines import ENGINES, EngineName, as_engine
 from penstock.errors import UsageError
 from penstock.stats.calibration import calibration_file, calibration_of
@@ -73,7 +74,8 @@ def _calibrate(engines: list[EngineName], quick: bool, format: DoctorFormat) -> 
 
     # All engines that this machine can run, unless some are named.
     wanted = engines or [e for e in ENGINES if e != "spark" or find_java() is not None]
-    made = calibrate_engines(wanted, quick)
+    with stoppable("nothing was kept; earlier costs still count"):
+        made = calibrate_engines(wanted, quick)
     is_json = format is DoctorFormat.JSON
     sys.stdout.write(json.dumps(made, indent=2) + "\n" if is_json else calibration_text(made))
     sys.stderr.write(refusal_text(made, quick))

@@ -22,7 +22,7 @@ from penstock.cli.control.shed import shed
 from penstock.cli.control.status import status
 from penstock.cli.control.stop import stop
 from penstock.cli.control.top import top
-from penstock.cli.demo import demo
+from penstock.cli.demo.command import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
 from penstock.cli.lab.commands import lab
@@ -32,6 +32,7 @@ from penstock.cli.scripts.fmt import fmt
 from penstock.cli.scripts.init import init
 from penstock.cli.scripts.new import new
 from penstock.cli.suggesting import SuggestingGroup
+from penstock.cli.warm.command import warm
 from penstock.errors import PenstockError
 
 app = typer.Typer(
@@ -46,7 +47,7 @@ app = typer.Typer(
 
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
-_OF_QUERIES = (explain, run, analyze, demo, bench, doctor)
+_OF_QUERIES = (explain, run, analyze, demo, bench, doctor, warm)
 _OF_SHELLS = (completion,)
 _OF_SCRIPTS = (new, init, check, fmt)
 _OF_CHECKPOINTS = (status, top, dashboard, report, bundle, stop, replan, shed)

@@ -91,6 +91,7 @@ class Planning:
     servers: Servers = "shared"
     estimator: Estimator = "rates"
     mesh: str | None = None
+    roots: tuple[str, ...] | None = None
 
 
 def planned_query(
@@ -118,4 +119,5 @@ def planned_query(
         file="stdin" if is_piped else file,
         servers=wanted.servers,
         estimator=wanted.estimator,
+        roots=wanted.roots,
     )

@@ -27,6 +27,7 @@ from penstock.cli.plan_options import (
 )
 from penstock.cli.running.batches import Batches, Session, run_in_batches, setting
 from penstock.cli.running.laboratory import Laboratory, run_in_laboratory
+from penstock.cli.running.safety import safe_roots
 from penstock.cli.running.scripts import run_script
 from penstock.cli.show.voice import LogFormat
 from penstock.engines import BatchEngine
@@ -120,6 +121,14 @@ def run(
     log: Annotated[
         LogFormat, typer.Option(help="Progress on stderr as text, or as JSON, an object a line.")
     ] = "text",
+    safe: Annotated[
+        bool,
+        typer.Option("--safe", help="Do not trust the script: no functions, no files elsewhere."),
+    ] = False,
+    root: Annotated[
+        list[str] | None,
+        typer.Option(help="With --safe: a folder that it may touch; default: this one."),
+    ] = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     conf: Annotated[
         list[str] | None, typer.Option(help="A Spark setting, key=value; may be repeated.")
@@ -146,6 +155,7 @@ def run(
             }
         )
     sinks = tuple(sink or ("console",))
+    roots = safe_roots(safe, root, functions, (*sinks, checkpoint or ""))
     batches = Batches(
         *(sinks[-1], checkpoint, trigger, available_now, drain, overwrite, partitions),
         replan,
@@ -164,6 +174,7 @@ def run(
         servers=servers or "shared",
         estimator=estimator,
         mesh=mesh,
+        roots=roots,
     )
     if len(sinks) == 1 and "=" not in sinks[0]:
         batches.options()

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from penstock.cli.show.stopping import stoppable
 from penstock.cql.reading.nearest import nearest
 
 _CHOICES = re.compile(r"(?:Value error, )?'([^']*)' is not one of ('.*')\.?$")
@@ -22,7 +23,8 @@ class SuggestingGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command that is named."""
         try:
-            return super().invoke(ctx)
+            with stoppable("nothing more is done"):
+                return super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = suggested(error.message)
             raise

@@ -9,6 +9,7 @@ from penstock.cql.asking.ask import Ask, ask_of
 from penstock.cql.asking.created import refuse_created
 from penstock.cql.asking.making import make
 from penstock.cql.declare.declaration import parse_declaration
+from penstock.cql.declare.given import Allowed, Given
 from penstock.cql.declare.registration import by_name
 from penstock.cql.reading.cursor import is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
@@ -44,13 +45,14 @@ def parse_script(
     file: str = "query",
     functions: Iterable[Function] = (),
     frames: Mapping[str, FrameShape] | None = None,
+    roots: Allowed | None = None,
 ) -> Script:
     """The queries that a script asks; SqlError, with the place in the text, where it asks none.
 
     It may call the given functions by their names; `frames` are the DataFrames of its streams and
-    tables.
+    tables. With `roots`, it may name no file outside of these folders.
     """
-    return _script(text, file, by_name(functions), frames or {})
+    return _script(text, file, by_name(functions), Given(frames or {}, roots))
 
 
 def mistakes(text: str, file: str = "query", functions: Iterable[Function] = ()) -> list[SqlError]:
@@ -61,11 +63,11 @@ def mistakes(text: str, file: str = "query", functions: Iterable[Function] = ())
     found: list[SqlError] = []
     callable_ = by_name(functions)
     try:
-        _script(text, file, callable_, {})
+        _script(text, file, callable_, Given())
         return []
     except SqlError as first:
         try:
-            _script(text, file, callable_, {}, found)
+            _script(text, file, callable_, Given(), found)
         except SqlError as last:
             Text(text, file, found).note(last)
         told = [error for error in found if not isinstance(error, FollowingError)] or [first]
@@ -80,14 +82,14 @@ def declared(text: str, file: str = "query") -> list[Source]:
         return []
     script = Text(without_secrets(text, statements), file, [])
     creates = [each for each in statements if is_word(each[0], "CREATE")]
-    return list(_sources(script, creates, {}).values())
+    return list(_sources(script, creates, Given()).values())
 
 
 def _script(
     text: str,
     file: str,
     functions: Mapping[str, Function],
-    frames: Mapping[str, FrameShape],
+    given: Given,
     found: list[SqlError] | None = None,
 ) -> Script:
     """The script of a text; with `found`, all mistakes are put there where one can go on."""
@@ -95,7 +97,7 @@ def _script(
     # Tokens have the secrets, and sources get them from there; the text that is kept has none.
     script = Text(without_secrets(text, statements), file, found)
     try:
-        return _parse(script, statements, functions, frames)
+        return _parse(script, statements, functions, given)
     except RecursionError:
         pass
     # Only now, because the stack is still full where the exception is caught.
@@ -128,7 +130,7 @@ def _parse(
     script: Text,
     statements: Sequence[Sequence[Token]],
     functions: Mapping[str, Function],
-    frames: Mapping[str, FrameShape],
+    given: Given,
 ) -> Script:
     asked: list[Ask] = []
     declared: list[Sequence[Token]] = []
@@ -140,7 +142,7 @@ def _parse(
                 declared.append(tokens)
             else:
                 asked.append(ask)
-    sources = _sources(script, declared, frames)
+    sources = _sources(script, declared, given)
     if not any(ask.is_shown for ask in asked) and not script.found:
         end = len(script.content.rstrip())
         hint = "end the script with SELECT … FROM …"
@@ -166,19 +168,20 @@ def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _sources(
-    script: Text, statements: Sequence[Sequence[Token]], frames: Mapping[str, FrameShape]
+    script: Text, statements: Sequence[Sequence[Token]], given: Given
 ) -> dict[str, Source]:
     sources: dict[str, Source] = {}
-    shapes = {name.lower(): frame for name, frame in frames.items()}
+    shapes = {name.lower(): frame for name, frame in given.frames.items()}
+    known = replace(given, frames=shapes)
     for tokens in statements:
         with script.forgiving():
-            source = parse_declaration(script, tokens, shapes)
+            source = parse_declaration(script, tokens, known)
             if source.name.lower() in sources:
                 place = source.places["name"]
                 message = f"{source.name} is declared twice"
                 raise script.error((place.start, place.end), message, "rename one of them")
             sources[source.name.lower()] = source
-    for name in frames:
+    for name in given.frames:
         if name.lower() not in sources:
             _refuse_frame(name, [source.name for source in sources.values()])
     return sources

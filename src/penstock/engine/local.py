@@ -24,11 +24,13 @@ from penstock.engine.script.script_start import (
     queries_of,
 )
 from penstock.engine.sinks.sink import Sink
-from penstock.engine.sources.feed import Feed, refuse_sources_of_spark
+from penstock.engine.sources.feed import Feed, Serving, refuse_sources_of_spark
+from penstock.engine.sources.slices import packets_of
 from penstock.engine.state.checkpoint import Checkpoint
+from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain
 from penstock.engine.wire.packets import Packet, pack_fact
-from penstock.errors import SinkError
+from penstock.errors import MemoryLimitError, SinkError, UnreachableError
 from penstock.plan.plan import Plan
 from penstock.query.script import Script
 
@@ -107,6 +109,7 @@ class LocalRun(Handle):
     def __init__(self, batches: Batches, feed: Feed, options: RunOptions):
         super().__init__(batches, options, "local")
         batches.watch.backlog = feed.backlog
+        feed.may_split = options.may_split
         self._feed = feed
         self._options = options
         # Whoever stops it from another thread waits for the batch under way; the thread that runs
@@ -219,7 +222,8 @@ class LocalRun(Handle):
                 time.sleep(max(0.0, min(_NAP, self._next_look - now, until - now)))
             else:
                 is_new = self._step()
-                self._next_look = now + (seconds if is_new else seconds or _NAP)
+                pause = max(seconds or _NAP, self._feed.look_seconds)
+                self._next_look = now + (seconds if is_new else pause)
             if time.monotonic() >= until:
                 return self._is_stopping
         return True
@@ -236,14 +240,37 @@ class LocalRun(Handle):
     def _step(self) -> bool:
         """Run one batch, if there is something new."""
         number = self.batches.manifest.batch + 1
-        serve = partial(self._feed.serve, number, self.batches.manifest.offsets)
+        is_due = not self._is_frozen and self.batches.is_due
+        serve = partial(self._feed.serve, number, self.batches.manifest.offsets, is_due=is_due)
         serving = self.batches.watch.feed(serve)
         if serving is None:
             return False
-        run = in_process([piece.packet(0) for piece in serving.slices])
-        self.batches.process(number, run, offsets=serving.offsets)
-        self._feed.passed(serving.offsets)
+        done = self.batches.manifest.offsets
+        while serving is not None:
+            served, serving = serving, None
+            try:
+                attempted(partial(self._process, number, served), _may_pass, self._wait)
+            except MemoryLimitError:
+                serving = self._feed.halved(number, done)
+                if serving is None:
+                    raise
+        self._feed.passed(served.offsets)
         return True
+
+    def _process(self, number: int, serving: Serving) -> None:
+        run = in_process(packets_of(serving.slices))
+        self.batches.process(number, run, offsets=serving.offsets)
+
+    def _wait(self, seconds: float) -> bool:
+        """Wait, unless it is being stopped; whether it goes on."""
+        until = time.monotonic() + seconds
+        while not self._is_stopping and (left := until - time.monotonic()) > 0:
+            time.sleep(min(_NAP, left))
+        return not self._is_stopping
+
+
+def _may_pass(error: Exception) -> bool:
+    return isinstance(error, UnreachableError)
 
 
 _NAP = 0.05

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from threading import local
 from time import perf_counter
 from typing import Any, TypeVar, cast
@@ -43,16 +46,12 @@ def compile_seconds() -> float:
 
 def compiled(function: Function) -> Function:
     """The function as machine code, kept on disk between runs."""
-    return cast(Function, njit(cache=True)(function))
+    return cast(Function, _kept(njit(cache=True)(function)))
 
 
 def inlined(function: Function) -> Function:
-    """The same, for small functions that are called in inner loops.
-
-    Numba keeps compiled code by the file of the caller: after a change to an inlined function of
-    another file, the caller's cache must go too.
-    """
-    return cast(Function, njit(cache=True, inline="always")(function))
+    """The same, for small functions that are called in inner loops."""
+    return cast(Function, _kept(njit(cache=True, inline="always")(function)))
 
 
 def uncounted(function: Function) -> Function:
@@ -61,4 +60,25 @@ def uncounted(function: Function) -> Function:
     Counting them is an atomic write at every turn, and took from half to three quarters of the time
     of an eager join.
     """
-    return cast(Function, njit(cache=True, _nrt=False)(function))
+    return cast(Function, _kept(njit(cache=True, _nrt=False)(function)))
+
+
+def _kept(dispatcher: Any) -> Any:
+    """A compiled function whose code on disk is of these very sources.
+
+    Numba looks at the file of the function alone. But inner loops call those of other files, whose
+    code is in theirs: after a change there, or an update, theirs would be that of before.
+    """
+    file = dispatcher._cache._cache_file
+    file._source_stamp = (file._source_stamp, _sources())
+    return dispatcher
+
+
+@cache
+def _sources() -> str:
+    """A text that is another one if any file with inner loops is."""
+    package, digest = Path(__file__).parent.parent, sha256()
+    for folder in (package / "kernels", package / "lab" / "kernels"):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

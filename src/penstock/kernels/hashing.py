@@ -17,6 +17,7 @@ LONG_DIGITS = 18
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
+_ALL_BITS = (1 << 64) - 1
 
 
 def hash_column(column: pa.Array) -> Hashes:
@@ -90,6 +91,14 @@ def mix(bits: NDArray[np.uint64]) -> Hashes:
     for i in range(len(bits)):
         out[i] = np.int64(_scramble(bits[i] + _SEED))
     return out
+
+
+def unmixed(hash_: int) -> int:
+    """The 64 bits that `mix` gives such a hash, without a sign; for the few that people look at."""
+    x = hash_ & _ALL_BITS
+    x = (x ^ (x >> 31) ^ (x >> 62)) * pow(int(_M2), -1, _ALL_BITS + 1) & _ALL_BITS
+    x = (x ^ (x >> 27) ^ (x >> 54)) * pow(int(_M1), -1, _ALL_BITS + 1) & _ALL_BITS
+    return (x ^ (x >> 30) ^ (x >> 60)) - int(_SEED) & _ALL_BITS
 
 
 @compiled

@@ -28,7 +28,7 @@ from penstock.engine.sinks.publish import (
     writer_to,
 )
 from penstock.engine.sinks.sink import PartWriter, Sink
-from penstock.engine.sources.feed import Feed, refuse_sources_of_spark
+from penstock.engine.sources.feed import Feed, clock_now, refuse_sources_of_spark
 from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
@@ -129,7 +129,7 @@ def read_all(
         feed = Feed([replace(s, refresh=None) for s in query.sources.values()], store)
         feed.freeze()
         end = feed.everything()
-        slices = feed.slices(feed.start(), end)
+        slices = feed.slices(feed.start(), end, clock_now())
     tables = {}
     for item in query.inputs:
         wanted = {*layout.reads(item.alias), *also.get(item.alias, ())}

@@ -17,7 +17,7 @@ from penstock.optimize.model.view_changes import view_changes
 from penstock.optimize.model.work import asking_seconds, combinations_of, output_of, state_of
 from penstock.optimize.shedding.keeping import best_fractions, by_alias
 from penstock.plan.decision import Estimate, InnerEstimate
-from penstock.plan.drops import DropBoxes
+from penstock.plan.drops import DropBoxes, worth_shedding
 from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import render_plan
@@ -118,8 +118,7 @@ def _inner(problem: Problem, plan: Plan, x: Sequence[float]) -> Iterator[InnerEs
 
 def with_drops(plan: Plan, found: Estimate) -> Plan:
     """The plan with the drop boxes of its estimate."""
-    kept = tuple((alias, fraction) for alias, fraction in found.keep.items() if fraction < 1.0)
-    return replace(plan, drops=DropBoxes(kept))
+    return replace(plan, drops=DropBoxes(tuple(worth_shedding(found.keep).items())))
 
 
 def _has_sizes(problem: Problem) -> bool:

@@ -34,9 +34,7 @@ def decide_script(
     """
     _refuse_options(options)
     unshed = replace(options, sheds=False)
-    planning = _Planning(knowledge, unshed, {}, {}, {})
-    for member in script.members:
-        planning.plan(member)
+    planning = _planned_apart(script, knowledge, unshed)
     apart = PlannedScript(script, planning.decisions, planning.capacity)
     planned = shared_script(apart, planning.known, unshed, standing)
     if planned.is_feasible or not options.sheds:
@@ -45,6 +43,18 @@ def decide_script(
     planned = shared_script(apart, planning.known, alone, standing)
     shed = shed_decisions(planned.script, planned.decisions, planning.known, options)
     return replace(planned, decisions=shed)
+
+
+def known_of(script: Script, knowledge: KnowledgeOf, options: PlanOptions) -> Mapping[str, Known]:
+    """What is known of each query of a script, if each is planned by itself."""
+    return _planned_apart(script, knowledge, replace(options, sheds=False)).known
+
+
+def _planned_apart(script: Script, knowledge: KnowledgeOf, options: PlanOptions) -> _Planning:
+    planning = _Planning(knowledge, options, {}, {}, {})
+    for member in script.members:
+        planning.plan(member)
+    return planning
 
 
 def refuse_infeasible_script(planned: PlannedScript) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+NEARLY_ALL = 0.9999
+"""A box that keeps more than this is none: it spares less than the weights of its tuples cost."""
 
 
 @dataclass(frozen=True)
@@ -29,3 +33,8 @@ class DropBoxes:
 
 
 NO_DROPS = DropBoxes()
+
+
+def worth_shedding(kept: Mapping[str, float]) -> dict[str, float]:
+    """Of the fractions to keep, those by which something is dropped."""
+    return {alias: fraction for alias, fraction in kept.items() if fraction <= NEARLY_ALL}

@@ -55,6 +55,10 @@ class Query:
     text: str = field(default="", compare=False, repr=False)
     outer: OuterJoins | None = None
 
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    """Where inputs stand in the text, by alias, and conditions, as they are shown; ends exclusive.
+    Those that nobody wrote are not among them."""
+
     @property
     def aliases(self) -> tuple[str, ...]:
         return tuple(item.alias for item in self.inputs)

@@ -39,6 +39,10 @@ _RECORD_COLUMNS = {
 SCHEMA_TEXT = "schema text"
 """The option that holds what is in the file of the option `schema`."""
 CAST_IT = "cast it in the DataFrame, or leave it out of the query"
+FUTURE = 24 * 3600 * 1_000_000
+"""How far ahead of the clock an event time may be if nothing is said: a day, microseconds."""
+MAX_AGE = 7 * FUTURE
+"""How much older than the newest a file is that may be forgotten, if nothing is said."""
 KEEP = "keep:"
 """`malformed = 'keep:PATH'` begins so."""
 
@@ -100,6 +104,9 @@ class Source:
     idle: int | None = None
     """How long a silent stream holds up the others; None for ever."""
 
+    future: int | None = FUTURE
+    """How far an event time may be ahead of the clock; None for as far as it likes."""
+
     rate: float | None = None
     """Tuples/s of event time, which generators need."""
 
@@ -158,6 +165,14 @@ class Source:
     def telling(self) -> tuple[str, ...]:
         """The columns that may tell tuples apart: those of numbers, text and times."""
         return tuple(field.name for field in self.fields if field.type.is_telling)
+
+    def latest(self, clock: int | None) -> int | None:
+        """The last event time that a tuple may have when the clock shows `clock`, microseconds
+        since the epoch; None if there is no such bound, as for all that is not read."""
+        is_read = not self.is_table and self.format not in (*MADE_FORMATS, "derived")
+        if not is_read or self.future is None or clock is None:
+            return None
+        return clock + self.future
 
     @property
     def timezone(self) -> str | None:

@@ -34,6 +34,9 @@ class Condensed:
     yields: tuple[tuple[float, ...], ...]
 
 
+_LARGEST = float(np.finfo(np.float32).max)
+
+
 def attributes_in(rows: pa.Table) -> dict[str, pa.Array]:
     """The columns that may tell tuples apart: numbers (a boolean is 0 or 1, a time its
     microseconds, a date its days), and texts of few values; none that is constant."""
@@ -50,6 +53,8 @@ def condense(attributes: Mapping[str, pa.Array], yields: Floats) -> Condensed:
     """
     owners = [name for name, column in attributes.items() for _ in _features(column)]
     features = np.column_stack([f for c in attributes.values() for f in _features(c)])
+    # Trees hold numbers in four bytes.
+    features = np.clip(features, -_LARGEST, _LARGEST)
     groups, limits = _leaves(features, yields, owners)
     texts = [c for name, c in attributes.items() if _is_text(c) and name in limits]
     finer = _numbered([groups, *(_codes(text) for text in texts)])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.rows.columns import TS
+from penstock.engine.sources.feed import clock_now
 from penstock.engine.sources.parsed import requested
 from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.plan.aggregation_sets import set_columns
@@ -243,7 +244,8 @@ def _span(blocks: list[pa.RecordBatch]) -> Span:
 
 def _arrivals(source: Source, columns: tuple[str, ...], strip: Strip) -> Iterator[Arrivals]:
     for piece in strip.slices:
-        yield from read_slice(source, columns, piece)
+        latest = source.latest(clock_now())
+        yield from read_slice(source, columns, replace(piece, latest=latest))
 
 
 def _with_times(source: Source, columns: Collection[str], arrivals: Arrivals) -> pa.RecordBatch:

@@ -11,6 +11,23 @@ OFF = 2.0
 Kind = Literal["input", "filter", "probe", "join", "results"]
 
 
+Span = tuple[int, int]
+"""From which character of a text to which; the end is exclusive."""
+
+
+@dataclass(frozen=True)
+class CostTerm:
+    """A kind of work: `count` times a second, `unit` seconds each, `seconds` a second in all.
+
+    What is of no kind has neither count nor unit.
+    """
+
+    what: str
+    count: float | None
+    unit: float | None
+    seconds: float
+
+
 @dataclass(frozen=True)
 class PlanNode:
     """An input, an operator of a route, an inner join that is kept, or the results."""
@@ -37,6 +54,29 @@ class PlanNode:
     formula: str = ""
     """Its figures in words, as they were worked out."""
 
+    driver: str = ""
+    """Of an operator: whose tuples it is applied to, and the number of their route."""
+
+    route: int = 0
+    members: tuple[str, ...] = ()
+    """The inputs of which its rows have tuples."""
+
+    spans: tuple[Span, ...] = ()
+    """Where it stands in the text of the query."""
+
+    terms: tuple[CostTerm, ...] = ()
+    """What it takes, by the planner's model and the figures of now."""
+
+    @property
+    def place(self) -> tuple[str, int, str]:
+        """Its driver and route, and what it is applied to; an input drives itself."""
+        match self.kind:
+            case "input":
+                return self.name, 0, ""
+            case "probe":
+                return self.driver, self.route, self.name
+        return "", 0, self.id
+
 
 @dataclass(frozen=True)
 class PlanEdge:
@@ -62,6 +102,9 @@ class PlanGraph:
 
     text: str = ""
     """The query as it was written, without passwords."""
+
+    terms: tuple[CostTerm, ...] = ()
+    """What all of it takes, by the planner's model and the figures of now."""
 
 
 def off_by(measured: float | None, estimated: float | None) -> float:

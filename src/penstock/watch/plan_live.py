@@ -65,13 +65,13 @@ class _Drawing:
         before, members = self._driver_node(driver), self._leaves(driver)
         measured, estimated = self._driver_rates(driver, steps)
         for place, step in enumerate(steps):
-            node = self._operator(step, f"op:{driver}:{number}:{place}", before)
+            members |= self._leaves(step.operator) if step.kind == "probe" else frozenset()
+            node = self._operator(step, f"op:{driver}:{number}:{place}", before, members)
             self._put(node)
             self._edge(before, node.id, measured, estimated)
             measured = a_second(step.came_out, self.report)
             estimated = _times(estimated, step.predicted)
             before = node.id
-            members |= self._leaves(step.operator) if step.kind == "probe" else frozenset()
         self._edge(before, self._end(members, before), measured, estimated)
 
     def _end(self, members: frozenset[str], before: str) -> str:
@@ -101,6 +101,9 @@ class _Drawing:
             return frozenset(word.text for word in read_words(name) if word.is_name)
         except PlanError:  # No name of a plan: one of a later version, perhaps.
             return frozenset([name])
+
+    def _in_order(self, members: frozenset[str]) -> tuple[str, ...]:
+        return tuple(alias for alias in self.report.inputs if alias in members)
 
     def _driver_node(self, driver: str) -> str:
         if not self._is_inner(driver):
@@ -144,9 +147,12 @@ class _Drawing:
             estimated=mine.predicted_rate,
             is_off=is_off(mine.rate, mine.predicted_rate),
             formula=f"{mine.tuples:,} tuples in {_seconds(self.report)}{kept}",
+            members=(alias,),
         )
 
-    def _operator(self, step: OperatorReport, name: str, before: str) -> PlanNode:
+    def _operator(
+        self, step: OperatorReport, name: str, before: str, members: frozenset[str]
+    ) -> PlanNode:
         measured = step.came_out / step.went_in if step.went_in else None
         whole = sum(each.seconds for each in self.report.operators)
         met = "" if step.met is None else f", {step.met:,.0f} combinations in reach"
@@ -161,6 +167,9 @@ class _Drawing:
             load=step.seconds / whole if whole > 0.0 else 0.0,
             is_off=is_off(measured, step.predicted),
             formula=f"{step.came_out:,} rows out of {step.went_in:,} rows in{met}",
+            driver=step.driver,
+            route=step.route,
+            members=self._in_order(members),
         )
 
     def _join(self, name: str, level: int) -> PlanNode:
@@ -176,6 +185,7 @@ class _Drawing:
             estimated=predicted,
             is_off=is_off(tuples, predicted),
             formula="" if tuples is None else f"{tuples:,.0f} tuples are kept",
+            members=self._in_order(self._leaves(name)),
         )
 
     def _results(self) -> PlanNode:
@@ -191,6 +201,7 @@ class _Drawing:
             estimated=estimated,
             is_off=is_off(measured, estimated),
             formula=f"{self.report.results:,} results in {_seconds(self.report)}",
+            members=tuple(self.report.inputs),
         )
 
 

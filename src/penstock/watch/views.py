@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from penstock.errors import without_passwords
 from penstock.watch.batches import batches_view
 from penstock.watch.decisions import decisions_view
+from penstock.watch.hot_keys import hot_keys
 from penstock.watch.log_view import LogView
 from penstock.watch.now import now_view
 from penstock.watch.plan_live import plan_view
+from penstock.watch.plan_places import with_places
 from penstock.watch.planning.alternatives import alternatives_view
+from penstock.watch.planning.plan_costs import with_costs
 from penstock.watch.planning.plan_map import plan_map
 from penstock.watch.planning.supposed import Supposed
 from penstock.watch.planning.what_if import what_if
@@ -33,8 +36,10 @@ View = Callable[[Asking], object]
 
 
 def _plan(asking: Asking) -> object:
-    head = asking.log.head
-    return plan_view(asking.log, "" if head is None else without_passwords(head.query))
+    log = asking.log
+    text = "" if log.head is None else without_passwords(log.head.query)
+    drawn = with_places(plan_view(log, text), log.query, asking.functions)
+    return with_costs(drawn, log, asking.functions)
 
 
 def _what_if(asking: Asking) -> object:
@@ -57,5 +62,9 @@ VIEWS: Mapping[str, View] = {
     "shedding": lambda asking: shedding_view(asking.log),
     "results": lambda asking: results_view(asking.log),
 }
-PARTS: Mapping[str, View] = {"plan-map": _plan_map}
-"""What views ask for besides: the map of the best plan over the rates of `x` and `y`."""
+PARTS: Mapping[str, View] = {
+    "plan-map": _plan_map,
+    "hot-keys": lambda asking: hot_keys(asking.log, asking.functions),
+}
+"""What views ask for besides: the map of the best plan over the rates of `x` and `y`, and the keys
+of which there is most in the state, which takes a look into it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -19,7 +20,7 @@ from penstock.plan.text.parse import forced_plan
 from penstock.query import Query
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
-from support.waiting import wait_until
+from support.waiting import PATIENCE, wait_until
 
 SCRIPT = """
 CREATE STREAM a (ts BIGINT, k INT) WITH (format='csv', path='a', timestamp='ts', unit='s');
@@ -117,6 +118,31 @@ def test_the_background_planner_answers_later_and_once(known: Known) -> None:
     assert answer is not None
     assert answer.running.text == "a: c b; b: a c; c: a b"
     assert planner.answer() is None
+    planner.close()
+
+
+def test_an_answer_that_nobody_has_taken_outlives_the_next_question(known: Known) -> None:
+    """While figures move there is a question after every batch, and batches are longer."""
+    planner, started, go = BackgroundPlanner(), Event(), Event()
+
+    def slow() -> Known:
+        started.set()
+        assert go.wait(PATIENCE)
+        return known
+
+    planner.ask(question(known, "a: c b; b: a c; c: a b"))
+    wait_until(lambda: not planner.is_busy)
+    planner.ask(replace(question(known, "a: b c; b: c a; c: b a"), known=slow))
+    assert started.wait(PATIENCE)
+    first = planner.answer()
+    assert first is not None
+    assert first.running.text == "a: c b; b: a c; c: a b"
+    assert planner.answer() is None
+    go.set()
+    wait_until(lambda: not planner.is_busy)
+    second = planner.answer()
+    assert second is not None
+    assert second.running.text == "a: b c; b: c a; c: b a"
     planner.close()
 
 

@@ -84,7 +84,7 @@ def test_types_of_csv_are_the_narrowest_that_hold_all_values() -> None:
         "zip": "STRING",
         "huge": "DECIMAL(38, 0)",
         "vast": "STRING",
-        "nan": "STRING",
+        "nan": "DOUBLE",
     }
     for said in (
         "none STRING,  -- no value seen",
@@ -255,6 +255,26 @@ def test_parquet_says_its_types() -> None:
     assert [row["small"] for row in results(text)] == [1, 2]
 
 
+def test_parquet_has_nested_columns() -> None:
+    columns = {
+        "ts": pa.array([DAY]),
+        "s": pa.array([{"city": "Graz", "zip": [1, 2]}]),
+        "m": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int32())),
+        "w": pa.array([{"a b": 1}]),
+        "d": pa.array([{"t": 1}], pa.struct([("t", pa.duration("s"))])),
+    }
+    pq.write_table(pa.table(columns), "a.parquet")
+    text, (source,) = made("a.parquet")
+    assert types(source) == {
+        "ts": "TIMESTAMP",
+        "s": "STRUCT<city: STRING, zip: ARRAY<BIGINT>>",
+        "m": "MAP<STRING, INT>",
+    }
+    assert text.count("-- Left out:") == text.count("is not read") == 2
+    (row,) = results(text)
+    assert (row["s"], row["m"]) == ({"city": "Graz", "zip": [1, 2]}, {"a": 1})
+
+
 def test_files_of_one_shape_in_a_folder_are_one_stream_and_others_are_not() -> None:
     write_lines("in/a-1.csv", "ts,n", f"{EPOCH},1")
     write_lines("in/a-2.csv", "TS,n", f"{EPOCH + 1},2")
@@ -271,6 +291,66 @@ def test_a_header_that_is_none_and_other_delimiters_are_seen() -> None:
     text, (source,) = made("a.tsv")
     assert types(source) == {"c1": "BIGINT", "c2": "STRING", "c3": "DOUBLE"}
     assert [row["c2"] for row in results(text)] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("first", "type_"),
+    [
+        ("2026-01-01 00:00:00", "TIMESTAMP"),
+        ("2026-01-01", "TIMESTAMP"),
+        ("1e5", "DOUBLE"),
+        ("true", "BOOLEAN"),
+    ],
+)
+def test_a_time_or_a_truth_value_is_no_name_either(first: str, type_: str) -> None:
+    write_lines("a.csv", f"{first},{EPOCH}", f"{first},{EPOCH + 1}")
+    text, (source,) = made("a.csv")
+    assert types(source) == {"c1": type_, "c2": "BIGINT"}
+    assert len(results(text)) == 2
+
+
+def test_what_is_longer_than_any_number_or_cell_is_a_text() -> None:
+    digits, letters = "9" * 5000, "x" * 150_000
+    write_lines("a.csv", "ts,n,t", f"{EPOCH},{digits},{letters}", f"{EPOCH + 1},1,y")
+    text, (source,) = made("a.csv")
+    assert types(source) == {"ts": "BIGINT", "n": "STRING", "t": "STRING"}
+    assert "numbers of 5000 digits" in text
+    assert [(row["n"], row["t"]) for row in results(text)] == [(digits, letters), ("1", "y")]
+
+
+def test_rows_that_are_no_utf8_are_dropped_and_files_whose_names_are_none_left_out() -> None:
+    Path("in").mkdir()
+    Path("in/a.csv").write_bytes(f"ts,t\n{EPOCH},caf".encode() + b"\xe9\n1,y\n")
+    Path("in/b.json").write_bytes(
+        f'{{"ts":{EPOCH},"t":"\\ud800"}}\n{{"ts":{EPOCH},"t":"'.encode()
+        + b'\xe9"}\n'
+        + f'{{"ts":{EPOCH},"t":"x"}}\n'.encode()
+    )
+    Path("in/c.csv").write_bytes("ts,t\n1,2\n".encode("utf-16"))
+    done = penstock("init", "--from", "in")
+    assert "warning: in/c.csv is not UTF-8; it is left out" in done.stderr
+    assert "1 line cannot be read as rows" in done.stdout
+    assert "2 lines cannot be read as rows" in done.stdout
+    assert [row["t"] for row in results(done.stdout)] == ["x"]
+    Path("in/a.csv").unlink()
+    Path("in/b.json").unlink()
+    assert "none of the files can be read" in str(penstock("init", "--from", "in").exception)
+
+
+def test_what_is_no_number_may_stand_among_numbers() -> None:
+    write_lines("a.csv", "ts,n,t", f"{EPOCH},NaN,nan", f"{EPOCH + 1},1.5,x", f"{EPOCH + 2},-inf,")
+    text, (source,) = made("a.csv")
+    assert types(source) == {"ts": "BIGINT", "n": "DOUBLE", "t": "STRING"}
+    assert len(results(text)) == 3
+
+
+def test_what_is_nearly_right_is_told() -> None:
+    write_lines("seconds.csv", "ts,n", f"{EPOCH}.5, 1", f"{EPOCH}.75, 2")
+    text = penstock("init", "--from", "seconds.csv").stdout
+    assert "-- ts seems to be seconds with a fraction: write whole milliseconds." in text
+    assert "n STRING  -- numbers with blanks beside them" in text
+    Path("array.json").write_text(json.dumps([{"ts": EPOCH}], indent=1))
+    assert "one object a line" in penstock("init", "--from", "array.json").stdout
 
 
 @pytest.mark.parametrize(
@@ -325,3 +405,19 @@ def test_a_file_is_written_once() -> None:
     assert penstock("init", "a.csv", "--output", "made.cql").stdout == ""
     assert mistakes(Path("made.cql").read_text()) == []
     assert "there already" in str(penstock("init", "a.csv", "--output", "made.cql").exception)
+
+
+@pytest.mark.parametrize("ending", ["csv.gz", "jsonl.bz2"])
+def test_packed_files_are_looked_into(folder: Path, ending: str) -> None:
+    rows = ["ts,k", *(f"2026-01-01 00:00:0{n},{n}" for n in range(9))]
+    if ending.startswith("jsonl"):
+        rows = [json.dumps({"ts": f"2026-01-01 00:00:0{n}", "k": n}) for n in range(9)]
+    (folder / "data").mkdir()
+    for name in ("1", "2"):
+        with pa.output_stream(folder / "data" / f"{name}.{ending}", compression="detect") as file:
+            file.write("\n".join([*rows, ""]).encode())
+    found = CliRunner().invoke(app, ["init", "--from", "data"])
+    assert found.exit_code == 0, found.output
+    (source,) = declared(found.stdout)
+    assert (source.path, source.timestamp) == ("data", "ts")
+    assert [field.name for field in source.fields] == ["ts", "k"]

@@ -69,6 +69,13 @@ def test_lines_are_not_too_long(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1] == "  frontier 1970-01-01 00:00:10  lag 2 seconds"
 
 
+def test_lines_tell_rate_lag_and_busy_share(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress()
+    progress(report(0, results=7, busy=0.6249))
+    said = capsys.readouterr().err
+    assert re.search(r"out 7  state 20,112  [\d,]+/s  busy 62 %\n  frontier .* lag 2 seconds", said)
+
+
 def test_it_is_told_less_and_less_often(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress()
     for number in range(30):

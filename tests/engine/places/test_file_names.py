@@ -11,7 +11,7 @@ from penstock.cql import parse
 from penstock.engine.places.file_names import as_file_name, is_own
 from penstock.engine.places.place import Place as At
 from penstock.engine.reports.report import Report
-from penstock.engine.sources.feed import FileLog
+from penstock.engine.sources.listing.file_log import FileLog
 from penstock.engine.state.store import Store
 from penstock.query import Query
 from support.engines.runs import Place, Runner, run_local, run_spark
@@ -65,6 +65,9 @@ def test_only_names_that_penstock_gives_are_its_own() -> None:
         f"manifests/.000000000001.json.{unique}",
         "sources/a/000000000000-000000000064.json",
         "spark/offsets/.0.01234567-89ab-cdef-0123-456789abcdef.tmp",
+        "spark/offsets/0",
+        "spark/commits/.12.crc",
+        "spark/metadata",
     ):
         assert is_own(name), name
     for name in (
@@ -76,7 +79,7 @@ def test_only_names_that_penstock_gives_are_its_own() -> None:
         "manifests/.gitignore",
         "feed/rss.json",
         "sources/a/list.json",
-        "spark/offsets/0",
+        "spark/offsets/0.mine",
         "spark/offsets/mine.tmp",
         "query.json",
     ):
@@ -167,6 +170,6 @@ def test_a_name_that_another_is_encoded_as_has_a_log_of_its_own(tmp_path: Path) 
         stream = f"CREATE STREAM {quoted} (ts BIGINT, k INT) WITH ({options})"
         source = parse(f"{stream}; SELECT * FROM {quoted} [NOW]").inputs[0].source
         log = FileLog(source, store)
-        assert log.files == [], name
+        assert not log.files, name
         log.find()
         assert len(FileLog(source, store).files) == 1, name

@@ -17,7 +17,7 @@ from penstock.engine.places.place import Place as Folder
 from penstock.engine.sinks.sink import parquet
 from penstock.engine.state.store import Store
 from support.engines.crashes import TRAINING_POINTS, Crash, Run, exit_code
-from support.engines.soak import Siege, expected, results, script, write_input
+from support.engines.soak import expected, results, script, write_input
 
 QUERIES = ("chain", "view", "filtered", "pair")
 KILLS = [
@@ -78,20 +78,3 @@ def test_a_run_that_is_killed_as_it_trains_goes_on(
     assert results(sink) == wanted["filtered"]
     # The last training is there, for a run that would come next.
     assert load_training(Store(Folder.of(run.checkpoint)), parse(run.text))
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.parametrize("victim", ["driver", "worker"])
-def test_killed_on_spark_while_plans_change_nothing_is_lost(victim: str, tmp_path: Path) -> None:
-    siege = Siege(
-        tmp_path,
-        Random(victim),
-        master="local[2]",
-        files=5,
-        queries=("filtered", "view"),
-        seed=f"switch {victim}",
-    )
-    siege.run([victim] * 2)
-    assert siege.wrong() == []
-    assert siege.kills[victim] >= 1

@@ -191,6 +191,16 @@ def test_a_member_that_is_null_or_missing_is_not_nested(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("lines_", ["null", "null\n{}\n", " null\n", "{}\nnull\n{}", "\ufeffnull"])
+def test_a_row_that_is_null_is_no_object(lines_: str, tmp_path: Path) -> None:
+    """Arrow reads a first one by writing to memory that is not there."""
+    given = lines_.replace("{}", '{"ts": 1, "k": 2, "at": null, "n": "null"}')
+    path = put(tmp_path / "s.json", given)
+    with pytest.raises(SourceError, match="null"):
+        rows(read(source("json"), path))
+    assert len(rows(read(source("json", malformed="drop"), path))) == lines_.count("{}")
+
+
 def test_times_out_of_range_are_malformed(tmp_path: Path) -> None:
     stream = source("parquet", timestamp="at", unit=None, malformed="keep:bad")
     far = pa.array([(1 << 62) + 1, 1], pa.timestamp("us"))
@@ -362,12 +372,24 @@ def test_a_changed_file_of_kept_rows_is_left_alone(tmp_path: Path) -> None:
     place = Place(tmp_path)
     with first_files_only(query, 1):
         run_local(query, place, drain=False)
-    bad.write_text("mine\n")
+    more = bad.read_text() + "mine\n"
+    bad.write_text(more)
     with pytest.raises(SinkError, match=f"{bad} is not as the last batch left it") as caught:
         run_local(query, place)
     assert "'keep:" in str(caught.value)
     run_local(sql(script(tmp_path, f"keep:{other}")).query, place)
-    assert (bad.read_text(), rows_in(other)) == ("mine\n", KEPT_A[2:])
+    assert (bad.read_text(), rows_in(other)) == (more, KEPT_A[2:])
+
+
+def test_a_file_of_kept_rows_that_was_moved_away_begins_anew(tmp_path: Path) -> None:
+    write(tmp_path)
+    bad = tmp_path / "bad.jsonl"
+    query = sql(script(tmp_path, f"keep:{bad}")).query
+    with first_files_only(query, 1):
+        run_local(query, Place(tmp_path), drain=False)
+    old = bad.rename(tmp_path / "bad.1")
+    run_local(query, Place(tmp_path))
+    assert rows_in(old) + rows_in(bad) == KEPT_A
 
 
 @pytest.mark.parametrize(

@@ -13,20 +13,15 @@ from support.engines.soak import Siege
 @pytest.mark.spark
 @pytest.mark.slow
 def test_killed_executors_lose_nothing(tmp_path: Path) -> None:
-    siege = Siege(tmp_path, Random("executor"), master="local-cluster[2,1,1024]", files=5)
-    siege.run(["executor", "executor"])
-    assert siege.wrong() == []
-    assert siege.kills["executor"] == 2
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_killed_executor_loses_no_rows_of_dataframes(tmp_path: Path) -> None:
-    """Of one query, so that the kill comes in the middle of its batch."""
-    master, queries = "local-cluster[2,1,1024]", ("common",)
+    """Neither of a view over files, nor of a join of DataFrames, which are spooled there."""
     siege = Siege(
-        tmp_path, Random("frames"), master=master, files=4, queries=queries, is_framed=True
+        tmp_path,
+        Random("executor"),
+        master="local-cluster[2,1,1024]",
+        files=5,
+        queries=("view", "common"),
+        framed=("common",),
     )
-    siege.run(["executor"])
+    siege.run(["executor"] * 3)
     assert siege.wrong() == []
-    assert siege.kills["executor"] == 1
+    assert siege.kills["executor"] == 3

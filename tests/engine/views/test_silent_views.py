@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from penstock.cql import parse
+from penstock.duration import Duration
 from penstock.engine.local import open_run
 from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
@@ -18,7 +20,10 @@ from support.engines.runs import (
     planned,
 )
 from support.streams.views import told
-from support.waiting import let_hours_pass
+from support.waiting import let_hours_pass, wait_until
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SILENT = """
 CREATE STREAM a (ts BIGINT, k INT)
@@ -68,6 +73,74 @@ def test_a_view_goes_on_without_a_silent_stream(
         (511, "upsert", 1),
         (512, "delete", 1),
     ]
+
+
+def passed_by_the_clock(text: str, folder: Path) -> tuple[list[Report], Place]:
+    """Reports of a run to which nothing comes any more, until it has nothing to do."""
+    query, place = parse(text.format(folder)), Place(folder)
+    reports: list[Report] = []
+    options = RunOptions(
+        sink=place.sink, checkpoint=str(place.checkpoint), report=reports.append, partitions=2
+    )
+    run = open_run(planned(query), options)
+    run._step()
+    assert not run._step()
+    let_hours_pass(run)
+    while run._step():
+        assert len(reports) < 5, "it runs batch after batch"
+    run.stop()
+    return reports, place
+
+
+def test_a_silent_stream_is_passed_by_the_clock_alone(tmp_path: Path) -> None:
+    """The other one is ahead, and brings nothing either: it may still come, the silent one not."""
+    bring(tmp_path, "a", 0, 100, 104)
+    bring(tmp_path, "b", 0, 100)
+    text = SILENT.replace(", idle='1 h'", "", 1)
+    reports, place = passed_by_the_clock(text, tmp_path)
+    # At the frontier, first 100 s and then 104 s, more may come.
+    assert [report.results for report in reports] == [0, 1]
+    changes = [(t.timestamp(), n) for t, _, _, n in sorted(told(place, parse(text.format(""))))]
+    assert changes == [(100, 1)]
+
+
+def test_streams_that_are_all_silent_have_come_as_far_as_the_furthest(tmp_path: Path) -> None:
+    bring(tmp_path, "a", 0, 100, 104)
+    bring(tmp_path, "b", 0, 100)
+    reports, _ = passed_by_the_clock(SILENT, tmp_path)
+    assert [report.results for report in reports] == [0, 1]
+
+
+def test_numbered_tuples_do_not_wait_for_silent_streams_either(tmp_path: Path) -> None:
+    bring(tmp_path, "a", 0, 100, 104)
+    bring(tmp_path, "b", 0, 100)
+    streams = SILENT.partition("SELECT")[0]
+    join = "SELECT a.k, b.k AS l FROM a [ROWS 5], b [ROWS 5] WHERE a.k = b.k"
+    reports, _ = passed_by_the_clock(streams + join, tmp_path)
+    # At the frontier, 104 s, more may come.
+    assert [report.results for report in reports] == [0, 1]
+
+
+@pytest.mark.spark
+def test_on_spark_a_silent_stream_is_passed_by_the_clock_too(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    from penstock.engine.spark.start import start
+
+    bring(tmp_path, "a", 0, 100, 104)
+    bring(tmp_path, "b", 0, 100)
+    query, place = parse(SILENT.format(tmp_path).replace("1 h", "1 second")), Place(tmp_path)
+    options = RunOptions(
+        sink=place.sink,
+        checkpoint=str(place.checkpoint),
+        trigger=Duration.of_seconds(0.2),
+        partitions=2,
+    )
+    run = start(planned(query), spark, options)
+    wait_until(lambda: any(report.results for report in run.reports) or not run.is_active)
+    run.stop()
+    changes = [(t.timestamp(), n) for t, _, _, n in sorted(told(place, query))]
+    assert changes == [(100, 1)]
 
 
 @pytest.mark.parametrize("early", [(), ("a",)], ids=["late", "early"])

@@ -217,7 +217,7 @@ def screened(query: Query, place: int) -> MeshJoin:
 
 
 def test_a_filter_between_probes_spares_those_after_it() -> None:
-    case = common_case(tuples=400, seconds=120)
+    case = common_case(tuples=160, seconds=48)
     plans = [screened(case.query, place) for place in range(4)]
     early = replace(plans[0].query, thetas=(), filters=plans[0].query.thetas)
     wanted = canonical(answer(early, case.batches))

@@ -36,7 +36,7 @@ from penstock.stats.training import Training
 from support.paths import ROOT
 from support.plans.planning import query_of
 
-EXAMPLE = ROOT / "examples" / "stocks.py"
+EXAMPLE = ROOT / "examples" / "stocks" / "stocks.py"
 UNIT = Costs("declared", probe=1e-6)
 SLOW = ("S.a > 1", "S.b > 1")
 MESH = frozenset({"mesh"})

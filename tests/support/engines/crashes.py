@@ -24,8 +24,9 @@ from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
 from penstock.engine.sinks import publish, publisher, sink
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter
 from penstock.engine.sinks.sink import Sink
-from penstock.engine.sources import feed, spool, table_versions
+from penstock.engine.sources import spool, table_versions
 from penstock.engine.sources.kafka import records, topic_log
+from penstock.engine.sources.listing import file_log
 from penstock.engine.state import manifest, store
 from penstock.errors import CheckpointError
 from penstock.plan.default_plan import default_plan
@@ -227,8 +228,8 @@ def _sent(function: Function) -> Function:
 Wrap = Callable[[Function], Function]
 
 POINTS: dict[str, tuple[Wrap, Any, str]] = {
-    "before the file log": (before, feed.FileLog, "_write"),
-    "after the file log": (after, feed.FileLog, "_write"),
+    "before the file log": (before, file_log.FileLog, "_write"),
+    "after the file log": (after, file_log.FileLog, "_write"),
     "before a rebuild": (before, rebuild.Rebuild, "call"),
     "in a rebuild": (_after_all, rebuild.Rebuild, "send"),
     "after a rebuild": (after, turn, "with_inner_state"),

@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -72,8 +72,13 @@ WHERE a.k = b.k AND b.j = c.j AND a.s <> 'zwei' AND a.id % 7 <> 3 AND b.k < 11 A
 SELECT a.id AS a, b.id AS b, a.s AS s FROM a [RANGE 3 SECONDS], b [RANGE 6 SECONDS]
 WHERE a.k = b.k AND a.s <> 'zwei' AND a.id % 7 <> 3 AND b.j < 8 AND b.id % 5 > 0
 """,
+    "sums": """
+SELECT b.j AS j, COUNT(*) AS n, SUM(a.id) AS ids, MAX(b.id) AS last
+FROM a [RANGE 3 SECONDS], b [RANGE 4 SECONDS] WHERE a.k = b.k GROUP BY b.j EVERY 500 ms
+""",
 }
 KILLED = ("common", "chain", "view")
+VIEWS = ("view", "sums")
 
 
 def write_input(folder: Path, files: int, rng: Random) -> None:
@@ -126,8 +131,8 @@ def expected(text: str) -> Counter[tuple[Any, ...]]:
 class Siege:
     """One round: queries over one input, and a driver that is started until they are done.
 
-    With a `seed` every batch has another plan, of any kind. The streams of a siege that `is_framed`
-    come by DataFrames.
+    With a `seed` every batch has another plan, of any kind, but for the queries that are `planned`.
+    The streams of those that are `framed` come by DataFrames.
     """
 
     def __init__(
@@ -139,7 +144,8 @@ class Siege:
         files: int,
         queries: Iterable[str] = KILLED,
         seed: str | None = None,
-        is_framed: bool = False,
+        planned: Collection[str] = (),
+        framed: Collection[str] = (),
     ):
         self._folder = folder
         self._rng = rng
@@ -148,14 +154,14 @@ class Siege:
         write_input(folder / "in", files, rng)
         kinds = rng.sample(("jsonl", "parquet"), 2)
         # Lines write times as text, so that those of a view could not be compared.
-        self._jobs = {q: "parquet" if q == "view" else kinds[n % 2] for n, q in enumerate(queries)}
+        self._jobs = {q: "parquet" if q in VIEWS else kinds[n % 2] for n, q in enumerate(queries)}
         for query, kind in self._jobs.items():
             job = folder / "jobs" / query
             job.mkdir(parents=True)
-            text = script(query, folder / "in", is_framed=is_framed)
+            text = script(query, folder / "in", is_framed=query in framed)
             (job / "query.cql").write_text(text)
             (job / "sink").write_text(self._sink(query, kind).name)
-            if seed is not None:
+            if seed is not None and query not in planned:
                 (job / "seed").write_text(f"{seed} {query}")
 
     def _sink(self, query: str, kind: str) -> Sink:

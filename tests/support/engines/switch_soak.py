@@ -25,7 +25,7 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from penstock.engine.sinks.sink import Sink
 from support.engines.crashes import POINTS, TRAINING_POINTS, Crash, Run, exit_code
-from support.engines.soak import QUERIES, Siege, expected, results, script, write_input
+from support.engines.soak import QUERIES, VIEWS, Siege, expected, results, script, write_input
 from support.engines.switching import any_trip, check, on_spark
 
 MOST_KILLS = 6
@@ -52,7 +52,7 @@ def local_kills(seed: int, folder: Path) -> int:
     rng = Random(f"kills {seed}")
     write_input(folder / "in", rng.randint(3, 8), rng)
     query = rng.choice(tuple(QUERIES))
-    kind = "parquet" if query == "view" else rng.choice(("parquet", "jsonl"))
+    kind = "parquet" if query in VIEWS else rng.choice(("parquet", "jsonl"))
     sink = Sink.named(f"{kind}:{folder / 'results'}")
     # Meshes are not for ROWS windows, nor for views.
     trains = query in ("common", "filtered", "pair") and rng.random() < 0.4

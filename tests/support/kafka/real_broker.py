@@ -1,14 +1,16 @@
 """A real broker of Kafka: fetched by Maven, one node, on free ports of this machine.
 
-    python tests/support/kafka/real_broker.py COMMAND ARGUMENT…
+    python tests/support/kafka/real_broker.py [--brokers 2] COMMAND ARGUMENT…
 
 runs a command with the addresses of a broker in its environment, and stops the broker after it:
-tests find it there, and `penstock bench sources`.
+tests find it there, and `penstock bench sources`. Tests empty their broker, so that workers of
+pytest that run side by side have one each.
 Its jars are kept in the user's cache, outside of the repository; all else is gone afterwards.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
 import os
 import shutil
@@ -18,11 +20,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 SERVERS = "PENSTOCK_TEST_KAFKA"
-"""The variable with the broker's address; whoever comes there may do everything."""
+"""The variable with the broker's address; whoever comes there may do everything. Those of several
+brokers have a space between them."""
 WITH_PASSWORD = "PENSTOCK_TEST_KAFKA_SASL"
 """That where a password is needed, by which users `writer` and `stranger` come: of these a test
 grants rights to the first."""
@@ -117,6 +120,17 @@ def _cached(name: str, dependencies: Dependencies) -> Path:
     return cache / "penstock" / f"{name}-{dependencies[0][2]}"
 
 
+def choose_broker() -> None:
+    """Leave a worker of pytest, of which there are as many as brokers, the address of its own.
+
+    Whoever starts the workers gives them all."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    for name in (SERVERS, WITH_PASSWORD) if worker is not None else ():
+        if addresses := os.environ.get(name, "").split():
+            number = int(str(worker).removeprefix("gw"))
+            os.environ[name] = addresses[number % len(addresses)]
+
+
 def address_with_password() -> str:
     """Where the broker asks for a password."""
     return os.environ[WITH_PASSWORD]
@@ -173,14 +187,21 @@ def _free_ports(count: int) -> list[int]:
             each.close()
 
 
-def main(command: list[str]) -> int:
-    """Run a command with a broker; how it ended."""
+def main(arguments: list[str]) -> int:
+    """Run a command with brokers; how it ended."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--brokers", type=int, default=1)
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args(arguments)
     if shutil.which("mvn") is None or shutil.which("java") is None:
         print("no Maven or no Java here: tests with a real broker of Kafka are left out")
         return 0
-    with broker(fetched("kafka", KAFKA)) as addresses:
-        environment = {**os.environ, **addresses, **_connector()}
-        return subprocess.run(command, env=environment, check=False).returncode
+    with ExitStack() as running:
+        jars = fetched("kafka", KAFKA)
+        started = [running.enter_context(broker(jars)) for _ in range(options.brokers)]
+        all_ = {name: " ".join(each[name] for each in started) for name in (SERVERS, WITH_PASSWORD)}
+        environment = {**os.environ, **started[0], **all_, **_connector()}
+        return subprocess.run(options.command, env=environment, check=False).returncode
 
 
 def _connector() -> dict[str, str]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.cql import parse
+from penstock.engine.state.manifest import newest
 from penstock.query import Query
 from support.engines.runs import (
     Place,
@@ -16,9 +17,11 @@ from support.engines.runs import (
 
 
 def assert_only_what_counts_is_there(place: Place) -> None:
-    """Nothing of inner state that was rebuilt, merged or given up is left behind."""
-    listed = sorted(chunk.name for chunk in place.manifest.chunks())
-    assert listed == place.store.names("state")
+    """Nothing of inner state that was rebuilt, merged or given up is left behind, but for what a
+    run needs that goes back by a batch, as none does that was drained."""
+    kept = newest(place.store, 1 if place.manifest.is_closed else 2)
+    listed = {chunk.name for made in kept for chunk in made.chunks()}
+    assert sorted(listed) == place.store.names("state")
 
 
 LONG = """

@@ -45,6 +45,11 @@ class _Known:
 def random_script(seed: int) -> ScriptCase:
     """The script of a seed."""
     rng = Random(f"script {seed}")
+    return script_case(rng, random_statements(rng))
+
+
+def random_statements(rng: Random) -> list[str]:
+    """Two streams, and two to four queries over these and over each other."""
     known = [_Known("s0"), _Known("s1")]
     statements = [declared(rng, each.name) for each in known]
     count = rng.choice((2, 2, 3, 4))
@@ -55,7 +60,7 @@ def random_script(seed: int) -> ScriptCase:
         query, keys = _query(rng, readable)
         statements.append(_named(rng, name, query, keys, is_last=number == count - 1))
         known.append(_Known(name, keys))
-    return script_case(rng, statements)
+    return statements
 
 
 def script_case(rng: Random, statements: list[str]) -> ScriptCase:

@@ -152,7 +152,10 @@ def _source(rng: Random, name: str, is_table: bool, values: _Values) -> Source:
         return Source(name, fields, "parquet", is_table=True)
     unit: t.Literal["ms"] | None = "ms" if in_millis else None
     lateness = rng.choice((0, 0, 0, 3, 100)) * MICROS
-    return Source(name, fields, "parquet", timestamp="ts", unit=unit, lateness=lateness)
+    # Of all times that there are, most are in the future.
+    return Source(
+        name, fields, "parquet", timestamp="ts", unit=unit, lateness=lateness, future=None
+    )
 
 
 def _window(rng: Random, count: int) -> Window:

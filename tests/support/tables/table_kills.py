@@ -6,9 +6,13 @@ import multiprocessing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from support.engines.crashes import Crash, arm
 from support.tables.table_scripts import TableScript
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -27,20 +31,27 @@ class TableRun:
 
 
 def perform(run: TableRun) -> None:
-    """Run over all there is, drain, and change the table after each batch."""
-    from penstock.engine.run.options import RunOptions
-    from penstock.engine.sinks.sink import noop
+    """Run in a session of its own, and die where it says."""
     from penstock.engine.spark.session import make_session
-    from penstock.engine.spark.start import start_script
-    from support.engines.script_runs import plans_of
 
     spark = make_session("local[2]", {"spark.sql.shuffle.partitions": "2"})
     if run.crash is not None:
         arm(run.crash)
-    case = TableScript(run.folder)
+    finish(spark, run.folder)
+    spark.stop()
+
+
+def finish(spark: SparkSession, folder: Path) -> None:
+    """Run over all there is in this process, drain, and change the table after each batch."""
+    from penstock.engine.run.options import RunOptions
+    from penstock.engine.sinks.sink import noop
+    from penstock.engine.spark.start import start_script
+    from support.engines.script_runs import plans_of
+
+    case = TableScript(folder)
     options = RunOptions(
         sink=noop(),
-        checkpoint=str(run.folder / "checkpoint"),
+        checkpoint=str(folder / "checkpoint"),
         partitions=2,
         available_now=True,
         drain=True,
@@ -49,4 +60,3 @@ def perform(run: TableRun) -> None:
     script = case.script
     plans = plans_of(script, Random(3))
     start_script(script, plans, case.sinks, spark, options).await_termination()
-    spark.stop()

@@ -46,10 +46,19 @@ class Browser:
         self.call("Page.navigate", url=address)
 
     def value(self, script: str) -> Any:
-        """What a script gives on the page."""
-        found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        """What a script gives on the page, also if that takes it a while."""
+        found = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
+
+    def look(self, width: int, scheme: str) -> None:
+        """Show pages as on a screen so wide, `light` or `dark`."""
+        screen = {"width": width, "height": 844, "deviceScaleFactor": 2, "mobile": width < 600}
+        self.call("Emulation.setDeviceMetricsOverride", **screen)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", features=features)
 
     def call(self, method: str, **given: Any) -> Any:
         """The answer of the browser; what it tells meanwhile is kept."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -115,14 +117,28 @@ def test_the_map_has_the_best_plan_of_each_pair_of_rates(log: LogView) -> None:
             plan_map(log, x, y)
 
 
-def test_scripts_say_that_they_are_planned_together(tmp_path: Path) -> None:
+def test_of_a_script_one_query_is_chosen(tmp_path: Path) -> None:
     log = read_log(str(scripted(tmp_path)))
     for missing in (
         what_if(log, Supposed()).missing,
         alternatives_view(log).missing,
         plan_map(log, "a", "b").missing,
     ):
-        assert "a script of several queries" in (missing or "")
+        assert "choose pairs or counts" in (missing or "")
+    for name in ("pairs", "counts"):
+        mine = log.of_query(name)
+        view = alternatives_view(mine)
+        assert view.missing is None
+        (running,) = [line for line in view.plans if line.is_running]
+        assert running.plan == mine.reports[-1].plan
+        found = what_if(mine, Supposed(rates={"a": 5.0}))
+        assert found.missing is None
+        assert {s.alias: s.rate for s in found.settings}["a"] == 5.0
+        assert plan_map(mine, "a", "b").cells
+        rates = [each.inputs["b"].rate for each in mine.reports if each.inputs["b"].rate]
+        assert {s.alias: s.rate for s in found.settings}["b"] == pytest.approx(median(rates))
+    other = alternatives_view(replace(log.of_query("pairs"), query="shared"))
+    assert "share" in (other.missing or "")
 
 
 def test_without_a_query_there_is_no_answer() -> None:

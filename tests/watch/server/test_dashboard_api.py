@@ -12,11 +12,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from penstock.watch.log_reader import read_log
+from penstock.watch.log_view import LogView
 from penstock.watch.server.app import PAGE, dashboard_app
-from penstock.watch.server.events import news
+from penstock.watch.server.events import PACE, news
 from penstock.watch.server.runs import Watched
 from penstock.watch.views import VIEWS
-from support.engines.reported import following, script
+from support.engines.reported import following, made, script
 from support.waiting import wait_until
 from support.watch.watched_runs import HOSTILE, chained, hostile, run_of
 
@@ -102,6 +103,30 @@ def test_news_come_with_every_batch(tmp_path: Path) -> None:
 
     first, second = asyncio.run(told())
     assert (first["batch"], second["batch"]) == (1, 0)
+
+
+def test_news_are_told_at_the_next_look_and_looks_are_at_most_a_second_apart() -> None:
+    """So a switch of plans is on the page within two seconds, however fast the machine is."""
+    assert PACE <= 1.0
+    looks = 0
+
+    class Log(Watched):
+        def __init__(self) -> None:
+            pass
+
+        def log(self) -> LogView:
+            nonlocal looks
+            looks += 1
+            return LogView("x", reports=(made(0), made(1, plan="another"))[: 1 if looks < 5 else 2])
+
+    async def heard() -> list[int]:
+        async def is_gone() -> bool:
+            return looks == 9
+
+        told = [looks async for line in news(Log(), is_gone, pace=0.0) if line.startswith("data: ")]
+        return told
+
+    assert asyncio.run(heard()) == [1, 5]
 
 
 def test_the_page_loads_nothing_from_elsewhere(checkpoint: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -12,11 +13,15 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from penstock.engine.reports.report import Report
+from penstock.watch.log_reader import read_log
+from penstock.watch.log_view import LogView
 from penstock.watch.server.app import dashboard_app
+from penstock.watch.verdict import busy_share
 from penstock.watch.views import VIEWS
 from support.waiting import wait_until
 from support.watch.browser import BROWSER, Browser, browser
-from support.watch.watched_runs import HOSTILE, hostile
+from support.watch.watched_runs import HOSTILE, chained, hostile, run_of
 
 TOKEN = "let-me-in"
 
@@ -48,12 +53,207 @@ def shown(page: Browser, name: str) -> str:
     return str(page.value("document.getElementById('view').innerText"))
 
 
+def tables(page: Browser) -> list[list[dict[str, str]]]:
+    """The tables of the view, row by row, each cell by its heading."""
+    found: list[list[dict[str, str]]] = page.value(
+        """[...document.querySelectorAll('#view table')].map((table) => {
+          const names = [...table.querySelectorAll('th')].map((cell) => cell.textContent);
+          return [...table.querySelectorAll('tbody tr')].map((row) => Object.fromEntries(
+            [...row.cells].map((cell, place) => [names[place], cell.textContent])));
+        })"""
+    )
+    return found
+
+
+def tiles(page: Browser) -> dict[str, list[str]]:
+    """The figures above the tables, each with what stands below it."""
+    found: dict[str, list[str]] = page.value(
+        """Object.fromEntries([...document.querySelectorAll('#view .tiles > div')].map((tile) =>
+          [tile.querySelector('dt').textContent,
+            [...tile.querySelectorAll('dd')].map((each) => each.textContent)]))"""
+    )
+    return found
+
+
+class Shown:
+    """Numbers as the page writes them; what it writes is looked at in another test."""
+
+    def __init__(self, page: Browser):
+        self._page = page
+
+    def __call__(self, form: str, value: object) -> str:
+        asked = f"import('/page/format.js').then((made) => made.{form}({json.dumps(value)}))"
+        return str(self._page.value(asked))
+
+
+def check_now(page: Browser, last: Report, log: LogView) -> None:
+    show, figures = Shown(page), tiles(page)
+    assert last.prediction is not None
+    span = last.span or 0.0
+    assert figures["busy, of 1"] == [show("percent", busy_share(log.reports))]
+    assert figures["lag"] == [show("seconds", (last.lag or 0) / 1e6)]
+    assert figures["delay"][0] == show("seconds", last.delay)
+    expected = show("rate", last.prediction.output_rate)
+    assert figures["results"] == [
+        show("rate", last.results / span),
+        f"expected {expected}; {show('number', last.total_results)} in all",
+    ]
+    work = show("number", last.prediction.utilization)
+    assert figures["work"] == [f"{show('number', last.cpu / span)} s/s", f"expected {work} s/s"]
+    assert figures["batch"] == [show("number", last.batch), show("clock", last.at)]
+    streams, sources = tables(page)
+    assert [row["input"] for row in streams] == list(last.inputs)
+    for row in streams:
+        mine = last.inputs[row.pop("input")]
+        assert row == {
+            "rate": show("rate", mine.rate),
+            "history": "",
+            "expected": show("rate", mine.predicted_rate),
+            "by the clock": show("rate", mine.arrival_rate),
+            "tuples": show("number", mine.tuples),
+            "kept": show("percent", mine.keep),
+        }
+    newest = max(time for time in last.newest.values() if time is not None)
+    for row in sources:
+        name = row.pop("source")
+        assert row.pop("to read", "0") == show("number", last.backlog.get(name, 0))
+        assert row == {
+            "rows": show("number", last.read[name]),
+            "late": show("number", last.late.get(name, 0)),
+            "behind the newest": show("seconds", (newest - (last.newest[name] or 0)) / 1e6),
+        }
+
+
+def check_batches(page: Browser, log: LogView) -> None:
+    show = Shown(page)
+    (rows,) = tables(page)
+    for row, report in zip(rows, log.reports[::-1][:20], strict=True):
+        number = str(report.batch) if "another" in row["batch"] else show("number", report.batch)
+        assert row.pop("batch").removesuffix(" (another plan)") == number
+        assert row.pop("to read", "0") == show("number", sum(report.backlog.values()))
+        assert (row.pop("delay", "") or "–") == show("seconds", report.delay)
+        assert row == {
+            "at": show("clock", report.at),
+            "took": show("seconds", report.seconds),
+            "CPU": show("seconds", report.cpu),
+            "busy": show("percent", report.busy),
+            "read": show("number", sum(report.read.values())),
+            "results": show("number", report.results),
+            "state": show("number", report.state_tuples),
+        }
+    bars = page.value(
+        "document.querySelectorAll('#view svg[aria-label=\"seconds by phase\"] g').length"
+    )
+    assert bars == len(log.reports)
+
+
+def check_shedding(page: Browser, last: Report) -> None:
+    show = Shown(page)
+    assert last.prediction is not None
+    expected = show("rate", last.prediction.output_rate)
+    assert tiles(page)["results"] == [
+        show("rate", last.results / (last.span or 0.0)),
+        f"expected {expected}",
+    ]
+    (rows,) = tables(page)
+    assert [row["input"] for row in rows] == list(last.inputs)
+    for row in rows:
+        alias = row.pop("input")
+        mine = last.inputs[alias]
+        assert row == {
+            "kept": show("percent", mine.keep),
+            "history": "",
+            "tuples": show("number", mine.tuples),
+            "shed": show("number", mine.shed),
+            "shed in all": show("number", last.total_shed.get(alias, 0)),
+        }
+
+
+def test_numbers_on_the_page_are_those_of_the_log(tmp_path: Path) -> None:
+    checkpoint = run_of(chained(), tmp_path)
+    log = read_log(str(checkpoint))
+    last = log.reports[-1]
+    with served(checkpoint) as address, browser(tmp_path / "profile") as page:
+        page.open(f"{address}?token={TOKEN}")
+        wait_until(lambda: page.value("document.querySelectorAll('nav button').length") > 0)
+        shown(page, "now")
+        check_now(page, last, log)
+        shown(page, "batches")
+        check_batches(page, log)
+        shown(page, "shedding")
+        check_shedding(page, last)
+
+        # A node shows what it takes, and where it stands in the query.
+        shown(page, "plan")
+        page.value("document.querySelectorAll('.node.probe')[0].dispatchEvent(new Event('click'))")
+        probe = page.value("document.getElementById('node').dataset.node")
+        assert page.value("document.querySelectorAll('#node mark').length") == 2
+        assert "probe" in str(page.value("document.querySelector('#node table').innerText"))
+        # It stays chosen when another batch comes.
+        page.value("location.hash = 'now'")
+        shown(page, "plan")
+        assert page.value("document.getElementById('node').dataset.node") == probe
+
+        shown(page, "state")
+        page.value("document.querySelector('[data-ask=hot-keys]').click()")
+        wait_until(lambda: page.value("document.querySelectorAll('#hot tbody tr').length") > 0)
+        assert page.said == []
+
+
+def test_numbers_are_written_for_people(tmp_path: Path) -> None:
+    checkpoint = run_of(chained(batches=2), tmp_path)
+    with served(checkpoint) as address, browser(tmp_path / "profile") as page:
+        page.open(f"{address}?token={TOKEN}")
+        wait_until(lambda: page.value("document.querySelectorAll('nav button').length") > 0)
+        show = Shown(page)
+        assert [show("number", each) for each in (None, 0, 1234567, 0.5, 12.345, 3e-7)] == [
+            *("–", "0", "1,234,567", "0.5", "12.3", "3.00e-7")
+        ]
+        assert [show("seconds", each) for each in (0, 0.0021, 1.5, 600)] == [
+            *("0 s", "2.1 ms", "1.5 s", "10 min")
+        ]
+        assert [show("percent", each) for each in (0.5, 0.1234)] == ["50 %", "12.3 %"]
+        assert [show("rate", each) for each in (None, 1000)] == ["–", "1,000/s"]
+
+        # On a phone nothing is wider than the screen; text can be read, light and dark.
+        papers = set()
+        for scheme in ("light", "dark"):
+            page.look(390, scheme)
+            for name in VIEWS:
+                shown(page, name)
+                wide = page.value("document.documentElement.scrollWidth")
+                assert wide <= 390, f"{name} is {wide} wide"
+            ink, paper = (
+                page.value(f"getComputedStyle(document.body).{name}")
+                for name in ("color", "backgroundColor")
+            )
+            assert contrast(ink, paper) >= 4.5
+            papers.add(paper)
+        assert len(papers) == 2
+
+
+def contrast(one: str, other: str) -> float:
+    """How well two colours are told apart: from 1 to 21, as guidelines for the web reckon it."""
+    high, low = sorted((_light(one), _light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _light(colour: str) -> float:
+    parts = [int(each) / 255 for each in re.findall(r"\d+", colour)[:3]]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def test_the_page_in_a_browser(tmp_path: Path) -> None:
     checkpoint = hostile(tmp_path)
     with served(checkpoint) as address, browser(tmp_path / "profile") as page:
         page.open(f"{address}?token={TOKEN}")
         wait_until(lambda: page.value("document.querySelectorAll('nav button').length") > 0)
-        texts = {name: shown(page, name) for name in VIEWS}
+        page.look(390, "light")
+        texts = {}
+        for name in VIEWS:
+            texts[name] = shown(page, name)
+            assert page.value("document.documentElement.scrollWidth") <= 390, name
         assert HOSTILE in texts["results"]
         assert "<img src=x onerror=alert(1)>" in texts["now"]
         assert page.value("document.querySelectorAll('img, main script').length") == 0
@@ -65,11 +265,13 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
         lines = [json.loads(line) for line in segment.read_text().splitlines()]
         last = [line for line in lines if line["kind"] == "batch"][-1]
         news = {**last, "batch": last["batch"] + 1, "plan": "a plan of its own"}
+        page.value("window.isSame = true")
         with segment.open("a") as file:
             file.write(json.dumps(news) + "\n")
         wait_until(
             lambda: "a plan of its own" in page.value("document.getElementById('view').innerText")
         )
+        assert page.value("window.isSame")
         assert page.value("document.title") == "Penstock"
         assert page.said == []
         assert page.asked

@@ -34,7 +34,13 @@ class BackgroundPlanner:
         return self._asked is not None and not self._asked.done()
 
     def ask(self, question: Question) -> None:
-        """Have plans weighed; an earlier question that has no answer yet is forgotten."""
+        """Have plans weighed; an earlier question that has no answer yet is forgotten.
+
+        One whose answer nobody has taken yet is not: while figures keep moving there is a question
+        after every batch, and its answer comes during the next one.
+        """
+        if self._asked is not None and self._asked.done():
+            self._answer, self._asked = self._asked.result(), None
         if self._executor is None:
             self._answer = _answered(question)
         else:

@@ -22,7 +22,7 @@ from penstock.adapt.shedding.work_model import WorkModel
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 from penstock.figure import Figure
-from penstock.plan.drops import DropBoxes
+from penstock.plan.drops import DropBoxes, worth_shedding
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.stats.known import Known
@@ -151,7 +151,7 @@ class Shedder:
         """Drop boxes for a position, unless they are nearly those that there are."""
         drops, target, curve = plan.drops, self._wish.delay, case.forecast.curve
         kept = curve.kept(position) if position else {}
-        found = {alias: fraction for alias, fraction in kept.items() if fraction < 1.0}
+        found = worth_shedding(kept)
         moves = [
             abs(found.get(alias, 1.0) / (drops.fraction(alias) or 1.0) - 1.0)
             for alias in {*found, *dict(drops.kept)}

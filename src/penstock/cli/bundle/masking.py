@@ -31,9 +31,10 @@ _LONG = 4
 """Characters from which on a number of the query is known again in other texts."""
 
 _HARMLESS = """
-format timestamp unit lateness idle rate refresh key max_files max_time max_rows rows duration value
-isolation data_loss stream out_of_order hot_sellers hot_auctions hot_bidders registry_header
-failondataloss maxoffsetspertrigger
+format timestamp unit lateness idle future rate refresh key max_files max_age max_bytes max_row
+max_time max_rows rows duration value isolation data_loss stream
+out_of_order hot_sellers hot_auctions hot_bidders registry_header failondataloss
+maxoffsetspertrigger
 """
 _OPTIONS = frozenset(_HARMLESS.split())
 """Options of sources that say how something is read, and neither where nor by whom."""

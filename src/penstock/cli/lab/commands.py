@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.show.stopping import INTERRUPTED
+
 if TYPE_CHECKING:
     from penstock.experiments.results_folder import ResultsFolder
-
-
-_INTERRUPTED = 130
 
 
 class LabFormat(StrEnum):
@@ -100,7 +99,7 @@ def run_experiments(
     if is_stopped:
         done = [detail["name"] for detail in details]
         print(stopped_text(done, len(experiments), output), file=sys.stderr)
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
     if summary["crashed"]:
         raise typer.Exit(1)
 

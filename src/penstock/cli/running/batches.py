@@ -13,6 +13,7 @@ import typer
 
 from penstock.cli.durations import duration
 from penstock.cli.running.signals import Signals
+from penstock.cli.show.stopping import INTERRUPTED
 from penstock.cli.show.voice import LogFormat, Voice
 from penstock.engines import BatchEngine
 from penstock.errors import SinkError
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from penstock.engine.run.options import RunOptions
     from penstock.engine.sinks.sink import Sink
 
-# What shells and typer give for Ctrl-C.
-INTERRUPTED = 130
 _PINNED = "it follows the plan that was pinned, {}; --replan on plans again"
 # The checkpoint of a run that keeps none, until it begins and has a folder.
 _TEMPORARY = "temporary"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from penstock.cli.durations import positive_duration
+from penstock.cli.show.stopping import stoppable
 from penstock.duration import Duration
 
 if TYPE_CHECKING:
@@ -54,16 +55,19 @@ def run_in_laboratory(
     if laboratory.expire is not None:
         expiration = positive_duration(laboratory.expire, "--expire")
     clock = _clock(laboratory.costs, laboratory.servers, query.known)
-    outcome = run_experiment(
-        query.plan,
-        sink,
-        mode,
-        expiration=expiration.micros,
-        clock=clock,
-        buckets={**physical.buckets, **_buckets(laboratory.buckets, query)},
-        by_bucket=laboratory.by_bucket,
-        overwrite=overwrite,
-    )
+    buckets = {**physical.buckets, **_buckets(laboratory.buckets, query)}
+    print("in the laboratory, which tells its figures at the end …", file=sys.stderr, flush=True)
+    with stoppable("the laboratory keeps nothing of what it had done"):
+        outcome = run_experiment(
+            query.plan,
+            sink,
+            mode,
+            expiration=expiration.micros,
+            clock=clock,
+            buckets=buckets,
+            by_bucket=laboratory.by_bucket,
+            overwrite=overwrite,
+        )
     _report(outcome, clock)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from penstock.cli.running.batches import (
-    INTERRUPTED,
     Batches,
     Session,
     folder_of,
@@ -20,6 +19,7 @@ from penstock.cli.running.batches import (
     told,
 )
 from penstock.cli.running.signals import Signals
+from penstock.cli.show.stopping import INTERRUPTED
 from penstock.cli.show.voice import Voice
 from penstock.engines import BatchEngine
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -15,9 +15,11 @@ from penstock.query.types import DataType, decimal, nested
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _MOST_DIGITS = 38
+_LONGEST_WHOLE = len(str(_LEAST))
 _BOOLEAN = re.compile(r"true|false", re.IGNORECASE)
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NO_NUMBER = re.compile(r"[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 _PADDED = re.compile(r"[+-]?0[0-9]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
@@ -42,18 +44,30 @@ def guess_text(values: Iterable[str | None]) -> Guess:
     for type_, is_so in _TEXTS:
         if all(is_so(value) for value in known) and _is_read(known, type_):
             return Guess(type_)
+    finite = [value for value in known if not _NO_NUMBER.fullmatch(value)]
+    if finite and all(map(_is_number, finite)) and _is_read(known, DataType.DOUBLE):
+        return Guess(DataType.DOUBLE, "with NaN or infinities")
     if all(_WHOLE.fullmatch(value) for value in known):
         return _huge(max(len(value.lstrip("-")) for value in known))
     if any(_PADDED.match(value) for value in known) and all(map(str.isdigit, known)):
         return Guess(DataType.STRING, "digits with leading zeros")
+    if all(_NUMBER.fullmatch(value.strip()) for value in known):
+        return Guess(DataType.STRING, "numbers with blanks beside them, or too large")
     numbers = sum(_NUMBER.fullmatch(value) is not None for value in known)
     if numbers and numbers < len(known):
         return Guess(DataType.STRING, f"mixed: {numbers} of {len(known)} values are numbers")
     return Guess(DataType.STRING)
 
 
+def is_value(text: str) -> bool:
+    """Whether a text is a number, a time or a truth value, and hardly the name of a column."""
+    kinds = (_NUMBER, _DAY, _MOMENT, _BOOLEAN)
+    return any(kind.fullmatch(text) for kind in kinds)
+
+
 def _is_whole(value: str) -> bool:
-    return _WHOLE.fullmatch(value) is not None and _LEAST <= int(value) <= _MOST
+    is_short = len(value) <= _LONGEST_WHOLE and _WHOLE.fullmatch(value) is not None
+    return is_short and _LEAST <= int(value) <= _MOST
 
 
 def _is_number(value: str) -> bool:
@@ -131,17 +145,23 @@ def _number_in_json(known: Sequence[int | float]) -> Guess:
         return Guess(DataType.DOUBLE)
     if all(_LEAST <= value <= _MOST for value in known):
         return Guess(DataType.BIGINT)
-    return _huge(max(len(str(abs(value))) for value in known))
+    found = _huge(max(len(str(abs(value))) for value in known))
+    # What is no number in JSON is no text either.
+    return replace(found, type=None) if found.type is DataType.STRING else found
 
 
 def _struct(known: Sequence[dict[str, Any]]) -> Guess:
     names = dict.fromkeys(name for each in known for name in each)
     inner = {name: guess_json(each.get(name) for each in known).type for name in names}
-    is_plain = all(re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) for name in names)
-    is_one = len({name.lower() for name in names}) == len(names)
-    if not names or not is_plain or not is_one or None in inner.values():
+    if not names or not _are_names(names) or None in inner.values():
         return Guess(None, "an object whose members cannot be declared")
     return Guess(nested("STRUCT", [(name, type_) for name, type_ in inner.items() if type_]))
+
+
+def _are_names(names: Collection[str]) -> bool:
+    """Whether all can be written as names of members, and are different in any case."""
+    is_plain = all(re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) for name in names)
+    return is_plain and len({name.lower() for name in names}) == len(names)
 
 
 def _array(known: Sequence[list[Any]]) -> Guess:
@@ -161,14 +181,32 @@ def guess_arrow(type_: pa.DataType) -> Guess:
             return Guess(ours)
     if pa.types.is_decimal(type_) and 0 <= type_.scale <= type_.precision <= _MOST_DIGITS:
         return Guess(decimal(type_.precision, type_.scale))
-    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
-        item = guess_arrow(type_.value_type).type
-        return Guess(item and nested("ARRAY", [("element", item)]), f"{type_} is not read")
+    if pa.types.is_nested(type_):
+        return _nested_arrow(type_)
     if pa.types.is_dictionary(type_):
         return guess_arrow(type_.value_type)
     if pa.types.is_null(type_):
         return Guess(DataType.STRING, "no value seen")
     return Guess(None, f"{type_} is not read")
+
+
+def _nested_arrow(type_: pa.DataType) -> Guess:
+    """The type of what has parts, if all of them can be read."""
+    if pa.types.is_struct(type_):
+        parts = [(field.name, guess_arrow(field.type).type) for field in type_]
+        names = [name for name, _ in parts]
+        kind = "STRUCT" if _are_names(names) else ""
+    elif pa.types.is_map(type_):
+        sides = (("key", type_.key_type), ("value", type_.item_type))
+        kind, parts = "MAP", [(name, guess_arrow(inner).type) for name, inner in sides]
+    elif pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        kind, parts = "ARRAY", [("element", guess_arrow(type_.value_type).type)]
+    else:
+        kind, parts = "", []
+    found = [(name, inner) for name, inner in parts if inner is not None]
+    if not kind or not found or len(found) < len(parts):
+        return Guess(None, f"{type_} is not read")
+    return Guess(nested(kind, found))
 
 
 _ARROW: tuple[tuple[Callable[[pa.DataType], bool], DataType], ...] = (

@@ -12,6 +12,7 @@ from penstock.cli.scripts.event_times import (
     EventTime,
     event_time,
     is_in_nanoseconds,
+    is_in_parts_of_seconds,
     rounded,
 )
 from penstock.cli.scripts.input_files import Group
@@ -112,13 +113,19 @@ def _guess(group: Group, column: str, parts: Sequence[Sequence[Any]]) -> Guess:
 def _head(
     name: str, group: Group, time: EventTime | None, values: Mapping[str, Sequence[Sequence[Any]]]
 ) -> list[str]:
-    rows = _count(sum(each.rows for each in group.samples), "row")
-    lines = [f"-- {name}: {_count(len(group.samples), 'file')}, of which {rows} were looked at."]
+    count = sum(each.rows for each in group.samples)
+    looked = f"{_count(count, 'row')} {'was' if count == 1 else 'were'} looked at"
+    lines = [f"-- {name}: {_count(len(group.samples), 'file')}, of which {looked}."]
     if time is None:
         lines.append("-- No column looks like a time without a doubt, so it is a table.")
         nanos = [column for column, parts in values.items() if _is_nanos(parts)]
         lines += [
             f"-- {_shown(c)} seems to be in nanoseconds: write it in microseconds." for c in nanos
+        ]
+        parts = [column for column, found in values.items() if is_in_parts_of_seconds(found)]
+        lines += [
+            f"-- {_shown(c)} seems to be seconds with a fraction: write whole milliseconds."
+            for c in parts
         ]
         return lines
     unit = "" if time.unit is None else f", counted in {time.unit} since 1970"
@@ -157,6 +164,8 @@ def _left_out(group: Group, guesses: Mapping[str, Guess], readable: Iterable[str
     malformed = sum(each.malformed for each in group.samples)
     if malformed:
         lines.append(f"-- {_count(malformed, 'line')} cannot be read as rows: these are dropped.")
+    if malformed and group.samples[0].format == "json" and not guesses:
+        lines.append("-- JSON is read as one object a line: jq -c '.[]' makes that of an array.")
     return lines
 
 

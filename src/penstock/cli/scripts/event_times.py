@@ -72,6 +72,16 @@ def is_in_nanoseconds(values: Sequence[Sequence[Any]]) -> bool:
     return bool(known) and all(_FROM * NANOS <= each <= _TO * NANOS for each in known)
 
 
+def is_in_parts_of_seconds(values: Sequence[Sequence[Any]]) -> bool:
+    """Whether numbers look like seconds since 1970 with a fraction, which are no unit either."""
+    try:
+        known = [float(each) for part in values for each in _plain(part) if each is not None]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    has_fraction = any(each != int(each) for each in known if abs(each) <= _TO)
+    return has_fraction and all(_FROM <= each <= _TO for each in known)
+
+
 def _rank(time: EventTime) -> tuple[bool, bool, int]:
     name = time.name.lower()
     place = _NAMES.index(name) if name in _NAMES else len(_NAMES)

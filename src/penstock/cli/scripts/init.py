@@ -44,6 +44,9 @@ def init(
         hint = "the files end with .csv, .tsv, .json, .jsonl, .ndjson or .parquet"
         raise SourceError(f"there are no data files in {given[0]}", hint=hint)
     samples = [each for path in found if (each := _readable(path)) is not None]
+    if not samples:
+        hint = "mend what the warnings say, or give others"
+        raise SourceError("none of the files can be read", hint=hint)
     folders = [path for path in given if path.is_dir()]
     text = script(declarations(grouped(samples, folders)), len(samples))
     if output is None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import glob
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from penstock.cli.scripts.column_types import is_value
 from penstock.errors import SourceError
 
 Format = Literal["csv", "json", "parquet"]
@@ -26,9 +28,12 @@ FORMATS: Mapping[str, Format] = {
     ".ndjson": "json",
     ".parquet": "parquet",
 }
+# What text may be packed with, as `run` reads it.
+_PACKED = (".gz", ".bz2", ".zst", ".lz4")
 # So many rows of a file tell its types; more would only take longer.
 MOST_ROWS = 20_000
 _DELIMITERS = ",;\t|"
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,13 @@ class Sample:
         return (self.format, self.delimiter, self.has_header, names)
 
 
+def ending(path: Path) -> str:
+    """The ending of a file's name that says its format, whatever it is packed with."""
+    last = path.suffix.lower()
+    is_packed = last in _PACKED and path.with_suffix("").suffix.lower() != ".parquet"
+    return path.with_suffix("").suffix.lower() if is_packed else last
+
+
 def data_files(given: Iterable[Path]) -> Iterator[Path]:
     """The files that are given, and those of folders that are, but for hidden ones."""
     for path in given:
@@ -67,12 +79,12 @@ def data_files(given: Iterable[Path]) -> Iterator[Path]:
             for found in sorted(path.rglob("*")):
                 below = found.relative_to(path).parts
                 is_hidden = any(part.startswith((".", "_")) for part in below)
-                if found.suffix.lower() in FORMATS and found.is_file() and not is_hidden:
+                if ending(found) in FORMATS and found.is_file() and not is_hidden:
                     yield found
         elif not path.is_file():
             hint = "give files or folders that are there"
             raise SourceError(f"cannot read {path}: there is no such file or directory", hint=hint)
-        elif path.suffix.lower() not in FORMATS:
+        elif ending(path) not in FORMATS:
             hint = f"the files that are read end with {', '.join(FORMATS)}"
             raise SourceError(f"{path} is of no format that is known by its name", hint=hint)
         else:
@@ -81,7 +93,7 @@ def data_files(given: Iterable[Path]) -> Iterator[Path]:
 
 def sample(path: Path) -> Sample:
     """The first rows of a file."""
-    match FORMATS[path.suffix.lower()]:
+    match FORMATS[ending(path)]:
         case "csv":
             return _csv(path)
         case "json":
@@ -93,6 +105,7 @@ def _csv(path: Path) -> Sample:
     text = _text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(_DELIMITERS, key=lambda sign: (first.count(sign), -_DELIMITERS.index(sign)))
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
     try:
         rows = [row for row in csv.reader(StringIO(text), delimiter=delimiter) if row]
     except csv.Error as error:
@@ -100,8 +113,10 @@ def _csv(path: Path) -> Sample:
     if text.count("\n") > MOST_ROWS:
         rows = rows[:-1]  # The lines may end inside of it.
     names, has_header = _names(rows)
+    if has_header and not all(map(_is_text, names)):
+        raise SourceError(f"{path} is not UTF-8", hint="convert it: iconv -t UTF-8")
     body = rows[1:] if has_header else rows
-    fitting = [row for row in body if len(row) == len(names)]
+    fitting = [row for row in body if len(row) == len(names) and all(map(_is_text, row))]
     lower = [name.lower() for name in names]
     twice = tuple(dict.fromkeys(name for name in names if lower.count(name.lower()) > 1))
     columns = {
@@ -114,11 +129,11 @@ def _csv(path: Path) -> Sample:
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
-    """The columns of a CSV file, and whether its first line names them: no name is a number."""
+    """The columns of a CSV file, and whether its first line names them: no name is a value."""
     if not rows:
         return [], True
     first = [cell.strip() for cell in rows[0]]
-    if any(cell and cell.lstrip("+-").replace(".", "", 1).isdigit() for cell in first):
+    if any(map(is_value, first)):
         return [f"c{place}" for place, _ in enumerate(first, 1)], False
     return first, True
 
@@ -133,7 +148,7 @@ def _json(path: Path) -> Sample:
             found = json.loads(line)
         except (ValueError, RecursionError):
             found = None
-        if isinstance(found, dict):
+        if isinstance(found, dict) and _is_text(found):
             objects.append(found)
         else:
             malformed += 1
@@ -161,12 +176,28 @@ def _parquet(path: Path) -> Sample:
 
 
 def _text(path: Path) -> str:
-    """The first lines of a file; what is no UTF-8 has another character in its place."""
+    """The first lines of a file; bytes that are no UTF-8 are surrogates."""
     try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        packed = pa.input_stream(path, compression="detect")
+        with TextIOWrapper(
+            packed, encoding="utf-8-sig", errors="surrogateescape", newline=""
+        ) as file:
             return "".join(islice(file, MOST_ROWS + 1))
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}", hint="is it a file?") from None
+
+
+def _is_text(value: Any) -> bool:
+    """Whether all texts in a value are such that UTF-8 has them: no half of a pair, no byte of
+    another encoding."""
+    match value:
+        case str():
+            return _SURROGATES.search(value) is None
+        case dict():
+            return all(_is_text(name) and _is_text(each) for name, each in value.items())
+        case list():
+            return all(map(_is_text, value))
+    return True
 
 
 def _common_start(names: Sequence[str]) -> str:
@@ -219,4 +250,4 @@ def _placed(parent: Path, same: Sequence[Sample], *, is_folder: bool) -> list[Gr
         pattern = str(parent / f"{glob.escape(start)}*{ordered[0].path.suffix}")
         if {Path(found) for found in glob.glob(pattern)} == paths:
             return [Group(pattern, start or parent.resolve().name, tuple(ordered))]
-    return [Group(str(each.path), each.path.stem, (each,)) for each in ordered]
+    return [Group(str(each.path), each.path.name.split(".")[0], (each,)) for each in ordered]

@@ -111,7 +111,7 @@ class Progress:
         )
         foot = f"batch {report.batch} took {report.seconds:.2f} s · state {_tuples(report)}"
         if report.busy is not None:
-            foot += f" · busy {percent(round(report.busy, 2))}"
+            foot += f" · {_busy(report)}"
         if self._unreadable:
             foot += f" · {_files(self._unreadable)}"
         if report.total_shed:
@@ -161,7 +161,12 @@ def _line(report: Report, rate: float) -> str:
     parts += [_files(unreadable)] if unreadable else []
     parts += [f"shed {_counts(report.shed)}"] if report.shed else []
     parts += [f"out {report.results:,}", f"state {report.state_tuples:,}", f"{rate:,.0f}/s"]
+    parts += [_busy(report)] if report.busy is not None else []
     return _wrapped([*parts, *_frontier(report)])
+
+
+def _busy(report: Report) -> str:
+    return f"busy {percent(round(report.busy or 0.0, 2))}"
 
 
 def _frontier(report: Report) -> list[str]:

@@ -81,6 +81,9 @@ class _Making:
         if ask.branches:
             self._unite(ask)
             return
+        if not ask.select:
+            hint = "write WITH name AS (SELECT …) SELECT … FROM name"
+            raise self._text.error(ask.place, "no SELECT follows what WITH names", hint)
         if not is_word(ask.select[0], "SELECT"):
             raise no_select(self._text, ask, self._sources)
         refuse_clauses(self._text, ask.select, self._functions)

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from penstock.cql.declare.avro_file import with_schema
 from penstock.cql.declare.frame_columns import with_frame
+from penstock.cql.declare.given import Given
 from penstock.cql.declare.nexmark_columns import with_nexmark
 from penstock.cql.declare.options import (
     COLUMNS,
     DELETE,
     FORMAT,
     FORMATS,
+    FUTURE,
     IDLE,
     KEY,
     LATENESS,
@@ -28,6 +30,7 @@ from penstock.cql.declare.options import (
     check_known,
     take_settings,
 )
+from penstock.cql.declare.safe_sources import refuse_unsafe
 from penstock.cql.declare.source_checks import (
     RATE_FIELDS,
     check_needs,
@@ -40,7 +43,6 @@ from penstock.cql.reading.dialect import Token, token_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.text import Span, Text
 from penstock.errors import SqlError
-from penstock.query.foreign.frame import FrameShape
 from penstock.query.source import FILE_FORMATS, Field, Format, Source
 from penstock.query.types import DataType
 
@@ -53,10 +55,8 @@ _KINDS = "the language has CREATE STREAM, CREATE TABLE and CREATE VIEW … AS SE
 _SHAPE = "write it CREATE STREAM name (column TYPE, …) WITH (format = 'csv', …)"
 
 
-def parse_declaration(
-    text: Text, tokens: Sequence[Token], frames: Mapping[str, FrameShape]
-) -> Source:
-    """The stream or table that a CREATE statement declares; `frames` by names in lower case."""
+def parse_declaration(text: Text, tokens: Sequence[Token], given: Given) -> Source:
+    """The stream or table that a CREATE statement declares; frames by names in lower case."""
     end = tokens[-1].end + 1
     cursor = Cursor(text, tokens, (end, end + 1))
     cursor.take()
@@ -67,7 +67,7 @@ def parse_declaration(
     check_name(text, token_span(name), name.text)
     fields = _take_fields(cursor) if cursor.take_word("(") else ()
     try:
-        return _whole(cursor, name, fields, frames, is_table)
+        return _whole(cursor, name, fields, given, is_table)
     except SqlError as error:
         text.note(error)
         if not fields:
@@ -81,15 +81,17 @@ def _whole(
     cursor: Cursor,
     name: Token,
     fields: tuple[Field, ...],
-    frames: Mapping[str, FrameShape],
+    given: Given,
     is_table: bool,
 ) -> Source:
     """The declaration of a name and columns that have been read."""
     text, settings = cursor.text, _take_with(cursor)
     source = _source(text, name, fields, settings, is_table)
-    source = with_frame(source, frames.get(source.name.lower()))
+    source = with_frame(source, given.frames.get(source.name.lower()))
     source = with_nexmark(source)
     check_needs(source)
+    if given.roots is not None:
+        refuse_unsafe(source, given.roots)
     source = with_schema(source)
     return source if source.is_table else with_event_time(text, with_key(source), settings)
 
@@ -155,6 +157,7 @@ def _source(
         unit=ours.get(UNIT, None),
         lateness=ours.get(LATENESS, Source.lateness),
         idle=ours.get(IDLE, None),
+        future=ours.get(FUTURE, Source.future),
         rate=ours.get(RATE, None),
         refresh=ours.get(REFRESH, None),
         malformed=ours.get(MALFORMED, Source.malformed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -61,6 +62,18 @@ class Option(Generic[Read]):
     means: str | None = None
 
 
+_SIZE = re.compile(r"\s*(\d{1,18})\s*(b|kb|mb|gb|kib|mib|gib)?\s*", re.IGNORECASE)
+_UNITS = {
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "kib": 1 << 10,
+    "mib": 1 << 20,
+    "gib": 1 << 30,
+}
+
+
 def take_settings(cursor: Cursor) -> dict[str, Setting]:
     """The options of `WITH (key = value, …)`, by our names for them in lower case."""
     settings: dict[str, Setting] = {}
@@ -104,7 +117,7 @@ def _take_key(cursor: Cursor) -> Token:
     return key
 
 
-def _taken(text: Text, key: Token, *, is_reader: bool) -> Option[Value | Secret]:
+def _taken(text: Text, key: Token, *, is_reader: bool) -> Option[Value | Secret | None]:
     """The option of that name; where all mistakes are looked for, also one that there is not."""
     with text.forgiving():
         return _option(text, key.text, token_span(key), is_reader=is_reader)
@@ -119,7 +132,7 @@ def check_known(text: Text, setting: Setting) -> None:
 
 def _option(
     text: Text, written: str, span: Span, *, is_reader: bool = False
-) -> Option[Value | Secret]:
+) -> Option[Value | Secret | None]:
     """The option of that name, in any case, or an error."""
     name = written.lower()
     if name in OPTIONS:
@@ -333,6 +346,29 @@ def _duration(least: int) -> Callable[[Value], int]:
     return read
 
 
+def _future(value: Value) -> int | None:
+    if str(value).strip().lower() == "none":
+        return None
+    try:
+        return _duration(0)(value)
+    except ValueError as error:
+        raise ValueError(f"{error.args[0]}, or 'none'") from None
+
+
+def _max_age(value: Value) -> int:
+    """A length of time in microseconds; −1 for none."""
+    age = _future(value)
+    return -1 if age is None else age
+
+
+def _bytes(value: Value) -> int:
+    match = _SIZE.fullmatch(str(value)) if not isinstance(value, bool) else None
+    count = int(match[1]) * _UNITS[(match[2] or "b").lower()] if match else 0
+    if count < 1:
+        raise ValueError("a number of bytes, or a size")
+    return count
+
+
 def _delimiter(value: Value) -> str:
     character = "\t" if value == "\\t" else value
     if not isinstance(character, str) or len(character) != 1:
@@ -361,6 +397,9 @@ TIMESTAMP = Option("timestamp", _text, "'ts'")
 UNIT: Option[Unit] = Option("unit", _one_of("us", "ms", "s"), "'ms'")
 LATENESS = Option("lateness", _duration(0), "'5 seconds'")
 IDLE = Option("idle", _duration(1), "'30 seconds'")
+FUTURE: Option[int | None] = Option(
+    "future", _future, "'1 day'", tuple(each for each in FORMATS if each not in MADE_FORMATS)
+)
 RATE = Option("rate", _rate, "1000")
 REFRESH = Option(
     "refresh", _duration(0), "'10 minutes'", FILE_FORMATS, for_tables=True, for_streams=False
@@ -379,6 +418,9 @@ OWN: tuple[Option[Value], ...] = (
     Option("null", _any_text, "'NA'", (*_CSV, *_KAFKA), for_tables=True),
     Option("timezone", _timezone, "'Europe/Vienna'", (*FILE_FORMATS, *_KAFKA), for_tables=True),
     Option("max_files", _at_least(1), "10", FILE_FORMATS),
+    Option("max_bytes", _bytes, "'128 MiB'", FILE_FORMATS),
+    Option("max_row", _bytes, "'64 MiB'", ("csv", "json"), for_tables=True),
+    Option("max_age", _max_age, "'7 days'", FILE_FORMATS),
     Option("arrivals", _one_of("constant", "poisson"), "'poisson'", _SYNTHETIC),
     Option("shape", _text, "'burst(20 s, 10 s, 5)'", MADE_FORMATS),
     Option("rows", _at_least(1), "100000", MADE_FORMATS),
@@ -431,13 +473,14 @@ UNHELD: Mapping[str, str] = {
     "groupidprefix": "no group is joined: positions are in the checkpoint",
 }
 """Options that Spark has and we do not, and what to do instead."""
-_ALL: tuple[Option[Value], ...] = (
+_ALL: tuple[Option[Value | None], ...] = (
     FORMAT,
     PATH,
     TIMESTAMP,
     UNIT,
     LATENESS,
     IDLE,
+    FUTURE,
     RATE,
     REFRESH,
     KEY,
@@ -447,4 +490,6 @@ _ALL: tuple[Option[Value], ...] = (
     *OWN,
 )
 _OURS = tuple(option.name for option in _ALL)
-OPTIONS: Mapping[str, Option[Value]] = {option.name.lower(): option for option in (*_ALL, *SPARKS)}
+OPTIONS: Mapping[str, Option[Value | None]] = {
+    option.name.lower(): option for option in (*_ALL, *SPARKS)
+}

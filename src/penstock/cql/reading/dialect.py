@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from penstock.cql.reading.text import Span, Text
+from penstock.errors import SqlError
 
 __all__ = [
     "NUMBERS_HINT",
@@ -42,6 +43,13 @@ _WINDOW_WORDS = {"RANGE", "ROWS", "TUMBLE", "WINDOW", "SLIDE"}
 
 def tokenize(text: Text) -> list[Token]:
     """The tokens of a script; comments are left out."""
+    try:
+        text.content.encode()
+    except UnicodeEncodeError as error:
+        # No caret: what is not text cannot be shown.
+        sign = f"U+{ord(text.content[error.start]):04X}"
+        hint = "half of a character, or a byte that was not decoded: read the text as UTF-8"
+        raise SqlError(f"the query is not text: {sign} is no character", hint=hint) from None
     try:
         tokens = _Tokenizer().tokenize(text.content)
     except TokenError:

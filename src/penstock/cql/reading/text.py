@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,6 +10,10 @@ from dataclasses import dataclass, field
 from penstock.errors import Caret, SqlError
 
 Span = tuple[int, int]
+
+
+# A name that goes on for longer than anybody reads.
+_ENDLESS = re.compile(r"(\S{100})\S{100,}")
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,9 @@ class Text:
     found: list[SqlError] | None = field(default=None, compare=False)
     """The mistakes so far, where all are looked for; None where the first is raised."""
 
+    marks: dict[str, Span] = field(default_factory=dict, compare=False)
+    """Where inputs and conditions stand that were understood: by alias, and as they are shown."""
+
     def place(self, span: Span) -> Caret:
         """Where a stretch of characters stands; the end is exclusive."""
         return Caret(self.content, *span, self.file)
@@ -30,7 +38,8 @@ class Text:
 
     def error(self, span: Span, message: str, hint: str | None = None) -> SqlError:
         """An error with a caret under the stretch, for the caller to raise."""
-        return SqlError(message, place=self.place(span), hint=hint)
+        said = _ENDLESS.sub(r"\1…", message)
+        return SqlError(said, place=self.place(span), hint=hint)
 
     @contextmanager
     def forgiving(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.nearest import listed, nearest
-from penstock.cql.reading.text import Text
+from penstock.cql.reading.text import Span, Text
 from penstock.cql.select.windows import Bracket
 from penstock.errors import SqlError
 from penstock.query.query import Input
@@ -58,6 +58,7 @@ def _inputs(
             check_name(text, node_span(_named(table)), _named(table).name)
             item = _input(text, table, brackets, sources)
             _check_differs(text, table, item, inputs)
+            text.marks[item.alias] = _whole_span(table, brackets)
             inputs.append(item)
         except SqlError as error:
             text.note(error)
@@ -103,6 +104,13 @@ def _check_brackets(text: Text, tables: Sequence[exp.Table], brackets: Sequence[
 def _ends(table: exp.Table) -> set[int]:
     """Where a window of the input may follow: after its name, or after its alias."""
     return {node_span(table.this)[1], node_span(_named(table))[1]}
+
+
+def _whole_span(table: exp.Table, brackets: Sequence[Bracket]) -> Span:
+    """Where an input stands, with its window and its alias."""
+    own = [bracket.span for bracket in brackets if bracket.after in _ends(table)]
+    starts, ends = zip(node_span(table), *own, strict=True)
+    return min(starts), max(ends)
 
 
 def _input(

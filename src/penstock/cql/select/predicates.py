@@ -52,7 +52,9 @@ def equality_of(scope: Scope, left: Typed, right: Typed) -> Equality | None:
     if any(len(side) != 1 for side in sides) or sides[0] == sides[1]:
         return None
     common(scope.text, left, right, "compare")
-    return Equality(left.expression, right.expression)
+    equality = Equality(left.expression, right.expression)
+    _mark(scope, equality, (left.node, right.node))
+    return equality
 
 
 def bind_predicate(scope: Scope, conjunct: exp.Expr) -> Condition:
@@ -61,4 +63,11 @@ def bind_predicate(scope: Scope, conjunct: exp.Expr) -> Condition:
     if not condition.streams:
         hint = "leave it out, or compare with a column"
         raise scope.text.error(node_span(conjunct), "this condition is always the same", hint)
+    _mark(scope, condition, (conjunct,))
     return condition
+
+
+def _mark(scope: Scope, condition: Equality | Condition, nodes: Iterable[exp.Expr]) -> None:
+    """Remember where a condition stands."""
+    starts, ends = zip(*(node_span(node) for node in nodes), strict=True)
+    scope.text.marks[str(condition)] = (min(starts), max(ends))

@@ -41,6 +41,7 @@ def parse_select(
 ) -> Query:
     """The query of a SELECT statement over sources; `scalars` are views of one row that are in its
     expressions, and inputs like those of FROM."""
+    text = replace(text, marks={})
     rest, brackets = cut_windows(text, tokens)
     rest, every = cut_every(text, rest)
     _check_numbers(text, rest)
@@ -56,12 +57,12 @@ def parse_select(
     scope = replace(scope, inputs=joins.shown)
     if is_view:
         joined, view = bind_view(scope, tree, every, joins.inputs, ranking)
-        return with_members(joins.query(joined, view, text.content))
+        return with_members(joins.query(joined, view, text))
     if every is not None:
         hint = "leave it out; the results of a join come as they arise"
         raise text.error(every.span, "EVERY needs groups or aggregates", hint)
     outputs = bind_outputs(scope, tree.expressions)
-    return with_members(joins.query(outputs, None, text.content))
+    return with_members(joins.query(outputs, None, text))
 
 
 def _check_numbers(text: Text, tokens: Sequence[Token]) -> None:

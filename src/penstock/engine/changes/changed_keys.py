@@ -51,7 +51,7 @@ class ChangedKeys:
         hashes = np.concatenate(list(self.hashes.values()))
         columns = {TS: np.zeros(len(keys), np.int64), KEY: keys, HASH: hashes}
         rows = pa.RecordBatch.from_pydict({n: pa.array(c, pa.int64()) for n, c in columns.items()})
-        return ChangesTold(Store(root).write_chunk(("changed", "keys"), rows))
+        return ChangesTold(Store(root).write_chunk(("changed", "keys"), rows, lasts=False))
 
     @classmethod
     def read(cls, trace: Trace | None, root: Place, told: ChangesTold) -> ChangedKeys | None:

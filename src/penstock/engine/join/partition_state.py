@@ -19,8 +19,9 @@ from penstock.engine.join.row_ends import KnownEnds
 from penstock.engine.routes.multiway_routes import Route, Visit
 from penstock.engine.rows.columns import ARRIVAL, SEQUENCE, TS, hash_name
 from penstock.engine.state.sealing import Seal
-from penstock.engine.state.store import Chunk, ChunkInfo, open_chunk
+from penstock.engine.state.store import Chunk, ChunkInfo
 from penstock.engine.state.tick_span import TickSpan
+from penstock.engine.state.upkeep.chunk_cache import open_chunk
 from penstock.engine.wire.facts import Fact, KeptChunk, PassingChunk
 from penstock.kernels.sorting import state_order
 

@@ -33,7 +33,8 @@ def tell_row_ends(batch: Batch, alias: str, rows: pa.RecordBatch) -> Iterator[Pa
     inners = [inner for inner in batch.routing.inners if alias in inner.members]
     if not inners:
         return
-    info = Store(batch.root).write_chunk(("lives", alias), rows.select([TS, SEQUENCE, END]))
+    told = rows.select([TS, SEQUENCE, END])
+    info = Store(batch.root).write_chunk(("lives", alias), told, lasts=False)
     fact = RowEnds(alias, info)
     for space in sorted({inner.space for inner in inners}):
         for pid in range(space * batch.partitions, (space + 1) * batch.partitions):

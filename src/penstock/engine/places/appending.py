@@ -11,6 +11,7 @@ from typing import Any
 
 from pyarrow import fs
 
+from penstock.engine.places.flushing import flush_path
 from penstock.engine.places.place import Place
 from penstock.errors import SinkError
 
@@ -48,26 +49,44 @@ def append(
 ) -> None:
     """Have a file that was so many bytes long before a batch hold what the batch adds.
 
-    `parts` are what it adds, up to `after` bytes; None if they are gone, as once appended.
+    `parts` are what it adds, up to `after` bytes; None if they are gone, as once appended: what
+    became of the file since is up to whoever has it.
     """
-    length = os.path.getsize(file) if os.path.exists(file) else 0
-    if length == after and os.path.exists(file):
+    is_new = not os.path.exists(file)
+    length = 0 if is_new else os.path.getsize(file)
+    if (parts is None and (after or not is_new)) or (length == after and not is_new):
         return
-    # Only what was cut off in the middle may be cut off the file and put there again.
-    if length < before or (length != after and parts is None):
-        raise SinkError(
-            f"{file} is not as the last batch left it: {length:,} bytes, not {after:,}",
-            hint="somebody has changed it; restore it, or start anew with another --checkpoint",
-        )
+    # Only what was cut off in the middle may be cut off the file and put there again. One of
+    # another length was put there in its place: that is the user's too.
+    start = before if before <= length <= after else length
     os.makedirs(file.parent, exist_ok=True)
-    with open(file, "r+b" if os.path.exists(file) else "w+b") as opened:
-        opened.truncate(before)
-        opened.seek(before)
+    with open(file, "w+b" if is_new else "r+b") as opened:
+        opened.truncate(start)
+        opened.seek(start)
         for part in parts or ():
             with part as staged:
                 shutil.copyfileobj(staged, opened)
         opened.flush()
         os.fsync(opened.fileno())
+    if is_new:
+        flush_path(file.parent.path)
+
+
+def cut_back(file: Place, length: int, *, overwrite: bool) -> int:
+    """The length of a file that held so many bytes after the last batch: less, if somebody has put
+    another in its place. More is not to be told from results of a run that had come further, and
+    cut off if they may be overwritten."""
+    found = os.path.getsize(file) if os.path.exists(file) else 0
+    if found <= length:
+        return found
+    if not overwrite:
+        raise SinkError(
+            f"{file} is not as the last batch left it: {found:,} bytes, not {length:,}",
+            hint="results of a run that had come further, or lines of somebody's: move it away, "
+            "or --overwrite what is too much",
+        )
+    os.truncate(file, length)
+    return length
 
 
 def _holds_json_lines(file: Place) -> bool:

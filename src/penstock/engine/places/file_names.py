@@ -8,6 +8,7 @@ from hashlib import sha256
 from urllib.parse import quote
 
 # File systems take 255 bytes; something may be put before or after the name.
+_MOST_BYTES = 255
 _LONGEST = 200
 _HEAD = 100
 
@@ -30,8 +31,9 @@ _OWN = re.compile(
     rf"|control/{_ORDER}|control/\.{_ORDER}\.{_UNIQUE}"
     rf"|tables/.+/(?:{_UNIQUE}(?:\.[0-9a-z]{{1,8}})?|{_NUMBERED})"
     rf"|sources/.+/(?:{_SPAN}|\.{_SPAN}\.{_UNIQUE})"
-    # Half-written entries of Spark's logs in the folder that it was given for them.
-    r"|spark/(?:offsets|commits)/\.+\d+\.[0-9a-f-]{36}\.tmp(?:\.crc)?"
+    # Entries of Spark's logs in the folder that it was given for them, and half-written ones.
+    r"|spark/(?:offsets|commits)/(?:\d+|\.\d+\.crc|\.+\d+\.[0-9a-f-]{36}\.tmp(?:\.crc)?)"
+    r"|spark/\.?metadata(?:\.crc)?"
 )
 
 
@@ -75,6 +77,14 @@ def is_mark(text: str) -> bool:
 def staged_name(kind: str) -> str:
     """A new file of results that are not final."""
     return unique_name(f".{kind}")
+
+
+def staging_name(name: str, mark: str) -> str:
+    """The hidden folder beside a file, for what is to be appended to it."""
+    whole = f".{name}.staging-{mark}"
+    if len(whole.encode()) <= _MOST_BYTES:
+        return whole
+    return f".{sha256(name.encode()).hexdigest()}.staging-{mark}"
 
 
 def is_staged(name: str) -> bool:

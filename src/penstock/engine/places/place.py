@@ -53,6 +53,7 @@ class Place:
         text = os.fspath(location)
         if not text:
             raise PlaceError("an empty path is no place for files", hint="name a file or folder")
+        _check(text)
         if not _IS_URI.match(text):
             return cls(LOCAL, "", _names(os.path.abspath(text)))
         return _parsed(text)
@@ -221,6 +222,7 @@ def _parsed(text: str) -> Place:
             hint="give the path without file://, or encode it as UTF-8",
         ) from None
     place = Place(place.scheme, authority, names, options)
+    _check("/".join(names))
     if fragment:
         raise PlaceError(
             f"cannot tell what # means in {place}{fragment}", hint="in a URI write %23 for #"
@@ -231,6 +233,22 @@ def _parsed(text: str) -> Place:
             hint="a file URI has three slashes: file:///folder/file",
         )
     return Place(LOCAL, "", names, options) if place.is_local else place
+
+
+def _check(text: str) -> None:
+    """Refuse characters that no name of a file has."""
+    # What is before the path may be a password.
+    shown = text[text.rfind("/") :] if _IS_URI.match(text) else text
+    if "\0" in text:
+        raise PlaceError(f"{shown!r} is no place for files: it has a NUL character", hint=_RENAME)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        what = f"{shown!r} is no place for files: it is not UTF-8"
+        raise PlaceError(what, hint=_RENAME) from None
+
+
+_RENAME = "name a file or folder without it"
 
 
 def _names(path: str) -> tuple[str, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from penstock.engine.measures.watch import Watch
+from penstock.engine.places.flushing import flush_disks
 from penstock.engine.run.inner_state import passing_chunks
 from penstock.engine.sinks.malformed_rows import clean_kept, prepare_keeping, publish_kept
 from penstock.engine.sinks.publisher import Publisher
@@ -16,8 +18,10 @@ from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.silence import decision_name
-from penstock.engine.state.store import ChunkInfo, Store
+from penstock.engine.state.store import ChunkInfo, Store, storage_errors
+from penstock.engine.state.upkeep.sweeping import Sweeper
 from penstock.engine.wire.facts import Fact, KeptChunk, KeptRows
+from penstock.errors import StateError
 from penstock.query import Query
 
 
@@ -42,13 +46,19 @@ class Committer:
         """Where tasks write results, if anywhere."""
         return self._publisher.staging
 
-    def positions(self, made: Manifest) -> Mapping[int, int]:
-        """Where a topic ends before a batch with results is published."""
-        return self._publisher.positions(made)
+    def placed(self, made: Manifest) -> Manifest:
+        """A manifest with the place after which its results go."""
+        return self._publisher.placed(made)
+
+    @cached_property
+    def _sweeper(self) -> Sweeper:
+        return Sweeper(self.checkpoint.store)
 
     def close(self) -> None:
-        """Let go of the sink."""
+        """Let go of the sink, once what was published is on its disk."""
         self._publisher.close()
+        with suppress(StateError):
+            flush(self.checkpoint.store, [self._publisher])
 
     def recover(self, standing: Manifest, query: Query, *, overwrite: bool) -> Manifest:
         """After a crash: show what is final, remove what is not. The manifest to go on from."""
@@ -57,14 +67,15 @@ class Committer:
         publish_kept(store, standing.kept)
         sources = query.sources.values()
         kept = prepare_keeping(sources, standing, self.sink, overwrite=overwrite)
-        remove_unlisted(store, standing)
-        store.remove(store.names("transit"))
+        self._sweeper.begin(standing, manifests.before(store, standing))
         self._publisher.clean()
         clean_kept(store)
         return replace(standing, kept=kept)
 
     def commit(self, made: Manifest, watch: Watch) -> None:
         """Make a batch final, and show its results."""
+        with watch.phase("commit"):
+            flush(self.checkpoint.store, [self._publisher])
         with watch.phase("publish"):
             self._publisher.hand_out(made)
         with watch.phase("commit"):
@@ -78,33 +89,38 @@ class Committer:
         self._publisher.show(made)
         publish_kept(self.checkpoint.store, made.kept)
 
-    def sweep(self, made: Manifest, before: Iterable[ChunkInfo], facts: Sequence[Fact]) -> None:
-        """Delete what a batch made unreachable; a batch that runs again needs none of it."""
+    def sweep(
+        self, made: Manifest, old: int, begun: Iterable[ChunkInfo], facts: Sequence[Fact]
+    ) -> None:
+        """Delete what nobody needs any more who goes on from a batch, or from the `old` one before
+        it; `begun` are the chunks that it began with."""
         store = self.checkpoint.store
-        store.remove(unreachable(made, before, facts))
-        forget_batch(store, made.batch)
+        self._sweeper.sweep(made, written_by(facts, begun))
+        forget_batch(store, old)
         self._publisher.clean()
         if any(isinstance(fact, KeptRows) for fact in facts):
             clean_kept(store)
 
 
-def remove_unlisted(store: Store, standing: Manifest) -> None:
-    """Remove the chunks that no manifest lists: those of a batch that was not made final."""
-    listed = {chunk.name for chunk in standing.chunks()}
-    store.remove([name for name in store.names("state") if name not in listed])
+def flush(store: Store, publishers: Iterable[Publisher]) -> None:
+    """Have all that a batch has written on the disks, before anybody counts on it."""
+    staged = [each.staging.folder for each in publishers if each.staging is not None]
+    with storage_errors("write", store.root.path):
+        flush_disks([store.root, *staged])
 
 
-def unreachable(made: Manifest, before: Iterable[ChunkInfo], facts: Sequence[Fact]) -> list[str]:
-    """The chunks that were there before or made in a batch, and are not listed after it."""
-    kept = {chunk.name for chunk in made.chunks()}
+def written_by(facts: Sequence[Fact], begun: Iterable[ChunkInfo]) -> list[str]:
+    """The chunks that tasks have written in a batch, or that it began with."""
     new = [f.chunk.name for f in facts if isinstance(f, KeptChunk) and f.chunk]
-    gone = {*new, *(chunk.name for chunk in before)} - kept
-    return [*gone, *passing_chunks(facts)]
+    return [*new, *(chunk.name for chunk in begun), *passing_chunks(facts)]
 
 
 def forget_batch(store: Store, batch: int) -> None:
-    """Delete what was written down for a batch to be run again, and what came before it."""
-    manifests.forget(store, before=batch - 1)
+    """Delete what was written down for a batch to be run again, and what came before it, once
+    another one after it is final."""
+    manifests.forget(store, before=batch)
+    if batch < 0:
+        return
     store.remove([decision_name(batch)])
     last = serving_name(batch)
     store.remove([name for name in store.names("feed") if name <= last])

@@ -118,6 +118,10 @@ class Batches(Protocol):
         """The state after the last batch."""
 
     @property
+    def is_due(self) -> bool:
+        """Whether a batch is due although nothing came: a stream is silent that others wait for."""
+
+    @property
     def watch(self) -> Watch:
         """The times of the batch under way."""
 

@@ -53,6 +53,13 @@ class RunOptions:
     sinks: Mapping[str, Sink] = field(default_factory=dict)
     """Of a script, where the results of its queries go, by name; `sink` does not count there."""
 
+    @property
+    def may_split(self) -> bool:
+        """Whether a batch that was begun may become two. Not where its results may have been seen
+        by its number and cannot be taken back: by a function of the user's, or in a topic."""
+        sinks = [*self.sinks.values()] or [self.sink]
+        return not any(sink.kind in ("foreach_batch", "kafka") for sink in sinks)
+
     @classmethod
     def of(
         cls,

@@ -32,7 +32,7 @@ from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.pin import read_pin, remove_pin, write_pin
 from penstock.engine.state.plan_log import PlanLog, PlanRecord
 from penstock.engine.state.silence import Silence
-from penstock.engine.state.store import ChunkInfo, Store
+from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, UnreadableFile, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PenstockError, PlanError, UsageError
@@ -95,15 +95,17 @@ class Pipeline:
             checkpoint.store,
             {name: known[name].parts if name in known else () for name in query.stream_sources},
         )
-        self.manifest = self._committer.recover(self.manifest, query, overwrite=overwrite)
-        self._left: tuple[ChunkInfo, ...] = ()
-        if carrying is not None:
-            self._change(replace(carrying, standing=self.manifest))
-        self._begin_with(pin)
+        try:
+            self.manifest = self._committer.recover(self.manifest, query, overwrite=overwrite)
+            if carrying is not None:
+                self._change(replace(carrying, standing=self.manifest))
+            self._begin_with(pin)
+        except BaseException:
+            self._committer.close()
+            raise
 
     def _change(self, carrying: Carrying) -> None:
         """Go on with the state of the query as it was before it was changed."""
-        self._left = tuple(self.manifest.chunks())
         self.manifest = carrying.state()
         self.checkpoint.adopt()
         self.note(Change("query", carrying.words()))
@@ -223,18 +225,22 @@ class Pipeline:
         raise_error(facts)
         self.adaptive.learn(facts)
         made = turn.made(facts, self.sink, self.checkpoint.mark)
-        positions = self._committer.positions(made)
-        made = replace(made, offsets=offsets or {}, sink_positions=positions)
+        made = self._committer.placed(replace(made, offsets=offsets or {}))
         self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):
-            before = [*old.chunks(), *turn.before.chunks(), *self._left]
-            self._committer.sweep(made, before, facts)
-            self._left = ()
-            self._plans.forget(before=made.batch - 1)
+            begun = [*old.chunks(), *turn.before.chunks()]
+            self._committer.sweep(made, old.batch, begun, facts)
+            self._plans.forget(before=old.batch)
         self.silence.hear(readings(facts))
         warn_of_files(facts)
         self._tell(report_of(query, old, made, time.monotonic() - started), old, facts)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a batch is due although nothing came: a stream is silent that others wait for."""
+        sources = tuple(self.plan.query.stream_sources.values())
+        return self.silence.rises(sources, self.manifest.streams)
 
     def drain(self, run: Runner) -> None:
         """Answer whatever waits for the frontier, and close the checkpoint."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import closing
 
 from penstock.engine.places.place import Place
 from penstock.engine.run.changed.carrying import Carrying
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.malformed_rows import publish_kept
-from penstock.engine.sinks.publish import check_sink, is_unpublished, publish_once, staging_of
+from penstock.engine.sinks.publish import (
+    check_sink,
+    is_new_to,
+    is_unpublished,
+    publish_once,
+    staging_of,
+)
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import (
     refuse_endless,
@@ -23,7 +29,7 @@ from penstock.engine.state.hold import check_folder
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.engines import BatchEngine
-from penstock.errors import CheckpointError
+from penstock.errors import CheckpointError, SinkError
 from penstock.query import Query
 from penstock.query.source import FILE_FORMATS, Source
 
@@ -35,7 +41,7 @@ def check_start(
 
     `frames` are the streams and tables whose DataFrames were given.
     """
-    found, store = None, Store(Place.of(options.checkpoint))
+    found, mark, store = None, None, Store(Place.of(options.checkpoint))
     check_folder(store)
     if is_claimed(store):
         count, is_given = options.partitions or 1, options.partitions is not None
@@ -48,13 +54,32 @@ def check_start(
             change=options.change,
         )
         with closing(held):
-            found = manifests.latest(held.store)
+            found, mark = manifests.latest(held.store), held.mark
             refuse_closed(held, found)
             if held.changed is not None:
                 Carrying(held, query, found or Manifest(batch=-1)).check()
-    is_new = found is None or not found.sink or Sink.named(found.sink) != options.sink
-    check_sink(options.sink, query, is_new=is_new, overwrite=options.overwrite)
+    refuse_one_folder(options.sink, store, query.sources.values())
+    is_new = is_new_to(options.sink, found, store)
+    check_sink(options.sink, query, is_new=is_new, overwrite=options.overwrite, mark=mark)
     check_sources(query.sources.values(), options, engine, frames)
+
+
+def refuse_one_folder(sink: Sink, store: Store, sources: Iterable[Source]) -> None:
+    """Refuse results among the files of the state, or among those that the query reads."""
+    if sink.path is None:
+        return
+    if sink.place == store.root:
+        raise CheckpointError(
+            f"{sink.place} cannot be both the sink and the checkpoint",
+            hint="name another folder with --checkpoint",
+        )
+    for source in sources:
+        folder = None if source.path is None else Place.of(source.path)
+        if folder is not None and folder in (sink.place, sink.place.parent):
+            raise SinkError(
+                f"the results in {sink.place} would be read as rows of {source.name}",
+                hint="name a sink that is not among the files of the query's streams",
+            )
 
 
 def check_sources(

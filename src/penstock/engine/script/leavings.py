@@ -10,9 +10,9 @@ from penstock.engine.sinks.malformed_rows import publish_kept
 from penstock.engine.sinks.publish import is_unpublished, publish_once, staging_of
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.derived_rows import forget_derived
-from penstock.engine.state.checkpoint import mark_of, member_store
+from penstock.engine.state.checkpoint import mark_of
 from penstock.engine.state.manifest import Manifest
-from penstock.engine.state.store import Store
+from penstock.engine.state.store import Store, member_store
 from penstock.errors import CheckpointError
 from penstock.query.script import Script
 

@@ -9,7 +9,7 @@ from penstock.engine.measures.measured import gathered, measured
 from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.report import Report, report_of
 from penstock.engine.run.changed.carrying import Carrying
-from penstock.engine.run.commit import remove_unlisted, unreachable
+from penstock.engine.run.commit import written_by
 from penstock.engine.run.job import Runner
 from penstock.engine.run.tables.renewal import Load
 from penstock.engine.run.turn import Turn, Turns
@@ -19,7 +19,7 @@ from penstock.engine.sinks.publisher import Publisher
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.plan_log import PlanLog
-from penstock.engine.state.store import ChunkInfo
+from penstock.engine.state.upkeep.sweeping import Sweeper
 from penstock.engine.wire.facts import Fact
 from penstock.plan.plan import Plan
 from penstock.query import Query
@@ -46,7 +46,7 @@ class MemberRun:
         self._checkpoint = checkpoint
         self._takers = takers
         self._turn: Turn | None = None
-        self._left: tuple[ChunkInfo, ...] = ()
+        self._sweeper = Sweeper(checkpoint.store)
 
     @property
     def name(self) -> str:
@@ -62,12 +62,11 @@ class MemberRun:
         self._plan = plan
         self.turns.follow(plan, self.manifest)
 
-    def recover(self, *, overwrite: bool) -> None:
-        """After a crash: show what is final, and remove what is not."""
+    def recover(self, before: Manifest | None, *, overwrite: bool) -> None:
+        """After a crash: show what is final, and remove what is not; `before` is what the manifest
+        before the newest says of this query, if it does."""
         self.manifest = self.publisher.recover(self.manifest, self.query, overwrite=overwrite)
-        store = self._checkpoint.store
-        remove_unlisted(store, self.manifest)
-        store.remove(store.names("transit"))
+        self._sweeper.begin(self.manifest, before)
         self.publisher.clean()
         if self._takers != self.manifest.takers:
             self.manifest = without_inner(self.manifest)
@@ -77,7 +76,6 @@ class MemberRun:
         if self._checkpoint.changed is None:
             return ()
         carrying = Carrying(self._checkpoint, self.member.query, self.manifest)
-        self._left = tuple(self.manifest.chunks())
         self.manifest = carrying.state()
         self._checkpoint.adopt()
         return (carrying.words(),)
@@ -123,17 +121,16 @@ class MemberRun:
         assert self._turn is not None, "the batch has begun"
         self.turns.adaptive.learn(facts)
         made = self._turn.made(facts, self.publisher.sink, self._checkpoint.mark)
-        positions = self.publisher.positions(made)
         parts = tuple(sorted(tuple(sorted(part)) for part in self.turns.layout.parts))
-        return replace(made, sink_positions=positions, takers=self._takers, taken_parts=parts)
+        made = replace(made, takers=self._takers, taken_parts=parts)
+        return self.publisher.placed(made)
 
     def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:
         """Go on from a batch that is final: what it made unreachable is deleted."""
         assert self._turn is not None, "the batch has begun"
-        before = [*self.manifest.chunks(), *self._turn.before.chunks(), *self._left]
-        self._left = ()
-        self._checkpoint.store.remove(unreachable(made, before, facts))
-        self._plans.forget(before=made.batch - 1)
+        begun = [*self.manifest.chunks(), *self._turn.before.chunks()]
+        self._sweeper.sweep(made, written_by(facts, begun))
+        self._plans.forget(before=self.manifest.batch)
         self.publisher.clean()
         self.manifest = made
 

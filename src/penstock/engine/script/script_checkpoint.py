@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import SCRIPT, Checkpoint, is_claimed, marked, member_store
+from penstock.engine.state.checkpoint import SCRIPT, Checkpoint, is_claimed, marked
 from penstock.engine.state.hold import Hold, PartHold
-from penstock.engine.state.store import RESTORE, Store
+from penstock.engine.state.store import RESTORE, Store, member_store
+from penstock.engine.state.upkeep.going_back import go_back
 from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
 from penstock.query import Query
@@ -42,6 +43,7 @@ class ScriptCheckpoint:
         self.hold = Hold(root) if hold is None else hold
         self.store = self.hold.store
         try:
+            go_back(self.store)
             self.partitions = self._claim(partitions, engine, is_given)
             self.mark = marked(self.store)
             found = manifests.latest(self.store)

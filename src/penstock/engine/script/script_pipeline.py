@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from penstock.engine.control.order import Order
@@ -13,7 +14,7 @@ from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
 from penstock.engine.reports.report import Report
 from penstock.engine.rows.lifetimes import FOREVER
-from penstock.engine.run.commit import forget_batch
+from penstock.engine.run.commit import flush, forget_batch
 from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
@@ -46,10 +47,11 @@ from penstock.engine.sources.spool import slices_of
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.silence import Silence
+from penstock.engine.state.upkeep.sweeping import remove_packets
 from penstock.engine.wire.facts import Fact, KeptRows, SpooledRows, Woken, readings
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.task_errors import raise_error
-from penstock.errors import UsageError
+from penstock.errors import StateError, UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Member, Script, derived_source
@@ -109,7 +111,11 @@ class ScriptPipeline:
             for item in run.query.inputs
             if item.source.format != "derived"
         )
-        self._recover(overwrite)
+        try:
+            self._recover(overwrite)
+        except BaseException:
+            self._let_go()
+            raise
 
     def _member(
         self,
@@ -143,8 +149,10 @@ class ScriptPipeline:
     def _recover(self, overwrite: bool) -> None:
         """After a crash: show what is final, remove what is not."""
         store, known = self.checkpoint.store, self.manifest.streams
+        before = manifests.before(store, self.manifest)
         for member in self.members:
-            member.recover(overwrite=overwrite)
+            old = None if before is None else before.members.get(member.name)
+            member.recover(old, overwrite=overwrite)
             self._notes += [Change("query", f"{member.name}: {said}") for said in member.changed()]
         publish_kept(store, self.manifest.kept)
         sources = [shared.source for shared in self._shared.values()]
@@ -152,7 +160,7 @@ class ScriptPipeline:
         for sink in (member.publisher.sink for member in self.members):
             kept = prepare_keeping(sources, self.manifest, sink, overwrite=overwrite)
         self.manifest = replace(self.manifest, kept=kept)
-        store.remove(store.names("transit"))
+        remove_packets(store)
         forget_derived(store)
         clean_kept(store)
         self._streams = [source for source in sources if not source.is_table]
@@ -184,9 +192,15 @@ class ScriptPipeline:
         try:
             self.log.close(error)
         finally:
-            for member in self.members:
-                member.publisher.close()
+            self._let_go()
             self.checkpoint.close()
+
+    def _let_go(self) -> None:
+        """Let go of the sinks, once what was published is on their disks."""
+        for member in self.members:
+            member.publisher.close()
+        with suppress(StateError):
+            flush(self.checkpoint.store, [member.publisher for member in self.members])
 
     def process(
         self,
@@ -209,10 +223,18 @@ class ScriptPipeline:
         self._commit(manifest)
         old, self.manifest = self.manifest, manifest
         with self.watch.phase("commit"):
-            self._sweep(made, every)
+            self._sweep(made, every, old.batch)
         self.silence.hear(readings(every))
         warn_of_files(every)
         self._tell(old, made, time.monotonic() - started)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a batch is due although nothing came: a stream is silent that others wait for."""
+        return any(
+            self.silence.rises(tuple(m.query.stream_sources.values()), m.manifest.streams)
+            for m in self.members
+        )
 
     def drain(self, run: Runner) -> None:
         """Answer whatever waits for the frontier, and close the checkpoint."""
@@ -318,6 +340,8 @@ class ScriptPipeline:
 
     def _commit(self, made: Manifest) -> None:
         """Make a batch final, and show its results."""
+        with self.watch.phase("commit"):
+            flush(self.checkpoint.store, [member.publisher for member in self.members])
         with self.watch.phase("publish"):
             for member in self.members:
                 member.publisher.hand_out(made.members[member.name])
@@ -333,13 +357,13 @@ class ScriptPipeline:
                 member.publisher.show(made.members[member.name])
         publish_kept(self.checkpoint.store, made.kept)
 
-    def _sweep(self, made: Made, every: list[Fact]) -> None:
-        """Delete what the batch made unreachable; a batch that runs again needs none of it."""
+    def _sweep(self, made: Made, every: list[Fact], old: int) -> None:
+        """Delete what nobody needs any more who goes on from this batch, or from the `old` one."""
         store = self.checkpoint.store
         self._before = {member.name: member.manifest for member in self.members}
         for member in self.members:
             member.settle(*made[member.name])
-        forget_batch(store, self.manifest.batch)
+        forget_batch(store, old)
         forget_derived(store)
         if any(isinstance(fact, KeptRows) for fact in every):
             clean_kept(store)

@@ -12,13 +12,13 @@ from penstock.engine.script.leavings import check_changes, refuse_closed_script
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_pipeline import ScriptPipeline
 from penstock.engine.script.shared_joins import lasting_part
-from penstock.engine.sinks.publish import check_sink
+from penstock.engine.sinks.publish import check_sink, is_new_to
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import is_claimed
 from penstock.engine.state.hold import Hold, check_folder
 from penstock.engine.state.manifest import Manifest
-from penstock.engine.state.store import Store
+from penstock.engine.state.store import Store, member_store
 from penstock.engines import BatchEngine
 from penstock.errors import UsageError
 from penstock.plan.plan import Plan
@@ -40,17 +40,19 @@ def check_script_start(
     check_sinks(script, sinks)
     check_options(options)
     found, store = None, Store(Place.of(options.checkpoint))
+    marks: dict[str, str] = {}
     check_folder(store)
     if is_claimed(store):
         with closing(hold_script(_queries(script), options, engine, 1)) as held:
             found = manifests.latest(held.store)
             refuse_closed_script(held, found)
             check_changes(held, script, found)
+            marks = {name: each.mark for name, each in held.members.items()}
     known = {} if found is None else found.members
     for name, sink in sinks.items():
-        is_new = name not in known or Sink.named(known[name].sink) != sink
-        query = script.member(name).query
-        check_sink(sink, query, is_new=is_new, overwrite=options.overwrite)
+        is_new = is_new_to(sink, known.get(name), member_store(store, name))
+        query, mark = script.member(name).query, marks.get(name)
+        check_sink(sink, query, is_new=is_new, overwrite=options.overwrite, mark=mark)
     check_sources(script.sources.values(), options, engine, frames)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 
 from penstock import errors
-from penstock.engine.places.appending import append, make_way
+from penstock.engine.places.appending import append, cut_back, make_way
 from penstock.engine.places.file_names import staged_name
 from penstock.engine.places.place import Place
 from penstock.engine.sinks.sink import Sink
@@ -50,7 +50,7 @@ def prepare_keeping(
             continue
         _check_use(source, place, every, sink)
         if place.text in files:
-            _check_length(source, files[place.text])
+            files[place.text] = _found(source, files[place.text], overwrite)
         else:
             _make_room(source, place, overwrite)
             files[place.text] = KeptFile(place.text)
@@ -134,14 +134,14 @@ def _make_room(source: Source, place: Place, overwrite: bool) -> None:
             )
 
 
-def _check_length(source: Source, file: KeptFile) -> None:
-    length = os.path.getsize(file.path) if os.path.exists(file.path) else 0
-    if length != file.length:
+def _found(source: Source, file: KeptFile, overwrite: bool) -> KeptFile:
+    """A file as it is now: what was appended is up to its user."""
+    try:
+        return KeptFile(file.path, cut_back(Place.of(file.path), file.length, overwrite=overwrite))
+    except SinkError as error:
         raise SinkError(
-            f"{file.path} is not as the last batch left it: {length:,} bytes, not {file.length:,}",
-            place=source.places.get("malformed"),
-            hint="somebody has changed it; restore it, or keep malformed rows in another file",
-        )
+            error.message, place=source.places.get("malformed"), hint=error.hint
+        ) from None
 
 
 @contextmanager

@@ -11,13 +11,20 @@ from contextlib import contextmanager
 from pyarrow import fs
 
 from penstock.engine.places.appending import append, is_in_the_way, make_way
-from penstock.engine.places.file_names import is_staged, part_name
+from penstock.engine.places.file_names import (
+    batch_of_part,
+    is_staged,
+    mark_of_part,
+    part_name,
+    staging_name,
+)
 from penstock.engine.places.place import Place
 from penstock.engine.sinks import ledger
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter, check_topic
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.state.manifest import Manifest, Part, StagedPart
 from penstock.engine.state.store import Store
+from penstock.engine.state.upkeep.known_sinks import known_sinks
 from penstock.errors import SinkError
 from penstock.query import Query
 
@@ -31,7 +38,7 @@ def staging_of(sink: Sink, store: Store, mark: str) -> Staging | None:
             return Staging("parquet", ledger.staging_in(sink.place, mark))
         case "jsonl":
             file = sink.place
-            return Staging("jsonl", file.parent / f".{file.name}.staging-{mark}")
+            return Staging("jsonl", file.parent / staging_name(file.name, mark))
         case "kafka":
             return Staging("records", store.root / "staging")
         case "console":
@@ -42,8 +49,27 @@ def staging_of(sink: Sink, store: Store, mark: str) -> Staging | None:
             return None
 
 
-def check_sink(sink: Sink, query: Query, *, is_new: bool, overwrite: bool) -> None:
-    """Refuse a sink whose results a new run would mix with its own; changes nothing."""
+def staged_below(sink: Sink) -> Place | None:
+    """The folder below which tasks stage results of a sink that has files; None for others, whose
+    results are staged in the checkpoint."""
+    if sink.path is None:
+        return None
+    return sink.path / ledger.FOLDER if sink.kind == "parquet" else sink.path.parent
+
+
+def is_new_to(sink: Sink, standing: Manifest | None, store: Store) -> bool:
+    """Whether a checkpoint has not written to a sink before."""
+    names = [each.sink for each in known_sinks(store)]
+    if standing is not None and standing.sink:
+        names.append(standing.sink)
+    return all(Sink.named(name) != sink for name in names)
+
+
+def check_sink(
+    sink: Sink, query: Query, *, is_new: bool, overwrite: bool, mark: str | None = None
+) -> None:
+    """Refuse a sink whose results a new run would mix with its own, which have the mark; changes
+    nothing."""
     if sink.topic is not None:
         check_topic(sink.topic, query, overwrite=is_new and overwrite)
     if sink.path is None:
@@ -56,14 +82,14 @@ def check_sink(sink: Sink, query: Query, *, is_new: bool, overwrite: bool) -> No
     if is_new:
         with _using(place):
             if sink.kind == "parquet":
-                _parts_in_the_way(place, overwrite)
+                _parts_in_the_way(place, overwrite, mark)
             elif is_in_the_way(place, overwrite):
                 raise _held(place)
 
 
 def prepare(sink: Sink, mark: str, query: Query, *, is_new: bool, overwrite: bool) -> None:
     """Make a sink ready for the first batch: files are empty, if they are new to the run."""
-    check_sink(sink, query, is_new=is_new, overwrite=overwrite)
+    check_sink(sink, query, is_new=is_new, overwrite=overwrite, mark=mark)
     if sink.path is None:
         return
     place = sink.place
@@ -71,7 +97,7 @@ def prepare(sink: Sink, mark: str, query: Query, *, is_new: bool, overwrite: boo
         if is_new and sink.kind == "jsonl":
             make_way(place, overwrite)
         if is_new and sink.kind == "parquet":
-            ledger.clear(place, _parts_in_the_way(place, overwrite))
+            ledger.clear(place, _parts_in_the_way(place, overwrite, mark), mark)
         if sink.kind == "parquet":
             ledger.enter(place, mark)
 
@@ -87,9 +113,11 @@ def _using(place: Place) -> Iterator[None]:
         ) from None
 
 
-def _parts_in_the_way(folder: Place, overwrite: bool) -> tuple[str, ...]:
-    """The parquet files to delete from a folder: none but Penstock's own."""
-    found = ledger.content_of(folder)
+def _parts_in_the_way(folder: Place, overwrite: bool, mark: str | None) -> tuple[str, ...]:
+    """The parquet files to delete from a folder: none but Penstock's own, of other checkpoints."""
+    found = ledger.content_of(folder, mark)
+    if overwrite:
+        ledger.refuse_writers(folder, mark)
     if found.own and not overwrite:
         raise _held(folder)
     if found.foreign:
@@ -121,8 +149,18 @@ def as_parts(sink: Sink, mark: str, batch: int, staged: list[StagedPart]) -> tup
     )
 
 
+def remove_beyond(sink: Sink, mark: str, batch: int) -> None:
+    """Remove the results of batches after one, which will be run again: they were made by a run
+    that had come further, before the checkpoint was damaged or restored from a copy."""
+    if sink.kind == "parquet":
+        with _using(sink.place):
+            names = [name for name, _ in sink.place.files() if mark_of_part(name) == mark]
+            sink.place.delete([name for name in names if batch_of_part(name) > batch])
+
+
 def publish(sink: Sink, manifest: Manifest, writer: TopicWriter | None = None) -> None:
-    """Show the results of a final batch. Trying again after a crash changes nothing.
+    """Show the results of a final batch. Trying again after a crash changes nothing, and what was
+    published is up to its user.
 
     Only a topic has a `writer`, which should be the same from batch to batch.
     """
@@ -194,14 +232,19 @@ def clean(staging: Staging | None) -> None:
 
 def _publish_files(folder: Place, manifest: Manifest) -> None:
     filesystem = folder.filesystem
-    for part in manifest.parts:
-        if filesystem.get_file_info(part.staged).type == fs.FileType.File:
+    staged = filesystem.get_file_info([part.staged for part in manifest.parts])
+    for part, info in zip(manifest.parts, staged, strict=True):
+        if info.type == fs.FileType.File:
+            _check_size(info, part)
             _move(filesystem, part)
-        elif filesystem.get_file_info(part.final).type != fs.FileType.File:
-            raise SinkError(
-                f"results of batch {manifest.batch} are missing: {part.final}",
-                hint="they were written before and have been removed by somebody",
-            )
+
+
+def _check_size(info: fs.FileInfo, part: Part) -> None:
+    if info.size != part.size:
+        raise SinkError(
+            f"results are damaged: {info.path} has {info.size:,} bytes of {part.size:,}",
+            hint="nothing is lost: run again on this checkpoint",
+        )
 
 
 def _move(filesystem: fs.FileSystem, part: Part) -> None:
@@ -211,6 +254,9 @@ def _move(filesystem: fs.FileSystem, part: Part) -> None:
 def _append(sink: Sink, manifest: Manifest) -> None:
     total = manifest.sink_length + sum(part.size for part in manifest.parts)
     filesystem = sink.place.filesystem
+    staged = filesystem.get_file_info([part.staged for part in manifest.parts])
+    is_there = all(info.type == fs.FileType.File for info in staged)
+    for info, part in zip(staged if is_there else (), manifest.parts, strict=False):
+        _check_size(info, part)
     parts = (filesystem.open_input_stream(part.staged) for part in manifest.parts)
-    is_there = sink.place.has_any([part.staged for part in manifest.parts])
     append(sink.place, manifest.sink_length, total, parts if is_there else None)

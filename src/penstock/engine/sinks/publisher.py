@@ -6,20 +6,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from penstock.engine.places.appending import cut_back
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter
+from penstock.engine.sinks.ledger import SinkHold
 from penstock.engine.sinks.publish import (
     clean,
+    is_new_to,
     length_of,
     prepare,
     print_results,
     publish,
     publish_once,
+    remove_beyond,
     staging_of,
     writer_to,
 )
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
+from penstock.engine.state.upkeep.going_back import run_again
+from penstock.engine.state.upkeep.known_sinks import KnownSink, enter_sink
 from penstock.query import Query
 
 
@@ -44,25 +50,63 @@ class Publisher:
     def _writer(self) -> TopicWriter | None:
         return writer_to(self.sink, self.staging, self.mark)
 
-    def positions(self, made: Manifest) -> Mapping[int, int]:
-        """Where a topic ends before a batch with results is published."""
-        return self._writer.positions() if self._writer is not None and made.parts else {}
+    @cached_property
+    def _held(self) -> list[SinkHold]:
+        return []
+
+    def _positions(self, made: Manifest) -> Mapping[int, int]:
+        """Where a topic ends before a batch with results is published; of one that was published
+        before, and gone back from, where it ended before the one before."""
+        if self._writer is None or not made.parts:
+            return {}
+        return self._again.pop(made.batch, None) or self._writer.positions()
+
+    @cached_property
+    def _again(self) -> dict[int, Mapping[int, int]]:
+        return {}
 
     def close(self) -> None:
         """Let go of the sink."""
+        for hold in self._held:
+            hold.close()
         if self._writer is not None:
             self._writer.close()
 
     def recover(self, standing: Manifest, query: Query, *, overwrite: bool) -> Manifest:
         """After a crash: show what is final. The manifest to go on from."""
         shown = Sink.named(standing.sink) if standing.sink else None
-        is_new = shown != self.sink
         if shown is not None:
             self._show_last(shown, standing)
+        is_new = is_new_to(self.sink, standing, self.store)
         prepare(self.sink, self.mark, query, is_new=is_new, overwrite=overwrite)
-        if is_new:
-            standing = replace(standing, sink_length=length_of(self.sink), parts=())
+        if self.sink.kind == "parquet":
+            self._held.append(SinkHold(self.sink.place, self.mark))
+        remove_beyond(self.sink, self.mark, standing.batch)
+        again = run_again(self.store, standing)
+        if again is not None and shown == self.sink:
+            self._again[again] = standing.sink_positions
+        length = self._length(shown, standing, overwrite=overwrite)
+        if shown != self.sink and self.sink.is_exact:
+            given = KnownSink(self.sink.name, standing.batch, length)
+            enter_sink(self.store, given, lambda name: Sink.named(name) == self.sink)
+        if shown != self.sink or self.sink.kind == "jsonl":
+            standing = replace(standing, sink_length=length, parts=())
         return standing
+
+    def _length(self, shown: Sink | None, standing: Manifest, *, overwrite: bool) -> int:
+        """The bytes of a jsonl file after which the next results go."""
+        if self.sink.kind != "jsonl":
+            return 0
+        if shown != self.sink:
+            return length_of(self.sink)
+        end = standing.sink_length + sum(part.size for part in standing.parts)
+        return cut_back(self.sink.place, end, overwrite=overwrite)
+
+    def placed(self, made: Manifest) -> Manifest:
+        """A manifest with the place after which its results go, as it is just before that."""
+        if self.sink.kind == "jsonl":
+            return replace(made, sink_length=length_of(self.sink))
+        return replace(made, sink_positions=self._positions(made))
 
     def _show_last(self, shown: Sink, standing: Manifest) -> None:
         """Show what is final in the sink that it was made for, and clear away the rest."""

@@ -15,6 +15,7 @@ from pyarrow import fs
 from penstock.arguments import as_callback, as_path, as_text
 from penstock.engine.expressions.arrow_types import TIMESTAMP, arrow_type
 from penstock.engine.places.file_names import staged_name
+from penstock.engine.places.flushing import note
 from penstock.engine.places.place import Place, open_new
 from penstock.engine.sinks.kafka.keyed import record_lines
 from penstock.engine.sinks.kafka.topic import Topic
@@ -157,6 +158,7 @@ class PartWriter:
             if self._stream is not None:
                 size = self._stream.tell()
                 self._stream.close()
+                note(self._staged)
         if self._rows:
             yield StagedPart(self._path, self._rows, size)
 
@@ -189,9 +191,9 @@ class PartWriter:
 
     def _open(self) -> None:
         assert self._staging is not None, "what goes nowhere needs no file"
-        place = self._staging.folder / staged_name(self._staging.format)
-        self._path = place.path
-        self._stream = open_new(place)
+        self._staged = self._staging.folder / staged_name(self._staging.format)
+        self._path = self._staged.path
+        self._stream = open_new(self._staged)
         if self._staging.format == "parquet":
             texts = [f.name for f in self._schema if pa.types.is_large_string(f.type)]
             # Dictionaries of numbers cost more time than they save space.

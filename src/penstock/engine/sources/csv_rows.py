@@ -28,7 +28,9 @@ from penstock.engine.sources.parsed import (
     filled,
     match_columns,
     misfit,
+    row_most,
     shorten,
+    too_long,
 )
 from penstock.kernels.csvtext.plain_columns import plain_columns
 from penstock.query import DataType
@@ -63,7 +65,12 @@ def csv_rows(ask: Ask) -> Iterator[Parsed]:
     An empty field is NULL (but "" in quotes is the empty text), as is what `null` says.
     """
     layout = None
-    for piece in pieces_of(ask.path, quoted=True):
+    for piece in pieces_of(ask.path, quoted=True, most=row_most(ask.source)):
+        if piece.skipped:
+            if layout is None and ask.source.option("header") is not False:
+                raise _long_header(ask, piece)
+            yield too_long(ask, piece)
+            continue
         if layout is None:
             layout, piece = _layout(ask, piece)
         if piece.data:
@@ -90,6 +97,11 @@ def _layout(ask: Ask, piece: Piece) -> tuple[CsvLayout, Piece]:
     wanted = tuple(places[field.name] for field in present)
     layout = CsvLayout(ask.fields, present, wanted, len(names), delimiter, null, source.timezone)
     return layout, piece
+
+
+def _long_header(ask: Ask, piece: Piece) -> FileFault:
+    reason = f"cannot read {ask.path} as csv: its first line has {piece.skipped:,} bytes"
+    return FileFault(reason, f"is it of another format? {SKIP_FILES}", "format")
 
 
 def _first(ask: Ask, data: bytes, delimiter: str) -> list[str]:

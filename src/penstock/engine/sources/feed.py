@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.duration import MICROS
-from penstock.engine.places.file_names import as_file_name
-from penstock.engine.places.place import Place
-from penstock.engine.sources.files import FileInfo, absolute, list_files
+from penstock.engine.sources.files import absolute, weight_of
+from penstock.engine.sources.listing.file_log import FileLog, log_folder
 from penstock.engine.sources.made.made import Made, made_of
 from penstock.engine.sources.slices import Slice
 from penstock.engine.sources.table_versions import TableVersions
-from penstock.engine.state.store import RESTORE, Store
-from penstock.errors import CheckpointError, SourceError
+from penstock.engine.state.store import Store
+from penstock.errors import SourceError
 from penstock.query.source import FILE_FORMATS, MADE_FORMATS, Source
 
 if TYPE_CHECKING:
@@ -24,91 +25,16 @@ if TYPE_CHECKING:
 
 Offsets = Mapping[str, int]
 
-# Entries of a source's file log before they are written together as one.
-_COMPACT = 64
-
-
-class FileLog:
-    """The files of a source in the order in which they were found, kept in the checkpoint.
-
-    An offset counts files. The log is written before anybody uses an offset, so an offset always
-    means the same files.
-    """
-
-    def __init__(self, source: Source, store: Store):
-        self.source = source
-        self._store = store
-        self._folder = _log_folder(store, source.name)
-        self.files: list[FileInfo] = []
-        self._load()
-        self._known = {_where(file) for file in self.files}
-
-    def find(self) -> None:
-        """Add the files that are new since last time, oldest first."""
-        found = self._new()
-        if not found:
-            return
-        self._write(len(self.files), found)
-        self.files += found
-        self._known |= {_where(file) for file in found}
-        entries = self._store.names(self._folder)
-        if len(entries) >= _COMPACT:
-            self._write(0, self.files)
-            self._store.remove(entries)
-
-    def unlisted(self) -> int:
-        """How many files have come since; none if that cannot be told now."""
-        try:
-            return len(self._new())
-        except SourceError:
-            return 0
-
-    def _new(self) -> list[FileInfo]:
-        path, place = self.source.path, self.source.places.get("path")
-        assert path is not None, "the parser has checked that there is one"
-        return [f for f in list_files(path, place) if _where(f) not in self._known]
-
-    def _write(self, first: int, files: list[FileInfo]) -> None:
-        name = f"{self._folder}/{first:012d}-{first + len(files):012d}.json"
-        self._store.publish(name, json.dumps([asdict(f) for f in files]).encode())
-
-    def _load(self) -> None:
-        for name in sorted(self._store.names(self._folder), key=_bounds):
-            if not name.endswith(".json") or "/." in name:
-                continue
-            first, last = _bounds(name)
-            if last > len(self.files):
-                self.files += self._read(name)[len(self.files) - first :]
-
-    def _read(self, name: str) -> list[FileInfo]:
-        try:
-            return [FileInfo(**file) for file in json.loads(bytes(self._store.read(name)))]
-        except (ValueError, TypeError) as error:
-            raise CheckpointError(
-                f"the file log {self._store.path(name)} is damaged: {error}",
-                hint=RESTORE,
-            ) from None
-
-
-def _log_folder(store: Store, name: str) -> str:
-    """Where the log of a source is kept."""
-    folder = as_file_name(name)
-    # Earlier versions took names as they were, of which some led astray or were too long. One with
-    # a % may be what another stream's name is encoded as.
-    is_file_name = not {"", ".", ".."} & set(name.split("/")) and len(name.encode()) < 256
-    is_told_apart = name.isprintable() and "%" not in name
-    is_old = folder != name and is_file_name and is_told_apart and store.names(f"sources/{name}")
-    return f"sources/{name if is_old else folder}"
-
-
-def _where(file: FileInfo) -> str:
-    """The one text of a file's path, however it is written; most are plain paths already."""
-    return file.path if file.path.startswith("/") else Place.of(file.path).where
-
-
-def _bounds(name: str) -> tuple[int, int]:
-    first, _, last = name.rsplit("/", 1)[-1].removesuffix(".json").partition("-")
-    return (int(first), int(last)) if first.isdigit() and last.isdigit() else (0, 0)
+# What the clock showed, among the offsets of a batch: no stream has such a name.
+_CLOCK = "#clock"
+_LOG = logging.getLogger(__name__)
+BATCH_BYTES = 128 << 20
+"""Bytes of text that a batch takes of each stream, if nothing is said: a join needs about seven
+bytes of memory for each."""
+SPLIT_BYTES = 64 << 20
+"""Bytes of text above which a batch that was killed may have been too much."""
+ROW_BYTES = 64
+"""Bytes that a row of a stream that is made up stands for, about."""
 
 
 @dataclass(frozen=True)
@@ -131,12 +57,14 @@ class Serving:
     """The slices that a batch reads, and where the sources stand afterwards.
 
     `oldest` is when the oldest of them could first be read, seconds since the epoch; None where
-    nobody waited for it.
+    nobody waited for it; `clock` is what the clock showed when the batch was put together,
+    microseconds since the epoch.
     """
 
     slices: tuple[Slice, ...]
     offsets: Offsets
     oldest: float | None = None
+    clock: int | None = None
 
 
 class Feed:
@@ -164,8 +92,13 @@ class Feed:
         self._made = {source.name: made_of(source) for source in made}
         self._pace = Pace.of(store) if made else None
         self._is_frozen = self._is_at_once = False
+        self._begun: set[int] = set()
+        self.may_split = True
+        """Whether nobody sees results by the number of their batch before it is final, or cannot
+        forget them: then one that was begun may become another."""
         self._opened = time.time()
-        self._look_seconds = 0.0
+        self.look_seconds = 0.0
+        """What the last look for files took."""
 
     def start(self) -> Offsets:
         """Before anything."""
@@ -190,16 +123,53 @@ class Feed:
         name = serving_name(number)
         if self._store.exists(name):
             end: Offsets = json.loads(bytes(self._store.read(name)))
+            if number not in self._begun and self._is_large(done, end):
+                # Who began it has been killed, perhaps because it was too much for the memory.
+                end = self._half(number, done, end) or end
         else:
             end = self._end_after(done or self.start())
             if end == (done or self.start()) and not is_due:
                 return None
-            end = {**end, **self._versions(done)}
+            end = {**end, **self._versions(done), _CLOCK: clock_now()}
             self._store.publish(name, json.dumps(end).encode())
-        return Serving(tuple(self.slices(done, end)), end, self._oldest(done, end))
+        self._begun.add(number)
+        # Batches that an earlier version began know no clock: they read all that they would have.
+        clock, end = end.get(_CLOCK), {n: at for n, at in end.items() if n != _CLOCK}
+        return Serving(tuple(self.slices(done, end, clock)), end, self._oldest(done, end), clock)
+
+    def _is_large(self, done: Offsets, end: Offsets) -> bool:
+        read = {name: at for name, at in end.items() if name != _CLOCK}
+        return sum(piece.weight for piece in self._between(done, read)) > SPLIT_BYTES
+
+    def halved(self, number: int, done: Offsets) -> Serving | None:
+        """The first half of a batch that was too much; None if it is as small as can be.
+
+        Nothing of a batch is seen by anybody before it is final, so it may still become another.
+        """
+        end = json.loads(bytes(self._store.read(serving_name(number))))
+        return None if self._half(number, done, end) is None else self.serve(number, done)
+
+    def _half(self, number: int, done: Offsets, end: Offsets) -> Offsets | None:
+        """Write down that a batch ends half way; where, or None if it cannot be split.
+
+        Of a table a batch has all, and the entries of topics are what they are.
+        """
+        if not self.may_split:
+            return None
+        streams = [*(n for n, log in self._logs.items() if not log.source.is_table), *self._made]
+        half = {n: done.get(n, 0) + (end.get(n, 0) - done.get(n, 0) + 1) // 2 for n in streams}
+        if all(end.get(name, 0) == at for name, at in half.items()):
+            return None
+        what = "batch %s was too much for the memory, or killed: half of it is read now"
+        _LOG.warning(what, number)
+        end = {**end, **half}
+        self._store.replace(serving_name(number), json.dumps(end).encode())
+        return end
 
     def passed(self, done: Offsets) -> None:
         """Tell those who want to know that a batch which read up to `done` is final."""
+        for name, log in self._logs.items():
+            log.passed(done.get(name, 0))
         for name, topic in self._topics.items():
             topic.passed(done.get(name, 0))
         for name, table in self._tables.items():
@@ -219,7 +189,7 @@ class Feed:
 
     def everything(self) -> Offsets:
         """Where all that is there ends, once frozen."""
-        files = {name: len(log.files) for name, log in self._logs.items()}
+        files = {name: log.count for name, log in self._logs.items()}
         topics = {name: topic.last for name, topic in self._topics.items()}
         made = {name: self._due(made) for name, made in self._made.items()}
         return files | topics | made
@@ -229,13 +199,17 @@ class Feed:
         after = dict(offsets)
         self._look()
         for name, log in self._logs.items():
-            limit = None if log.source.is_table else log.source.option("max_files")
-            after[name] = _limited(offsets.get(name, 0), len(log.files), limit)
+            done, of = offsets.get(name, 0), log.source.option
+            most = None if of("max_files") is None else int(of("max_files") or 0)
+            size = int(of("max_bytes") or BATCH_BYTES)
+            after[name] = log.count if log.source.is_table else log.upto(done, most, size)
         for name, topic in self._topics.items():
             after[name] = topic.find(offsets.get(name, 0))
         for name, made in self._made.items():
             limit = self._sources[name].option("max_time")
-            blocks = None if limit is None else max(1, int(limit) // made.block_micros)
+            blocks = _blocks_at_once(made)
+            if limit is not None:
+                blocks = max(1, int(limit) // made.block_micros)
             after[name] = _limited(offsets.get(name, 0), self._due(made), blocks)
         return after
 
@@ -245,11 +219,12 @@ class Feed:
         Where looking for files took longer than `seconds` the last time, they are those that were
         there then.
         """
-        is_new = not self._is_frozen and self._look_seconds <= seconds
+        is_new = not self._is_frozen and self.look_seconds <= seconds
         streams = {name: log for name, log in self._logs.items() if not log.source.is_table}
-        there = {
-            n: len(log.files) + (log.unlisted() if is_new else 0) for n, log in streams.items()
-        }
+        for log in streams.values() if is_new else ():
+            with suppress(SourceError):  # The next batch will say so.
+                log.find(is_rough=True)
+        there = {name: log.count for name, log in streams.items()}
         there |= {name: self._due(made) for name, made in self._made.items()}
         left = {name: max(end - done.get(name, 0), 0) for name, end in there.items()}
         return left | {name: t.unread(done.get(name, 0)) for name, t in self._topics.items()}
@@ -282,7 +257,7 @@ class Feed:
         started = time.monotonic()
         for log in () if self._is_frozen else self._logs.values():
             log.find()
-        self._look_seconds = time.monotonic() - started
+        self.look_seconds = time.monotonic() - started
 
     def _due(self, made: Made) -> int:
         """The blocks that can be read by now: all of them, once the feed is frozen."""
@@ -292,20 +267,28 @@ class Feed:
         due = made.blocks_by(time.time() - self._pace.started)
         return due if made.blocks is None else min(due, made.blocks)
 
-    def slices(self, first: Offsets, last: Offsets) -> list[Slice]:
-        """The pieces between two offsets."""
+    def slices(self, first: Offsets, last: Offsets, clock: int | None = None) -> list[Slice]:
+        """The pieces between two offsets; `clock` tells what of them would be in the future."""
+        found = self._between(first, last)
+        return [replace(piece, latest=self._sources[piece.source].latest(clock)) for piece in found]
+
+    def _between(self, first: Offsets, last: Offsets) -> list[Slice]:
         slices = []
         for name, end in last.items():
             begin = first.get(name, 0)
             if name in self._logs:
                 files = self._logs[name].files
-                slices += [Slice(name, files[n].path, n) for n in range(begin, end)]
+                slices += [
+                    Slice(name, files[n].path, n, weight=weight_of(files[n]))
+                    for n in range(begin, end)
+                ]
             elif name in self._topics:
                 slices += self._topics[name].slices(begin, end)
             elif name in self._tables:
                 slices += self._tables[name].slices(end) if end > begin else []
             elif end > begin:
-                slices.append(Slice(name, first=begin, last=end))
+                weight = int((end - begin) * _block_rows(self._made[name]) * ROW_BYTES)
+                slices.append(Slice(name, first=begin, last=end, weight=weight))
         return slices
 
 
@@ -313,7 +296,7 @@ def _topic(source: Source, store: Store) -> TopicLog:
     # Only now: without Kafka its client need not be installed.
     from penstock.engine.sources.kafka.topic_log import TopicLog
 
-    return TopicLog(source, store, _log_folder(store, source.name))
+    return TopicLog(source, store, log_folder(store, source.name))
 
 
 def refuse_endless(sources: Iterable[Source]) -> None:
@@ -354,9 +337,23 @@ def refuse_missing_frames(sources: Iterable[Source], given: Collection[str]) -> 
             )
 
 
+def clock_now() -> int:
+    """What the clock shows, microseconds since the epoch."""
+    return round(time.time() * 1e6)
+
+
 def serving_name(number: int) -> str:
     """The file that says how far a batch reads."""
     return f"feed/{number:012d}.json"
+
+
+def _block_rows(made: Made) -> float:
+    return float(made.rate) * made.block_micros / MICROS
+
+
+def _blocks_at_once(made: Made) -> int:
+    """The blocks that a batch takes, if nothing is said."""
+    return max(1, int(BATCH_BYTES / (ROW_BYTES * max(_block_rows(made), 1e-9))))
 
 
 def _limited(done: int, known: int, limit: str | int | float | bool | None) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -18,49 +19,83 @@ from penstock.query.source import Source
 
 @dataclass(frozen=True)
 class FileInfo:
-    """An input file; `mtime` in nanoseconds since the epoch, `size` in bytes."""
+    """An input file; `mtime` in nanoseconds since the epoch, `size` in bytes, `inode` its number on
+    a local disk, 0 where it is not known."""
 
     path: str
     mtime: int
     size: int
+    inode: int = 0
 
 
-def list_files(path: str, place: errors.Caret | None = None) -> list[FileInfo]:
+_PACKED = (".gz", ".bz2", ".zst", ".lz4", ".br", ".parquet")
+"""What the names of files end in that hold more than their bytes."""
+_UNPACKED = 4
+"""Bytes that a byte of such a file stands for, about."""
+
+
+def weight_of(file: FileInfo) -> int:
+    """The bytes of text that a file holds, about."""
+    return file.size * (_UNPACKED if file.path.lower().endswith(_PACKED) else 1)
+
+
+def list_files(
+    path: str, place: errors.Caret | None = None, but: Callable[[str], bool] = lambda path: False
+) -> list[FileInfo]:
     """The files of a directory (with all below it), a glob pattern, or a single file; oldest first.
 
     A name that begins with `.` or `_` hides a file or directory below the path. `path` may be a
-    URI; `place` is where the query says it. The paths are absolute, for workers run elsewhere.
+    URI; `place` is where the query says it. The paths are absolute, for workers run elsewhere. Of
+    a pattern, local files are left out, and not looked at, `but` for which is true.
     """
-    root = _placed(path, place)
+    root = placed(path, place)
+    with unreadable(root, place):
+        return in_order(_found(root, but))
+
+
+def in_order(files: Iterable[FileInfo]) -> list[FileInfo]:
+    """Files in the order in which they are read: by their times, then by their paths."""
+    return sorted(files, key=lambda info: (info.mtime, info.path))
+
+
+@contextmanager
+def unreadable(root: Place, place: errors.Caret | None) -> Iterator[None]:
+    """Say in the query's words that a place cannot be looked at."""
     try:
-        found = list(_found(root))
+        yield
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(root, str(error), place) from error
     except PlaceError as error:
         raise _unreadable(root, error.message, place) from error
-    return sorted(found, key=lambda info: (info.mtime, info.path))
 
 
 def absolute(source: Source) -> Source:
     """A source whose path means the same to every process, wherever it was started."""
     if source.path is None:
         return source
-    return replace(source, path=_placed(source.path, source.places.get("path")).text)
+    return replace(source, path=placed(source.path, source.places.get("path")).text)
 
 
-def _placed(path: str, place: errors.Caret | None) -> Place:
+def placed(path: str, place: errors.Caret | None) -> Place:
+    """The place of a path; an error where the query says it, if there is none."""
     try:
         return Place.of(path)
     except PlaceError as error:
         raise SourceError(error.message, place=place, hint=error.hint) from None
 
 
-def _found(root: Place) -> Iterator[FileInfo]:
-    if root.is_local and glob.has_magic(root.path) and not os.path.exists(root):
-        fixed = _fixed_part(root.path)
+def is_pattern(root: Place) -> bool:
+    """Whether a place stands for all local files that match it."""
+    return root.is_local and glob.has_magic(root.path) and not os.path.exists(root)
+
+
+def _found(root: Place, but: Callable[[str], bool]) -> Iterator[FileInfo]:
+    if is_pattern(root):
+        fixed = fixed_part(root.path)
+        os.stat(fixed)
         for match in glob.iglob(root.path, recursive=True):
             below = os.path.relpath(match, fixed)
-            if not _is_hidden(below):
+            if not _is_hidden(below) and not but(match):
                 yield from _below(Place(root.scheme, "", Place.of(match).names, root.options))
         return
     if not root.exists:
@@ -80,16 +115,21 @@ def _below(root: Place) -> Iterator[FileInfo]:
 
 
 def _info(info: fs.FileInfo, place: Place) -> FileInfo:
-    return FileInfo(place.text, info.mtime_ns or 0, info.size or 0)
+    return FileInfo(place.text, info.mtime_ns or 0, info.size or 0, _inode(place))
 
 
-def _fixed_part(pattern: str) -> str:
-    """The directory of a pattern that no wildcard is in; it must exist."""
+def _inode(place: Place) -> int:
+    try:
+        return os.stat(place).st_ino if place.is_local else 0
+    except OSError:
+        return 0
+
+
+def fixed_part(pattern: str) -> str:
+    """The directory of a pattern that no wildcard is in."""
     parts = pattern.split(os.sep)
     magic = next(i for i, part in enumerate(parts) if glob.has_magic(part))
-    fixed = os.sep.join(parts[:magic]) or (os.sep if pattern.startswith(os.sep) else os.curdir)
-    os.stat(fixed)
-    return fixed
+    return os.sep.join(parts[:magic]) or (os.sep if pattern.startswith(os.sep) else os.curdir)
 
 
 def _is_hidden(below: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
 from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
@@ -25,7 +26,9 @@ from penstock.engine.sources.parsed import (
     Parsed,
     converted,
     misfit,
+    row_most,
     shorten,
+    too_long,
 )
 from penstock.kernels.jsontext.flat_columns import flat_columns
 from penstock.query import DataType
@@ -33,6 +36,9 @@ from penstock.query.families.spelling import AmbiguousNameError
 from penstock.query.source import Field
 
 _BLANK = (b"\n", b"\r\n")
+# A row that is no object, which Arrow takes for one without members; as the first row it ends the
+# process.
+_BARE_NULL = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[}\n])\s*null")
 # Bytes for which it pays to load compiled code.
 _MANY = 1 << 16
 # How deep a column is looked for that is not where it should be.
@@ -46,7 +52,11 @@ def json_rows(ask: Ask) -> Iterator[Parsed]:
     any case. A column that the first piece of a file has only inside of other members is a fault of
     the file.
     """
-    for number, piece in enumerate(pieces_of(ask.path, quoted=False)):
+    most = row_most(ask.source)
+    for number, piece in enumerate(pieces_of(ask.path, quoted=False, most=most)):
+        if piece.skipped:
+            yield too_long(ask, piece)
+            continue
         parsed = parse_lines(list(ask.fields), piece, ask.source.timezone)
         if number == 0:
             _refuse_nested(ask, piece, parsed.batch)
@@ -137,6 +147,8 @@ def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
         raise pa.ArrowInvalid("Arrow reads no maps from JSON, nor times as we do")
     if any("DECIMAL" in field.type for field in fields) and EXPONENT.search(data):
         raise pa.ArrowInvalid("Arrow ends the process at some exponents of decimals")
+    if b"null" in data and _BARE_NULL.search(data):
+        raise pa.ArrowInvalid("Arrow takes null for an object")
     columns = _read(fields, data)
     doubtful = doubtful_names(fields, columns)
     spellings = other_spellings(doubtful, data) if doubtful else {}

@@ -9,12 +9,15 @@ from functools import cached_property
 from io import StringIO
 
 import numpy as np
+from pyarrow import NativeFile
 
 from penstock.engine.places.place import Place
 
 PIECE_BYTES = 8 << 20
-# A stray quote would make one row of the rest of the file; beyond this a line end is a line end.
-_ROW_MOST = 64 << 20
+ROW_MOST = 64 << 20
+"""Bytes that a row may have, if nothing is said."""
+HEAD = 4096
+"""Bytes that are kept of a row that has more."""
 _CACHED = 1 << 17
 _NEWLINE, _QUOTE = b"\n", b'"'
 
@@ -25,6 +28,8 @@ class Piece:
 
     data: bytes
     first_line: int
+    skipped: int = 0
+    """The bytes of a single row that has too many, of which `data` is the beginning."""
 
     @cached_property
     def line_ends(self) -> int:
@@ -32,21 +37,54 @@ class Piece:
         return _count(self.data, _NEWLINE)
 
 
-def pieces_of(path: Place, *, quoted: bool) -> Iterator[Piece]:
+def pieces_of(path: Place, *, quoted: bool, most: int = ROW_MOST) -> Iterator[Piece]:
     """The lines of a file, decompressed by its extension, about 8 MiB at a time.
 
-    With `quoted`, a line end between double quotes does not end a piece.
+    With `quoted`, a line end between double quotes does not end a piece. Of a line that is longer
+    than `most` bytes, only the beginning is held.
     """
     line, rest = 1, b""
     with path.filesystem.open_input_stream(path.path, compression="detect") as stream:
         while chunk := stream.read(PIECE_BYTES):
-            whole, rest = _cut(rest, chunk, quoted)
-            if whole:
-                piece = Piece(whole, line)
+            if len(rest) > most:
+                long, rest = _skipped(stream, rest, chunk, line)
+                yield long
+                line += 1
+                continue
+            whole, rest = _cut(rest, chunk, quoted, most)
+            for piece in _bounded(Piece(whole, line), most):
                 yield piece
-                line += piece.line_ends
-    if rest:
-        yield Piece(rest, line)
+                line += piece.line_ends if not piece.skipped else 1
+    yield from _bounded(Piece(rest, line), most)
+
+
+def _skipped(stream: NativeFile, begun: bytes, chunk: bytes, line: int) -> tuple[Piece, bytes]:
+    """A line that is too long, and what follows it: the rest of it is read, and not held."""
+    size, head = len(begun), begun[:HEAD]
+    while chunk and _NEWLINE not in chunk:
+        size += len(chunk)
+        chunk = stream.read(PIECE_BYTES)
+    end, _, rest = chunk.partition(_NEWLINE)
+    return Piece(head, line, size + len(end)), rest
+
+
+def _bounded(piece: Piece, most: int) -> Iterator[Piece]:
+    """The same lines, those apart that are too long."""
+    if len(piece.data) <= most:
+        if piece.data:
+            yield piece
+        return
+    held, first = list[bytes](), piece.first_line
+    for number, line in enumerate(piece.data.split(_NEWLINE), piece.first_line):
+        if len(line) <= most:
+            held.append(line)
+            continue
+        if held:
+            yield Piece(_NEWLINE.join((*held, b"")), first)
+        held, first = [], number + 1
+        yield Piece(line[:HEAD], number, len(line))
+    if any(held):
+        yield Piece(_NEWLINE.join(held), first)
 
 
 def lines_at(piece: Piece, rows: Collection[int]) -> dict[int, tuple[int, str]]:
@@ -96,14 +134,15 @@ def text_of(data: bytes) -> str:
     return data.decode(errors="backslashreplace").rstrip("\r\n")
 
 
-def _cut(rest: bytes, chunk: bytes, quoted: bool) -> tuple[bytes, bytes]:
+def _cut(rest: bytes, chunk: bytes, quoted: bool, most: int) -> tuple[bytes, bytes]:
     """Whole rows of what was left and what came, and what is left of them."""
     end = chunk.rfind(_NEWLINE) + 1
     whole = b"".join((rest, memoryview(chunk)[:end]))
     if end and (not quoted or _count(whole, _QUOTE) % 2 == 0):
         return whole, chunk[end:]
     data = rest + chunk
-    end = _last_line_end(data, quoted)
+    # A stray quote would make one row of the rest of the file: beyond this a line end is one.
+    end = _last_line_end(data, quoted and len(data) <= most)
     return data[:end], data[end:]
 
 
@@ -118,7 +157,7 @@ def _count(data: bytes, byte: bytes) -> int:
 def _last_line_end(data: bytes, quoted: bool) -> int:
     """How many bytes there are up to the end of the last whole row; 0 if there is none."""
     end = data.rfind(_NEWLINE) + 1
-    if not quoted or len(data) > _ROW_MOST or _count(data[:end], _QUOTE) % 2 == 0:
+    if not quoted or _count(data[:end], _QUOTE) % 2 == 0:
         return end
     codes = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(codes == ord(_QUOTE))

@@ -15,6 +15,7 @@ from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.cast import cast
 from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.engine.places.place import Place
+from penstock.engine.sources.lines import ROW_MOST, Piece, text_of
 from penstock.query import DataType
 from penstock.query.families.spelling import AmbiguousNameError, spelled
 from penstock.query.source import Field, Source
@@ -112,6 +113,19 @@ class Ask:
         if field.name == self.source.timestamp:
             return f"an event time cannot be NULL; {SKIP_FILES}"
         return f"columns = 'fill' makes what is missing NULL, {SKIP_FILES}"
+
+
+def row_most(source: Source) -> int:
+    """The bytes that a row of a source may have."""
+    most = source.option("max_row")
+    return ROW_MOST if most is None else int(most)
+
+
+def too_long(ask: Ask, piece: Piece) -> Parsed:
+    """The one row of a piece that is skipped, since it has too many bytes."""
+    reason = f"it has {piece.skipped:,} bytes, and max_row is {row_most(ask.source):,}"
+    place = Located("line", piece.first_line, text_of(piece.data))
+    return Parsed(filled(ask.fields, {}, 1), {0: reason}, lambda rows: {0: place})
 
 
 def shorten(text: Any) -> str:

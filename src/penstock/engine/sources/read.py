@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from penstock.duration import Duration
 from penstock.engine.expressions.arrow_types import schema_of
 from penstock.engine.expressions.timestamps import EARLIEST, LATEST
 from penstock.engine.places.place import Place
@@ -19,7 +21,8 @@ from penstock.engine.sources.kept_rows import kept_file, kept_rows
 from penstock.engine.sources.member_rows import asked_whole, with_members
 from penstock.engine.sources.parquet_rows import BLOCK_ROWS, parquet_rows
 from penstock.engine.sources.parsed import SKIP_FILES, Ask, FileFault, Located, Parsed
-from penstock.errors import SourceError
+from penstock.engine.wire.attempts import PASSING
+from penstock.errors import SourceError, UnreachableError
 from penstock.query.source import FILE_FORMATS, Source
 
 MICROS_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
@@ -54,18 +57,19 @@ def read_file(
     path: str | os.PathLike[str],
     columns: Collection[str],
     hints: Collection[str] = (),
+    latest: int | None = None,
 ) -> Iterator[Block]:
     """The rows of one file, the columns asked for in their declared Arrow types.
 
-    A row is malformed if one of these columns is, or if its event time is NULL: an error, or
-    dropped and counted, as the source says; so is a file that cannot be read. `hints` are columns
-    that only a plan looks at, which must not decide what a row is worth: malformed values there
-    are NULL.
+    A row is malformed if one of these columns is, or if its event time is NULL or after `latest`:
+    an error, or dropped and counted, as the source says; so is a file that cannot be read. `hints`
+    are columns that only a plan looks at, which must not decide what a row is worth: malformed
+    values there are NULL.
     """
     at = Place.of(path)
     ask = Ask.of(source, at, columns, hints)
     try:
-        yield from _read(ask, Ask.of(source, at, columns, ()))
+        yield from _read(ask, Ask.of(source, at, columns, ()), latest)
     except FileFault as fault:
         if not source.drops_malformed:
             place = source.places.get(fault.at)
@@ -74,7 +78,7 @@ def read_file(
         yield Block(_no_rows(ask), 0, None, 0, kept, fault.reason)
 
 
-def _read(ask: Ask, strict: Ask) -> Iterator[Block]:
+def _read(ask: Ask, strict: Ask, latest: int | None) -> Iterator[Block]:
     """The sound rows of a file; those are malformed whose columns without the hints are."""
     first = 0
     strictly = enumerate(_parsed(strict))
@@ -82,7 +86,7 @@ def _read(ask: Ask, strict: Ask) -> Iterator[Block]:
         if parsed.faults and ask.hints:
             faults = next(each.faults for at, each in strictly if at == number)
             parsed = replace(parsed, faults=faults)
-        yield from blocks_of(ask.source, str(ask.path), parsed, first)
+        yield from blocks_of(ask.source, str(ask.path), parsed, first, latest)
         first += len(parsed.batch)
 
 
@@ -131,6 +135,8 @@ def _parsed(ask: Ask) -> Iterator[Parsed]:
             hint="put it back, or start without the checkpoint that lists it",
         ) from error
     except (OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno in PASSING:
+            raise _unreachable(source, path, error) from None
         if _size_of(source, path) == 0:
             hint = "it is empty: is it still being written? Move files there when they are whole"
         else:
@@ -150,17 +156,23 @@ def _size_of(source: Source, path: Place) -> int:
             while stretch := stream.read(_STRETCH):
                 size += len(stretch)
     except OSError as error:
-        raise SourceError(
-            f"cannot read {path}: {error.strerror or error}",
-            place=source.places.get("path"),
-            hint="nothing is lost: mend that, then run again on this checkpoint",
-        ) from None
+        raise _unreachable(source, path, error) from None
     return size
 
 
-def _checked(source: Source, where: str, parsed: Parsed, first: int) -> Parsed:
-    """The same rows, those without an event time among the faults; an error if faults are."""
-    faults = {**_eventless(source, parsed), **parsed.faults}
+def _unreachable(source: Source, path: Place, error: OSError) -> SourceError:
+    """The error of a disk or a network, which is not the file's."""
+    kind = UnreachableError if error.errno in PASSING else SourceError
+    return kind(
+        f"cannot read {path}: {error.strerror or error}",
+        place=source.places.get("path"),
+        hint="nothing is lost: mend that, then run again on this checkpoint",
+    )
+
+
+def _checked(source: Source, where: str, parsed: Parsed, first: int, latest: int | None) -> Parsed:
+    """The same rows, those without a sound event time among the faults; an error if faults are."""
+    faults = {**_eventless(source, parsed, latest), **parsed.faults}
 
     def locate(rows: Collection[int]) -> dict[int, Located]:
         # Where the reader and the lines of the file disagree about rows, their number must do.
@@ -176,8 +188,9 @@ def _checked(source: Source, where: str, parsed: Parsed, first: int) -> Parsed:
     return Parsed(parsed.batch, faults, locate)
 
 
-def _eventless(source: Source, parsed: Parsed) -> dict[int, str]:
-    """The rows that have no event time, or one that cannot be counted in microseconds."""
+def _eventless(source: Source, parsed: Parsed, latest: int | None) -> dict[int, str]:
+    """The rows that have no event time, one that cannot be counted in microseconds, or one that is
+    too far in the future."""
     if source.timestamp is None or source.timestamp not in parsed.batch.schema.names:
         return {}
     column = parsed.batch.column(source.timestamp)
@@ -185,21 +198,46 @@ def _eventless(source: Source, parsed: Parsed) -> dict[int, str]:
     if column.null_count:
         empty = np.flatnonzero(column.is_null())
         faults = {int(row): f"the event time {source.timestamp} is NULL" for row in empty}
+    if latest is None and not pa.types.is_integer(column.type):
+        return faults
+    scale, times = MICROS_PER_UNIT[source.unit or "us"], _counted(column)
+    if latest is not None:
+        for row in np.flatnonzero(times > latest // scale):
+            faults.setdefault(int(row), _too_late(source, column[row].as_py(), latest))
     if pa.types.is_integer(column.type):
-        scale = MICROS_PER_UNIT[source.unit or "us"]
-        times = column.cast(pa.int64()).fill_null(0).to_numpy()
         for row in np.flatnonzero(~_in_calendar(times, scale)):
             faults[int(row)] = f"the event time {source.timestamp}, {times[row]}, is out of range"
     return faults
 
 
+def _counted(column: pa.Array) -> Micros:
+    """Event times in their unit since the epoch; those that are NULL are the epoch."""
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("us"))
+    times: Micros = column.cast(pa.int64()).fill_null(0).to_numpy()
+    return times
+
+
+def _too_late(source: Source, time: object, latest: int) -> str:
+    """The fault of an event time that is too far in the future, which a replay gives again."""
+    assert source.future is not None, "there is a bound"
+    last = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=latest)
+    allowed = f"future = '{Duration(source.future)}'"
+    return (
+        f"the event time {source.timestamp}, {time}, is in the future: by {allowed} none is after "
+        f"{last:%Y-%m-%d %H:%M:%S}"
+    )
+
+
 _MENDED = {True: "mend the file, or skip such rows", False: "skip such records"}
 
 
-def blocks_of(source: Source, where: str, parsed: Parsed, first: int) -> Iterator[Block]:
+def blocks_of(
+    source: Source, where: str, parsed: Parsed, first: int, latest: int | None = None
+) -> Iterator[Block]:
     """The sound rows, at most a million a block, of what begins with row `first`; an error if there
-    are others and the source does not drop them."""
-    parsed = _checked(source, where, parsed, first)
+    are others and the source does not drop them. None has an event time after `latest`."""
+    parsed = _checked(source, where, parsed, first, latest)
     batch, rows, dropped, kept = parsed.batch, None, len(parsed.faults), b""
     if dropped:
         sound = np.delete(np.arange(len(batch)), list(parsed.faults))

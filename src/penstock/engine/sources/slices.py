@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.facts import Woken
+from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.tags import SLICE
 
 # A file's number in its source and a row's place in the file make up the arrival number.
@@ -17,6 +18,11 @@ _ROW_BITS = 36
 # A partition and an offset in it do so for a record: of half a million partitions, 17 million
 # million records each.
 _OFFSET_BITS = 44
+
+
+def packets_of(slices: Sequence[Slice]) -> list[Packet]:
+    """What the tasks of a batch get; where there is nothing to read, something that wakes them."""
+    return [piece.packet(0) for piece in slices] or [pack_fact(0, Woken())]
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,15 @@ class Slice:
     """The checksum of a spooled file; None for other pieces."""
     copy_of: str | None = None
     """The file that users know, where the checkpoint's copy of it is read."""
+    weight: int = 0
+    """The bytes of text that it holds, about."""
+    latest: int | None = None
+    """The last event time that its tuples may have, microseconds; None for any."""
 
     @classmethod
     def of(cls, packet: Packet) -> Slice:
         """The slice in a packet."""
-        return cls(**json.loads(bytes(packet.data)))
+        return cls(**json.loads(bytes(packet.payload)))
 
     def packet(self, pid: int) -> Packet:
         """The slice as a packet for the task that reads it."""

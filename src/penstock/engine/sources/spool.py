@@ -92,7 +92,8 @@ def read_spooled(
         filled(whole_fields, found, len(rows)), faults, partial(locate, rows, piece.first)
     )
     parsed = with_members(fields, parsed, hints)
-    yield from blocks_of(source, f"the DataFrame of {source.name}", parsed, piece.first)
+    where = f"the DataFrame of {source.name}"
+    yield from blocks_of(source, where, parsed, piece.first, piece.latest)
 
 
 @lru_cache(maxsize=2)

@@ -16,6 +16,7 @@ from penstock.engine.sources.feed import refuse_missing_frames
 from penstock.engine.sources.spool import spool_rows
 from penstock.engine.spark.frame_shape import shape_of
 from penstock.engine.spark.jvm import reason_of
+from penstock.engine.spark.runner import settling, with_end
 from penstock.engine.wire.packets import SPARK_SCHEMA, pack_fact, to_batches
 from penstock.engine.wire.settled import settle
 from penstock.engine.wire.task_errors import errors_as_facts
@@ -131,12 +132,13 @@ def spooling(frame: DataFrame, source: Source, root: Place) -> DataFrame:
     spellings = [_quoted(spelled(name, frame.columns) or name) for name in names]
     columns = [F.col(name).alias(f"c{number}") for number, name in enumerate(spellings)]
     rows = frame.select(*columns)
+    settled = settling(frame.sparkSession)
 
     def spool(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         settle()
         # Where facts go, nobody looks at their partition: it says how many rows there are.
         facts = (pack_fact(each.rows, each) for each in spool_rows(root, source, batches))
-        yield from to_batches(errors_as_facts(facts))
+        yield from to_batches(errors_as_facts(with_end(facts, settled)))
 
     spooled = rows.mapInArrow(spool, SPARK_SCHEMA)
     if source.is_table:

@@ -21,15 +21,17 @@ from penstock.engine.reports.announce import message_of
 from penstock.engine.run.handle import Batches, Handle, within_itself
 from penstock.engine.run.job import Runner, Staged
 from penstock.engine.run.options import RunOptions
-from penstock.engine.sources.feed import Feed, Serving
+from penstock.engine.sources.feed import SPLIT_BYTES, Feed, Serving
+from penstock.engine.sources.slices import packets_of
 from penstock.engine.spark.inflow import Inflow
-from penstock.engine.spark.jvm import is_lost, lost_error, reason_of, storage_error
+from penstock.engine.spark.jvm import is_crash, is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
 from penstock.engine.spark.runner import on_spark
 from penstock.engine.spark.ticker import ticks_now
+from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import pack_fact
-from penstock.errors import StateError
+from penstock.errors import MemoryLimitError, StateError, UnreachableError
 
 _SETTINGS = {
     False: {"spark.sql.adaptive.enabled": "false"},
@@ -42,7 +44,10 @@ _SETTINGS = {
 _COMPILED = "spark.sql.codegen.wholeStage"
 """Our own stages are functions that Spark knows nothing of: code for them is made in vain. The
 DataFrames of users are read faster by what it compiles for them."""
-_LONGEST_NAP = 0.1
+LONGEST_NAP = 0.1
+"""Seconds between two looks for orders, and at whether to go on."""
+_SHORTEST_PACE = 0.02
+"""Seconds between two looks at sources with nothing new, where the trigger does not say so."""
 _LOOK = 0.5
 """Seconds between two looks for orders while Spark waits for its trigger."""
 _SHORTEST_WAIT = 0.001
@@ -68,12 +73,13 @@ class SparkRun(Handle):
     ):
         super().__init__(batches, options, "spark")
         batches.watch.backlog = feed.backlog
+        feed.may_split = options.may_split
         batches.watch.is_parallel = True
         self._streaming: StreamingQuery | None = None
         self._spark = spark
         self._feed = feed
         self._tasks = tasks
-        self._nap = min(options.trigger.seconds, _LONGEST_NAP)
+        self._pace = max(options.trigger.seconds, _SHORTEST_PACE)
         self._ends = options.available_now
         self._trigger = TriggerWait(0.0 if self._ends else options.trigger.seconds)
         self._drains = options.drain and options.available_now
@@ -280,14 +286,46 @@ class SparkRun(Handle):
                     session.conf.set(key, value)
                 serving = self._with_inflow(frame, number, serving)
                 ticks = ticks_now(session, self._tasks) if self._inflow.has_streams else frame
-                pieces = [piece.packet(0) for piece in serving.slices]
-                run = self._described(session, on_spark(ticks, pieces, self._tasks))
                 with self._batch(), self._uncompiled(session):
-                    self.batches.process(number, run, offsets=serving.offsets)
+                    serving = self._processed(number, serving, session, ticks)
                 self._feed.passed(serving.offsets)
                 self._inflow.sweep(self.batches.manifest.batch)
         if self._ends and serving is None:
             self._end_soon()
+
+    def _processed(
+        self, number: int, serving: Serving, session: SparkSession, ticks: DataFrame
+    ) -> Serving:
+        """Run a batch, again where that may help, and by halves where it is too much; what was
+        read in the end."""
+        done = self.batches.manifest.offsets
+        while True:
+            weight = sum(piece.weight for piece in serving.slices)
+            run = on_spark(ticks, packets_of(serving.slices), self._tasks, weight)
+            work = partial(
+                self.batches.process,
+                number,
+                self._described(session, run),
+                offsets=serving.offsets,
+            )
+            try:
+                attempted(work, partial(_may_pass, weight), self._wait)
+                return serving
+            except Exception as error:
+                is_too_much = isinstance(error, MemoryLimitError)
+                half = None
+                if is_too_much or (is_crash(error) and weight > SPLIT_BYTES):
+                    half = self._feed.halved(number, done)
+                if half is None:
+                    raise
+                serving = _with_spooled(half, serving)
+
+    def _wait(self, seconds: float) -> bool:
+        """Wait, unless the query is being stopped; whether it goes on."""
+        until = time.monotonic() + seconds
+        while not self._is_stopped and (left := until - time.monotonic()) > 0:
+            time.sleep(min(LONGEST_NAP, left))
+        return not self._is_stopped
 
     @contextmanager
     def _uncompiled(self, session: SparkSession) -> Iterator[None]:
@@ -308,7 +346,9 @@ class SparkRun(Handle):
         began = time.time()
         self._describe(frame.sparkSession, f"{self.name} batch {number}: spool")
         with self.batches.watch.phase("feed"):
-            slices, after = self._inflow.take(frame, number, manifest.offsets, self._tasks)
+            slices, after = self._inflow.take(
+                frame, number, manifest.offsets, self._tasks, serving.clock
+            )
         if slices and not self._ends:
             oldest = began if serving.oldest is None else min(began, serving.oldest)
             self.batches.watch.oldest = oldest
@@ -352,13 +392,36 @@ class SparkRun(Handle):
         """The input of the batch, as soon as there is some."""
         if number <= self.batches.manifest.batch:
             return Serving((), self.batches.manifest.offsets)
+        next_look = -math.inf
         while True:
             self._attendant.attend()
-            done = self.batches.manifest.offsets
-            # DataFrames may have rows in every batch, of which the feed knows nothing.
-            serve = partial(self._feed.serve, number, done, is_due=self._inflow.is_due(done))
-            serving = self.batches.watch.feed(serve)
+            serving = None
+            if time.monotonic() >= next_look:
+                serving = self._look(number)
+                # However long a look takes, half of the time is not spent looking.
+                next_look = time.monotonic() + max(self._pace, self._feed.look_seconds)
             is_over = self._ends or self._is_stopped or not self.is_active
             if serving is not None or is_over:
                 return serving
-            time.sleep(self._nap)
+            time.sleep(min(self._pace, LONGEST_NAP))
+
+    def _look(self, number: int) -> Serving | None:
+        """The input of the batch, if there is some by now."""
+        done = self.batches.manifest.offsets
+        # DataFrames may have rows in every batch, of which the feed knows nothing.
+        is_due = self._inflow.is_due(done) or (not self._ends and self.batches.is_due)
+        return self.batches.watch.feed(partial(self._feed.serve, number, done, is_due=is_due))
+
+
+def _may_pass(weight: int, error: Exception) -> bool:
+    """Whether a batch that reads so many bytes may succeed the next time.
+
+    One that reads many may have been killed because of that.
+    """
+    return isinstance(error, UnreachableError) or (weight <= SPLIT_BYTES and is_crash(error))
+
+
+def _with_spooled(half: Serving, whole: Serving) -> Serving:
+    """A half of a batch, with all of its rows that came through Spark."""
+    spooled = tuple(piece for piece in whole.slices if piece.checksum is not None)
+    return replace(half, slices=(*half.slices, *spooled), offsets={**whole.offsets, **half.offsets})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import reduce
 
 from pyspark.errors import PySparkException
@@ -73,9 +74,10 @@ class Inflow:
         return reduce(DataFrame.union, [*first, *self._streams.values()])
 
     def take(
-        self, frame: DataFrame, number: int, done: Offsets, tasks: int
+        self, frame: DataFrame, number: int, done: Offsets, tasks: int, clock: int | None = None
     ) -> tuple[list[Slice], Offsets]:
-        """Spool what batch `number` has, if it was not; its slices, and the rows by then."""
+        """Spool what batch `number` has, if it was not; its slices, and the rows by then. `clock`
+        tells what of them would be in the future."""
         new = self._unread(done)
         if not self._names and not new:
             return [], {}
@@ -88,6 +90,8 @@ class Inflow:
         elif self._names:
             self.pass_over(frame)
         slices, after = slices_of(files, done, tasks)
+        sources = self._asked.sources
+        slices = [replace(each, latest=sources[each.source].latest(clock)) for each in slices]
         # What sent nothing is told too: a table without rows is read once like any other.
         return slices, {n: done.get(n, 0) for n in (*self._names, *new)} | after
 

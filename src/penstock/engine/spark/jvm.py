@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import tempfile
 from contextlib import suppress
+from functools import cache
 from subprocess import Popen, TimeoutExpired
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -15,17 +17,39 @@ from pyspark.errors import PySparkException
 from penstock.engine.places.place import Place
 from penstock.errors import EngineError, StateError
 
+_PRIVATE = 0o700
 # A process that was killed lets go of its sockets a moment before it is seen to have ended.
 _MOMENT = 2.0
 _IO_ERROR = re.compile(r"java\.io\.IOException: (.*?)(?: SQLSTATE.*)?$", re.MULTILINE)
 # What Spark takes to remove its temporary folders, and more.
 _LONGEST_END = 10.0
+_CRASH = re.compile(
+    r"Python worker exited unexpectedly|Python worker process terminated|ExecutorLostFailure"
+    r"|FetchFailed|worker lost"
+)
 _TRACE = "Traceback (most recent call last):"
 
 
 def log_file() -> str:
-    """Where the JVMs of this user's sessions write."""
-    return os.path.join(tempfile.gettempdir(), f"penstock-spark-{os.getuid()}.log")
+    """Where the JVMs of this user's sessions write: in a folder that no other user can write in.
+
+    A guessable name in the temporary folder may be there already, as somebody else's link to a file
+    of ours.
+    """
+    return os.path.join(own_folder(), "spark.log")
+
+
+@cache
+def own_folder() -> str:
+    """The user's folder in the temporary one; a new one, if something else is in its place."""
+    folder = os.path.join(tempfile.gettempdir(), f"penstock-{os.getuid()}")
+    with suppress(FileExistsError):
+        os.mkdir(folder, _PRIVATE)
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        return tempfile.mkdtemp(prefix="penstock-")
+    os.chmod(folder, _PRIVATE)
+    return folder
 
 
 def is_running() -> bool:
@@ -49,6 +73,12 @@ def is_lost(error: BaseException) -> bool:
         with suppress(TimeoutExpired):
             process.wait(_MOMENT)
     return SparkContext._gateway is not None and not is_running()
+
+
+def is_crash(error: BaseException) -> bool:
+    """Whether a job failed because a worker or an executor ended in the middle of it."""
+    is_of_spark = isinstance(error, PySparkException | Py4JJavaError)
+    return is_of_spark and _CRASH.search(str(error)) is not None
 
 
 def lost_error() -> EngineError:

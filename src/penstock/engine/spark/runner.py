@@ -1,68 +1,177 @@
-"""Batches on Spark: every stage is a move to its partitions and a function over Arrow batches."""
+"""Batches on Spark: every stage is a move to its partitions and work on what has come there.
+
+Where few tasks share a disk, large packets are files, and the driver can deal out the rest: a stage
+is a plain job of Spark's, which costs half as much as one that it plans as a query. All others move
+through Spark's shuffle, stage after stage in one job.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.engine.measures.task_time import Work
-from penstock.engine.run.job import Runner, Staged, run_here
-from penstock.engine.spark.ticker import deal
+from penstock.engine.places.flushing import flush_noted, forget_noted
+from penstock.engine.run.job import Runner, Stage, Staged, run_here
+from penstock.engine.spark.ticker import deal, in_place_of_ticks
+from penstock.engine.state.store import storage_errors
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import SPARK_SCHEMA, Packet, from_batches, to_batches
 from penstock.engine.wire.settled import settle
-from penstock.engine.wire.tags import SLICE
+from penstock.engine.wire.tags import SLICE, Tag
 from penstock.engine.wire.task_errors import errors_as_facts
 
+# Bytes of a first batch above which its view is not evaluated by the driver: of later ones it is
+# known how many rows it had before.
+_LIGHT = 4 << 20
+# More tasks than this would have the driver deal out too much.
+_FEW = 32
 
-def on_spark(ticks: DataFrame, packets: Sequence[Packet], tasks: int) -> Runner:
-    """A runner that takes a batch through its stages in one Spark job, and small ones after it.
+Hand = list[tuple[int, str, bytes]]
+"""Packets for one task."""
+
+
+def on_spark(ticks: DataFrame, packets: Sequence[Packet], tasks: int, weight: int = 0) -> Runner:
+    """A runner that takes a batch through its stages on Spark, the small ones after the others.
 
     `ticks` has one for each of `tasks` tasks, which share the packets among them. A small job is
-    none of Spark's.
+    none of Spark's. `weight` are the bytes that the batch reads, about.
     """
 
     def run(job: Staged) -> list[Fact]:
         is_reading = any(packet.tag == SLICE for packet in (*packets, *job.brought))
         if job.is_small or (job.is_idle and not is_reading):
             return run_here(job, packets)
-        packet_files = job.packet_files
-        dealt = deal((*packets, *job.brought), tasks)
-        frame = _apply(ticks, lambda p: job.pack(dealt(p)), packet_files)
-        for stage in job.stages:
-            if not stage.is_small:
-                moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
-                frame = _apply(moved, stage.work, packet_files)
+        is_light = job.number > 0 or weight <= _LIGHT
+        stages = [replace(each, is_small=each.is_small and is_light) for each in job.stages]
+        small = [stage for stage in stages if stage.is_small]
+        large = [stage for stage in stages if not stage.is_small]
+        files, hands = job.packet_files, deal((*packets, *job.brought), tasks)
+        task = _Task(files, settling(ticks.sparkSession))
         try:
-            made = from_batches(frame.toArrow().to_batches())
-            if packet_files is not None:
-                made = packet_files.fetch(made)
-            for stage in job.stages:
-                if stage.is_small:
-                    made = iter(stage.run(made))
+            if files is not None and _is_dealt_here(ticks, tasks, large):
+                made = _dealt(ticks.sparkSession.sparkContext, job, large, task, hands)
+            else:
+                made = _moved(ticks, job, large, task, hands)
+            if files is not None:
+                made = files.fetch(made)
+            for stage in small:
+                made = stage.run(made)
             return job.facts(made)
         finally:
-            if packet_files is not None:
-                packet_files.clear()
+            if files is not None:
+                files.clear()
 
     return run
 
 
-def _apply(frame: DataFrame, work: Work, packet_files: PacketFiles | None) -> DataFrame:
+def is_one_machine(spark: SparkSession) -> bool:
+    """Whether all tasks run on the driver's machine, so that it can flush what they write."""
+    return str(spark.conf.get("spark.master", "")).startswith("local[")
+
+
+def settling(spark: SparkSession) -> Callable[[], None]:
+    """What a task does in the end with the files that it has noted."""
+    return forget_noted if is_one_machine(spark) else flush_noted
+
+
+def with_end(packets: Iterable[Packet], end: Callable[[], None]) -> Iterator[Packet]:
+    """The packets, and then something done that is told of if it fails."""
+    yield from packets
+    with storage_errors("write", "the files of a task"):
+        end()
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is around the work of a task: large packets come and go as files, if there is a folder
+    for them, and the files that it has written are settled in the end."""
+
+    files: PacketFiles | None
+    settled: Callable[[], None]
+
+    def run(self, work: Work, arrived: Iterable[Packet]) -> Iterator[Packet]:
+        """The packets that the work makes of those that have arrived."""
+        settle()
+        if self.files is None:
+            made = work(arrived)
+        else:
+            made = self.files.leave(work(self.files.fetch(arrived)))
+        return errors_as_facts(with_end(made, self.settled))
+
+
+def _is_dealt_here(ticks: DataFrame, tasks: int, stages: Sequence[Stage]) -> bool:
+    """Whether there are few tasks, and a session that runs plain ones."""
+    is_few = all(number <= _FEW for number in (tasks, *(stage.tasks for stage in stages)))
+    return is_few and isinstance(ticks.sparkSession, SparkSession)
+
+
+# Stages whose packets the driver deals out
+
+
+def _dealt(
+    context: SparkContext,
+    job: Staged,
+    stages: Sequence[Stage],
+    task: _Task,
+    hands: Sequence[Sequence[Packet]],
+) -> Iterable[Packet]:
+    """The packets that the last stage makes, each stage a job of plain tasks."""
+    made = _in_tasks(context, job.pack, task, hands)
+    for stage in stages:
+        by_task: dict[int, list[Packet]] = {}
+        for packet in made:
+            by_task.setdefault(packet.pid % stage.tasks, []).append(packet)
+        made = _in_tasks(context, stage.work, task, list(by_task.values()))
+    return made
+
+
+def _in_tasks(
+    context: SparkContext, work: Work, task: _Task, hands: Sequence[Sequence[Packet]]
+) -> list[Packet]:
+    """What tasks make of their hands; nobody runs for an empty one, but one for all."""
+
+    def over(mine: Iterable[Hand]) -> Iterator[tuple[int, str, bytes]]:
+        arrived = (Packet(pid, Tag.parse(tag), data) for hand in mine for pid, tag, data in hand)
+        return map(_plain, task.run(work, arrived))
+
+    plain = [[_plain(packet) for packet in hand] for hand in hands if hand] or [[]]
+    made = context.parallelize(plain, len(plain)).mapPartitions(over).collect()
+    return [Packet(pid, Tag.parse(tag), data) for pid, tag, data in made]
+
+
+def _plain(packet: Packet) -> tuple[int, str, bytes]:
+    return packet.pid, str(packet.tag), bytes(packet.payload)
+
+
+# Stages whose packets Spark moves
+
+
+def _moved(
+    ticks: DataFrame,
+    job: Staged,
+    stages: Sequence[Stage],
+    task: _Task,
+    hands: Sequence[Sequence[Packet]],
+) -> Iterable[Packet]:
+    """The packets that the last stage makes, all in one job."""
+    frame = _apply(ticks, lambda came: job.pack(in_place_of_ticks(hands, came)), task)
+    for stage in stages:
+        moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
+        frame = _apply(moved, stage.work, task)
+    return from_batches(frame.toArrow().to_batches())
+
+
+def _apply(frame: DataFrame, work: Work, task: _Task) -> DataFrame:
     """A frame of packets with work done on each task's."""
 
     def over(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle()
-        arrived = from_batches(batches)
-        if packet_files is None:
-            yield from to_batches(work(arrived))
-        else:
-            yield from to_batches(
-                errors_as_facts(packet_files.leave(work(packet_files.fetch(arrived))))
-            )
+        return to_batches(task.run(work, from_batches(batches)))
 
     return frame.mapInArrow(over, SPARK_SCHEMA)

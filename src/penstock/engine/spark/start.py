@@ -13,23 +13,36 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter
 
 from penstock.engine.places.file_names import unique_name
-from penstock.engine.places.place import Place
+from penstock.engine.places.place import Place, open_new
 from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches, head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.tables.columns_read import columns_read
 from penstock.engine.script.script_start import check_options, check_sinks
+from penstock.engine.sinks.publish import staged_below
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_endless
 from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
+from penstock.engine.spark.runner import is_one_machine
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.spark.work import QueryWork, ScriptWork, Work
+from penstock.engine.state import manifest as manifests
 from penstock.engine.state.hold import Hold
-from penstock.engine.state.store import Store
-from penstock.errors import PenstockError, SetupError, SourceError, StateError, UsageError
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.store import Store, storage_errors
+from penstock.engine.state.upkeep.going_back import run_again
+from penstock.errors import (
+    CheckpointError,
+    PenstockError,
+    SetupError,
+    SinkError,
+    SourceError,
+    StateError,
+    UsageError,
+)
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Script
@@ -38,6 +51,7 @@ _LIGHT = {
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
     ".checkpointing.FileSystemBasedCheckpointFileManager"
 }
+_OFFSETS, _COMMITS = "spark/offsets/", "spark/commits/"
 LIGHTEST_LOGS = {**_LIGHT, "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false"}
 """Settings by which Spark keeps the logs of streaming queries on local disks at the least cost."""
 
@@ -86,9 +100,9 @@ def _started(
     batches: Batches | None = None
     try:
         with announced(held.store, head_of(asked, options, "spark")):
-            remove_drafts(held.store)
-            if not spark.sparkContext.master.startswith("local["):
-                check_reach(spark, held.store, cores)
+            mend_logs(held.store)
+            if not is_one_machine(spark):
+                check_reach(spark, options, cores)
             inflow = Inflow(spark, asked, opened, held.store)
             feed = open_feed(asked, held.store, options.available_now, inflow.has_streams)
             batches = work.batches(spark, held)
@@ -202,32 +216,60 @@ def open_feed(asked: Query | Script, store: Store, available_now: bool, has_fram
     return feed
 
 
-def remove_drafts(store: Store) -> None:
-    """Remove half-written entries of Spark's logs: at the first batch it would not go on."""
-    for folder in ("spark/offsets", "spark/commits"):
-        names = store.names(folder)
-        store.remove([name for name in names if name.removesuffix(".crc").endswith(".tmp")])
+def mend_logs(store: Store) -> None:
+    """Remove entries of Spark's logs with which it would not go on, or not where we do: those that
+    are half written, those that a power cut has emptied, and those of a batch that is run again."""
+    files = (store.root / "spark").files(recursive=True)
+    there = {f"spark/{name}": info.size for name, info in files}
+    gone = [n for n, size in there.items() if not size or n.removesuffix(".crc").endswith(".tmp")]
+    again = _batch_again(store)
+    if again is not None:
+        gone += [name for name in there if name.startswith(_COMMITS) and _entry(name) >= again]
+        gone += [name for name in there if name.startswith(_OFFSETS) and _entry(name) > again]
+    checksums = ["/.".join(name.rsplit("/", 1)) + ".crc" for name in gone]
+    store.remove([*gone, *(name for name in checksums if name in there)])
 
 
-def check_reach(spark: SparkSession, store: Store, cores: int) -> None:
-    """Refuse a checkpoint that an executor does not see."""
-    name, root = unique_name(".reach"), store.root
-    store.write(name, b"penstock")
+def _batch_again(store: Store) -> int | None:
+    """The batch that is run again though it was final once; who goes on says what is damaged."""
+    with suppress(CheckpointError):
+        standing = manifests.latest(store)
+        return run_again(store, standing or Manifest(batch=-1))
+    return None
+
+
+def _entry(name: str) -> int:
+    """The batch of an entry of a log, and of its checksum; none if it is something else."""
+    number = name.rpartition("/")[2].removeprefix(".").removesuffix(".crc")
+    return int(number) if number.isdecimal() else -1
+
+
+def check_reach(spark: SparkSession, options: RunOptions, cores: int) -> None:
+    """Refuse a checkpoint or a sink that an executor does not see."""
+    hint = "on a cluster it must lie on a file system that all machines share"
+    root = Place.of(options.checkpoint)
+    if not _is_seen(spark, root, cores):
+        raise StateError(f"the executors cannot see the checkpoint {root}", hint=hint)
+    for sink in options.sinks.values() or [options.sink]:
+        folder = staged_below(sink)
+        if folder is not None and not _is_seen(spark, folder, cores):
+            raise SinkError(f"the executors cannot see the sink {sink}", hint=hint)
+
+
+def _is_seen(spark: SparkSession, folder: Place, cores: int) -> bool:
+    """Whether all executors see a file that the driver has written to a folder."""
+    name = unique_name(".reach")
+    with storage_errors("write", (folder / name).path), open_new(folder / name) as file:
+        file.write(b"penstock")
 
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from penstock.engine.state.store import Store
-
         for batch in batches:
-            seen = Store(root).exists(name)
+            seen = (folder / name).exists
             yield pa.RecordBatch.from_pydict({"seen": pa.array([seen] * len(batch))})
 
     tasks = max(8, 4 * cores)
     try:
         seen = spark.range(0, tasks, 1, tasks).mapInArrow(look, "seen boolean").collect()
     finally:
-        root.delete([name])
-    if not all(row.seen for row in seen):
-        raise StateError(
-            f"the executors cannot see the checkpoint {root}",
-            hint="on a cluster it must lie on a file system that all machines share",
-        )
+        folder.delete([name])
+    return all(row.seen for row in seen)

@@ -6,7 +6,7 @@ this one has no files to list and no Python process to start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -30,15 +30,17 @@ def _ticks(frame: DataFrame, number: str) -> DataFrame:
     return frame.selectExpr(f"cast({number} as int) as pid", *tick)
 
 
-def deal(packets: Sequence[Packet], tasks: int) -> Callable[[Iterable[Packet]], Iterator[Packet]]:
-    """A function that puts packets in the place of ticks, a fair share for each."""
-    hands = [packets[task::tasks] for task in range(tasks)]
+def deal(packets: Sequence[Packet], tasks: int) -> list[Sequence[Packet]]:
+    """A fair share of the packets for each task."""
+    return [packets[task::tasks] for task in range(tasks)]
 
-    def dealt(ticks: Iterable[Packet]) -> Iterator[Packet]:
-        for packet in ticks:
-            if packet.tag == TICK:
-                yield from hands[packet.pid]
-            else:
-                yield packet
 
-    return dealt
+def in_place_of_ticks(
+    hands: Sequence[Sequence[Packet]], came: Iterable[Packet]
+) -> Iterator[Packet]:
+    """The hand of a task in the place of its tick."""
+    for packet in came:
+        if packet.tag == TICK:
+            yield from hands[packet.pid]
+        else:
+            yield packet

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from penstock.engine.places.file_names import as_file_name, is_mark, new_mark
+from penstock.engine.places.file_names import is_mark, new_mark
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.asked_words import first_difference
 from penstock.engine.state.hold import Hold
 from penstock.engine.state.manifest import newest
 from penstock.engine.state.store import RESTORE, Store
+from penstock.engine.state.upkeep.going_back import go_back
 from penstock.engines import BatchEngine
 from penstock.errors import CheckpointError
 from penstock.query import Condition, Query
@@ -24,6 +26,7 @@ from penstock.query.window import RowsWindow, TimeWindow, Window, render_window
 
 FORMAT_VERSION = 1
 _IDENTITY = "query.json"
+_CHECKSUM = "checksum"
 SCRIPT = "script.json"
 """What a script's checkpoint has in its place; each of its queries has a folder of its own."""
 _LATE = "late filters"
@@ -39,7 +42,6 @@ OTHER_QUERY = (
 _OUTER = "outer join"
 _REFRESHED = "tables that change"
 _MARK = "mark"
-_MEMBERS = "queries"
 
 
 class Checkpoint:
@@ -68,6 +70,7 @@ class Checkpoint:
         self._mine: Identity = {}
         self._final = final
         try:
+            go_back(self.store)
             self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
         except BaseException:
@@ -87,7 +90,7 @@ class Checkpoint:
         mine = dict(self._mine) | {_LATE: list(self.late)}
         if final is not None:
             mine |= {_BEFORE: dict(self.changed), _UNTIL: final}
-        self.store.replace(_IDENTITY, json.dumps(mine, indent=1).encode())
+        self.store.replace(_IDENTITY, _written(mine))
 
     def _final_batch(self) -> int | None:
         if self._final is not None:
@@ -112,7 +115,7 @@ class Checkpoint:
             )
         mine = {"engine": engine, **identity_of(query, partitions), _LATE: list(self.late)}
         if not is_claimed(self.store):
-            self.store.publish(_IDENTITY, json.dumps(mine, indent=1).encode())
+            self.store.publish(_IDENTITY, _written(mine))
             return partitions
         written = _read_identity(self.store)
         theirs = self._of_state(written)
@@ -129,8 +132,7 @@ class Checkpoint:
         if _difference(theirs, mine) is None:
             self.late = late
             if written is not theirs:  # The query is again what it was before it was changed.
-                again = json.dumps({**theirs, _LATE: list(late)}, indent=1)
-                self.store.replace(_IDENTITY, again.encode())
+                self.store.replace(_IDENTITY, _written({**theirs, _LATE: list(late)}))
             return kept
         is_agreed = written is not theirs and _difference(written, mine) is None
         if not change and not is_agreed:
@@ -178,11 +180,6 @@ def is_claimed(store: Store) -> bool:
 def late_filters(query: Query) -> tuple[str, ...]:
     """The filters that wait for the results of the joins, and so have not thinned out the state."""
     return tuple(sorted(str(c) for c in query.thetas if _is_filter(c)))
-
-
-def member_store(store: Store, name: str) -> Store:
-    """The files of one query of a script."""
-    return Store(store.root / f"{_MEMBERS}/{as_file_name(name)}")
 
 
 def member_names(store: Store) -> tuple[str, ...]:
@@ -270,11 +267,23 @@ def _refuse_other(store: Store, theirs: Identity, mine: Identity, hint: str) -> 
         )
 
 
+def _written(identity: Identity) -> bytes:
+    """An identity as a file, with a checksum: with other partitions nothing would be found."""
+    return json.dumps({**identity, _CHECKSUM: _checksum(identity)}, indent=1).encode()
+
+
+def _checksum(identity: Identity) -> int:
+    return zlib.crc32(json.dumps(identity, sort_keys=True).encode())
+
+
 def _read_identity(store: Store) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(bytes(store.read(_IDENTITY)))
-        if not {"partitions", "engine"} <= found.keys():
+        found: Any = json.loads(bytes(store.read(_IDENTITY)))
+        if not isinstance(found, dict) or not {"partitions", "engine"} <= found.keys():
             raise ValueError("it is not what a run wrote")
+        # Earlier versions wrote none.
+        if found.pop(_CHECKSUM, None) not in (None, _checksum(found)):
+            raise ValueError("wrong checksum")
         # A plan may put predicates in another order; it is the same query.
         for part in ("filters", "other predicates"):
             found[part] = sorted(found.get(part, ()))

@@ -62,9 +62,13 @@ def frontier_of(
     streams: Mapping[str, StreamState],
     silent: frozenset[str] = frozenset(),
 ) -> int:
-    """The least of the streams' bounds, not counting silent ones; unknown is −FOREVER."""
-    bounds = [late_below(s, streams.get(s.name), silent) for s in sources if s.name not in silent]
-    return min(bounds, default=-FOREVER)
+    """The least of the streams' bounds, not counting silent ones; unknown is −FOREVER.
+
+    Where all are silent, none waits for another: they have come as far as the one that is furthest.
+    """
+    bounds = {s.name: late_below(s, streams.get(s.name), silent) for s in sources}
+    heard = [bound for name, bound in bounds.items() if name not in silent]
+    return min(heard) if heard else max(bounds.values(), default=-FOREVER)
 
 
 def after_reading(

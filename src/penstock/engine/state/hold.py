@@ -60,8 +60,9 @@ def _lock(store: Store) -> int | None:
     if not store.is_local:
         return None
     try:
-        os.makedirs(store.root, exist_ok=True)
-        handle = os.open(store.path(_LOCK), os.O_CREAT | os.O_RDWR, 0o644)
+        # Nobody else gets at what is below; a folder that was there before stays as it is.
+        os.makedirs(store.root, 0o700, exist_ok=True)
+        handle = os.open(store.path(_LOCK), os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
         raise CheckpointError(
             f"cannot use {store.root} as a checkpoint: {error.strerror}",

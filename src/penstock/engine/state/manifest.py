@@ -170,6 +170,13 @@ class Manifest:
                 yield from chunks
 
     @property
+    def lines(self) -> KeptFile | None:
+        """The jsonl file of the results, as long as it was before the batch, and what the batch
+        adds; None if they are not in one."""
+        kind, _, path = self.sink.partition(":")
+        return KeptFile(path, self.sink_length, self.parts) if kind == "jsonl" else None
+
+    @property
     def state_tuples(self) -> int:
         return sum(chunk.rows for chunk in self.chunks())
 
@@ -185,6 +192,7 @@ def commit(store: Store, manifest: Manifest) -> None:
     data = f'{{"checksum": {_checksum(body)}, "manifest": {body}}}'
     try:
         store.publish(manifest_name(manifest.batch), data.encode())
+        store.flush_folder(_FOLDER)
     except FileExistsError:
         raise CheckpointError(
             f"batch {manifest.batch} of {store.root} was committed by another run",
@@ -192,17 +200,31 @@ def commit(store: Store, manifest: Manifest) -> None:
         ) from None
 
 
+def manifest_names(store: Store) -> list[str]:
+    """The files of the manifests that are there, the newest last."""
+    return [n for n in store.names(_FOLDER) if n.endswith(".json") and "/." not in n]
+
+
 def latest(store: Store) -> Manifest | None:
     """The newest manifest, or None before the first batch."""
-    names = store.names(_FOLDER)
-    names = [n for n in names if n.endswith(".json") and "/." not in n]
+    names = manifest_names(store)
     return load(store, names[-1]) if names else None
+
+
+def before(store: Store, standing: Manifest) -> Manifest | None:
+    """The manifest before one, which a run goes back to where that one is damaged; None if there
+    is none that can be read."""
+    names = [name for name in manifest_names(store) if name < manifest_name(standing.batch)]
+    try:
+        return load(store, names[-1]) if names else None
+    except (CheckpointError, FileNotFoundError):
+        return None
 
 
 def newest(store: Store, count: int) -> list[Manifest]:
     """The newest manifests, the very newest first, while a run may go on that deletes old ones."""
     for _ in range(_LOOKS):
-        names = [n for n in store.names(_FOLDER) if n.endswith(".json") and "/." not in n]
+        names = manifest_names(store)
         try:
             return [load(store, name) for name in names[::-1][:count]]
         except FileNotFoundError:
@@ -229,7 +251,8 @@ def load(store: Store, name: str) -> Manifest:
 
 def forget(store: Store, before: int) -> None:
     """Delete the manifests of batches before the given one."""
-    store.remove([n for n in store.names(_FOLDER) if n < manifest_name(before)])
+    first = manifest_name(max(before, 0))
+    store.remove([n for n in store.names(_FOLDER) if n < first])
 
 
 def _checksum(text: str) -> int:

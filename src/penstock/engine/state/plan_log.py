@@ -44,9 +44,7 @@ class PlanLog:
     def __init__(self, store: Store, begun: int | None = None):
         self._store = store
         self._begun = begun
-        names = (name.rsplit("/", 1)[-1] for name in store.names(_FOLDER))
-        numbers = (name.removesuffix(".json") for name in names if name.endswith(".json"))
-        self._batches = sorted(int(number) for number in numbers if number.isdigit())
+        self._batches = _batches(store)
         self.last = self._read(self._batches[-1]) if self._batches else None
         self._kept: Plan | None = None
 
@@ -81,6 +79,18 @@ class PlanLog:
             raise CheckpointError(
                 f"the plan log {self._store.path(name)} is damaged: {error}", hint=RESTORE
             ) from None
+
+
+def forget_after(store: Store, batch: int) -> None:
+    """Delete the records of batches after one, which will be begun anew."""
+    store.remove([_name(each) for each in _batches(store) if each > batch])
+
+
+def _batches(store: Store) -> list[int]:
+    """The batches that there are records of."""
+    names = (name.rsplit("/", 1)[-1] for name in store.names(_FOLDER))
+    numbers = (name.removesuffix(".json") for name in names if name.endswith(".json"))
+    return sorted(int(number) for number in numbers if number.isdigit())
 
 
 def _name(batch: int) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from penstock.engine.state.frontier import Reading, names_of, part_name
+from penstock.engine.state.frontier import Reading, frontier_of, names_of, part_name
+from penstock.engine.state.manifest import StreamState
 from penstock.engine.state.store import Store
 from penstock.query.source import Source
 
@@ -27,18 +28,33 @@ class Silence:
 
         Decided once a batch and written down, so that a batch that is run again decides the same.
         """
-        patient = {s.name: s.idle for s in sources if s.idle is not None}
-        if not any(patient.values()):
+        patient = self._patience(sources)
+        if not patient:
             return frozenset()
-        patient |= {
-            part: patient[source] for part, source in self._parts.items() if source in patient
-        }
         name = decision_name(number)
         if not self._store.exists(name):
-            now = time.monotonic()
-            silent = [s for s, idle in patient.items() if (now - self.last_seen[s]) * 1e6 > idle]
-            self._store.publish(name, json.dumps(silent).encode())
+            self._store.publish(name, json.dumps(self._silent(patient)).encode())
         return frozenset(json.loads(bytes(self._store.read(name))))
+
+    def rises(self, sources: Collection[Source], streams: Mapping[str, StreamState]) -> bool:
+        """Whether a batch would move the frontier of a query that reads these sources, although
+        nothing has come: others have waited long enough for those that are silent by now."""
+        patient = self._patience(sources)
+        silent = frozenset(self._silent(patient)) if patient else frozenset[str]()
+        return bool(silent) and (
+            frontier_of(sources, streams, silent) > frontier_of(sources, streams)
+        )
+
+    def _patience(self, sources: Iterable[Source]) -> dict[str, int]:
+        """How long each source and partition is waited for, of those that are not for ever."""
+        patient = {s.name: s.idle for s in sources if s.idle is not None}
+        return patient | {
+            part: patient[source] for part, source in self._parts.items() if source in patient
+        }
+
+    def _silent(self, patient: Mapping[str, int]) -> list[str]:
+        now = time.monotonic()
+        return [s for s, idle in patient.items() if (now - self.last_seen[s]) * 1e6 > idle]
 
     def hear(self, readings: Iterable[Reading]) -> None:
         """Take in what a batch has read."""

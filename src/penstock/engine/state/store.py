@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from io import RawIOBase
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.places.file_names import as_file_name, is_own, unique_name
+from penstock.engine.places.flushing import flush_path, note
 from penstock.engine.places.place import Place, open_new
 from penstock.engine.rows.columns import END, SEQUENCE, TS, UNTIL, hash_name
 from penstock.engine.rows.lifetimes import FOREVER
@@ -88,6 +89,8 @@ class Store:
         place = self.root / name
         with storage_errors("write", place.path), open_new(place) as stream:
             stream.write(data)
+        if not name.startswith(_PASSING):
+            note(place)
 
     def write_rows(self, name: str, rows: pa.RecordBatch) -> Summed:
         """Write rows as a whole new file, and tell of it."""
@@ -126,7 +129,8 @@ class Store:
                     os.unlink(draft)
 
     def replace(self, name: str, data: bytes, mode: int | None = None) -> None:
-        """Write a file in the place of the one that is there, if any: readers see one of both.
+        """Write a file in the place of the one that is there, if any: readers see one of both, and
+        so does who comes after a power cut.
 
         On local disks it has these permissions, if any are given.
         """
@@ -141,7 +145,16 @@ class Store:
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
                 file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(draft, final)
+
+    def flush_folder(self, folder: str) -> None:
+        """Have the names in a local folder on the disk."""
+        place = self.root / folder
+        if self.is_local:
+            with storage_errors("write", place.path):
+                flush_path(place.path)
 
     def read(self, name: str) -> pa.Buffer:
         """The bytes of a file, mapped into memory where it is local."""
@@ -169,12 +182,16 @@ class Store:
         """Delete files that Penstock wrote; one that is gone is no error, and others stay."""
         self.root.delete([name for name in names if is_own(name)])
 
-    def write_chunk(self, owner: tuple[str, str], rows: pa.RecordBatch, tier: int = 0) -> ChunkInfo:
+    def write_chunk(
+        self, owner: tuple[str, str], rows: pa.RecordBatch, tier: int = 0, *, lasts: bool = True
+    ) -> ChunkInfo:
         """Write rows as a chunk under a name that no other attempt uses; `owner` is whose they are,
-        in any words."""
+        in any words. One that no manifest will list does not last."""
         folders = "/".join(as_file_name(word) for word in owner)
         name = f"state/{folders}/{unique_name('.arrow')}"
         summed = self.write_rows(name, rows)
+        if lasts:
+            note(self.root / name)
         times = rows.column(TS).to_numpy()
         first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
         has_ends = UNTIL in rows.schema.names and len(rows)
@@ -182,6 +199,12 @@ class Store:
         return ChunkInfo(name, len(rows), summed.size, summed.checksum, first, last, tier, until)
 
 
+def member_store(store: Store, name: str) -> Store:
+    """The files of one query of a script."""
+    return Store(store.root / f"{_MEMBERS}/{as_file_name(name)}")
+
+
+_MEMBERS = "queries"
 _THINNED = 8
 """Bits of the number of rows that a thinned chunk has at most."""
 
@@ -227,12 +250,6 @@ class Chunk:
         return cls(rows, rows.column(hash_name(key)).to_numpy(), times)
 
 
-@lru_cache(maxsize=1024)
-def open_chunk(root: Place, info: ChunkInfo, key: int | None) -> Chunk:
-    """A chunk that a manifest lists, checked against its checksum the first time it is opened."""
-    return Chunk.of(read_rows(root, info), key)
-
-
 def read_rows(root: Place, info: ChunkInfo) -> pa.RecordBatch:
     """The rows of a chunk; missing or damaged is an error, never an empty chunk."""
     store = Store(root)
@@ -249,6 +266,8 @@ def read_rows(root: Place, info: ChunkInfo) -> pa.RecordBatch:
     return as_now_kept(pa.ipc.open_file(data).get_batch(0))
 
 
+_PASSING = ("derived/", "transit/")
+"""Folders whose files live no longer than the batch that writes them."""
 # File systems without hard links (some network mounts) answer with one of these.
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 RESTORE = "restore the checkpoint from a copy, or start anew with another --checkpoint"

@@ -40,5 +40,5 @@ def pass_chunk(
     root: Place, module: Module, pid: int, rows: pa.RecordBatch, *, is_fresh: bool
 ) -> Packet:
     """Write rows that only later rounds of the batch read."""
-    chunk = Store(root).write_chunk(module.folders(pid), rows)
+    chunk = Store(root).write_chunk(module.folders(pid), rows, lasts=False)
     return pack_fact(pid, PassingChunk(module, chunk, is_fresh))

@@ -38,7 +38,7 @@ class Drain:
 
 @dataclass(frozen=True)
 class Woken:
-    """A batch of a script has begun: wakes the queries of whose own sources nothing has come."""
+    """A batch has begun: wakes the queries of whose sources nothing has come."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class PacketFiles:
     def leave(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """The packets, with a name in place of each large one."""
         for packet in packets:
-            yield packet if len(packet.data) < _LARGE else self._left(packet)
+            yield packet if packet.size < _LARGE else self._left(packet)
 
     def fetch(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """The packets as they were left."""
@@ -49,17 +49,13 @@ class PacketFiles:
         name = unique_name()
         with storage_errors("write", self.folder.path):
             try:
-                self._write(name, packet)
+                packet.write_to((self.folder / name).path)
             except FileNotFoundError:
                 os.makedirs(self.folder, exist_ok=True)
-                self._write(name, packet)
+                packet.write_to((self.folder / name).path)
         return Packet(packet.pid, packet.tag.filed(), name.encode())
 
-    def _write(self, name: str, packet: Packet) -> None:
-        with open(self.folder / name, "wb") as file:
-            file.write(packet.data)
-
     def _fetched(self, packet: Packet) -> Packet:
-        path = (self.folder / bytes(packet.data).decode()).path
+        path = (self.folder / bytes(packet.payload).decode()).path
         with storage_errors("read", path), pa.memory_map(path) as file:
             return Packet(packet.pid, packet.tag.filed(False), file.read_buffer())

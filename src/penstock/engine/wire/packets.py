@@ -1,4 +1,5 @@
-"""Packets: bytes that travel between the steps of a batch, as three plain columns."""
+"""Packets: what travels between the steps of a batch; bytes in three plain columns when it leaves
+the process."""
 
 from __future__ import annotations
 
@@ -19,37 +20,72 @@ _BATCH_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Packet:
-    """Bytes for one partition; the tag says what they are."""
+    """Bytes or rows for one partition; the tag says what they are.
+
+    Rows stay rows until they leave the process, if they ever do.
+    """
 
     pid: int
     tag: Tag
-    data: pa.Buffer | bytes
+    data: pa.Buffer | bytes | pa.RecordBatch
+
+    @property
+    def size(self) -> int:
+        """Bytes that travel, for rows about."""
+        return self.data.nbytes if isinstance(self.data, pa.RecordBatch) else len(self.data)
+
+    @property
+    def payload(self) -> pa.Buffer | bytes:
+        """What travels: rows as an Arrow stream."""
+        return as_stream(self.data) if isinstance(self.data, pa.RecordBatch) else self.data
+
+    def batches(self) -> Iterable[pa.RecordBatch]:
+        """The rows."""
+        data = self.data
+        return (data,) if isinstance(data, pa.RecordBatch) else pa.ipc.open_stream(data)
+
+    def write_to(self, path: str) -> None:
+        """Write what travels to a file, without making it in memory first."""
+        with pa.OSFile(path, "wb") as file:
+            if isinstance(self.data, pa.RecordBatch):
+                write_stream(file, self.data)
+            else:
+                file.write(self.data)
 
 
 def pack_rows(pid: int, tag: Tag, rows: pa.RecordBatch) -> Packet:
     """Rows as a packet."""
-    return Packet(pid, tag, as_stream(rows))
+    return Packet(pid, tag, rows)
 
 
 def as_stream(rows: pa.RecordBatch) -> pa.Buffer:
     """Rows as the bytes of an Arrow stream."""
     sink = pa.BufferOutputStream()
+    write_stream(sink, rows)
+    return sink.getvalue()
+
+
+def write_stream(sink: pa.NativeFile, rows: pa.RecordBatch) -> None:
+    """Write rows to an open file as an Arrow stream."""
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_batch(rows)
-    return sink.getvalue()
 
 
 def unpack_rows(packets: Iterable[Packet]) -> pa.RecordBatch | None:
     """The rows of several packets as one batch, or None if there is not a single row."""
-    return from_streams(packet.data for packet in packets)
+    return _as_one(batch for packet in packets for batch in packet.batches())
 
 
 def from_streams(streams: Iterable[pa.Buffer | bytes]) -> pa.RecordBatch | None:
     """The rows of several Arrow streams as one batch, or None if there is not a single row."""
-    batches = [b for stream in streams for b in pa.ipc.open_stream(stream) if len(b)]
-    if not batches:
+    return _as_one(batch for stream in streams for batch in pa.ipc.open_stream(stream))
+
+
+def _as_one(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch | None:
+    filled = [batch for batch in batches if len(batch)]
+    if not filled:
         return None
-    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+    return filled[0] if len(filled) == 1 else pa.concat_batches(filled)
 
 
 def sort_out(packets: Iterable[Packet]) -> tuple[list[Packet], dict[Tag, list[Packet]]]:
@@ -67,12 +103,12 @@ def pack_fact(pid: int, *facts: Fact) -> Packet:
 
 def unpack_facts(packets: Iterable[Packet]) -> list[Fact]:
     """The facts in packets."""
-    return [fact for packet in packets for fact in decode(packet.data)]
+    return [fact for packet in packets for fact in decode(packet.payload)]
 
 
 def unpack_facts_for_steps(packets: Iterable[Packet]) -> list[Fact]:
     """The facts in packets but those that only the driver reads."""
-    return unpack_facts(packet for packet in packets if not is_for_driver(packet.data))
+    return unpack_facts(packet for packet in packets if not is_for_driver(packet.payload))
 
 
 def to_batches(packets: Iterable[Packet]) -> Iterator[pa.RecordBatch]:
@@ -81,7 +117,7 @@ def to_batches(packets: Iterable[Packet]) -> Iterator[pa.RecordBatch]:
     size = 0
     for packet in packets:
         held.append(packet)
-        size += len(packet.data)
+        size += packet.size
         if size >= _BATCH_BYTES:
             yield _as_batch(held)
             held, size = [], 0
@@ -101,6 +137,6 @@ def _as_batch(packets: list[Packet]) -> pa.RecordBatch:
     columns = [
         pa.array([p.pid for p in packets], pa.int32()),
         pa.array([str(p.tag) for p in packets], pa.string()),
-        pa.array([memoryview(p.data) for p in packets], pa.binary()),
+        pa.array([memoryview(p.payload) for p in packets], pa.binary()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from penstock import errors
 from penstock.engine.wire.facts import Fact, Failure
 from penstock.engine.wire.packets import Packet, pack_fact
-from penstock.errors import PenstockError, StateError
+from penstock.errors import MemoryLimitError, PenstockError
 
-_SMALLER = "nothing is lost: read less in a batch (max_files), or use more partitions or memory"
+_SMALLER = (
+    "nothing is lost: read less in a batch (max_bytes, max_files), or use more partitions or memory"
+)
 
 
 def errors_as_facts(packets: Iterable[Packet]) -> Iterator[Packet]:
@@ -22,7 +24,7 @@ def errors_as_facts(packets: Iterable[Packet]) -> Iterator[Packet]:
     except PenstockError as error:
         yield _as_fact(error)
     except MemoryError:
-        yield _as_fact(StateError("a batch does not fit into memory", hint=_SMALLER))
+        yield _as_fact(MemoryLimitError("a batch does not fit into memory", hint=_SMALLER))
 
 
 def _as_fact(error: PenstockError) -> Packet:

@@ -207,12 +207,17 @@ def _alive(problem: Problem, mask: int) -> Monomial:
 def _branch_work(problem: Problem, branch: Branch) -> Iterator[Term]:
     left, right = problem.mask(leaves(branch.left)), problem.mask(leaves(branch.right))
     for mine, other in ((left, right), (right, left)):
-        arrival = arrival_seconds(problem, branch.method) + keep_seconds(problem, mine)
-        arrival += handling_seconds(problem, mine, other) + problem.sides.arrival(mine, other)
-        yield from _arrivals(problem, mine, problem.fraction(mine) * arrival)
-        key = None if branch.method == "nested" else problem.shared_key(mine, other)
-        weight = candidate_seconds(problem, mine, other, key)
-        yield from _combinations(problem, mine, other, weight)
+        yield from side_work(problem, branch.method, mine, other)
+
+
+def side_work(problem: Problem, method: Method, mine: int, other: int) -> Iterator[Term]:
+    """The work of what is new on one side of a binary join, which probes the other's state."""
+    arrival = arrival_seconds(problem, method) + keep_seconds(problem, mine)
+    arrival += handling_seconds(problem, mine, other) + problem.sides.arrival(mine, other)
+    yield from _arrivals(problem, mine, problem.fraction(mine) * arrival)
+    key = None if method == "nested" else problem.shared_key(mine, other)
+    weight = candidate_seconds(problem, mine, other, key)
+    yield from _combinations(problem, mine, other, weight)
 
 
 def settling_of(problem: Problem, plan: MultiwayJoin, *orders: ProbeOrder) -> Terms:

@@ -1,4 +1,4 @@
-"""A decision for people and programs to read: text, JSON, Mermaid, DOT, or one HTML page."""
+"""A decision for people and programs to read: text, JSON, Mermaid, DOT, SVG, or one HTML page."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from penstock.plan.explain.pictures.script_pictures import (
     script_html,
     script_mermaid,
 )
+from penstock.plan.explain.pictures.svg_file import as_svg, script_svg
 from penstock.plan.explain.script import figures_by_name, script_json, script_text
 from penstock.plan.explain.text import as_text
 from penstock.plan.script import PlannedScript
@@ -29,6 +30,7 @@ class Format(StrEnum):
     MERMAID = "mermaid"
     DOT = "dot"
     HTML = "html"
+    SVG = "svg"
 
 
 def explain_script(planned: PlannedScript, format: str = "text", alternatives: bool = False) -> str:
@@ -45,6 +47,8 @@ def explain_script(planned: PlannedScript, format: str = "text", alternatives: b
             return script_dot(planned, figures)
         case Format.HTML:
             return script_html(planned, figures)
+        case Format.SVG:
+            return script_svg(planned, figures)
 
 
 def _format(name: str) -> Format:
@@ -67,3 +71,5 @@ def explain(decision: Decision, format: str = "text", alternatives: bool = False
             return as_dot(figures)
         case Format.HTML:
             return as_html(figures)
+        case Format.SVG:
+            return as_svg(figures)

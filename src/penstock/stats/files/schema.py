@@ -117,8 +117,13 @@ class WindowCostsTable(Table):
     """`costs` in `[streams.A]`: seconds at the window of one input."""
 
     insert: AtLeast0 | None = None
+    """To insert one of its tuples."""
+
     probe: AtLeast0 | None = None
+    """To look something up in it."""
+
     expire: AtLeast0 | None = None
+    """To take one of its tuples out."""
 
     @model_validator(mode="after")
     def something(self) -> Self:
@@ -132,24 +137,40 @@ class StreamTable(Table):
     """`[streams.A]`"""
 
     rate: Positive | None = None
+    """Tuples a second, before filters."""
+
     cardinality: AtLeast0 | None = None
+    """All tuples of a stream that ends, or the rows of a table."""
+
     distinct: dict[str, Count] = Field(default_factory=dict)
+    """How many values its columns have, by column."""
+
     cells: Count | None = None
+    """Combinations of what its tuples are folded by, counted together, behind its filters."""
+
     costs: WindowCostsTable | None = None
+    """Seconds at its own window, where that is kept in another way than others."""
+
     variation: Variation | None = None
+    """Standard deviation of the tuples of a second, over their mean."""
 
 
 class ConditionTable(Table):
     """The figures after a predicate in `[joins]` and `[filters]`."""
 
     selectivity: Fraction | None = None
+    """The part of tuples, or of combinations, for which it is true."""
+
     cost: AtLeast0 | None = None
+    """Seconds to evaluate it once; of an equality, for each row that comes to its join."""
 
 
 class CostsTable(Table):
     """`[costs]`: join, or the others."""
 
     origin: Given = "declared"
+    """Where all of these come from."""
+
     join: Seconds | None = None
     insert: Seconds = 0.0
     probe: Seconds = 0.0
@@ -192,10 +213,19 @@ class TrainingTable(Table):
     """`[training.A]`: a row of values and one of yields for each training tuple; NULL is nan."""
 
     attributes: list[str]
+    """The columns that may tell tuples apart."""
+
     operators: list[str]
+    """The filters and probes that tuples meet."""
+
     weights: list[Annotated[float, BeforeValidator(_positive)]]
+    """The part of the stream that each training tuple stands for; they add up to 1."""
+
     values: list[list[Annotated[float | str | None, BeforeValidator(_value)]]]
+    """The values of the attributes, a row for each training tuple."""
+
     yields: list[list[Annotated[float, BeforeValidator(_at_least_0)]]]
+    """The rows that each operator makes of one, a row for each training tuple."""
 
     @model_validator(mode="after")
     def all_fit(self) -> Self:
@@ -218,15 +248,34 @@ class StatsFile(Table):
     """The whole file; `training` may also be the name of a file beside it."""
 
     capacity: Positive | None = None
+    """CPU-seconds a second that there are."""
+
     rows_warmup: Annotated[float, BeforeValidator(_warmup)] | None = None
+    """Seconds in which a ROWS window that is shed must fill."""
+
     horizon: Annotated[float, BeforeValidator(_horizon)] | None = None
+    """When UNBOUNDED windows are looked at: seconds, or a text such as '1 hour'."""
+
     memory: Annotated[float, BeforeValidator(_memory)] | None = None
+    """For windows, indexes and inner results: bytes, or a text such as '64 MB' (laboratory)."""
+
     streams: dict[str, StreamTable] = Field(default_factory=dict)
+    """What is known of each input, by its alias or the name of its stream."""
+
     joins: dict[str, ConditionTable] = Field(default_factory=dict)
+    """What is known of conditions between inputs, by their text."""
+
     filters: dict[str, ConditionTable] = Field(default_factory=dict)
+    """What is known of conditions on one input, by their text."""
+
     costs: CostsTable | None = None
+    """Seconds of each kind of work for a tuple."""
+
     training: dict[str, TrainingTable] = Field(default_factory=dict)
+    """Samples for meshes, by input; or the name of the file beside it that has them."""
+
     untrained: dict[str, str] = Field(default_factory=dict)
+    """Why an input has no training."""
 
 
 TABLES: dict[str, type[Table]] = {

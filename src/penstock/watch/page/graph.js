@@ -1,6 +1,6 @@
 // The plan as it runs: nodes in columns by their level, edges as wide as their rates.
 
-import { drawn, element } from "./dom.js";
+import { drawn, element, table } from "./dom.js";
 import { both, number, percent, rate, seconds } from "./format.js";
 
 const BOX = { width: 168, height: 62, gap: 84, between: 20 };
@@ -72,13 +72,35 @@ export function planGraph(graph, choose) {
       + "a ring where they differ by more than a factor of two."));
 }
 
-// What is known of a node, and where its text stands in the query.
+// What work takes: how often it is done a second, what one takes, and what that comes to.
+export function costTable(terms) {
+  const whole = terms.reduce((sum, term) => sum + term.seconds, 0);
+  const rows = terms.map((term) => [term.what, term.count === null ? "" : rate(term.count),
+    term.unit === null ? "" : seconds(term.unit), `${number(term.seconds)} s/s`, percent(whole > 0 ? term.seconds / whole : 0)]);
+  if (terms.length > 1) rows.push(["together", "", "", `${number(whole)} s/s`, ""]);
+  return table([["work"], ["times", true], ["× one takes", true], ["= work", true], ["of it", true]], rows);
+}
+
+// The text with the stretches marked that are in `spans`. They count whole characters.
+function marked(text, spans) {
+  const letters = Array.from(text);
+  const shown = element("pre", {});
+  let at = 0;
+  for (const [start, end] of spans) {
+    const from = Math.max(at, start);
+    if (from >= end) continue;
+    shown.append(letters.slice(at, from).join(""), element("mark", {}, letters.slice(from, end).join("")));
+    at = end;
+  }
+  shown.append(letters.slice(at).join(""));
+  return shown;
+}
+
+// What is known of a node, and where it stands in the query.
 export function nodeDetails(node, text) {
   const facts = element("p", {}, element("b", {}, node.name), ` (${node.kind}): ${node.formula || "–"}; `,
     `${kindOf[node.kind]} ${both(node.measured, node.estimated)} (measured | estimated)`,
     node.seconds ? `; ${seconds(node.seconds)} of the batch` : "");
-  const at = node.name ? text.indexOf(node.name) : -1;
-  const shown = at < 0 ? element("pre", {}, text)
-    : element("pre", {}, text.slice(0, at), element("mark", {}, node.name), text.slice(at + node.name.length));
-  return element("div", {}, facts, text ? shown : null);
+  return element("div", { id: "node", "data-node": node.id }, facts, node.terms.length ? costTable(node.terms) : null,
+    text ? marked(text, node.spans) : null);
 }

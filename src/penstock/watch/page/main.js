@@ -33,7 +33,7 @@ async function show() {
   try {
     const data = await ask(chosen.view);
     if (mine !== asked) return;
-    const parts = VIEWS[chosen.view](data, { ask, refresh: show });
+    const parts = VIEWS[chosen.view](data, { ask, refresh: show, of: `${chosen.run}/${chosen.query}` });
     at("view").replaceChildren(...parts.filter(Boolean));
     at("view").dataset.view = chosen.view;
     at("view").dataset.shown = shown;

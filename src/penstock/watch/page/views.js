@@ -3,7 +3,7 @@
 import { curves, hue, share, spark, stacks } from "./charts.js";
 import { drawn, element, heading, table, tile, tiles } from "./dom.js";
 import { bytes, clock, number, percent, rate, seconds } from "./format.js";
-import { nodeDetails, planGraph } from "./graph.js";
+import { costTable, nodeDetails, planGraph } from "./graph.js";
 
 function now(data) {
   const streams = data.streams.map((line) => [line.alias, rate(line.rate), spark(line.rates, line.predicted),
@@ -34,14 +34,21 @@ function now(data) {
   ];
 }
 
+// The node that somebody has chosen stays chosen when another batch comes.
+let chosenNode = null;
+
 function plan(data) {
   if (!data.nodes.length) return [element("p", { class: "faint" }, "No batch has told of its plan yet.")];
   const details = element("div", {}, element("p", { class: "faint" }, "Choose a node to see its figures and its place in the query."));
-  const choose = (node) => details.replaceChildren(nodeDetails(node, data.text));
+  const choose = (node) => { chosenNode = node.id; details.replaceChildren(nodeDetails(node, data.text)); };
+  const before = data.nodes.find((node) => node.id === chosenNode);
+  if (before) choose(before);
   return [
     element("p", {}, "Batch ", number(data.batch), " follows ", element("code", {}, data.plan)),
     data.filling.length ? element("p", {}, `Inner state fills itself: ${data.filling.join(", ")}`) : null,
     planGraph(data, choose), details,
+    data.terms.length ? heading("What the plan takes, by the planner's model and the figures of now") : null,
+    data.terms.length ? costTable(data.terms) : null,
   ];
 }
 
@@ -76,7 +83,30 @@ function decisions(data) {
     ...(lines.length ? lines : [element("p", { class: "faint" }, "Nothing was decided yet.")])];
 }
 
-function state(data) {
+// Hot keys are counted when somebody asks for them, and stay until then.
+const hot = { of: null, shown: null };
+
+function keyTables(data) {
+  if (data.missing) return [element("p", { class: "faint" }, data.missing)];
+  const rows = data.modules.flatMap((module) => module.hottest.map((line) => [module.module, line.key, number(line.rows),
+    percent(line.part), `${number(line.times_mean)} × the mean`, module.by]));
+  const looks = data.modules.map((module) => `${number(module.looked_at)} of ${number(module.rows)} rows of ${module.module}, ${number(module.keys)} keys`);
+  return [element("p", { class: "faint" }, `After batch ${number(data.batch)}; looked at ${looks.join("; ")}.`),
+    table([["module"], ["key"], ["rows", true], ["part", true], ["a key's rows", true], ["by"]], rows)];
+}
+
+function hotKeys({ ask, of }) {
+  if (hot.of !== of) Object.assign(hot, { of, shown: element("div", { id: "hot" }) });
+  const look = async () => {
+    hot.shown.replaceChildren(element("p", { class: "faint" }, "counting …"));
+    const found = await ask("hot-keys").then(keyTables, (error) => [element("p", { class: "bad" }, error.message)]);
+    hot.shown.replaceChildren(...found);
+  };
+  return [heading("Hot keys"), element("p", { class: "buttons" },
+    element("button", { type: "button", "data-ask": "hot-keys", onclick: look }, "Count them in the state")), hot.shown];
+}
+
+function state(data, asking) {
   const rows = data.modules.map((module) => [module.name, number(module.tuples), spark(module.history, module.predicted),
     module.predicted === null ? "" : element("span", { class: module.is_off ? "bad" : null }, number(module.predicted)),
     bytes(module.bytes), module.skew === null ? "" : `${number(module.skew)} × the mean`]);
@@ -91,6 +121,7 @@ function state(data) {
     table([["module"], ["tuples", true], ["history"], ["expected", true], ["bytes", true], ["largest partition", true]], rows),
     parts.length ? heading("Partitions") : null,
     parts.length ? table([["module"], ["partition", true], ["tuples", true], ["bytes", true]], parts) : null,
+    ...(data.modules.length ? hotKeys(asking) : []),
   ];
 }
 

@@ -13,9 +13,13 @@ from penstock.adapt.planning.weighing import work_of_plan
 from penstock.adapt.resume import measured_at, over
 from penstock.adapt.settings import DEFAULT_SETTINGS
 from penstock.api import ContinuousQuery, sql
+from penstock.continuous_script import ContinuousScript
+from penstock.engine.reports.report import Report
 from penstock.engines import BATCH_ENGINES
 from penstock.errors import CheckpointError, PenstockError
+from penstock.figure import Figure
 from penstock.optimize.options import PlanOptions
+from penstock.optimize.script import known_of
 from penstock.plan.text.parse import forced_plan
 from penstock.query import Query
 from penstock.stats.guess import complete
@@ -37,8 +41,8 @@ def asked_of(log: LogView, functions: str | None = None) -> Asked:
     """The query of a log by the last figures that its run measured; `functions` are in a file.
 
     Seconds are as the last batches have taken them, as in a run that plans again. Meshes need a
-    sample of the streams, and are not searched for. A PenstockError where the query cannot be
-    read, or is one of several.
+    sample of the streams, and are not searched for. A query of a script is planned as if it were
+    alone. A PenstockError where the query cannot be read, or none of several is chosen.
     """
     head = log.head
     if head is None or not head.query:
@@ -47,8 +51,10 @@ def asked_of(log: LogView, functions: str | None = None) -> Asked:
             hint="it does once the query has run on it",
         )
     engine = next((each for each in BATCH_ENGINES if each == head.engine), "local")
-    query = _query(head.query, engine, functions)
-    known = query.known
+    found = _asked(head.query, engine, functions)
+    if isinstance(found, ContinuousScript):
+        return _of_script(found, log)
+    query, known = found, found.known
     measured = measured_at(log.checkpoint, query.query)
     if measured is not None:
         known = complete(query.query, over(given_of(known), measured), known.costs)
@@ -78,13 +84,47 @@ def measured_work(log: LogView) -> float | None:
     return median(works) if any(works) else None
 
 
-@lru_cache(maxsize=8)
-def _query(text: str, engine: str, functions: str | None) -> ContinuousQuery:
-    given: str | Sequence[str] = functions or ()
-    found: object = sql(text, engine=engine, functions=given, file="the run's query")  # type: ignore[arg-type]
-    if not isinstance(found, ContinuousQuery):
+def _of_script(script: ContinuousScript, log: LogView) -> Asked:
+    """A query of a script, by the rates that its inputs have had."""
+    names = [member.name for member in script.script.members]
+    if log.query is None:
         raise CheckpointError(
-            "the run is of a script of several queries, which are planned together",
-            hint="penstock explain shows their plans",
+            f"each query of a script is planned by itself: choose {' or '.join(names)}",
+            hint="penstock explain shows what they take together",
         )
+    if log.query not in names:
+        raise CheckpointError(
+            f"{log.query} is a join that several queries share, which is planned with them",
+            hint=f"choose {' or '.join(names)}",
+        )
+    query = script.script.member(log.query).query
+    known = known_of(script.script, script.knowledge, script.options)[log.query]
+    known = replace(known, rates={**known.rates, **measured_rates(known, log)})
+    options = replace(script.options, off=script.options.off | {"mesh"})
+    return Asked(query, with_seconds(known, log), options)
+
+
+def measured_rates(known: Known, log: LogView) -> dict[str, Figure]:
+    """Tuples/s of inputs, in the median of the last batches that had a time."""
+    reports = log.reports[-RECENT:]
+    found = {
+        alias: [rate for each in reports if (rate := _rate(each, alias)) is not None]
+        for alias in known.rates
+    }
+    return {alias: Figure(median(rates), "measured") for alias, rates in found.items() if rates}
+
+
+def _rate(report: Report, alias: str) -> float | None:
+    return report.inputs[alias].rate if alias in report.inputs else None
+
+
+@lru_cache(maxsize=8)
+def _asked(text: str, engine: str, functions: str | None) -> ContinuousQuery | ContinuousScript:
+    given: str | Sequence[str] = functions or ()
+    found: ContinuousQuery | ContinuousScript = sql(  # It says one of both by its hints.
+        text,
+        engine=engine,  # type: ignore[arg-type]
+        functions=given,  # type: ignore[arg-type]
+        file="the run's query",
+    )
     return found

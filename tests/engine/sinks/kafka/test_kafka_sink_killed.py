@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from penstock.api import sql
 from penstock.engine.sinks.sink import jsonl, kafka
+from penstock.engine.state.manifest import newest
 from support.engines.crashes import Crash, Run, exit_code, survived
+from support.engines.runs import Place, first_files_only, run_local
 from support.engines.soak import script, write_input
 from support.kafka.cluster import REAL, Cluster
 
@@ -97,3 +100,22 @@ def test_what_others_write_after_a_crash_hides_nothing(
     assert exit_code(Run(run.text, run.checkpoint, run.sink)) == 0
     found = [record.data for record in cluster.read("results")]
     assert Counter(str(row) for row in found if "other" not in row) == values(wanted["common"])
+
+
+def test_a_batch_that_is_gone_back_from_is_in_the_topic_once(
+    prepared: tuple[Path, dict[str, list[str]]], tmp_path: Path
+) -> None:
+    """Its chunks were damaged once it had been published."""
+    folder, wanted = prepared
+    cluster = Cluster()
+    cluster.make("results")
+    sink, place = kafka(cluster.servers, "results"), Place(tmp_path)
+    query = sql(script("common", folder)).query
+    with first_files_only(query, 3):
+        run_local(query, place, sink=sink, drain=False)
+    one, other = (set(made.chunks()) for made in newest(place.store, 2))
+    for chunk in one - other:
+        Path(place.store.path(chunk.name)).unlink()
+    run_local(query, place, sink=sink)
+    assert place.store.exists("went-back")
+    assert told(cluster, "results") == values(wanted["common"])

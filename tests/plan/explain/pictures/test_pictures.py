@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as Xml
 from html.parser import HTMLParser
 
 import pytest
 
+import penstock as ps
 from penstock.plan.explain import explain
 from penstock.query import Query
 from support.plans.explained import DECISIONS, decided
@@ -94,6 +96,38 @@ def segments(page: str) -> list[tuple[int, int, int, int]]:
 
 def overlap(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
     return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@EVERYTHING
+def test_the_picture_alone_is_a_file_that_says_what_the_page_shows(name: str) -> None:
+    made = decided(name)
+    said = explain(made, "svg")
+    picture = Xml.fromstring(said)
+    assert picture.tag == f"{SVG}svg"
+    assert "prefers-color-scheme: dark" in said
+    assert not {each.tag for each in picture.iter()} & {f"{SVG}script", f"{SVG}image"}
+    wide, _ = pictures(explain(made, "html"))
+    shown = [text.text for text in picture.iter(f"{SVG}text")]
+    assert shown == [each.text for each in Xml.fromstring(wide).iter("text")]
+
+
+def test_the_pictures_of_a_script_stand_below_one_another() -> None:
+    text = """
+    CREATE STREAM bid (ts TIMESTAMP, item INT) WITH (format = 'csv', path = 'b', timestamp = 'ts');
+    CREATE STREAM high AS SELECT item FROM bid [NOW] WHERE item > 9;
+    SELECT h.item FROM high [NOW] AS h, bid [RANGE 1 SECOND] AS b WHERE h.item = b.item INTO both;
+    """
+    picture = Xml.fromstring(ps.script(text).explain("svg"))
+    inner = picture.findall(f"{SVG}svg")
+    tops = [int(each.get("y", "0")) for each in inner]
+    ends = [top + int(each.get("height", "0")) for top, each in zip(tops, inner, strict=True)]
+    titles = [text.text or "" for text in picture.findall(f"{SVG}text")]
+    assert [re.split(r"\W", title)[0] for title in titles] == ["high", "both"]
+    assert ends[0] < tops[1]
+    assert ends[1] < int(picture.get("height", "0"))
 
 
 SEVEN = [f"S{i}" for i in range(7)]

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.scope import Scope
+from penstock.cql.reading.text import Text
 from penstock.cql.select.binding import typed
 from penstock.cql.select.joins import From, Joined, Kind
 from penstock.cql.select.outer.join_order import in_making_order
@@ -48,9 +49,10 @@ class Joins:
         more = self.predicates._replace(filters=(*self.predicates.filters, *filters))
         return replace(self, predicates=more)
 
-    def query(self, outputs: tuple[Output, ...], view: View | None, text: str) -> Query:
+    def query(self, outputs: tuple[Output, ...], view: View | None, text: Text) -> Query:
         """The query that selects these outputs."""
-        return Query(self.inputs, outputs, *self.predicates, view, text, self.outer)
+        places = dict(text.marks)
+        return Query(self.inputs, outputs, *self.predicates, view, text.content, self.outer, places)
 
 
 def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
@@ -73,7 +75,9 @@ def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
     refuse_places(scope.text, read.joined)
     made = in_making_order(scope, read)
     joins = _with_outer(scope, made, where)
-    check_outer(scope.text, [joined for joined, _ in made], joins.query((), None, ""), is_view)
+    check_outer(
+        scope.text, [joined for joined, _ in made], joins.query((), None, scope.text), is_view
+    )
     return joins
 
 

@@ -37,7 +37,7 @@ def read_records(
         if parsed.faults and fields != strict:
             faults = _asked(source, strict, run, schema).faults
             parsed = replace(parsed, faults=faults)
-        for block in blocks_of(source, where, parsed, 0):
+        for block in blocks_of(source, where, parsed, 0, piece.latest):
             rows = np.arange(len(block.batch)) + block.first_row
             places = rows if block.rows is None else block.rows.to_numpy()
             yield Records(block, run.offsets[places])

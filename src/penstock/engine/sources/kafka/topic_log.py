@@ -24,6 +24,8 @@ from penstock.engine.state.store import RESTORE, Store
 from penstock.errors import CheckpointError, SourceError
 from penstock.query.source import SCHEMA_TEXT, Source
 
+_BATCH_RECORDS = 2_000_000
+"""Records that a batch takes, if nothing is said."""
 SLICE_RECORDS = 50_000
 """Records that one task reads at the most, so that more tasks than partitions can work."""
 _KEPT = 100
@@ -157,8 +159,7 @@ class TopicLog:
         if self._limit is not None:
             ends = {p: min(e, self._limit.get(p, entry.first[p])) for p, e in entry.end.items()}
             entry = replace(entry, end={p: max(e, entry.first[p]) for p, e in ends.items()})
-        most = self.source.option("max_rows")
-        return entry if most is None else _shortened(entry, int(most))
+        return _shortened(entry, int(self.source.option("max_rows") or _BATCH_RECORDS))
 
     def _unlimited(self) -> Entry:
         """All that is there after the last entry."""

@@ -36,7 +36,7 @@ from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import reason_of
 from penstock.engine.spark.naming import query_name
-from penstock.engine.spark.start import check_reach, explained_start, remove_drafts, triggered
+from penstock.engine.spark.start import check_reach, explained_start, mend_logs, triggered
 from penstock.engine.spark.work import Held, QueryWork, ScriptWork, Work, hold_query
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.store import Store
@@ -105,8 +105,8 @@ def _start(
     """What is asked, running on the server; `hold` takes its checkpoint for a moment."""
     store = Store(Place.of(options.checkpoint))
     tasks = _parallelism(spark)
-    check_reach(spark, store, tasks)
-    remove_drafts(store)
+    check_reach(spark, options, tasks)
+    mend_logs(store)
     name = query_name(asked, unique_name())
     since, before = end_of(store), read_head(store)
     batches = Batches(planned, tasks=tasks, name=name, session=spark.session_id)

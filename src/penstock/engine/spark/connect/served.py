@@ -17,7 +17,7 @@ from pyspark.sql.streaming import StreamingQuery
 from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches as Pipelined
 from penstock.engine.run.handle import head_of
-from penstock.engine.spark.handle import SparkRun
+from penstock.engine.spark.handle import LONGEST_NAP, SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.start import open_feed
 from penstock.engine.spark.work import Work
@@ -115,7 +115,8 @@ class ServedRun(SparkRun):
 
     def on_batch(self, frame: DataFrame, number: int) -> None:
         if self._is_released and not self._inflow.has_streams:
-            time.sleep(self._nap)  # Spark is about to stop; what it counts now is no batch.
+            # Spark is about to stop; what it counts now is no batch.
+            time.sleep(min(self._pace, LONGEST_NAP))
             return
         try:
             super().on_batch(frame, number)

@@ -18,14 +18,15 @@ _RECOMPUTED = "In each batch all of the window at the top visits"
 
 def picture(figures: Figures) -> tuple[str, str]:
     """SVG elements, one for wide pages and one for narrow ones, and their caption."""
-    wide, narrow = (_drawn(figures, page) for page in (WIDE, NARROW))
+    wide, narrow = (drawn(figures, page) for page in (WIDE, NARROW))
     # What a hidden picture defines, the other cannot use.
     narrow = narrow.replace('id="tip"', 'id="end"').replace("url(#tip)", "url(#end)")
     both = f'<div class="on-wide">{wide}</div>\n<div class="on-narrow">{narrow}</div>'
     return both, _caption(figures)
 
 
-def _drawn(figures: Figures, page: Page) -> str:
+def drawn(figures: Figures, page: Page) -> str:
+    """The picture of a plan for a page, as an SVG element."""
     plan = figures.decision.plan
     match plan:
         case MultiwayJoin():

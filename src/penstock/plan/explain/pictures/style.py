@@ -1,12 +1,32 @@
-"""The look of the HTML page, light or dark as the reader's system is."""
+"""The look of the pictures and of the HTML page, light or dark as the reader's system is."""
 
-STYLE = """\
+INKS = """\
 :root { color-scheme: light dark; --paper: #fbfbf9; --ink: #1c2127; --faint: #69707a;
   --line: #dcdfe3; --card: #ffffff; --fill: 94%; --glow: 62%; --stroke: 45%; }
 @media (prefers-color-scheme: dark) {
   :root { --paper: #14171b; --ink: #e4e7eb; --faint: #98a1ac; --line: #323840;
     --card: #1b1f24; --fill: 17%; --glow: 32%; --stroke: 62%; }
 }
+"""
+"""The colours, for either."""
+
+BOXES = """\
+svg text { font-size: 12px; fill: var(--faint); }
+svg .name { font-size: 14px; font-weight: 600; fill: var(--ink); }
+.box rect { fill: hsl(var(--hue) var(--glow) var(--fill));
+  stroke: hsl(var(--hue) 48% var(--stroke)); stroke-width: 1.2; }
+.box.source rect { stroke-width: 2.2; }
+.box.table rect { stroke-dasharray: 5 4; }
+.box.join rect { fill: var(--paper); stroke: var(--faint); }
+.box.view rect { fill: var(--paper); stroke: var(--ink); stroke-width: 1.6;
+  stroke-dasharray: 2 3; }
+.box.results rect { fill: none; stroke: var(--ink); stroke-width: 1.6; }
+.flow { fill: none; stroke: var(--faint); stroke-width: 1.5; }
+marker path { fill: var(--faint); }
+"""
+"""Boxes, arrows and their texts."""
+
+_TEXT = """\
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 15px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
@@ -29,18 +49,9 @@ figure { margin: 26px 0 0; padding: 20px; background: var(--card);
 figcaption { margin-top: 14px; color: var(--faint); font-size: 13px; }
 svg { display: block; width: 100%; height: auto; margin: 0 auto; }
 .on-narrow { display: none; }
-svg text { font-size: 12px; fill: var(--faint); }
-svg .name { font-size: 14px; font-weight: 600; fill: var(--ink); }
-.box rect { fill: hsl(var(--hue) var(--glow) var(--fill));
-  stroke: hsl(var(--hue) 48% var(--stroke)); stroke-width: 1.2; }
-.box.source rect { stroke-width: 2.2; }
-.box.table rect { stroke-dasharray: 5 4; }
-.box.join rect { fill: var(--paper); stroke: var(--faint); }
-.box.view rect { fill: var(--paper); stroke: var(--ink); stroke-width: 1.6;
-  stroke-dasharray: 2 3; }
-.box.results rect { fill: none; stroke: var(--ink); stroke-width: 1.6; }
-.flow { fill: none; stroke: var(--faint); stroke-width: 1.5; }
-marker path { fill: var(--faint); }
+"""
+
+_TABLES = """\
 .wide { border: 1px solid var(--line); border-radius: 10px;
   background: var(--card); }
 table { width: 100%; border-collapse: collapse; font-size: 14px; }
@@ -82,3 +93,6 @@ ul { margin: 0; padding-left: 20px; }
 }
 @media print { main { padding: 0; } figure, pre, .wide { break-inside: avoid; } }
 """
+
+STYLE = INKS + _TEXT + BOXES + _TABLES
+"""That of the page."""

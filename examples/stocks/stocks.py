@@ -1,12 +1,12 @@
 """Stocks, news and research: sectors that behave differently take different routes (a query mesh).
 
-    python examples/stocks.py          makes data/stocks, samples it, plans, runs, prints
+    python examples/stocks/stocks.py          makes data/stocks, samples it, plans, runs, prints
 
-The same by hand, once the data is there, each with `--functions examples/stocks.py`:
+The same by hand, once the data is there, each with `--functions examples/stocks/stocks.py`:
 
-    penstock analyze examples/stocks.cql --output data/stocks.toml
-    penstock explain examples/stocks.cql --stats data/stocks.toml
-    penstock run examples/stocks.cql --stats data/stocks.toml --available-now
+    penstock analyze examples/stocks/stocks.cql --output data/stocks.toml
+    penstock explain examples/stocks/stocks.cql --stats data/stocks.toml
+    penstock run examples/stocks/stocks.cql --stats data/stocks.toml --available-now
 """
 
 from __future__ import annotations

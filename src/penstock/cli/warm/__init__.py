@@ -1,0 +1,1 @@
+"""`penstock warm`: the inner loops compiled before the first query wants them."""

@@ -1,0 +1,68 @@
+"""`penstock warm`: compile the inner loops now, so that no query waits for that."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.cli.show.stopping import stoppable
+
+if TYPE_CHECKING:
+    from penstock.cli.warm.small_queries import SmallQuery
+
+
+def warm() -> None:
+    """Compile the inner loops now; otherwise the first queries do, and take longer.
+
+    What is compiled is kept beside the package, or in NUMBA_CACHE_DIR, for this machine's
+    processor; a second time takes a few seconds. `make setup` does it.
+
+    Example: penstock warm
+    """
+    started = time.monotonic()
+    with stoppable("what is compiled so far is kept"):
+        compile_all()
+    seconds = time.monotonic() - started
+    print(f"the inner loops are compiled ({seconds:.0f} s)", file=sys.stderr)
+
+
+def compile_all() -> None:
+    """Run small queries in this process, with progress on stderr."""
+    from penstock.cli.show.bars import bar
+    from penstock.cli.warm.small_queries import QUERIES, write_rows
+    from penstock.kernels.warm_up import warm_up
+
+    steps = len(QUERIES) + 1
+    with tempfile.TemporaryDirectory(prefix="penstock-warm-") as made, bar("compiling") as show:
+        show(0, steps)
+        warm_up()
+        folder = Path(made)
+        write_rows(folder)
+        for done, query in enumerate(QUERIES, 1):
+            show(done, steps)
+            run_small(query, folder)
+        show(steps, steps)
+
+
+def run_small(small: SmallQuery, folder: Path) -> None:
+    """Run a small query over the rows of a folder."""
+    from penstock.api import sql
+
+    query = sql(
+        small.text(folder),
+        engine="local",
+        plan=small.plan,
+        capacity=small.capacity,
+        shed=small.capacity is not None,
+    )
+    place = folder / f"run-{small.name}"
+    with query.local(
+        sink=f"jsonl:{place}.jsonl",
+        checkpoint=f"{place}-checkpoint",
+        available_now=True,
+        drain=True,
+    ) as run:
+        run.await_termination()

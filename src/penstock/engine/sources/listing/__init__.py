@@ -1,0 +1,1 @@
+"""Listing: which files of a source are new, and which are known by now."""

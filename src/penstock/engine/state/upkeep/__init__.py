@@ -1,0 +1,1 @@
+"""What keeps the state whole and small: going back, sweeping, opened chunks."""

@@ -1,0 +1,62 @@
+"""Few tasks are dealt their packets by the driver, many get them through Spark's shuffle: both make
+the same of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+
+import penstock as ps
+from penstock.engine.spark import runner
+
+DECLARED = "ts BIGINT, k BIGINT, s STRING"
+
+
+def stream(name: str, folder: Path) -> str:
+    options = f"format = 'csv', path = '{folder / name}', timestamp = 'ts', unit = 'ms'"
+    return f"CREATE STREAM {name} ({DECLARED}) WITH ({options});\n"
+
+
+def written(folder: Path) -> str:
+    """Two streams of two files each, with rows that are large enough to travel as files."""
+    rng = Random("ways")
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        for number in range(2):
+            times = range(number * 1000, (number + 1) * 1000)
+            lines = [f"{time},{rng.randrange(300)},{'x' * rng.randrange(200)}" for time in times]
+            (folder / name / f"{number}.csv").write_text("\n".join(["ts,k,s", *lines, ""]))
+    view = "SELECT a.k, COUNT(*) AS n, MAX(b.s) AS s FROM a [RANGE 500 MILLISECONDS],"
+    rest = "b [RANGE 500 MILLISECONDS] WHERE a.k = b.k GROUP BY a.k EVERY 100 MILLISECONDS;"
+    return f"{stream('a', folder)}{stream('b', folder)}{view} {rest}"
+
+
+@pytest.mark.spark
+def test_both_ways_give_what_one_process_gives(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = written(tmp_path)
+    found = {}
+    for few in (3, 2):
+        monkeypatch.setattr(runner, "_FEW", few)
+        path = tmp_path / f"{few}.jsonl"
+        asked = ps.sql(text).start(
+            spark,
+            sink=ps.jsonl(path),
+            checkpoint=tmp_path / f"{few}",
+            available_now=True,
+            partitions=3,
+        )
+        asked.await_termination()
+        found[few] = sorted(path.read_text().splitlines())
+    path = tmp_path / "here.jsonl"
+    with ps.sql(text, engine="local").local(
+        sink=ps.jsonl(path), checkpoint=tmp_path / "here", available_now=True
+    ) as run:
+        run.await_termination()
+    expected = sorted(path.read_text().splitlines())
+    assert len(expected) > 1000
+    assert found == {3: expected, 2: expected}

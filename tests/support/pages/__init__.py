@@ -1,0 +1,1 @@
+"""Pages of the documentation, done as a reader would do them."""
