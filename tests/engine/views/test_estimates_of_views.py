@@ -447,7 +447,7 @@ def test_who_may_shed_has_intervals_from_the_first_batch_on(kind: str, tmp_path:
     assert len(found) == len(told(plain)) > 0
     assert [list(row)[:10] for row in found] == [END_COLUMNS] * len(found)
     for row, name in product(found, "nsm"):
-        assert row[f"{name}_low"] == row[f"{name}_high"] == pytest.approx(row[name], rel=1e-11)
+        assert row[f"{name}_low"] == row[f"{name}_high"] == row[name]
     assert sorted(row["n"] for row in found) == sorted(row["n"] for row in told(plain))
     assert lanes_in(place) <= {"=n", "=c", "=s", "=e", "=min"}
     assert place.manifest.sampled == ()

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import typer
 
-from penstock.engine.places.roots import Roots
-
 _WITH_PATHS = ("jsonl:", "parquet:")
 
 
@@ -21,6 +19,8 @@ def safe_roots(
         return None
     if functions is not None:
         raise typer.BadParameter("runs Python, which --safe does not", param_hint="--functions")
+    from penstock.engine.places.roots import Roots  # Only now: explaining needs no engine.
+
     found = tuple(roots or ["."])
     allowed = Roots.of(found)
     for path in filter(None, map(_path, written)):

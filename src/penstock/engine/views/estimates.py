@@ -69,19 +69,15 @@ def estimates(
 
 
 def certain_ends(view: View, values: Columns) -> Columns:
-    """The ends of the intervals where nothing was shed: about the values themselves, which are
-    between them."""
+    """The ends of the intervals where nothing was shed: the values themselves."""
     columns: Columns = {}
     for each in view.aggregates:
         if each.is_estimable:
             is_null = values[each.name].is_null().to_numpy(zero_copy_only=False)
             plain = values[each.name].cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
-            with np.errstate(all="ignore"):
-                low, high = rounded((plain, plain))
-                bounds = np.minimum(low, plain), np.maximum(high, plain)
             is_unknown = is_null | ~np.isfinite(plain)
-            for end, bound in zip(ENDS, bounds, strict=True):
-                columns[end_name(each, end)] = pa.array(bound, mask=is_unknown)
+            for end in ENDS:
+                columns[end_name(each, end)] = pa.array(plain, mask=is_unknown)
     return columns
 
 
