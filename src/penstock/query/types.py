@@ -64,6 +64,11 @@ class DataType(str):
         return self in (DataType.TIMESTAMP, DataType.TIMESTAMP_NTZ)
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether each of its values takes a few bytes: numbers, times, yes or no."""
+        return self.is_numeric or self.is_temporal or self is DataType.BOOLEAN
+
+    @property
     def is_nested(self) -> bool:
         return self.endswith(">")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from threading import TIMEOUT_MAX, Event, RLock, Thread, get_ident
@@ -27,20 +27,17 @@ from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_crash, is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
 from penstock.engine.spark.runner import on_spark
-from penstock.engine.spark.ticker import ticks_now
 from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import pack_fact
 from penstock.errors import MemoryLimitError, StateError, UnreachableError
 
-_SETTINGS = {
-    False: {"spark.sql.adaptive.enabled": "false"},
-    # Of DataFrames a task gets more rows at a time.
-    True: {
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    },
-}
+_SETTINGS = {"spark.sql.adaptive.enabled": "false"}
+# Of DataFrames a task gets more rows at a time.
+_MORE_ROWS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "65536"}
+# The number by which Spark does not look after each row how many bytes there are by now, which
+# takes longer than to write the row. So many rows of a few numbers are no danger.
+_ANY_SIZE = {"spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1)}
 _COMPILED = "spark.sql.codegen.wholeStage"
 """Our own stages are functions that Spark knows nothing of: code for them is made in vain. The
 DataFrames of users are read faster by what it compiles for them."""
@@ -93,6 +90,10 @@ class SparkRun(Handle):
         self._is_ending = False
         self._end_error: Exception | None = None
         self._helpers: list[Thread] = []
+        self._is_set_up = False
+        self.starting = ExitStack()
+        """What is for the start alone. Spark opens sources after it has said that it started, so
+        this ends with the first batch, or with all of them."""
 
     @property
     def name(self) -> str:
@@ -198,8 +199,7 @@ class SparkRun(Handle):
         return True
 
     def _drain(self) -> None:
-        ticks = ticks_now(self._spark, self._tasks)
-        self.batches.drain(on_spark(ticks, [pack_fact(0, Drain())], self._tasks))
+        self.batches.drain(on_spark(self._spark, [pack_fact(0, Drain())], self._tasks))
 
     @contextmanager
     def _batch(self) -> Iterator[None]:
@@ -237,6 +237,7 @@ class SparkRun(Handle):
     def _release(self) -> None:
         """Let go of the checkpoint when the batch under way is done; there will be no other."""
         with self._busy:
+            self.starting.close()
             self._is_released = True
             error = None if self._is_interrupted else self._failure or self._error
             self.batches.close(message_of(error))
@@ -282,10 +283,9 @@ class SparkRun(Handle):
                 raise InterruptedError("the query is being stopped")
             if not self._is_stopped and serving is not None:
                 session = frame.sparkSession
-                for key, value in _SETTINGS[self._inflow.has_streams].items():
-                    session.conf.set(key, value)
+                self._set_up(session)
                 serving = self._with_inflow(frame, number, serving)
-                ticks = ticks_now(session, self._tasks) if self._inflow.has_streams else frame
+                ticks = None if self._inflow.has_streams else frame
                 with self._batch(), self._uncompiled(session):
                     serving = self._processed(number, serving, session, ticks)
                 self._feed.passed(serving.offsets)
@@ -294,14 +294,14 @@ class SparkRun(Handle):
             self._end_soon()
 
     def _processed(
-        self, number: int, serving: Serving, session: SparkSession, ticks: DataFrame
+        self, number: int, serving: Serving, session: SparkSession, ticks: DataFrame | None
     ) -> Serving:
         """Run a batch, again where that may help, and by halves where it is too much; what was
         read in the end."""
         done = self.batches.manifest.offsets
         while True:
             weight = sum(piece.weight for piece in serving.slices)
-            run = on_spark(ticks, packets_of(serving.slices), self._tasks, weight)
+            run = on_spark(session, packets_of(serving.slices), self._tasks, weight, ticks)
             work = partial(
                 self.batches.process,
                 number,
@@ -326,6 +326,20 @@ class SparkRun(Handle):
         while not self._is_stopped and (left := until - time.monotonic()) > 0:
             time.sleep(min(LONGEST_NAP, left))
         return not self._is_stopped
+
+    def _set_up(self, session: SparkSession) -> None:
+        """Have Spark run our stages, and from the next batch on read DataFrames, as suits us."""
+        if self._is_set_up:
+            return
+        settings = dict(_SETTINGS)
+        if self._inflow.has_streams:
+            settings |= _MORE_ROWS
+        if self._inflow.is_narrow:
+            settings |= _ANY_SIZE
+        for key, value in settings.items():
+            session.conf.set(key, value)
+        self.starting.close()
+        self._is_set_up = True
 
     @contextmanager
     def _uncompiled(self, session: SparkSession) -> Iterator[None]:

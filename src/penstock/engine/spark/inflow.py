@@ -23,6 +23,8 @@ from penstock.query import Query
 from penstock.query.script import Script
 
 Offsets = Mapping[str, int]
+_FEW = 64
+"""Columns; of as many numbers a row has a kilobyte at most."""
 
 
 class Inflow:
@@ -53,6 +55,12 @@ class Inflow:
     def has_streams(self) -> bool:
         """Whether batches have rows that only Spark knows of: none may be skipped or given up."""
         return bool(self._names)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether all rows of its DataFrames are of a few numbers each."""
+        fields = [self._asked.sources[name].whole_fields for name in self._names]
+        return all(len(each) <= _FEW and all(f.type.is_narrow for f in each) for each in fields)
 
     def is_due(self, done: Offsets) -> bool:
         """Whether the next batch must run, whatever else it reads."""

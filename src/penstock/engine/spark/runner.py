@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.engine.measures.task_time import Work
 from penstock.engine.places.flushing import flush_noted, forget_noted
 from penstock.engine.run.job import Runner, Stage, Staged, run_here
-from penstock.engine.spark.ticker import deal, in_place_of_ticks
+from penstock.engine.spark.ticker import deal, in_place_of_ticks, ticks_now
 from penstock.engine.state.store import storage_errors
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
@@ -37,11 +37,18 @@ Hand = list[tuple[int, str, bytes]]
 """Packets for one task."""
 
 
-def on_spark(ticks: DataFrame, packets: Sequence[Packet], tasks: int, weight: int = 0) -> Runner:
+def on_spark(
+    session: SparkSession,
+    packets: Sequence[Packet],
+    tasks: int,
+    weight: int = 0,
+    ticks: DataFrame | None = None,
+) -> Runner:
     """A runner that takes a batch through its stages on Spark, the small ones after the others.
 
-    `ticks` has one for each of `tasks` tasks, which share the packets among them. A small job is
-    none of Spark's. `weight` are the bytes that the batch reads, about.
+    `ticks` has one for each of `tasks` tasks, which share the packets among them; it is made where
+    it is needed and not given. A small job is none of Spark's. `weight` are the bytes that the
+    batch reads, about.
     """
 
     def run(job: Staged) -> list[Fact]:
@@ -53,12 +60,12 @@ def on_spark(ticks: DataFrame, packets: Sequence[Packet], tasks: int, weight: in
         small = [stage for stage in stages if stage.is_small]
         large = [stage for stage in stages if not stage.is_small]
         files, hands = job.packet_files, deal((*packets, *job.brought), tasks)
-        task = _Task(files, settling(ticks.sparkSession))
+        task = _Task(files, settling(session))
         try:
-            if files is not None and _is_dealt_here(ticks, tasks, large):
-                made = _dealt(ticks.sparkSession.sparkContext, job, large, task, hands)
+            if files is not None and _is_dealt_here(session, tasks, large):
+                made = _dealt(session.sparkContext, job, large, task, hands)
             else:
-                made = _moved(ticks, job, large, task, hands)
+                made = _moved(ticks or ticks_now(session, tasks), job, large, task, hands)
             if files is not None:
                 made = files.fetch(made)
             for stage in small:
@@ -106,10 +113,10 @@ class _Task:
         return errors_as_facts(with_end(made, self.settled))
 
 
-def _is_dealt_here(ticks: DataFrame, tasks: int, stages: Sequence[Stage]) -> bool:
+def _is_dealt_here(session: SparkSession, tasks: int, stages: Sequence[Stage]) -> bool:
     """Whether there are few tasks, and a session that runs plain ones."""
     is_few = all(number <= _FEW for number in (tasks, *(stage.tasks for stage in stages)))
-    return is_few and isinstance(ticks.sparkSession, SparkSession)
+    return is_few and isinstance(session, SparkSession)
 
 
 # Stages whose packets the driver deals out

@@ -98,6 +98,7 @@ def _started(
     warming.start()
     held = work.hold(cores, hold)
     batches: Batches | None = None
+    run: SparkRun | None = None
     try:
         with announced(held.store, head_of(asked, options, "spark")):
             mend_logs(held.store)
@@ -119,9 +120,14 @@ def _started(
         writer = inflow.packets(cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.queryName(run.name)
         writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
-        with light_logs(spark, held.store.root, has_frames=inflow.has_streams):
-            run.begin(triggered(writer, options, inflow).start())
+        logs = light_logs(spark, held.store.root, has_frames=inflow.has_streams)
+        run.starting.enter_context(logs)
+        run.begin(triggered(writer, options, inflow).start())
+        if not inflow.has_streams:
+            run.starting.close()
     except BaseException as error:
+        if run is not None:
+            run.starting.close()
         explained = explained_start(error, held.store.root)
         if batches is None:
             held.close()
@@ -172,8 +178,10 @@ def light_logs(spark: SparkSession, root: Place, *, has_frames: bool) -> Iterato
     try:
         yield
     finally:
-        for key in unset:
-            spark.conf.unset(key)
+        # A machine that has gone has no settings any more, and others tell of it.
+        with suppress(PySparkException, Py4JError, OSError):
+            for key in unset:
+                spark.conf.unset(key)
 
 
 def _try_to_warm_up(spark: SparkSession) -> None:
