@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -203,8 +204,7 @@ class Feed:
             most = None if of("max_files") is None else int(of("max_files") or 0)
             size = int(of("max_bytes") or BATCH_BYTES)
             after[name] = log.count if log.source.is_table else log.upto(done, most, size)
-        for name, topic in self._topics.items():
-            after[name] = topic.find(offsets.get(name, 0))
+        after |= self._found_in_topics(offsets)
         for name, made in self._made.items():
             limit = self._sources[name].option("max_time")
             blocks = _blocks_at_once(made)
@@ -212,6 +212,15 @@ class Feed:
                 blocks = max(1, int(limit) // made.block_micros)
             after[name] = _limited(offsets.get(name, 0), self._due(made), blocks)
         return after
+
+    def _found_in_topics(self, offsets: Offsets) -> Offsets:
+        """Where the next batch ends in each topic; brokers are asked of all of them at once."""
+        if not self._topics:
+            return {}
+        done = [offsets.get(name, 0) for name in self._topics]
+        with ThreadPoolExecutor(len(done)) as pool:
+            found = pool.map(lambda topic, at: topic.find(at), self._topics.values(), done)
+            return dict(zip(self._topics, found, strict=True))
 
     def backlog(self, done: Offsets, seconds: float = 0.0) -> dict[str, int]:
         """The pieces of each stream that are there and not read by `done`: files, records, blocks.

@@ -20,7 +20,7 @@ from penstock.query.source import Source
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
-MOST = 10_000
+MOST = 50_000
 """Records that are asked for at once."""
 _WAIT = 0.2
 """Seconds that one request may take before it is asked again."""

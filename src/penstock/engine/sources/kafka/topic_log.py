@@ -133,10 +133,11 @@ class TopicLog:
             self._group.tell(self._entries[number].end)
 
     def unread(self, done: int) -> int:
-        """The records that are there and not read."""
-        return self._unlimited().records + sum(
-            entry.records for number, entry in self._entries.items() if number > done
-        )
+        """The records that are there and not read, of those partitions that are known by now."""
+        known = self._entries[self.last].end
+        ends = ends_of(self.source, [*known]) if self._limit is None else self._limit
+        new = sum(max(ends[part] - at, 0) for part, at in known.items() if part in ends)
+        return new + sum(entry.records for n, entry in self._entries.items() if n > done)
 
     def slices(self, done: int, last: int) -> Iterator[Slice]:
         """The pieces of the entries after one, up to another."""
