@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-# What this machine has been measured to cost must not decide which plans tests get to see.
-os.environ["PENSTOCK_CALIBRATION"] = os.devnull + ".none"
+# What this machine has been measured to cost must not decide which plans tests get to see. Nobody
+# can make a file below one that is no folder, not even a test that goes astray.
+os.environ["PENSTOCK_CALIBRATION"] = os.devnull + "/none"
 
 choose_broker()
 

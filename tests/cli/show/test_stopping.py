@@ -93,7 +93,8 @@ def interrupted(process: subprocess.Popen[str], until: str) -> tuple[int, list[s
 def test_a_long_command_ends_with_a_clear_line(
     words: tuple[str, ...], until: str, last: str, tmp_path: Path
 ) -> None:
-    with started(*words, NUMBA_CACHE_DIR=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path)) as process:
+    own = {"NUMBA_CACHE_DIR": str(tmp_path), "PENSTOCK_CALIBRATION": str(tmp_path / "costs.toml")}
+    with started(*words, **own) as process:
         code, lines = interrupted(process, until)
     assert (code, lines[-1].startswith(last)) == (130, True), lines
     assert not any("Traceback" in line for line in lines)

@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     # What this machine has been measured to cost must not decide about plans.
-    os.environ["PENSTOCK_CALIBRATION"] = os.devnull + ".none"
+    os.environ["PENSTOCK_CALIBRATION"] = os.devnull + "/none"
     seed = options.seed
     done = soak("local runs", options.runs, seed, local_run)
     done += soak("local kills", options.kills, seed, local_kills)
