@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.sources.lines import Piece, csv_rows_at, pieces_of
+from penstock.engine.sources.lines import Piece, csv_rows_at, pieces_in, pieces_of
 from penstock.engine.sources.parsed import (
     EXPONENT,
     SKIP_FILES,
@@ -32,6 +32,7 @@ from penstock.engine.sources.parsed import (
     shorten,
     too_long,
 )
+from penstock.engine.sources.spans import SpanText, text_of_span
 from penstock.kernels.csvtext.plain_columns import plain_columns
 from penstock.query import DataType
 from penstock.query.source import Field
@@ -64,8 +65,31 @@ def csv_rows(ask: Ask) -> Iterator[Parsed]:
 
     An empty field is NULL (but "" in quotes is the empty text), as is what `null` says.
     """
-    layout = None
-    for piece in pieces_of(ask.path, quoted=True, most=row_most(ask.source)):
+    if not ask.span.is_whole:
+        part = text_of_span(ask.path, ask.span, quoted=True)
+        if part is not None or ask.span.first:
+            # What cannot be taken apart is read by whoever has its beginning.
+            yield from _rows_in(ask, part) if part is not None else ()
+            return
+    yield from _rows_of(ask, pieces_of(ask.path, quoted=True, most=row_most(ask.source)))
+
+
+def _rows_in(ask: Ask, part: SpanText) -> Iterator[Parsed]:
+    """The rows of a part of a file; what is wrong with its head is told with the first part."""
+    pieces = pieces_in(part, row_most(ask.source))
+    if not ask.span.first:
+        return _rows_of(ask, pieces)
+    try:
+        layout, _ = _layout(ask, Piece(part.head, 1))
+    except FileFault:
+        return iter(())
+    return _rows_of(ask, pieces, layout)
+
+
+def _rows_of(
+    ask: Ask, pieces: Iterable[Piece], layout: CsvLayout | None = None
+) -> Iterator[Parsed]:
+    for piece in pieces:
         if piece.skipped:
             if layout is None and ask.source.option("header") is not False:
                 raise _long_header(ask, piece)

@@ -15,6 +15,7 @@ from penstock.duration import MICROS
 from penstock.engine.sources.files import absolute, weight_of
 from penstock.engine.sources.listing.file_log import FileLog, log_folder
 from penstock.engine.sources.made.made import Made, made_of
+from penstock.engine.sources.shared_out import shared_out
 from penstock.engine.sources.slices import Slice
 from penstock.engine.sources.table_versions import TableVersions
 from penstock.engine.state.store import Store
@@ -94,6 +95,8 @@ class Feed:
         self._pace = Pace.of(store) if made else None
         self._is_frozen = self._is_at_once = False
         self._begun: set[int] = set()
+        self.tasks = 1
+        """How many tasks read side by side."""
         self.may_split = True
         """Whether nobody sees results by the number of their batch before it is final, or cannot
         forget them: then one that was begun may become another."""
@@ -278,7 +281,7 @@ class Feed:
 
     def slices(self, first: Offsets, last: Offsets, clock: int | None = None) -> list[Slice]:
         """The pieces between two offsets; `clock` tells what of them would be in the future."""
-        found = self._between(first, last)
+        found = shared_out(self._between(first, last), self._sources, self.tasks)
         return [replace(piece, latest=self._sources[piece.source].latest(clock)) for piece in found]
 
     def _between(self, first: Offsets, last: Offsets) -> list[Slice]:

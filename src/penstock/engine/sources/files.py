@@ -36,7 +36,12 @@ _UNPACKED = 4
 
 def weight_of(file: FileInfo) -> int:
     """The bytes of text that a file holds, about."""
-    return file.size * (_UNPACKED if file.path.lower().endswith(_PACKED) else 1)
+    return file.size * (_UNPACKED if is_packed(file.path) else 1)
+
+
+def is_packed(path: str) -> bool:
+    """Whether a file holds more than its bytes, by its name."""
+    return path.lower().endswith(_PACKED)
 
 
 def list_files(

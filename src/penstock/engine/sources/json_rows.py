@@ -17,7 +17,7 @@ import pyarrow.json as pajson
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.json_names import doubtful_names, other_spellings, respelled
 from penstock.engine.expressions.json_values import MisfitError, is_simple, json_value, member_of
-from penstock.engine.sources.lines import Piece, lines_at, pieces_of
+from penstock.engine.sources.lines import Piece, lines_at, pieces_in, pieces_of
 from penstock.engine.sources.parsed import (
     EXPONENT,
     Ask,
@@ -30,6 +30,7 @@ from penstock.engine.sources.parsed import (
     shorten,
     too_long,
 )
+from penstock.engine.sources.spans import text_of_span
 from penstock.kernels.jsontext.flat_columns import flat_columns
 from penstock.query import DataType
 from penstock.query.families.spelling import AmbiguousNameError
@@ -53,14 +54,21 @@ def json_rows(ask: Ask) -> Iterator[Parsed]:
     the file.
     """
     most = row_most(ask.source)
-    for number, piece in enumerate(pieces_of(ask.path, quoted=False, most=most)):
+    for number, piece in enumerate(_pieces(ask, most)):
         if piece.skipped:
             yield too_long(ask, piece)
             continue
         parsed = parse_lines(list(ask.fields), piece, ask.source.timezone)
-        if number == 0:
+        if number == 0 and not ask.span.first:
             _refuse_nested(ask, piece, parsed.batch)
         yield parsed
+
+
+def _pieces(ask: Ask, most: int) -> Iterator[Piece]:
+    part = None if ask.span.is_whole else text_of_span(ask.path, ask.span, quoted=False)
+    if part is None:
+        return pieces_of(ask.path, quoted=False, most=most)
+    return pieces_in(part, most)
 
 
 def parse_lines(fields: list[Field], piece: Piece, zone: str | None = None) -> Parsed:

@@ -9,9 +9,11 @@ from functools import cached_property
 from io import StringIO
 
 import numpy as np
+import pyarrow as pa
 from pyarrow import NativeFile
 
 from penstock.engine.places.place import Place
+from penstock.engine.sources.spans import SpanText
 
 PIECE_BYTES = 8 << 20
 ROW_MOST = 64 << 20
@@ -43,18 +45,27 @@ def pieces_of(path: Place, *, quoted: bool, most: int = ROW_MOST) -> Iterator[Pi
     With `quoted`, a line end between double quotes does not end a piece. Of a line that is longer
     than `most` bytes, only the beginning is held.
     """
-    line, rest = 1, b""
     with path.filesystem.open_input_stream(path.path, compression="detect") as stream:
-        while chunk := stream.read(PIECE_BYTES):
-            if len(rest) > most:
-                long, rest = _skipped(stream, rest, chunk, line)
-                yield long
-                line += 1
-                continue
-            whole, rest = _cut(rest, chunk, quoted, most)
-            for piece in _bounded(Piece(whole, line), most):
-                yield piece
-                line += piece.line_ends if not piece.skipped else 1
+        yield from _pieces(stream, 1, quoted, most)
+
+
+def pieces_in(text: SpanText, most: int = ROW_MOST) -> Iterator[Piece]:
+    """The same of a part of a file in which no line end is between quotes."""
+    return _pieces(pa.BufferReader(text.text), text.lines + 1, quoted=False, most=most)
+
+
+def _pieces(stream: NativeFile, line: int, quoted: bool, most: int) -> Iterator[Piece]:
+    rest = b""
+    while chunk := stream.read(PIECE_BYTES):
+        if len(rest) > most:
+            long, rest = _skipped(stream, rest, chunk, line)
+            yield long
+            line += 1
+            continue
+        whole, rest = _cut(rest, chunk, quoted, most)
+        for piece in _bounded(Piece(whole, line), most):
+            yield piece
+            line += piece.line_ends if not piece.skipped else 1
     yield from _bounded(Piece(rest, line), most)
 
 

@@ -16,6 +16,7 @@ from penstock.engine.expressions.cast import cast
 from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.engine.places.place import Place
 from penstock.engine.sources.lines import ROW_MOST, Piece, text_of
+from penstock.engine.sources.spans import WHOLE, Span
 from penstock.query import DataType
 from penstock.query.families.spelling import AmbiguousNameError, spelled
 from penstock.query.source import Field, Source
@@ -81,17 +82,24 @@ class Ask:
     path: Place
     fields: tuple[Field, ...]
     hints: frozenset[str] = frozenset()
+    span: Span = WHOLE
+    """The part of the file that is read."""
 
     @classmethod
     def of(
-        cls, source: Source, path: Place, columns: Collection[str], hints: Collection[str]
+        cls,
+        source: Source,
+        path: Place,
+        columns: Collection[str],
+        hints: Collection[str],
+        span: Span,
     ) -> Ask:
         """The columns asked for in the order of the declaration.
 
         One at least, because a batch without columns does not know how many rows it has.
         """
         fields = tuple(requested(source, {*columns, *hints}))
-        return cls(source, path, fields, frozenset(hints) - frozenset(columns))
+        return cls(source, path, fields, frozenset(hints) - frozenset(columns), span)
 
     def fills(self, field: Field) -> bool:
         """Whether a column that the file does not have is NULL; an event time never is."""

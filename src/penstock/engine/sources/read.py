@@ -21,6 +21,7 @@ from penstock.engine.sources.kept_rows import kept_file, kept_rows
 from penstock.engine.sources.member_rows import asked_whole, with_members
 from penstock.engine.sources.parquet_rows import BLOCK_ROWS, parquet_rows
 from penstock.engine.sources.parsed import SKIP_FILES, Ask, FileFault, Located, Parsed
+from penstock.engine.sources.spans import WHOLE, Span
 from penstock.engine.wire.attempts import PASSING
 from penstock.errors import SourceError, UnreachableError
 from penstock.query.source import FILE_FORMATS, Source
@@ -58,8 +59,9 @@ def read_file(
     columns: Collection[str],
     hints: Collection[str] = (),
     latest: int | None = None,
+    span: Span = WHOLE,
 ) -> Iterator[Block]:
-    """The rows of one file, the columns asked for in their declared Arrow types.
+    """The rows of one file, or of a span of it, the columns asked for in their declared types.
 
     A row is malformed if one of these columns is, or if its event time is NULL or after `latest`:
     an error, or dropped and counted, as the source says; so is a file that cannot be read. `hints`
@@ -67,9 +69,9 @@ def read_file(
     values there are NULL.
     """
     at = Place.of(path)
-    ask = Ask.of(source, at, columns, hints)
+    ask = Ask.of(source, at, columns, hints, span)
     try:
-        yield from _read(ask, Ask.of(source, at, columns, ()), latest)
+        yield from _read(ask, Ask.of(source, at, columns, (), span), latest)
     except FileFault as fault:
         if not source.drops_malformed:
             place = source.places.get(fault.at)
@@ -80,7 +82,8 @@ def read_file(
 
 def _read(ask: Ask, strict: Ask, latest: int | None) -> Iterator[Block]:
     """The sound rows of a file; those are malformed whose columns without the hints are."""
-    first = 0
+    # There are no more rows before a byte than bytes.
+    first = ask.span.first
     strictly = enumerate(_parsed(strict))
     for number, parsed in enumerate(_parsed(ask)):
         if parsed.faults and ask.hints:

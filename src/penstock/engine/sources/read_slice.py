@@ -73,7 +73,7 @@ def read_slice(
         return
     assert piece.path is not None
     path = piece.path if piece.copy_of is None else Copied.of_file(piece.path, piece.copy_of)
-    for block in read_file(source, path, columns, hints, piece.latest):
+    for block in read_file(source, path, columns, hints, piece.latest, piece.span):
         yield _arrived(source, block, piece.arrival(_places(block)))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.engine.sources.spans import END, WHOLE, Span
 from penstock.engine.wire.facts import Woken
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.tags import SLICE
@@ -27,9 +29,13 @@ def packets_of(slices: Sequence[Slice]) -> list[Packet]:
 
 @dataclass(frozen=True)
 class Slice:
-    """A piece of a source that one task reads: a file, a run of made-up blocks, of a topic's
-    partition, which is the `number`, the records from `first` to before `last`, or of a spooled
-    file, from its row `number` on, the tuples with the arrival numbers `first` to before `last`."""
+    """A piece of a source that one task reads.
+
+    It is a file, or the lines of it that begin from byte `first` to before byte `last`; a run of
+    made-up blocks; of a topic's partition, which is the `number`, the records from `first` to
+    before `last`; or of a spooled file, from its row `number` on, the tuples with the arrival
+    numbers `first` to before `last`.
+    """
 
     source: str
     path: str | None = None
@@ -63,10 +69,21 @@ class Slice:
             at, last = self.number + first - self.first, min(first + rows, self.last)
             yield replace(self, number=at, first=first, last=last)
 
+    def parts(self, count: int, size: int) -> Iterator[Slice]:
+        """A file of so many bytes as pieces of about the same size."""
+        ends = [size * number // count for number in range(1, count)]
+        for first, last in pairwise((0, *ends, END)):
+            yield replace(self, first=first, last=last, weight=self.weight // count)
+
+    @property
+    def span(self) -> Span:
+        """The part of a file that is read."""
+        return Span(self.first, self.last) if self.last else WHOLE
+
     @property
     def place(self) -> int:
         """Where it stands among the pieces of its source, for rows that are kept in order."""
-        return self.number if self.checksum is None else self.first
+        return (self.number << _ROW_BITS) | self.first if self.checksum is None else self.first
 
     @property
     def part(self) -> str | None:

@@ -71,6 +71,7 @@ class SparkRun(Handle):
         super().__init__(batches, options, "spark")
         batches.watch.backlog = feed.backlog
         feed.may_split = options.may_split
+        feed.tasks = tasks
         batches.watch.is_parallel = True
         self._streaming: StreamingQuery | None = None
         self._spark = spark
