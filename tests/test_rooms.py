@@ -125,7 +125,7 @@ ORDER = {
         "script",
     ),
     "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "csvtext", "ranking"),
-    "penstock.engine.state": ("*", "upkeep", "checkpoint"),
+    "penstock.engine.state": ("store", "modules", "listing", "*", "upkeep", "checkpoint"),
     "penstock.engine.sources": ("*", "listing", "made", "kafka", "read_slice", "feed"),
     "penstock.engine": (
         "expressions",

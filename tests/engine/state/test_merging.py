@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.engine.state.merging import FAN_IN, FEWEST, MANY, merges_of
+from penstock.engine.state.merging import FAN_IN, FEWEST, MANY, merged_next
 from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo
 
@@ -13,7 +13,7 @@ def infos(count: int, rows: int = 10) -> tuple[ChunkInfo, ...]:
 
 def first_merged(module: Module, pid: int) -> int:
     """The number of chunks at which some of them are merged."""
-    return next(n for n in range(1, 50) if merges_of({module: {pid: infos(n)}}))
+    return next(n for n in range(1, 50) if merged_next(module, pid, infos(n)))
 
 
 def test_modules_and_partitions_take_turns() -> None:
@@ -23,6 +23,6 @@ def test_modules_and_partitions_take_turns() -> None:
 
 def test_large_chunks_are_merged_once_there_are_many() -> None:
     module = Module("A@0")
-    assert not merges_of({module: {0: infos(MANY, 100_000)}})
-    merged = merges_of({module: {0: infos(MANY + 1, 100_000)}})
-    assert len(merged[module][0]) == FAN_IN
+    assert not merged_next(module, 0, infos(MANY, 100_000))
+    merged = merged_next(module, 0, infos(MANY + 1, 100_000))
+    assert len(merged) == FAN_IN

@@ -15,8 +15,8 @@ from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sinks.sink import Staging
 from penstock.engine.sources.derived_rows import Handover
-from penstock.engine.state.manifest import Modules
-from penstock.engine.state.modules import Module
+from penstock.engine.state.merging import merged_next
+from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.sealing import Sealing
 from penstock.engine.state.store import ChunkInfo, read_rows
 from penstock.engine.state.tick_span import DueTicks
@@ -52,9 +52,6 @@ class Batch:
 
     state: Modules
     """The chunks by module and partition, as manifest n − 1 lists them."""
-
-    merges: Modules
-    """Those of the chunks that are to become one."""
 
     floors: Mapping[str, int]
     """The event time below which tuples are dead, by input or inner join."""
@@ -153,8 +150,9 @@ class Batch:
         return self.state.get(module, {}).get(pid, ())
 
     def merged(self, module: Module, pid: int) -> Infos:
-        """The chunks of a module at a partition that become one in this batch."""
-        return self.merges.get(module, {}).get(pid, ())
+        """The chunks of a module at a partition that become one in this batch; what is rebuilt
+        is not merged too."""
+        return () if self.rebuilds else merged_next(module, pid, self.chunks_of(module, pid))
 
     def floor(self, name: str) -> int:
         """The event time below which tuples of an input or inner join are dead."""

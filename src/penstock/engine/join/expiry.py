@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from penstock.engine.routes.multiway_routes import Inner
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
 from penstock.engine.state.frontier import frontier_of
-from penstock.engine.state.manifest import Modules, StreamState
-from penstock.engine.state.modules import Module
+from penstock.engine.state.manifest import StreamState
+from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo
 from penstock.engine.wire.facts import Fact, KeptChunk
 from penstock.query import Query
@@ -81,14 +81,13 @@ def modules_after(
     for fact in facts:
         if isinstance(fact, KeptChunk):
             partitions = modules.setdefault(fact.module, {})
-            replaced = set(fact.replaces)
-            kept = [c for c in partitions.get(fact.pid, ()) if c.name not in replaced]
-            new = [] if fact.chunk is None else [fact.chunk]
+            kept: Iterable[ChunkInfo] = partitions.get(fact.pid, ())
+            if fact.replaces:
+                replaced = set(fact.replaces)
+                kept = [c for c in kept if c.name not in replaced]
+            new = () if fact.chunk is None else (fact.chunk,)
             partitions[fact.pid] = (*kept, *new)
-    return {
-        module: {pid: _alive(chunks, _floor_of(module, floors)) for pid, chunks in p.items()}
-        for module, p in modules.items()
-    }
+    return {module: _all_alive(p, _floor_of(module, floors)) for module, p in modules.items()}
 
 
 def _floor_of(module: Module, floors: Mapping[str, int]) -> int:
@@ -97,5 +96,15 @@ def _floor_of(module: Module, floors: Mapping[str, int]) -> int:
     return -FOREVER if place is None else floors.get(place[0], -FOREVER)
 
 
+def _all_alive(
+    partitions: dict[int, tuple[ChunkInfo, ...]], floor: int
+) -> dict[int, tuple[ChunkInfo, ...]]:
+    if floor <= -FOREVER:
+        return partitions
+    return {pid: _alive(chunks, floor) for pid, chunks in partitions.items()}
+
+
 def _alive(chunks: tuple[ChunkInfo, ...], floor: int) -> tuple[ChunkInfo, ...]:
-    return tuple(chunk for chunk in chunks if chunk.last_ts >= floor)
+    """The chunks that have not expired: the same object, if none has."""
+    alive = [chunk for chunk in chunks if chunk.last_ts >= floor]
+    return chunks if len(alive) == len(chunks) else tuple(alive)

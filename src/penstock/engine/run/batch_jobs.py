@@ -22,7 +22,6 @@ from penstock.engine.sinks.sink import Staging
 from penstock.engine.sources.derived_rows import Handover
 from penstock.engine.state.frontier import Reading, frontier_of, late_below
 from penstock.engine.state.manifest import Manifest
-from penstock.engine.state.merging import merges_of
 from penstock.engine.state.sealing import Sealing
 from penstock.engine.state.tick_span import DueTicks
 from penstock.engine.views.view_step import ViewStep
@@ -153,9 +152,7 @@ class BatchJobs:
             # What is kept has no rusters any more; whatever the route, the results are the same.
             plan = routing_of(default_plan(self.plan.query), self.layout)
         routes = tuple(r for r in plan.routes if r.makes or lacks_intervals)
-        batch = replace(
-            self._batch(before), routing=Routing(routes, plan.inners), merges={}, rebuilds=True
-        )
+        batch = replace(self._batch(before), routing=Routing(routes, plan.inners), rebuilds=True)
         if batch.due is None or not lacks_intervals:
             return Job(batch)
         return Job(batch, view=ViewStep(batch, batch.due))
@@ -170,7 +167,6 @@ class BatchJobs:
             partitions=self.partitions,
             root=self.root,
             state=before.modules,
-            merges=merges_of(before.modules),
             floors=floors_of(self.plan.query, self.routing.inners, before.streams),
             staging=self.staging,
             handover=self.handover,

@@ -17,8 +17,10 @@ from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.modules import Modules
 from penstock.engine.state.silence import decision_name
-from penstock.engine.state.store import ChunkInfo, Store, storage_errors
+from penstock.engine.state.store import Store, storage_errors
+from penstock.engine.state.upkeep.manifest_chain import ManifestChain
 from penstock.engine.state.upkeep.sweeping import Sweeper
 from penstock.engine.wire.facts import Fact, KeptChunk, KeptRows
 from penstock.errors import StateError
@@ -51,6 +53,10 @@ class Committer:
         return self._publisher.placed(made)
 
     @cached_property
+    def _chain(self) -> ManifestChain:
+        return ManifestChain(self.checkpoint.store)
+
+    @cached_property
     def _sweeper(self) -> Sweeper:
         return Sweeper(self.checkpoint.store)
 
@@ -79,7 +85,7 @@ class Committer:
         with watch.phase("publish"):
             self._publisher.hand_out(made)
         with watch.phase("commit"):
-            manifests.commit(self.checkpoint.store, made)
+            self._chain.commit(made)
         with watch.phase("publish"):
             self.show(made)
         watch.show()
@@ -90,13 +96,13 @@ class Committer:
         publish_kept(self.checkpoint.store, made.kept)
 
     def sweep(
-        self, made: Manifest, old: int, begun: Iterable[ChunkInfo], facts: Sequence[Fact]
+        self, made: Manifest, old: int, begun: Iterable[Modules], facts: Sequence[Fact]
     ) -> None:
         """Delete what nobody needs any more who goes on from a batch, or from the `old` one before
-        it; `begun` are the chunks that it began with."""
+        it; `begun` are the states that it began with."""
         store = self.checkpoint.store
-        self._sweeper.sweep(made, written_by(facts, begun))
-        forget_batch(store, old)
+        self._sweeper.sweep(made, begun, written_by(facts))
+        forget_batch(store, old, self._chain)
         self._publisher.clean()
         if any(isinstance(fact, KeptRows) for fact in facts):
             clean_kept(store)
@@ -109,16 +115,16 @@ def flush(store: Store, publishers: Iterable[Publisher]) -> None:
         flush_disks([store.root, *staged])
 
 
-def written_by(facts: Sequence[Fact], begun: Iterable[ChunkInfo]) -> list[str]:
-    """The chunks that tasks have written in a batch, or that it began with."""
+def written_by(facts: Sequence[Fact]) -> list[str]:
+    """The chunks that tasks have written in a batch."""
     new = [f.chunk.name for f in facts if isinstance(f, KeptChunk) and f.chunk]
-    return [*new, *(chunk.name for chunk in begun), *passing_chunks(facts)]
+    return [*new, *passing_chunks(facts)]
 
 
-def forget_batch(store: Store, batch: int) -> None:
+def forget_batch(store: Store, batch: int, chain: ManifestChain) -> None:
     """Delete what was written down for a batch to be run again, and what came before it, once
     another one after it is final."""
-    manifests.forget(store, before=batch)
+    chain.forget(before=batch)
     if batch < 0:
         return
     store.remove([decision_name(batch)])

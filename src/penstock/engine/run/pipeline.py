@@ -229,7 +229,7 @@ class Pipeline:
         self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):
-            begun = [*old.chunks(), *turn.before.chunks()]
+            begun = (old.modules, turn.before.modules)
             self._committer.sweep(made, old.batch, begun, facts)
             self._plans.forget(before=old.batch)
         self.silence.hear(readings(facts))

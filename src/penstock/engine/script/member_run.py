@@ -128,8 +128,8 @@ class MemberRun:
     def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:
         """Go on from a batch that is final: what it made unreachable is deleted."""
         assert self._turn is not None, "the batch has begun"
-        begun = [*self.manifest.chunks(), *self._turn.before.chunks()]
-        self._sweeper.sweep(made, written_by(facts, begun))
+        begun = (self.manifest.modules, self._turn.before.modules)
+        self._sweeper.sweep(made, begun, written_by(facts))
         self._plans.forget(before=self.manifest.batch)
         self.publisher.clean()
         self.manifest = made

@@ -47,6 +47,7 @@ from penstock.engine.sources.spool import slices_of
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.silence import Silence
+from penstock.engine.state.upkeep.manifest_chain import ManifestChain
 from penstock.engine.state.upkeep.sweeping import remove_packets
 from penstock.engine.wire.facts import Fact, KeptRows, SpooledRows, Woken, readings
 from penstock.engine.wire.packets import Packet, pack_fact
@@ -87,6 +88,7 @@ class ScriptPipeline:
         self.checkpoint = checkpoint
         self.watch = Watch()
         self.log = ReportLog(checkpoint.store)
+        self._chain = ManifestChain(checkpoint.store)
         self._report: Callable[[Report], None] = lambda report: None
         self._notes: list[Change] = []
         self._is_closed = False
@@ -346,7 +348,7 @@ class ScriptPipeline:
             for member in self.members:
                 member.publisher.hand_out(made.members[member.name])
         with self.watch.phase("commit"):
-            manifests.commit(self.checkpoint.store, made)
+            self._chain.commit(made)
         with self.watch.phase("publish"):
             self._show(made)
         self.watch.show()
@@ -363,7 +365,7 @@ class ScriptPipeline:
         self._before = {member.name: member.manifest for member in self.members}
         for member in self.members:
             member.settle(*made[member.name])
-        forget_batch(store, old)
+        forget_batch(store, old, self._chain)
         forget_derived(store)
         if any(isinstance(fact, KeptRows) for fact in every):
             clean_kept(store)

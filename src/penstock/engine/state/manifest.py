@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.engine.state.gaps import Gap, Gaps
-from penstock.engine.state.modules import Module
+from penstock.engine.state.listing.chain import (
+    Link,
+    chained,
+    follows,
+    is_small,
+    joined,
+    since_of,
+)
+from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import RESTORE, ChunkInfo, Store
 from penstock.errors import CheckpointError
 
 _FOLDER = "manifests"
+_CHAIN = "chain"
+_OWN = ""
+"""Whose state it is in a chain that belongs to no query of a script."""
+_HEAD = re.compile(rb'\{"checksum": \d+, "manifest": ')
 _LOOKS = 20
 """How often manifests are listed that are gone before they are read."""
 
@@ -77,9 +90,6 @@ class KeptFile:
     def length(self) -> int:
         """Its bytes after the batch."""
         return self.before + sum(part.size for part in self.parts)
-
-
-Modules = Mapping[Module, Mapping[int, tuple[ChunkInfo, ...]]]
 
 
 @dataclass(frozen=True)
@@ -186,10 +196,20 @@ def manifest_name(batch: int) -> str:
     return f"{_FOLDER}/{batch:012d}.json"
 
 
-def commit(store: Store, manifest: Manifest) -> None:
-    """Make a batch final; refuses to replace another run's manifest."""
-    body = json.dumps(_to_json(manifest))
-    data = f'{{"checksum": {_checksum(body)}, "manifest": {body}}}'
+def commit(store: Store, manifest: Manifest, last: Link | None = None) -> Link:
+    """Make a batch final; refuses to replace another run's manifest.
+
+    Of a large state only what is not in the manifest before is written, if `last` tells what that
+    is. The link is for the next one.
+    """
+    states = _states(manifest)
+    chain = None if is_small(states) else chained(manifest.batch, states, last)
+    if chain is None:
+        body = json.dumps(_to_json(manifest))
+    else:
+        body = _with_chain(json.dumps(_to_json(_without_modules(manifest))), chain.text)
+    checksum = zlib.crc32(body.encode())
+    data = f'{{"checksum": {checksum}, "manifest": {body}}}'
     try:
         store.publish(manifest_name(manifest.batch), data.encode())
         store.flush_folder(_FOLDER)
@@ -198,6 +218,9 @@ def commit(store: Store, manifest: Manifest) -> None:
             f"batch {manifest.batch} of {store.root} was committed by another run",
             hint="two runs must not share a checkpoint: stop one of them",
         ) from None
+    if chain is None:
+        return Link(manifest.batch, checksum, states)
+    return Link(manifest.batch, checksum, states, chain.turns, chain.next_turn)
 
 
 def manifest_names(store: Store) -> list[str]:
@@ -238,32 +261,83 @@ def newest(store: Store, count: int) -> list[Manifest]:
 def load(store: Store, name: str) -> Manifest:
     """A manifest by its file name."""
     try:
-        found = json.loads(bytes(store.read(name)))
-        if _checksum(json.dumps(found["manifest"])) != found["checksum"]:
-            raise ValueError("wrong checksum")
-        return _from_json(found["manifest"])
-    except (ValueError, KeyError, TypeError) as error:
+        facts = _read(store, name)[0]
+        chain = facts.pop(_CHAIN, None)
+        return _from_json(facts if chain is None else _with_states(store, facts, chain))
+    except (ValueError, KeyError, TypeError, IndexError) as error:
         raise CheckpointError(
             f"manifest {store.path(name)} is damaged: {error}",
             hint=RESTORE,
         ) from None
 
 
+def read_since(store: Store, batch: int) -> int:
+    """The first of the manifests that one is read with: itself, if it lists all there is."""
+    try:
+        chain = _read(store, manifest_name(max(batch, 0)))[0].get(_CHAIN)
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return batch
+    return batch if chain is None else since_of(chain)
+
+
 def forget(store: Store, before: int) -> None:
-    """Delete the manifests of batches before the given one."""
+    """Delete the manifests of batches before the given one, which none of the others is read
+    with."""
     first = manifest_name(max(before, 0))
     store.remove([n for n in store.names(_FOLDER) if n < first])
 
 
-def _checksum(text: str) -> int:
-    return zlib.crc32(text.encode())
+def _read(store: Store, name: str) -> tuple[dict[str, Any], int]:
+    """The fields of a manifest as its file has them, and their checksum."""
+    data = bytes(store.read(name))
+    head = _HEAD.match(data)
+    found = json.loads(data)
+    # What was written in other white space is still the same.
+    body = json.dumps(found["manifest"]).encode() if head is None else data[head.end() : -1]
+    if zlib.crc32(body) != found["checksum"]:
+        raise ValueError("wrong checksum")
+    return found["manifest"], found["checksum"]
+
+
+# Manifests that are read with those before them
+
+
+def _states(manifest: Manifest) -> dict[str, Modules]:
+    members = {name: member.modules for name, member in manifest.members.items()}
+    return {_OWN: manifest.modules, **members}
+
+
+def _without_modules(manifest: Manifest) -> Manifest:
+    members = {name: replace(each, modules={}) for name, each in manifest.members.items()}
+    return replace(manifest, modules={}, members=members)
+
+
+def _with_chain(body: str, chain: str) -> str:
+    return f'{body[:-1]}, "{_CHAIN}": {chain}}}'
+
+
+def _with_states(store: Store, facts: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a manifest with its chunks, which take the manifests before it."""
+    links, since = [last], since_of(last)
+    while (found := follows(links[-1], since)) is not None:
+        batch, checksum = found
+        before, theirs = _read(store, manifest_name(batch))
+        if theirs != checksum:
+            raise ValueError(f"it does not follow manifest {batch}, which is another one's")
+        links.append(before[_CHAIN])
+    states = joined(reversed(links))
+    members = {
+        name: {**member, "modules": states.get(name, {})}
+        for name, member in facts["members"].items()
+    }
+    return {**facts, "modules": states.get(_OWN, {}), "members": members}
 
 
 def _to_json(manifest: Manifest) -> dict[str, Any]:
-    plain = dataclasses.replace(manifest, modules={}, inner=(), gaps={}, members={})
+    plain = replace(manifest, modules={}, inner=(), gaps={}, members={})
     fields = dataclasses.asdict(plain)
     fields["modules"] = {
-        str(module): {pid: [vars(chunk) for chunk in chunks] for pid, chunks in parts.items()}
+        str(module): {pid: [chunk.fields for chunk in chunks] for pid, chunks in parts.items()}
         for module, parts in manifest.modules.items()
     }
     fields["inner"] = [str(module) for module in manifest.inner]
@@ -277,9 +351,7 @@ def _to_json(manifest: Manifest) -> dict[str, Any]:
 
 def _from_json(facts: dict[str, Any]) -> Manifest:
     modules = {
-        Module(module): {
-            int(p): tuple(ChunkInfo(**c) for c in chunks) for p, chunks in parts.items()
-        }
+        Module(str(module)): {int(p): _infos(chunks) for p, chunks in parts.items()}
         for module, parts in facts.pop("modules").items()
     }
     streams = {name: StreamState(**s) for name, s in facts.pop("streams").items()}
@@ -298,6 +370,10 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     # 0.1 called it otherwise.
     facts["is_recomputed"] = facts.pop("is_anew", facts.get("is_recomputed", False))
     return Manifest(modules=modules, streams=streams, parts=parts, kept=kept, **facts)
+
+
+def _infos(chunks: Iterable[dict[str, Any] | ChunkInfo]) -> tuple[ChunkInfo, ...]:
+    return tuple(c if isinstance(c, ChunkInfo) else ChunkInfo(**c) for c in chunks)
 
 
 def _parts(facts: list[dict[str, Any]]) -> tuple[Part, ...]:

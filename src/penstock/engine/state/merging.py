@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 
-from penstock.engine.state.manifest import Modules
 from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo
 
@@ -20,19 +19,15 @@ LARGE = 1 << 17
 MANY = 32
 
 
-def merges_of(modules: Modules) -> dict[Module, dict[int, tuple[ChunkInfo, ...]]]:
-    """The chunks to be merged in the next batch, by module and partition.
+def merged_next(module: Module, pid: int, chunks: tuple[ChunkInfo, ...]) -> tuple[ChunkInfo, ...]:
+    """Those of the chunks at a partition that are to be merged in the next batch.
 
     Modules and partitions that get a chunk in every batch have their turns in different ones.
     """
-    merges: dict[Module, dict[int, tuple[ChunkInfo, ...]]] = {}
-    for module, partitions in modules.items():
-        turn = zlib.crc32(str(module).encode())
-        for pid, chunks in partitions.items():
-            group = _full_tier(chunks, FEWEST + (turn + pid) % FAN_IN)
-            if group:
-                merges.setdefault(module, {})[pid] = group
-    return merges
+    if len(chunks) <= FEWEST:
+        return ()
+    turn = zlib.crc32(str(module).encode())
+    return _full_tier(chunks, FEWEST + (turn + pid) % FAN_IN)
 
 
 def _full_tier(chunks: tuple[ChunkInfo, ...], few: int) -> tuple[ChunkInfo, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from penstock.engine.state.store import ChunkInfo
 
 _PENDING = "pending"
 _RING = "ring"
@@ -50,6 +53,9 @@ class Module:
             return kind, alias
         return self.text, str(pid)
 
+
+Modules = Mapping[Module, Mapping[int, tuple[ChunkInfo, ...]]]
+"""The chunks of a state by module and partition."""
 
 INTERVALS = Module("calendar")
 """The interval table of a view: sums of each group by the ticks at which they are seen."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
@@ -40,6 +41,16 @@ class ChunkInfo:
     last_ts: int
     tier: int = 0
     first_until: int | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """Its fields as a list of JSON: a chunk is listed many times, and always the same."""
+        return json.dumps([getattr(self, name) for name in self.__dataclass_fields__])
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Its fields by their names."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def dies_before(self, time: int) -> bool:
         """Whether a row says that it will be dead by then."""

@@ -288,7 +288,9 @@ def _plain(value: object) -> object:
             return value.text
         case bytes():
             return b64encode(value).decode()
-        case ChunkInfo() | StagedPart() | Caret():
+        case ChunkInfo():
+            return value.fields
+        case StagedPart() | Caret():
             return vars(value)
     if type(value).__name__ in _TYPES:
         return {"kind": type(value).__name__, **vars(value)}

@@ -19,6 +19,7 @@ from penstock.cql import parse_script
 from penstock.engine.places import flushing
 from penstock.engine.places.place import Place as Folder
 from penstock.engine.state import manifest as manifests
+from penstock.engine.state.listing.chain import Link
 from penstock.engine.state.store import Store, member_store
 from penstock.engine.state.upkeep.chunk_cache import opened_chunks
 from penstock.errors import CheckpointError, StateError
@@ -211,10 +212,11 @@ def test_all_of_a_batch_is_flushed_before_its_manifest(
         there.update(Store(Folder.of(place.checkpoint)).names("state"))
         disk(where)
 
-    def committed(store: Store, made: manifests.Manifest) -> None:
+    def committed(store: Store, made: manifests.Manifest, last: Link | None = None) -> Link:
         assert {chunk.name for chunk in made.chunks()} <= there
-        commit(store, made)
+        written = commit(store, made, last)
         done.append("manifest")
+        return written
 
     there: set[str] = set()
     monkeypatch.setattr(flushing, "_flush_disk", flushed)

@@ -17,8 +17,8 @@ from penstock.engine.run.changed.kept_rows import Carried
 from penstock.engine.run.changed.kept_totals import lacking, renamed, still_shown
 from penstock.engine.sinks.sink import result_schema
 from penstock.engine.state.checkpoint import Checkpoint
-from penstock.engine.state.manifest import Manifest, Modules
-from penstock.engine.state.modules import INTERVALS, SHOWN, Module
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.modules import INTERVALS, SHOWN, Module, Modules
 from penstock.engine.state.store import ChunkInfo, Store, read_rows
 from penstock.errors import CheckpointError
 from penstock.query import Query

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from penstock.engine.state.listing.differences import left_and_come
 from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.modules import Modules
 from penstock.engine.state.store import Store
 
 _ORPHANS = 64
@@ -18,32 +20,38 @@ class Sweeper:
 
     def __init__(self, store: Store):
         self._store = store
-        self._standing: set[str] = set()
+        self._standing: Modules = {}
         self._late: set[str] = set()
         self._batches = 0
 
     def begin(self, standing: Manifest, before: Manifest | None) -> None:
         """Delete what neither the newest manifest lists nor the one before it."""
-        self._standing = _names(standing)
-        self._late = set() if before is None else _names(before) - self._standing
+        self._standing = standing.modules
+        old: Modules = {} if before is None else before.modules
+        self._late = left_and_come(old, self._standing)[0]
         self._remove_unlisted()
 
-    def sweep(self, made: Manifest, others: Iterable[str]) -> None:
-        """Delete what neither a new manifest lists nor the one before it: of the `others`, and of
-        what was kept a batch longer.
+    def sweep(self, made: Manifest, begun: Iterable[Modules], written: Iterable[str]) -> None:
+        """Delete what neither a new manifest lists nor the one before it: of what tasks have
+        `written`, of what the batch had `begun` with, and of what was kept a batch longer.
 
         Once the streams are drained, no batch comes after which more could be deleted.
         """
-        old, self._standing = self._standing, _names(made)
-        late = set() if made.is_closed else old - self._standing
-        self._store.remove(sorted({*self._late, *old, *others} - self._standing - late))
-        self._late = late
+        left, come = left_and_come(self._standing, made.modules)
+        others = {*written, *(name for each in begun for name in self._left(each, made))}
+        late = set() if made.is_closed else left
+        self._store.remove(sorted((self._late | left | others) - come - late))
+        self._standing, self._late = made.modules, late
         self._batches += 1
         if self._batches % _ORPHANS == 0:
             self._remove_unlisted()
 
+    def _left(self, begun: Modules, made: Manifest) -> set[str]:
+        is_known = begun is self._standing
+        return set() if is_known else left_and_come(begun, made.modules)[0]
+
     def _remove_unlisted(self) -> None:
-        listed = self._standing | self._late
+        listed = {*_names(self._standing), *self._late}
         self._store.remove([name for name in self._store.names("state") if name not in listed])
         remove_packets(self._store)
 
@@ -53,5 +61,6 @@ def remove_packets(store: Store) -> None:
     store.remove(store.names("transit"))
 
 
-def _names(manifest: Manifest) -> set[str]:
-    return {chunk.name for chunk in manifest.chunks()}
+def _names(modules: Modules) -> Iterable[str]:
+    parts = (chunks for partitions in modules.values() for chunks in partitions.values())
+    return (chunk.name for chunks in parts for chunk in chunks)

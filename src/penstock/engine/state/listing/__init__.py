@@ -1,0 +1,1 @@
+"""How the chunks of a large state are listed: what has changed, and who needs which."""

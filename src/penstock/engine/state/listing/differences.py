@@ -1,0 +1,48 @@
+"""Differences between two states: the partitions whose chunks are others.
+
+A state is made from the one before it, and whatever stays is the same object in both. So looking
+for what has changed takes a glance at each partition, and more only where something has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from penstock.engine.state.modules import Module, Modules
+from penstock.engine.state.store import ChunkInfo
+
+Infos = tuple[ChunkInfo, ...]
+
+
+def changed_partitions(
+    old: Modules, new: Modules
+) -> Iterator[tuple[Module, int, Infos | None, Infos | None]]:
+    """The partitions of modules that differ, with their chunks in the old state and in the new
+    one; None where there is no such partition."""
+    for module, partitions in new.items():
+        before = old.get(module, {})
+        if partitions is before:
+            continue
+        for pid, now in partitions.items():
+            was = before.get(pid)
+            if now is not was and now != was:
+                yield module, pid, was, now
+        for pid in before.keys() - partitions.keys():
+            yield module, pid, before[pid], None
+    for module in old.keys() - new.keys():
+        for pid, was in old[module].items():
+            yield module, pid, was, None
+
+
+def left_and_come(old: Modules, new: Modules) -> tuple[set[str], set[str]]:
+    """The names of chunks that only the old state has, and of those that only the new one has."""
+    left, come = set[str](), set[str]()
+    for _, _, was, now in changed_partitions(old, new):
+        left.update(names_of(was or ()))
+        come.update(names_of(now or ()))
+    return left - come, come - left
+
+
+def names_of(chunks: Iterable[ChunkInfo]) -> Iterator[str]:
+    """The names of chunks."""
+    return (chunk.name for chunk in chunks)
