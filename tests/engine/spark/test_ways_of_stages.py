@@ -10,7 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import penstock as ps
-from penstock.engine.spark import runner
+from penstock.engine.spark import runner, ticker
+from penstock.engine.state.listing import filed_state
+from penstock.engine.state.listing.segments import Segments
 
 DECLARED = "ts BIGINT, k BIGINT, s STRING"
 
@@ -60,3 +62,41 @@ def test_both_ways_give_what_one_process_gives(
     expected = sorted(path.read_text().splitlines())
     assert len(expected) > 1000
     assert found == {3: expected, 2: expected}
+
+
+QUERIES = {
+    "view": "SELECT a.k, COUNT(*) AS n, MAX(b.s) AS s FROM a [RANGE 500 MILLISECONDS],"
+    " b [RANGE 500 MILLISECONDS] WHERE a.k = b.k GROUP BY a.k EVERY 100 MILLISECONDS;",
+    "rows": "SELECT a.ts, b.ts AS other, a.k FROM a [ROWS 50], b [ROWS 50] WHERE a.k = b.k;",
+}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("asked", QUERIES)
+def test_a_large_state_is_fetched_by_tasks(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """Each its own part of it, and of what it is to read, from files that are gone afterwards."""
+    monkeypatch.setattr(runner, "_FEW", 0)
+    monkeypatch.setattr(ticker, "_LIGHT", 0)
+    monkeypatch.setattr(filed_state, "LARGE", 0)
+    declared = written(tmp_path).partition("SELECT")[0].replace("format", "max_files = 1, format")
+    text = declared + QUERIES[asked]
+    filed = []
+    write = Segments.write
+    monkeypatch.setattr(Segments, "write", lambda *given: filed.append(write(*given)) or filed[-1])
+    path, other = tmp_path / "spark.jsonl", tmp_path / "here.jsonl"
+    with ps.sql(text).start(
+        spark, sink=ps.jsonl(path), checkpoint=tmp_path / "s", available_now=True, partitions=3
+    ) as run:
+        run.await_termination()
+    with ps.sql(text, engine="local").local(
+        sink=ps.jsonl(other), checkpoint=tmp_path / "here", available_now=True
+    ) as here:
+        here.await_termination()
+    expected = sorted(other.read_text().splitlines())
+    assert len(expected) > 100
+    assert sorted(path.read_text().splitlines()) == expected
+    # The packets of the first batch and of the second, and the state between them.
+    assert [each.count for each in filed] == [2, 3, 2]
+    assert not list((tmp_path / "s").glob("transit/*/*"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.sinks.sink import Staging
 from penstock.engine.sources.derived_rows import Handover
+from penstock.engine.state.listing.filed_state import FiledState, is_large
 from penstock.engine.state.merging import merged_next
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.sealing import Sealing
@@ -26,6 +27,8 @@ from penstock.query.window import is_tumble
 
 Infos = tuple[ChunkInfo, ...]
 
+# Partitions that are looked at to tell how many living rows all of them have.
+_LOOKED_AT = 256
 # Rows of a module that each partition is thought to have beside those it has, so that few rows do
 # not say that all are here.
 _FEW = 16
@@ -78,6 +81,10 @@ class Batch:
     sealing: Sealing | None = None
     """How far the inputs of an outer join were, if there is one; what is read tells the rest."""
 
+    living: Mapping[tuple[str, int], float] = field(default_factory=dict)
+    """Where the state is in a file: the living rows of an input or inner join in a space, as
+    `share_at` counts them."""
+
     takers: tuple[Taker, ...] = ()
     """The queries that take the combinations found, where these are not results by themselves."""
 
@@ -100,9 +107,9 @@ class Batch:
         return self.rebuilds or self.is_snapshot
 
     @cached_property
-    def _shares(self) -> dict[tuple[str, int], float]:
-        """What `share_at` has worked out."""
-        return {}
+    def _totals(self) -> dict[tuple[str, int], float]:
+        """The living rows by input or inner join and space, as far as somebody has asked."""
+        return dict(self.living)
 
     def share_at(self, name: str, pid: int) -> float:
         """The part of the living rows of an input or inner join that a partition of theirs has.
@@ -111,13 +118,37 @@ class Batch:
         """
         if self.partitions == 1:
             return 1.0
-        if (name, pid) not in self._shares:
-            first = pid // self.partitions * self.partitions
-            pids = range(first, first + self.partitions)
-            rows = {p: _FEW + self._alive_rows(name, p) for p in pids}
-            total = sum(rows.values())
-            self._shares.update({(name, p): here / total for p, here in rows.items()})
-        return self._shares[name, pid]
+        at = (name, pid // self.partitions)
+        if at not in self._totals:
+            self._totals[at] = self._living(*at)
+        here = _FEW + self._alive_rows(name, pid)
+        return here / max(self._totals[at], here)
+
+    def _living(self, name: str, space: int) -> float:
+        """The living rows of an input or inner join in a space, with a few more for each partition;
+        of many partitions some stand for all."""
+        step = max(1, self.partitions // _LOOKED_AT)
+        base = space * self.partitions
+        some = range(base, base + self.partitions, step)
+        rows = sum(_FEW + self._alive_rows(name, p) for p in some)
+        return rows * self.partitions / len(some)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its state is too large to be sent to every task."""
+        return is_large(self.state) or any(taker.batch.is_large for taker in self.takers)
+
+    def filed(self) -> Batch:
+        """The same with the state in a file, of which each task fetches what is of its partitions.
+
+        Who takes combinations only looks at them, and needs no state for that.
+        """
+        places = [module.place for module in self.state]
+        living = {place: self._living(*place) for place in places if place is not None}
+        folder = f"transit/{self.number}"
+        state = FiledState.write(self.root, folder, self.state, self.partitions)
+        takers = tuple(replace(t, batch=replace(t.batch, state={})) for t in self.takers)
+        return replace(self, state=state, living=living, takers=takers)
 
     def _alive_rows(self, name: str, pid: int) -> float:
         """Rows at a partition that have not expired, as if each chunk's were spread over time."""

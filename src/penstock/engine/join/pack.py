@@ -36,7 +36,7 @@ from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.sources.slices import Slice
 from penstock.engine.state.frontier import Reading
 from penstock.engine.wire.exchange import hash_values
-from penstock.engine.wire.facts import Filtered, KeptRows, Shed, UnreadableFile
+from penstock.engine.wire.facts import KeptRows, UnreadableFile
 from penstock.engine.wire.packets import Packet, pack_fact, pack_rows
 from penstock.engine.wire.tags import READ, Tag
 from penstock.kernels.drop import keeps
@@ -91,7 +91,7 @@ class Packing:
                     yield from self._pack_slice(Slice.of(packet), meter)
                 case _:
                     yield from self.passed_on(packet)
-        yield from learned(meter)
+        yield from self.told(meter)
 
     def meter(self) -> PackMeter:
         """Counts what one task packs."""
@@ -129,21 +129,32 @@ class Packing:
             block = block.at(on_time)
         kept = {item.alias: self._kept(item, block) for item in self.query.reading(name)}
         begun = [int(each.times.min()) for each in kept.values() if len(each.times)]
-        reading = Reading(
-            source=name,
-            rows=len(on_time),
-            late=late,
-            malformed=block.malformed,
-            unreadable=int(block.unreadable is not None),
-            highest=None if self._is_derived(name) else _last(block.times),
-            lowest=min(begun, default=None),
-            part=block.part,
+        meter.take_reading(
+            Reading(
+                source=name,
+                rows=len(on_time),
+                late=late,
+                malformed=block.malformed,
+                unreadable=int(block.unreadable is not None),
+                highest=None if self._is_derived(name) else _last(block.times),
+                lowest=min(begun, default=None),
+                part=block.part,
+            )
         )
-        fact = pack_fact(0, reading)
-        yield fact
-        yield from self._tell_view(fact)
         for item in self.query.reading(name) if self.sends and len(block.times) else ():
             yield from self._address(item, block, kept[item.alias], meter)
+
+    def told(self, meter: PackMeter) -> Iterator[Packet]:
+        """What a task has read, and all that it has learned of it: once for all of its slices."""
+        if meter.readings:
+            read = pack_fact(0, *meter.readings)
+            yield read
+            yield from self._tell_view(read)
+        if meter.counts:
+            yield pack_fact(0, *meter.counts)
+        facts = list(meter.read())
+        if facts:
+            yield pack_fact(0, *facts)
 
     def _tell_view(self, fact: Packet) -> Iterator[Packet]:
         """Send what was read also to where a view and its inputs are kept: it decides which ticks
@@ -164,12 +175,12 @@ class Packing:
         """What is `kept` of a block, addressed to where it belongs."""
         yield from self._sample(item.alias, block)
         if len(kept.times) < len(block.times) and not self._is_derived(item.source.name):
-            yield pack_fact(0, Shed(item.alias, len(block.times) - len(kept.times)))
+            meter.take_shed(item.alias, len(block.times) - len(kept.times))
         screened = self._screened(item, kept)
         yield from (pack_fact(0, fact) for fact in meter.take(screened.facts))
         passed = int(np.count_nonzero(screened.passes))
         if self.query.filters_of(item.alias):
-            yield pack_fact(0, Filtered(item.alias, len(kept.times), passed))
+            meter.take_filtered(item.alias, len(kept.times), passed)
         packed = tuples_of(self.layout, item, kept, screened, self.drops)
         rows = packed.rows
         meter.take_keys(item.alias, passed, packed.known, rows)
@@ -227,13 +238,6 @@ class Packing:
         looks = [self.screeners[alias].attributes for alias in aliases if alias in self.screeners]
         wants = [self.samples[alias].columns for alias in aliases if alias in self.samples]
         return tuple(dict.fromkeys(column for each in (*looks, *wants) for column in each))
-
-
-def learned(meter: PackMeter) -> Iterator[Packet]:
-    """What a task has learned of all that it packed."""
-    facts = list(meter.read())
-    if facts:
-        yield pack_fact(0, *facts)
 
 
 def faults_of(root: Place | None, piece: Slice, number: int, block: Arrivals) -> Iterator[Packet]:

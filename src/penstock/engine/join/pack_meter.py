@@ -13,15 +13,46 @@ import pyarrow as pa
 from penstock.engine.join.key_sketches import KeyCounters
 from penstock.engine.routes.meter import added_up
 from penstock.engine.rows.columns import PASSES, hash_name
-from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow
+from penstock.engine.state.frontier import Reading, read_together
+from penstock.engine.wire.facts import Fact, Filtered, KeySketch, OperatorFlow, Shed
 
 
 @dataclass
 class PackMeter:
-    """Collects the flows of filters, and the keys of what passed them if these are wanted."""
+    """Collects what was read, shed and filtered, the flows of filters, and the keys of what passed
+    them if these are wanted."""
 
     keys: KeyCounters | None
     flows: list[OperatorFlow] = field(default_factory=list)
+    _read: dict[tuple[str, str | None], Reading] = field(default_factory=dict)
+    _shed: dict[str, int] = field(default_factory=dict)
+    _filtered: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def take_reading(self, reading: Reading) -> None:
+        """Count what was read of a source, or of a partition of it."""
+        at = (reading.source, reading.part)
+        known = self._read.get(at)
+        self._read[at] = reading if known is None else read_together(known, reading)
+
+    def take_shed(self, alias: str, rows: int) -> None:
+        """Count tuples that the drop box of an input has taken."""
+        self._shed[alias] = self._shed.get(alias, 0) + rows
+
+    def take_filtered(self, alias: str, taken: int, passed: int) -> None:
+        """Count tuples that came to the filters of an input, and those that passed."""
+        before = self._filtered.get(alias, (0, 0))
+        self._filtered[alias] = (before[0] + taken, before[1] + passed)
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """What was read, one for each source and partition of it."""
+        return tuple(self._read.values())
+
+    @property
+    def counts(self) -> tuple[Shed | Filtered, ...]:
+        """What was shed and filtered, one for each input."""
+        shed = (Shed(alias, rows) for alias, rows in self._shed.items())
+        return (*shed, *(Filtered(alias, *each) for alias, each in self._filtered.items()))
 
     def take(self, facts: Iterable[Fact]) -> Iterator[Fact]:
         """Keep the flows among facts; the others are to be told at once."""

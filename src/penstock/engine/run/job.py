@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -14,7 +15,9 @@ from penstock.engine.join.rebuild import Rebuild
 from penstock.engine.join.sequencer import Sequencer
 from penstock.engine.measures.phases import REBUILD
 from penstock.engine.measures.task_time import Work, timed
+from penstock.engine.places.place import Place
 from penstock.engine.run.step import Step
+from penstock.engine.state.listing.filed_state import FiledState
 from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN, Module
 from penstock.engine.views.view_step import ViewStep
 from penstock.engine.wire.facts import Fact
@@ -25,6 +28,8 @@ from penstock.engine.wire.task_errors import errors_as_facts
 
 # Rows of state that one process takes through a batch in less than a stage of Spark costs.
 _SMALL = 1 << 16
+# Rows of state that nobody takes for few.
+_MANY = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,14 @@ class Staged(Protocol):
     def facts(self, packets: Iterable[Packet]) -> list[Fact]:
         """What the last stage has left for the driver."""
 
+    @property
+    def root(self) -> Place:
+        """The folder of the checkpoint."""
+
+    @contextmanager
+    def filed(self) -> Iterator[Staged]:
+        """The same to be sent to tasks: what is too large for that is in files meanwhile."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -99,6 +112,29 @@ class Job:
 
     brought: tuple[Packet, ...] = ()
     is_small: bool = False
+    has_small_view: bool | None = None
+    """Whether the driver evaluates the view; None if that is to be told from the state."""
+
+    @property
+    def root(self) -> Place:
+        return self.batch.root
+
+    @contextmanager
+    def filed(self) -> Iterator[Job]:
+        if not self.batch.is_large:
+            yield self
+            return
+        batch = self.batch.filed()
+        sequencer = self.sequencer and replace(self.sequencer, batch=batch)
+        view = self.view and replace(self.view, batch=batch)
+        is_small = self.view is not None and _is_small(self.batch)
+        try:
+            yield replace(
+                self, batch=batch, sequencer=sequencer, view=view, has_small_view=is_small
+            )
+        finally:
+            assert isinstance(batch.state, FiledState), "it was filed"
+            batch.state.segments.remove()
 
     @property
     def number(self) -> int:
@@ -141,7 +177,8 @@ class Job:
         if self.view is None:
             return ()
         view = self._stage("view", partial(_view, self.view))
-        return (replace(view, is_small=_is_small(self.batch)),)
+        known = self.has_small_view
+        return (replace(view, is_small=_is_small(self.batch) if known is None else known),)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -201,10 +238,16 @@ def _resend(rebuild: Rebuild, packets: Iterable[Packet]) -> Iterator[Packet]:
 
 
 def kept_rows(batch: Batch, modules: Collection[Module] | None = None) -> int:
-    """The rows that a batch begins with in some modules of the state, or in all."""
+    """The rows that a batch begins with in some modules of the state, or in all; where there are
+    many, as many as it takes to see that."""
     named = batch.state if modules is None else modules
     kept = (chunks for name in named for chunks in batch.state.get(name, {}).values())
-    return sum(chunk.rows for chunks in kept for chunk in chunks)
+    rows = 0
+    for chunks in kept:
+        rows += sum(chunk.rows for chunk in chunks)
+        if rows > _MANY:
+            break
+    return rows
 
 
 def _is_small(batch: Batch) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
 from penstock.engine.measures.task_time import Work, timed
+from penstock.engine.places.place import Place
 from penstock.engine.run.job import Job, Stage, kept_rows
 from penstock.engine.script.joint_packing import JointPacking, packets_of
 from penstock.engine.sources.slices import Slice
@@ -34,6 +36,16 @@ class JointJob:
     packing: JointPacking
     brought: tuple[Packet, ...] = ()
     takers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def root(self) -> Place:
+        return self.packing.root
+
+    @contextmanager
+    def filed(self) -> Iterator[JointJob]:
+        with ExitStack() as files:
+            jobs = {name: files.enter_context(job.filed()) for name, job in self.jobs.items()}
+            yield replace(self, jobs=jobs)
 
     @property
     def number(self) -> int:

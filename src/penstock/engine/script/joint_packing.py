@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from penstock.engine.join.pack import Packing, faults_of, learned
+from penstock.engine.join.pack import Packing, faults_of
 from penstock.engine.join.pack_meter import PackMeter
 from penstock.engine.places.place import Place
 from penstock.engine.sources.read_slice import Arrivals, read_slice
@@ -66,8 +66,8 @@ class JointPacking:
             else:
                 for number, packing in enumerate(self.packings):
                     yield from packets_of(number, packing.passed_on(packet))
-        for number, meter in enumerate(meters):
-            yield from packets_of(number, learned(meter))
+        for number, (packing, meter) in enumerate(zip(self.packings, meters, strict=True)):
+            yield from packets_of(number, packing.told(meter))
 
     def _pack_slice(self, piece: Slice, meters: Sequence[PackMeter]) -> Iterator[Packet]:
         name = piece.source

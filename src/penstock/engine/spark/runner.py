@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 from pyspark import SparkContext
@@ -18,11 +19,24 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.engine.measures.task_time import Work
 from penstock.engine.places.flushing import flush_noted, forget_noted
 from penstock.engine.run.job import Runner, Stage, Staged, run_here
-from penstock.engine.spark.ticker import deal, in_place_of_ticks, ticks_now
+from penstock.engine.spark.ticker import (
+    FiledHands,
+    Hands,
+    deal,
+    filed,
+    in_place_of_ticks,
+    ticks_now,
+)
 from penstock.engine.state.store import storage_errors
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
-from penstock.engine.wire.packets import SPARK_SCHEMA, Packet, from_batches, to_batches
+from penstock.engine.wire.packets import (
+    SPARK_SCHEMA,
+    Packet,
+    facts_together,
+    from_batches,
+    to_batches,
+)
 from penstock.engine.wire.settled import settle
 from penstock.engine.wire.tags import SLICE, Tag
 from penstock.engine.wire.task_errors import errors_as_facts
@@ -53,19 +67,23 @@ def on_spark(
 
     def run(job: Staged) -> list[Fact]:
         is_reading = any(packet.tag == SLICE for packet in (*packets, *job.brought))
-        if job.is_small or (job.is_idle and not is_reading):
+        if job.is_small or (not is_reading and job.is_idle):
             return run_here(job, packets)
+        with job.filed() as sent:
+            return spread(job, sent)
+
+    def spread(job: Staged, sent: Staged) -> list[Fact]:
         is_light = job.number > 0 or weight <= _LIGHT
-        stages = [replace(each, is_small=each.is_small and is_light) for each in job.stages]
-        small = [stage for stage in stages if stage.is_small]
-        large = [stage for stage in stages if not stage.is_small]
+        small, large = split(job, sent, is_light)
         files, hands = job.packet_files, deal((*packets, *job.brought), tasks)
         task = _Task(files, settling(session))
         try:
             if files is not None and _is_dealt_here(session, tasks, large):
-                made = _dealt(session.sparkContext, job, large, task, hands)
+                made = _dealt(session.sparkContext, sent, large, task, hands)
             else:
-                made = _moved(ticks or ticks_now(session, tasks), job, large, task, hands)
+                source = ticks or ticks_now(session, tasks)
+                with filed(job.root, f"transit/{job.number}", hands) as held:
+                    made = list(_moved(source, sent, large, task, held))
             if files is not None:
                 made = files.fetch(made)
             for stage in small:
@@ -76,6 +94,28 @@ def on_spark(
                 files.clear()
 
     return run
+
+
+def split(job: Staged, sent: Staged, is_light: bool = True) -> tuple[list[Stage], list[Stage]]:
+    """The stages of a job that the driver does, if what it reads `is_light`, and those of the job
+    as it is `sent` that tasks do.
+
+    Where the last of all is done by tasks, each leaves one packet of facts.
+    """
+    pairs = [(mine.is_small and is_light, mine, theirs) for mine, theirs in _pairs(job, sent)]
+    small = [mine for is_small, mine, _ in pairs if is_small]
+    large = [replace(theirs, is_small=False) for is_small, _, theirs in pairs if not is_small]
+    if not small:
+        large[-1] = replace(large[-1], work=partial(_together, large[-1].work))
+    return small, large
+
+
+def _pairs(job: Staged, sent: Staged) -> Iterable[tuple[Stage, Stage]]:
+    return zip(job.stages, sent.stages, strict=True)
+
+
+def _together(work: Work, packets: Iterable[Packet]) -> Iterator[Packet]:
+    return facts_together(work(packets))
 
 
 def is_one_machine(spark: SparkSession) -> bool:
@@ -165,7 +205,7 @@ def _moved(
     job: Staged,
     stages: Sequence[Stage],
     task: _Task,
-    hands: Sequence[Sequence[Packet]],
+    hands: Hands | FiledHands,
 ) -> Iterable[Packet]:
     """The packets that the last stage makes, all in one job."""
     frame = _apply(ticks, lambda came: job.pack(in_place_of_ticks(hands, came)), task)

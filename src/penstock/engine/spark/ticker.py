@@ -7,11 +7,20 @@ this one has no files to list and no Python process to start.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.engine.wire.packets import Packet
+from penstock.engine.places.file_names import unique_name
+from penstock.engine.places.place import Place
+from penstock.engine.state.listing.segments import Segments
+from penstock.engine.wire.packets import SCHEMA, Packet, from_batches, to_batches
 from penstock.engine.wire.tags import TICK
+
+_LIGHT = 1 << 16
+"""Bytes of all hands that every task may get."""
 
 
 def ticks(spark: SparkSession, tasks: int) -> DataFrame:
@@ -35,9 +44,47 @@ def deal(packets: Sequence[Packet], tasks: int) -> list[Sequence[Packet]]:
     return [packets[task::tasks] for task in range(tasks)]
 
 
-def in_place_of_ticks(
-    hands: Sequence[Sequence[Packet]], came: Iterable[Packet]
-) -> Iterator[Packet]:
+Hands = Sequence[Sequence[Packet]]
+"""The packets of each task."""
+
+
+@dataclass(frozen=True)
+class FiledHands:
+    """The packets of each task in a file, of which it fetches its own."""
+
+    segments: Segments
+
+    @classmethod
+    def write(cls, root: Place, folder: str, hands: Hands) -> FiledHands:
+        """Write the packets of all tasks to a new file in a folder."""
+        return cls(Segments.write(root, f"{folder}/{unique_name()}", [*map(_as_bytes, hands)]))
+
+    def __getitem__(self, task: int) -> Sequence[Packet]:
+        return list(from_batches(pa.ipc.open_stream(self.segments.read(task))))
+
+
+def _as_bytes(hand: Iterable[Packet]) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, SCHEMA) as writer:
+        for batch in to_batches(hand):
+            writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+@contextmanager
+def filed(root: Place, folder: str, hands: Hands) -> Iterator[Hands | FiledHands]:
+    """The packets of tasks, in a file meanwhile if they are too many for every task to get."""
+    if sum(packet.size for hand in hands for packet in hand) <= _LIGHT:
+        yield hands
+        return
+    held = FiledHands.write(root, folder, hands)
+    try:
+        yield held
+    finally:
+        held.segments.remove()
+
+
+def in_place_of_ticks(hands: Hands | FiledHands, came: Iterable[Packet]) -> Iterator[Packet]:
     """The hand of a task in the place of its tick."""
     for packet in came:
         if packet.tag == TICK:

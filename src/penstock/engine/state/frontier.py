@@ -30,6 +30,19 @@ class Reading:
     part: str | None = None
 
 
+def read_together(one: Reading, other: Reading) -> Reading:
+    """Two readings of the same source, and of the same partition of it, as one."""
+    return replace(
+        one,
+        rows=one.rows + other.rows,
+        late=one.late + other.late,
+        malformed=one.malformed + other.malformed,
+        unreadable=one.unreadable + other.unreadable,
+        highest=later_of(one.highest, other.highest),
+        lowest=earlier_of(one.lowest, other.lowest),
+    )
+
+
 def part_name(source: str, part: str) -> str:
     """A partition of a source, as messages and decisions name it: `bids[3]`."""
     return f"{source}[{part}]"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.engine.wire.facts import Fact, decode, encode, is_for_driver
+from penstock.engine.wire.facts import Fact, decode, encode, is_for_driver, joined
 from penstock.engine.wire.tags import META, Tag
 
 SCHEMA = pa.schema([("pid", pa.int32()), ("tag", pa.string()), ("data", pa.binary())])
@@ -99,6 +99,17 @@ def sort_out(packets: Iterable[Packet]) -> tuple[list[Packet], dict[Tag, list[Pa
 def pack_fact(pid: int, *facts: Fact) -> Packet:
     """Facts for the driver, or for the next step at the same partition; not both in one."""
     return Packet(pid, META, encode(*facts))
+
+
+def facts_together(packets: Iterable[Packet]) -> Iterator[Packet]:
+    """The packets, with all facts of a task in one: for the driver, who gets them of thousands."""
+    held: dict[Tag, list[bytes]] = {}
+    for packet in packets:
+        if packet.tag.kind == META.kind and not packet.tag.is_filed:
+            held.setdefault(packet.tag, []).append(bytes(packet.payload))
+        else:
+            yield packet
+    yield from (Packet(0, tag, joined(texts)) for tag, texts in held.items())
 
 
 def unpack_facts(packets: Iterable[Packet]) -> list[Fact]:

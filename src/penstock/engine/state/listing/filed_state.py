@@ -4,7 +4,7 @@ the chunks of its own partitions."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -75,12 +75,21 @@ class FiledState(Mapping[Module, Mapping[int, Infos]]):
     def piece(self, number: int) -> dict[Module, dict[int, Infos]]:
         """The partitions of one task."""
         if number not in self._fetched:
-            found: dict[Module, dict[int, Infos]] = {}
-            for module, pid, rows in json.loads(self.segments.read(number)):
-                chunks = tuple(ChunkInfo(*row) for row in rows)
-                found.setdefault(self.modules[module], {})[pid] = chunks
-            self._fetched[number] = found
+            self._fetched[number] = self._read(self.segments.read(number))
         return self._fetched[number]
+
+    def pieces(self) -> Iterable[dict[Module, dict[int, Infos]]]:
+        """The partitions of all tasks."""
+        if len(self._fetched) < self.segments.count:
+            self._fetched.update(enumerate(map(self._read, self.segments.read_all())))
+        return self._fetched.values()
+
+    def _read(self, data: bytes) -> dict[Module, dict[int, Infos]]:
+        found: dict[Module, dict[int, Infos]] = {}
+        for module, pid, rows in json.loads(data):
+            chunks = tuple(ChunkInfo(*row) for row in rows)
+            found.setdefault(self.modules[module], {})[pid] = chunks
+        return found
 
 
 @dataclass(frozen=True)
@@ -94,8 +103,8 @@ class FiledModule(Mapping[int, Infos]):
         return self.state.piece(pid % self.state.segments.count).get(self.module, {})[pid]
 
     def __iter__(self) -> Iterator[int]:
-        for number in range(self.state.segments.count):
-            yield from self.state.piece(number).get(self.module, ())
+        for piece in self.state.pieces():
+            yield from piece.get(self.module, ())
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -41,6 +41,12 @@ class Segments:
             first, last = np.frombuffer(file.read_at(2 * _WIDTH, _WIDTH * number), "<i8").tolist()
             found: bytes = file.read_at(last - first, first)
             return found
+
+    def read_all(self) -> list[bytes]:
+        """All pieces."""
+        data = bytes(Store(self.root).read(self.name))
+        places = np.frombuffer(data[: _WIDTH * (self.count + 1)], "<i8").tolist()
+        return [data[first:last] for first, last in pairwise(places)]
 
     def remove(self) -> None:
         """Delete the file."""
