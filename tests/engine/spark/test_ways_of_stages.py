@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -82,9 +83,14 @@ def test_a_large_state_is_fetched_by_tasks(
     monkeypatch.setattr(filed_state, "LARGE", 0)
     declared = written(tmp_path).partition("SELECT")[0].replace("format", "max_files = 1, format")
     text = declared + QUERIES[asked]
-    filed = []
+    filed: list[Segments] = []
     write = Segments.write
-    monkeypatch.setattr(Segments, "write", lambda *given: filed.append(write(*given)) or filed[-1])
+
+    def told(*given: Any) -> Segments:
+        filed.append(write(*given))
+        return filed[-1]
+
+    monkeypatch.setattr(Segments, "write", told)
     path, other = tmp_path / "spark.jsonl", tmp_path / "here.jsonl"
     with ps.sql(text).start(
         spark, sink=ps.jsonl(path), checkpoint=tmp_path / "s", available_now=True, partitions=3

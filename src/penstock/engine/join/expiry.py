@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from operator import attrgetter
 
 from penstock.engine.routes.multiway_routes import Inner
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
@@ -14,6 +15,7 @@ from penstock.engine.wire.facts import Fact, KeptChunk
 from penstock.query import Query
 
 Streams = Mapping[str, StreamState]
+_last_ts = attrgetter("last_ts")
 
 
 def floors_of(query: Query, inners: Iterable[Inner], streams: Streams) -> dict[str, int]:
@@ -106,5 +108,6 @@ def _all_alive(
 
 def _alive(chunks: tuple[ChunkInfo, ...], floor: int) -> tuple[ChunkInfo, ...]:
     """The chunks that have not expired: the same object, if none has."""
-    alive = [chunk for chunk in chunks if chunk.last_ts >= floor]
-    return chunks if len(alive) == len(chunks) else tuple(alive)
+    if min(map(_last_ts, chunks), default=floor) >= floor:
+        return chunks
+    return tuple(chunk for chunk in chunks if chunk.last_ts >= floor)

@@ -56,12 +56,7 @@ def operators_of(facts: Iterable[Fact]) -> tuple[OperatorReport, ...]:
 
 def modules_of(manifest: Manifest) -> dict[str, ModuleReport]:
     """The state by module."""
-    made = {}
-    for module, partitions in manifest.modules.items():
-        chunks = [chunk for each in partitions.values() for chunk in each]
-        tuples, size = sum(chunk.rows for chunk in chunks), sum(chunk.size for chunk in chunks)
-        made[str(module)] = ModuleReport(tuples, size)
-    return made
+    return {str(module): ModuleReport(*sizes) for module, sizes in manifest.sizes.items()}
 
 
 def advance(old: StreamState, new: StreamState) -> float | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote
@@ -14,6 +13,7 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 from pyarrow import fs
 
+from penstock.engine.places.side_by_side import side_by_side
 from penstock.errors import PlaceError
 
 LOCAL = "file"
@@ -33,10 +33,6 @@ _CUT_OFF = re.compile(r"[^@:\[]*:(?!\d*$)[^@]*")
 _UNQUOTED = "/=:@+,~!$&'()*;"
 # Names that lead nowhere, or out of a folder.
 _ELSEWHERE = frozenset(("", ".", ".."))
-# Files above which several threads delete them: each waits for the disk or the network most of
-# the time.
-_MANY = 64
-_SIDE_BY_SIDE = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,14 +190,9 @@ class Place:
     def delete(self, names: list[str]) -> None:
         """Delete files below a folder, many of them side by side; one that is gone already is no
         error."""
-        if len(names) <= _MANY:
-            self._delete(names)
-            return
-        with ThreadPoolExecutor(_SIDE_BY_SIDE) as threads:
-            # Whatever fails in one of them is raised here.
-            list(threads.map(self._delete, (names[n::_SIDE_BY_SIDE] for n in range(_SIDE_BY_SIDE))))
+        side_by_side(self._delete, names)
 
-    def _delete(self, names: list[str]) -> None:
+    def _delete(self, names: Sequence[str]) -> None:
         filesystem, base = self.filesystem, self.path.rstrip("/")
         remove = os.unlink if self.is_local else filesystem.delete_file
         for name in names:

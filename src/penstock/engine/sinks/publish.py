@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from pyarrow import fs
 
@@ -19,6 +20,7 @@ from penstock.engine.places.file_names import (
     staging_name,
 )
 from penstock.engine.places.place import Place
+from penstock.engine.places.side_by_side import side_by_side
 from penstock.engine.sinks import ledger
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter, check_topic
 from penstock.engine.sinks.sink import Sink, Staging
@@ -231,9 +233,12 @@ def clean(staging: Staging | None) -> None:
 
 
 def _publish_files(folder: Place, manifest: Manifest) -> None:
-    filesystem = folder.filesystem
-    staged = filesystem.get_file_info([part.staged for part in manifest.parts])
-    for part, info in zip(manifest.parts, staged, strict=True):
+    side_by_side(partial(_publish_some, folder.filesystem), manifest.parts)
+
+
+def _publish_some(filesystem: fs.FileSystem, parts: Sequence[Part]) -> None:
+    staged = filesystem.get_file_info([part.staged for part in parts])
+    for part, info in zip(parts, staged, strict=True):
         if info.type == fs.FileType.File:
             _check_size(info, part)
             _move(filesystem, part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -61,7 +61,7 @@ class Slice:
 
     def packet(self, pid: int) -> Packet:
         """The slice as a packet for the task that reads it."""
-        return Packet(pid, SLICE, json.dumps(asdict(self)).encode())
+        return Packet(pid, SLICE, json.dumps(vars(self)).encode())
 
     def split(self, rows: int) -> Iterator[Slice]:
         """A piece of a spooled file as smaller ones, of so many rows at the most."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from penstock.engine.state.gaps import Gap, Gaps
@@ -19,7 +19,7 @@ from penstock.engine.state.listing.chain import (
     joined,
     since_of,
 )
-from penstock.engine.state.modules import Module, Modules
+from penstock.engine.state.modules import Module, Modules, sizes_of
 from penstock.engine.state.store import RESTORE, ChunkInfo, Store
 from penstock.errors import CheckpointError
 
@@ -188,7 +188,12 @@ class Manifest:
 
     @property
     def state_tuples(self) -> int:
-        return sum(chunk.rows for chunk in self.chunks())
+        return sum(rows for rows, _ in self.sizes.values())
+
+    @cached_property
+    def sizes(self) -> dict[Module, tuple[int, int]]:
+        """The rows and the bytes of each module."""
+        return {module: sizes_of(parts.values()) for module, parts in self.modules.items()}
 
 
 def manifest_name(batch: int) -> str:
@@ -334,8 +339,10 @@ def _with_states(store: Store, facts: dict[str, Any], last: dict[str, Any]) -> d
 
 
 def _to_json(manifest: Manifest) -> dict[str, Any]:
-    plain = replace(manifest, modules={}, inner=(), gaps={}, members={})
-    fields = dataclasses.asdict(plain)
+    plain = replace(manifest, modules={}, inner=(), gaps={}, members={}, parts=())
+    fields = asdict(plain)
+    # There may be thousands of them, of which plain copies would take long.
+    fields["parts"] = [vars(part) for part in manifest.parts]
     fields["modules"] = {
         str(module): {pid: [chunk.fields for chunk in chunks] for pid, chunks in parts.items()}
         for module, parts in manifest.modules.items()

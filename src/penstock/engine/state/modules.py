@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 
 from penstock.engine.state.store import ChunkInfo
 
@@ -56,6 +58,15 @@ class Module:
 
 Modules = Mapping[Module, Mapping[int, tuple[ChunkInfo, ...]]]
 """The chunks of a state by module and partition."""
+
+_rows, _size = attrgetter("rows"), attrgetter("size")
+
+
+def sizes_of(partitions: Iterable[tuple[ChunkInfo, ...]]) -> tuple[int, int]:
+    """The rows and the bytes of all chunks of some partitions."""
+    chunks = list(chain.from_iterable(partitions))
+    return sum(map(_rows, chunks)), sum(map(_size, chunks))
+
 
 INTERVALS = Module("calendar")
 """The interval table of a view: sums of each group by the ticks at which they are seen."""

@@ -8,9 +8,10 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from io import RawIOBase
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class ChunkInfo:
     @cached_property
     def text(self) -> str:
         """Its fields as a list of JSON: a chunk is listed many times, and always the same."""
-        return json.dumps([getattr(self, name) for name in self.__dataclass_fields__])
+        return json.dumps(_values(self))
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -55,6 +56,9 @@ class ChunkInfo:
     def dies_before(self, time: int) -> bool:
         """Whether a row says that it will be dead by then."""
         return self.first_until is not None and self.first_until < time
+
+
+_values = attrgetter(*(each.name for each in fields(ChunkInfo)))
 
 
 class Summed(RawIOBase):

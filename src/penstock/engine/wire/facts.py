@@ -10,6 +10,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, get_args
 
 import pyarrow as pa
@@ -270,7 +271,7 @@ def _revived(fields: dict[str, Any]) -> Fact:
     type_ = _TYPES.get(kind)
     if type_ is None:
         raise ValueError(f"there is no fact of kind {kind!r}; there are {', '.join(_TYPES)}")
-    for name, revived in _REVIVED.get(type_, {}).items():
+    for name, revived in _REVIVALS.get(type_, ()):
         if fields[name] is not None:
             fields[name] = revived(fields[name])
     return type_(**fields)
@@ -302,6 +303,11 @@ def _plain(value: object) -> object:
     raise TypeError(f"a fact cannot hold a {type(value).__name__}")
 
 
+@lru_cache(maxsize=1 << 10)
+def _module(text: str) -> Module:
+    return Module(text)
+
+
 def _chunk(fields: dict[str, Any]) -> ChunkInfo:
     return ChunkInfo(**fields)
 
@@ -317,9 +323,10 @@ _REVIVED: Mapping[type[Fact], Mapping[str, Callable[[Any], Any]]] = {
     EddySample: {"tuples": b64decode, "passed": b64decode, "rows": tuple, "seconds": tuple},
     KeySketch: {"hashes": b64decode, "counts": b64decode},
     InputSample: {"tuples": b64decode},
-    KeptChunk: {"module": Module, "chunk": _chunk, "replaces": tuple},
-    PassingChunk: {"module": Module, "chunk": _chunk},
+    KeptChunk: {"module": _module, "chunk": _chunk, "replaces": tuple},
+    PassingChunk: {"module": _module, "chunk": _chunk},
     RowEnds: {"chunk": _chunk},
     ChangesTold: {"chunk": _chunk},
     Told: {"fact": _revived},
 }
+_REVIVALS = {type_: tuple(each.items()) for type_, each in _REVIVED.items()}

@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import is_
 from typing import Any
 
-from penstock.engine.state.listing.differences import changed_partitions
+from penstock.engine.state.listing.differences import changed_partitions, is_longer
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo
 
@@ -120,7 +119,7 @@ def _listed(number: int, pid: int, chunks: Infos) -> str:
 def _changed(number: int, pid: int, was: Infos, now: Infos) -> tuple[str, int]:
     """A partition by the places of the chunks that are gone and the chunks that have come, and how
     many these are. Where others have changed places, all are."""
-    if len(now) >= len(was) and all(map(is_, was, now)):
+    if is_longer(was, now):
         dropped, kept = list[int](), len(was)
     else:
         names = {chunk.name for chunk in now}

@@ -6,12 +6,14 @@ for what has changed takes a glance at each partition, and more only where somet
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from operator import attrgetter, is_
 
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo
 
 Infos = tuple[ChunkInfo, ...]
+_name = attrgetter("name")
 
 
 def changed_partitions(
@@ -36,13 +38,18 @@ def changed_partitions(
 
 def left_and_come(old: Modules, new: Modules) -> tuple[set[str], set[str]]:
     """The names of chunks that only the old state has, and of those that only the new one has."""
-    left, come = set[str](), set[str]()
+    left, come = list[ChunkInfo](), list[ChunkInfo]()
     for _, _, was, now in changed_partitions(old, new):
-        left.update(names_of(was or ()))
-        come.update(names_of(now or ()))
-    return left - come, come - left
+        was, now = was or (), now or ()
+        if is_longer(was, now):
+            come += now[len(was) :]
+        else:
+            left += was
+            come += now
+    gone, there = set(map(_name, left)), set(map(_name, come))
+    return gone - there, there - gone
 
 
-def names_of(chunks: Iterable[ChunkInfo]) -> Iterator[str]:
-    """The names of chunks."""
-    return (chunk.name for chunk in chunks)
+def is_longer(was: Infos, now: Infos) -> bool:
+    """Whether chunks have come, and all others are where they were."""
+    return len(now) >= len(was) and all(map(is_, was, now))
