@@ -17,13 +17,14 @@ import pyarrow as pa
 from penstock.duration import MICROS
 from penstock.engine.join.batch import Batch
 from penstock.engine.join.rhythm import sketches_keys, tells_reach
+from penstock.engine.measures.telling import told_together
 from penstock.engine.places.place import Place
 from penstock.engine.state.frontier import Reading
 from penstock.engine.state.manifest import StagedPart
 from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo
 from penstock.engine.wire.facts import Fact, KeptChunk, KeySketch, OperatorFlow, TaskTime
-from penstock.engine.wire.packets import Packet, facts_together, pack_fact, to_batches
+from penstock.engine.wire.packets import Packet, pack_fact, to_batches
 
 ROWS = 1_000
 """Rows of a stream that come to a partition in a batch; they are small, so that chunks merge."""
@@ -41,13 +42,13 @@ class Answers:
     readers: int
     staging: Place
 
-    def arrived(self) -> list[pa.RecordBatch]:
+    def arrived(self) -> pa.Table:
         """All of it, as Spark hands it over: a piece for each task that has run last."""
-        return [
+        return pa.Table.from_batches(
             made
             for pid in range(self.batch.partitions)
-            for made in to_batches(facts_together(self._of_partition(pid)))
-        ]
+            for made in to_batches(told_together(self._of_partition(pid)))
+        )
 
     def _of_partition(self, pid: int) -> Iterator[Packet]:
         if pid == 0:

@@ -21,6 +21,7 @@ from pyspark import cloudpickle
 
 from penstock.bench.scale.answers import STREAMS, Answers
 from penstock.cql import parse
+from penstock.engine.measures.collecting import uncollected
 from penstock.engine.run.job import Job, Staged
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.sinks.sink import parquet
@@ -30,7 +31,7 @@ from penstock.engine.spark.ticker import deal, filed
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.manifest import manifest_name
 from penstock.engine.wire.facts import Fact
-from penstock.engine.wire.packets import from_batches
+from penstock.engine.wire.packets import from_table
 from penstock.plan.default_plan import default_plan
 
 Progress = Callable[[str], None]
@@ -143,9 +144,9 @@ class Cluster:
                 staging = job.batch.staging
                 assert staging is not None, "results are files"
                 arrived = Answers(job.batch, self.executors, staging.folder).arrived()
-                self.told_bytes = sum(each.nbytes for each in arrived)
-            made = from_batches(arrived)
-        return job.facts(made)
+                self.told_bytes = arrived.nbytes
+            with uncollected():
+                return job.facts(from_table(arrived))
 
     def _slices(self, number: int) -> list[Slice]:
         return [

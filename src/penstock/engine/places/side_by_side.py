@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 # Files above which it is worth starting threads, and how many of these.
 _MANY = 64
-_THREADS = 16
+_THREADS = 4
 
 
 def side_by_side(work: Callable[[Sequence[Item]], None], items: Sequence[Item]) -> None:

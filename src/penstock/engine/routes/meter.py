@@ -48,21 +48,21 @@ class Meter:
 
 def added_up(flows: Iterable[OperatorFlow]) -> list[OperatorFlow]:
     """One fact for each operator of each route, in the order in which they first appear."""
-    total: dict[tuple[str, int, str], OperatorFlow] = {}
+    by_operator: dict[tuple[str, int, str], list[OperatorFlow]] = {}
     for flow in flows:
-        key = (flow.driver, flow.route, flow.operator)
-        known = total.get(key)
-        total[key] = flow if known is None else _sum(known, flow)
-    return list(total.values())
+        by_operator.setdefault((flow.driver, flow.route, flow.operator), []).append(flow)
+    return [_sum(mine) for mine in by_operator.values()]
 
 
-def _sum(one: OperatorFlow, other: OperatorFlow) -> OperatorFlow:
-    met = None if one.met is None or other.met is None else one.met + other.met
+def _sum(flows: list[OperatorFlow]) -> OperatorFlow:
+    if len(flows) == 1:
+        return flows[0]
+    met = [flow.met for flow in flows if flow.met is not None]
     return replace(
-        one,
-        went_in=one.went_in + other.went_in,
-        came_out=one.came_out + other.came_out,
-        passed=one.passed + other.passed,
-        met=met,
-        seconds=one.seconds + other.seconds,
+        flows[0],
+        went_in=sum(flow.went_in for flow in flows),
+        came_out=sum(flow.came_out for flow in flows),
+        passed=sum(flow.passed for flow in flows),
+        met=sum(met) if len(met) == len(flows) else None,
+        seconds=sum(flow.seconds for flow in flows),
     )

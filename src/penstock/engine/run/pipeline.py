@@ -9,6 +9,7 @@ from dataclasses import replace
 from threading import Lock
 
 from penstock.engine.control.order import Order
+from penstock.engine.measures.collecting import uncollected
 from penstock.engine.measures.measured import gathered, measured
 from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.log import ReportLog
@@ -23,7 +24,7 @@ from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.preflight import refuse_closed
 from penstock.engine.run.supervisor import Guarded, Supervisor
 from penstock.engine.run.tables.renewal import renewed_tables
-from penstock.engine.run.turn import Turns
+from penstock.engine.run.turn import Turn, Turns
 from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.sources.feed import serving_name
 from penstock.engine.state import manifest as manifests
@@ -223,9 +224,17 @@ class Pipeline:
         )
         facts = [*turn.told, *run(turn.job)]
         raise_error(facts)
+        with uncollected():
+            self._finish(turn, facts, offsets or {}, started)
+
+    def _finish(
+        self, turn: Turn, facts: Sequence[Fact], offsets: Mapping[str, int], started: float
+    ) -> None:
+        """Make a batch final whose tasks have told all, and tell of it."""
+        query = self.plan.query
         self.adaptive.learn(facts)
         made = turn.made(facts, self.sink, self.checkpoint.mark)
-        made = self._committer.placed(replace(made, offsets=offsets or {}))
+        made = self._committer.placed(replace(made, offsets=offsets))
         self._committer.commit(made, self.watch)
         old, self.manifest = self.manifest, made
         with self.watch.phase("commit"):

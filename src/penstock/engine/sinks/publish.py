@@ -145,8 +145,9 @@ def as_parts(sink: Sink, mark: str, batch: int, staged: list[StagedPart]) -> tup
     """Staged files with the names that they will be published under."""
     if sink.kind != "parquet":
         return tuple(Part(s.staged, "", s.rows, s.size) for s in staged)
+    folder = sink.place.path.rstrip("/")
     return tuple(
-        Part(s.staged, (sink.place / part_name(batch, n, mark)).path, s.rows, s.size)
+        Part(s.staged, f"{folder}/{part_name(batch, n, mark)}", s.rows, s.size)
         for n, s in enumerate(staged)
     )
 

@@ -16,7 +16,9 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.engine.measures.collecting import uncollected
 from penstock.engine.measures.task_time import Work
+from penstock.engine.measures.telling import told_together
 from penstock.engine.places.flushing import flush_noted, forget_noted
 from penstock.engine.run.job import Runner, Stage, Staged, run_here
 from penstock.engine.spark.ticker import (
@@ -33,8 +35,8 @@ from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import (
     SPARK_SCHEMA,
     Packet,
-    facts_together,
     from_batches,
+    from_table,
     to_batches,
 )
 from penstock.engine.wire.settled import settle
@@ -88,7 +90,8 @@ def on_spark(
                 made = files.fetch(made)
             for stage in small:
                 made = stage.run(made)
-            return job.facts(made)
+            with uncollected():
+                return job.facts(made)
         finally:
             if files is not None:
                 files.clear()
@@ -115,7 +118,7 @@ def _pairs(job: Staged, sent: Staged) -> Iterable[tuple[Stage, Stage]]:
 
 
 def _together(work: Work, packets: Iterable[Packet]) -> Iterator[Packet]:
-    return facts_together(work(packets))
+    return told_together(work(packets))
 
 
 def is_one_machine(spark: SparkSession) -> bool:
@@ -212,7 +215,7 @@ def _moved(
     for stage in stages:
         moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
         frame = _apply(moved, stage.work, task)
-    return from_batches(frame.toArrow().to_batches())
+    return from_table(frame.toArrow())
 
 
 def _apply(frame: DataFrame, work: Work, task: _Task) -> DataFrame:

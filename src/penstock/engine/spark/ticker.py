@@ -6,18 +6,18 @@ this one has no files to list and no Python process to start.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine.places.file_names import unique_name
 from penstock.engine.places.place import Place
 from penstock.engine.state.listing.segments import Segments
-from penstock.engine.wire.packets import SCHEMA, Packet, from_batches, to_batches
-from penstock.engine.wire.tags import TICK
+from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.tags import TICK, Tag
 
 _LIGHT = 1 << 16
 """Bytes of all hands that every task may get."""
@@ -60,15 +60,20 @@ class FiledHands:
         return cls(Segments.write(root, f"{folder}/{unique_name()}", [*map(_as_bytes, hands)]))
 
     def __getitem__(self, task: int) -> Sequence[Packet]:
-        return list(from_batches(pa.ipc.open_stream(self.segments.read(task))))
+        data = self.segments.read(task)
+        start = data.index(b"\n") + 1
+        packets = []
+        for pid, tag, size in json.loads(data[:start]):
+            packets.append(Packet(pid, Tag.parse(tag), data[start : start + size]))
+            start += size
+        return packets
 
 
 def _as_bytes(hand: Iterable[Packet]) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, SCHEMA) as writer:
-        for batch in to_batches(hand):
-            writer.write_batch(batch)
-    return bytes(sink.getvalue())
+    """A line that says where each packet goes, what it is and how long, and the bytes of all."""
+    held = [(packet, bytes(packet.payload)) for packet in hand]
+    head = json.dumps([(packet.pid, str(packet.tag), len(data)) for packet, data in held])
+    return b"".join((head.encode(), b"\n", *(data for _, data in held)))
 
 
 @contextmanager

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from io import RawIOBase
-from operator import attrgetter
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,11 @@ class ChunkInfo:
     @cached_property
     def text(self) -> str:
         """Its fields as a list of JSON: a chunk is listed many times, and always the same."""
-        return json.dumps(_values(self))
+        until = "null" if self.first_until is None else self.first_until
+        return (
+            f"[{encode_basestring_ascii(self.name)}, {self.rows}, {self.size}, {self.checksum}, "
+            f"{self.first_ts}, {self.last_ts}, {self.tier}, {until}]"
+        )
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -56,9 +59,6 @@ class ChunkInfo:
     def dies_before(self, time: int) -> bool:
         """Whether a row says that it will be dead by then."""
         return self.first_until is not None and self.first_until < time
-
-
-_values = attrgetter(*(each.name for each in fields(ChunkInfo)))
 
 
 class Summed(RawIOBase):

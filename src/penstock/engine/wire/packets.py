@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.engine.wire.facts import Fact, decode, encode, is_for_driver, joined
+from penstock.engine.wire.facts import Fact, decode, encode, is_for_driver
 from penstock.engine.wire.tags import META, Tag
 
 SCHEMA = pa.schema([("pid", pa.int32()), ("tag", pa.string()), ("data", pa.binary())])
@@ -101,17 +101,6 @@ def pack_fact(pid: int, *facts: Fact) -> Packet:
     return Packet(pid, META, encode(*facts))
 
 
-def facts_together(packets: Iterable[Packet]) -> Iterator[Packet]:
-    """The packets, with all facts of a task in one: for the driver, who gets them of thousands."""
-    held: dict[Tag, list[bytes]] = {}
-    for packet in packets:
-        if packet.tag.kind == META.kind and not packet.tag.is_filed:
-            held.setdefault(packet.tag, []).append(bytes(packet.payload))
-        else:
-            yield packet
-    yield from (Packet(0, tag, joined(texts)) for tag, texts in held.items())
-
-
 def unpack_facts(packets: Iterable[Packet]) -> list[Fact]:
     """The facts in packets."""
     return [fact for packet in packets for fact in decode(packet.payload)]
@@ -142,6 +131,15 @@ def from_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Packet]:
         pids, tags = batch.column(0).to_pylist(), batch.column(1).to_pylist()
         for pid, tag, data in zip(pids, tags, batch.column(2), strict=True):
             yield Packet(pid, Tag.parse(tag), data.as_buffer())
+
+
+def from_table(table: pa.Table) -> Iterator[Packet]:
+    """The packets in a table of which thousands of tasks have left a small piece each, without
+    copying their bytes."""
+    pids, tags = table.column(0).to_pylist(), table.column(1).to_pylist()
+    data = (value for chunk in table.column(2).chunks for value in chunk)
+    for pid, tag, value in zip(pids, tags, data, strict=True):
+        yield Packet(pid, Tag.parse(tag), value.as_buffer())
 
 
 def _as_batch(packets: list[Packet]) -> pa.RecordBatch:

@@ -47,7 +47,10 @@ class Sweeper:
             self._remove_unlisted()
 
     def _left(self, begun: Modules, made: Manifest) -> set[str]:
-        is_known = begun is self._standing
+        """What a batch had begun with and does not list; none of it is new, if it began with what
+        was standing."""
+        standing = self._standing
+        is_known = all(standing.get(module) is each for module, each in begun.items())
         return set() if is_known else left_and_come(begun, made.modules)[0]
 
     def _remove_unlisted(self) -> None:
