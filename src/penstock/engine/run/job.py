@@ -23,6 +23,7 @@ from penstock.engine.views.view_step import ViewStep
 from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import Packet, unpack_facts
+from penstock.engine.wire.spilling import Spill
 from penstock.engine.wire.tags import META
 from penstock.engine.wire.task_errors import errors_as_facts
 
@@ -46,12 +47,18 @@ class Stage:
     is_small: bool = False
     is_single: bool = False
 
-    def run(self, packets: Iterable[Packet]) -> list[Packet]:
-        """Packets that all tasks make of these, one after another in this process."""
+    def run(
+        self,
+        packets: Iterable[Packet],
+        fetched: Callable[[Iterable[Packet]], Iterable[Packet]] = lambda mine: mine,
+    ) -> Iterator[Packet]:
+        """Packets that all tasks make of these, one after another in this process; a task's are
+        `fetched` when it begins."""
         by_task: dict[int, list[Packet]] = {}
         for packet in packets:
             by_task.setdefault(packet.pid % self.tasks, []).append(packet)
-        return [out for mine in by_task.values() for out in self.work(mine)]
+        for mine in by_task.values():
+            yield from self.work(fetched(mine))
 
 
 class Staged(Protocol):
@@ -206,10 +213,11 @@ Runner = Callable[[Staged], Sequence[Fact]]
 
 def run_here(job: Staged, pieces: Sequence[Packet]) -> list[Fact]:
     """Take pieces through all stages in this process, one partition after another."""
-    packets = list(job.pack((*pieces, *job.brought)))
-    for stage in job.stages:
-        packets = stage.run(packets)
-    return job.facts(packets)
+    with Spill(job.packet_files) as spill:
+        packets = spill.held(job.pack((*pieces, *job.brought)))
+        for stage in job.stages:
+            packets = spill.held(stage.run(packets, spill.fetched))
+        return job.facts(spill.fetched(packets))
 
 
 def _pack(packing: Packing, packets: Iterable[Packet]) -> Iterator[Packet]:

@@ -21,8 +21,12 @@ from penstock.engine.routes.multiway_routes import Inner, Leg, Route, Visit
 from penstock.engine.views.results import Results, Taken
 from penstock.engine.wire.exchange import placement, scatter, spread
 from penstock.engine.wire.facts import OperatorFlow
-from penstock.engine.wire.packets import Packet, pack_fact, unpack_rows
+from penstock.engine.wire.packets import Packet, pack_fact, unpacked_in_parts
 from penstock.engine.wire.tags import Tag
+
+# Rows that go on their way together: fewer would be probed for one by one, and there may be
+# millions of partial results.
+_TOGETHER = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -153,8 +157,8 @@ class Probing:
         return (start(tuples, item, is_timed=is_timed) for tuples in rows)
 
     def _arrived(self, tag: Tag) -> Iterator[pa.RecordBatch]:
-        rows = unpack_rows(self.by_tag.get(tag, ()))
-        return iter(() if rows is None else (rows,))
+        """The rows that have come by packets, some of them at a time."""
+        return unpacked_in_parts(self.by_tag.get(tag, ()), _TOGETHER)
 
     # Sending
 

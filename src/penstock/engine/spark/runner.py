@@ -40,6 +40,7 @@ from penstock.engine.wire.packets import (
     to_batches,
 )
 from penstock.engine.wire.settled import settle
+from penstock.engine.wire.spilling import Spill
 from penstock.engine.wire.tags import SLICE, Tag
 from penstock.engine.wire.task_errors import errors_as_facts
 
@@ -89,7 +90,7 @@ def on_spark(
             if files is not None:
                 made = files.fetch(made)
             for stage in small:
-                made = stage.run(made)
+                made = list(stage.run(made))
             with uncollected():
                 return job.facts(made)
         finally:
@@ -150,10 +151,16 @@ class _Task:
         """The packets that the work makes of those that have arrived."""
         settle()
         if self.files is None:
-            made = work(arrived)
+            made = _spilling(work, arrived)
         else:
             made = self.files.leave(work(self.files.fetch(arrived)))
         return errors_as_facts(with_end(made, self.settled))
+
+
+def _spilling(work: Work, arrived: Iterable[Packet]) -> Iterator[Packet]:
+    """Work that begins when all has arrived: what does not fit into memory waits on the disk."""
+    with Spill() as spill:
+        yield from work(spill.fetched(spill.held(arrived)))
 
 
 def _is_dealt_here(session: SparkSession, tasks: int, stages: Sequence[Stage]) -> bool:

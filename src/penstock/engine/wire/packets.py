@@ -76,6 +76,19 @@ def unpack_rows(packets: Iterable[Packet]) -> pa.RecordBatch | None:
     return _as_one(batch for packet in packets for batch in packet.batches())
 
 
+def unpacked_in_parts(packets: Iterable[Packet], rows: int) -> Iterator[pa.RecordBatch]:
+    """The rows of several packets, in batches that end once they have as many as that."""
+    held: list[pa.RecordBatch] = []
+    for batch in (batch for packet in packets for batch in packet.batches()):
+        held.append(batch)
+        if sum(map(len, held)) >= rows:
+            yield pa.concat_batches(held)
+            held = []
+    last = _as_one(held)
+    if last is not None:
+        yield last
+
+
 def from_streams(streams: Iterable[pa.Buffer | bytes]) -> pa.RecordBatch | None:
     """The rows of several Arrow streams as one batch, or None if there is not a single row."""
     return _as_one(batch for stream in streams for batch in pa.ipc.open_stream(stream))
