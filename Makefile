@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE =
 IN_MEMORY = grep -qs ' /dev/shm .*noexec' /proc/mounts || \
   df -Pk /dev/shm 2> /dev/null | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=/dev/shm" }'
 
-.PHONY: help setup demo test test-fast test-kafka lint docs bench flink lab soak fuzz lock golden clean
+.PHONY: help setup demo test test-fast test-kafka test-cluster lint docs bench flink lab soak fuzz lock golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -34,10 +34,10 @@ demo: setup ## an auction site on Spark: plans, a rush, a burst; about two minut
 
 # Tests of a file share what it sets up and what Numba compiles for it: each file has one worker. Those on Spark take
 # seconds to minutes: whoever is done takes over from the other.
-test: setup ## run all tests, two at a time: those without Spark, then those on it
+test: setup ## run all tests but those of clusters, two at a time: without Spark, then on it
 	@failed=; export TMPDIR $$($(IN_MEMORY)); \
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark" || failed="$$failed those without Spark;"; \
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m spark || failed="$$failed those on Spark;"; \
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "spark and not cluster" || failed="$$failed those on Spark;"; \
 	command -v mvn > /dev/null || echo "note: there is no Maven (mvn), so make test-kafka has no broker to test with" >&2; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed see above" >&2; exit 1; fi
 
@@ -47,6 +47,9 @@ test-fast: setup ## run the tests that start no Spark
 test-kafka: setup ## run the tests of Kafka with a real broker, which Maven (mvn) fetches
 	@export TMPDIR $$($(IN_MEMORY)); $(BIN)/python tests/support/kafka/real_broker.py --brokers 2 \
 	  $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/engine/sources/kafka tests/engine/sinks/kafka
+
+test-cluster: setup ## run the tests of clusters: local-cluster, and a standalone master with two workers
+	@export TMPDIR $$($(IN_MEMORY)); $(BIN)/python -m pytest -q tests/engine/spark/test_cluster.py
 
 lint: setup ## check style and types
 	$(BIN)/ruff check .

@@ -197,6 +197,7 @@ ORDER = {
         "sources",
         "nexmark",
         "shared",
+        "scale",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

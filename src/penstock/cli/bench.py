@@ -23,12 +23,14 @@ from penstock.cli.bench_options import (
     Name,
     OnEngine,
     OnSpark,
+    Partitions,
     Queries,
     Quick,
     Repeat,
     Seconds,
     Seed,
     Seeds,
+    Simulate,
 )
 from penstock.cli.show.stopping import stoppable
 from penstock.errors import SinkError
@@ -48,6 +50,8 @@ def bench(
     seeds: Seeds = None,
     spark: OnSpark = False,
     engine: OnEngine = BenchEngine.LOCAL,
+    partitions: Partitions = None,
+    simulate: Simulate = False,
 ) -> None:
     """Measure: joins beside Spark's own, one core, small batches, a long window, or decisions.
 
@@ -70,12 +74,26 @@ def bench(
     nexmark      queries of an auction site, beside Spark's own and Flink SQL
     shared       ten queries over three streams, together beside each by itself
     sources      join3 over files and Kafka, read directly and through Spark's DataFrames
+    scale        the driver of 10,000 partitions and 1,000 executors, which are simulated
 
     Nothing else should run meanwhile. Progress goes to stderr.
 
     Example: penstock bench join3 --quick
     """
-    wanted = BenchOptions(name, quick, repeat, seconds, data, queries, seed, seeds, spark, engine)
+    wanted = BenchOptions(
+        name,
+        quick,
+        repeat,
+        seconds,
+        data,
+        queries,
+        seed,
+        seeds,
+        spark,
+        engine,
+        partitions,
+        simulate,
+    )
     wanted.check()
     with stoppable("a benchmark that is cut off has no figures"):
         found = _measure(wanted, _progress())
@@ -128,6 +146,8 @@ def _measure(wanted: BenchOptions, progress: Progress) -> _Found:
                 return _nexmark(wanted, folder, progress)
             case Benchmark.SHARED:
                 return _shared(wanted, folder, progress)
+            case Benchmark.SCALE:
+                return _scale(wanted, folder, progress)
             case _:
                 return _joins(wanted, folder, progress)
 
@@ -260,6 +280,16 @@ def _shared(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
         outcome = run_shared(size, Here(), folder, progress)
     made = document(outcome, wanted.engine.value)
     return _Found(made, shared_text(made), is_kept=made["is_enough"] and not made["wrong"])
+
+
+def _scale(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.scale.run import QUICK, Size, run_scale
+    from penstock.bench.scale.text import scale_text
+
+    base = QUICK if wanted.quick else Size()
+    sizes = base.partitions if wanted.partitions is None else (wanted.partitions,)
+    made = run_scale(replace(base, partitions=sizes), folder, progress)
+    return _Found(made, scale_text(made), is_kept=made["is_kept"])
 
 
 def _planning(wanted: BenchOptions, progress: Progress) -> _Found:

@@ -32,6 +32,7 @@ class Benchmark(StrEnum):
     SOURCES = "sources"
     NEXMARK = "nexmark"
     SHARED = "shared"
+    SCALE = "scale"
 
 
 # Benchmarks that make up their data themselves.
@@ -83,6 +84,12 @@ Seeds = Annotated[
 OnSpark = Annotated[
     bool, typer.Option("--spark", help="(decisions) Run ten of the queries on Spark too.")
 ]
+Partitions = Annotated[
+    int | None, typer.Option(min=1, help="(scale) How many; default 100, 1,000 and 10,000.")
+]
+Simulate = Annotated[
+    bool, typer.Option("--simulate", help="(scale) Tasks answer at once, without their work.")
+]
 OnEngine = Annotated[BenchEngine, typer.Option(help="(drift, shed, shared) Where to run it.")]
 
 
@@ -100,6 +107,8 @@ class BenchOptions:
     seeds: int | None
     spark: bool
     engine: BenchEngine = BenchEngine.LOCAL
+    partitions: int | None = None
+    simulate: bool = False
 
     @property
     def how_many(self) -> int | None:
@@ -140,6 +149,12 @@ class BenchOptions:
             yield "drift has two sizes: its own and --quick", "--seconds"
         if self.engine is not BenchEngine.LOCAL and name not in _ON_BOTH:
             yield "goes with drift, shed and shared alone", "--engine"
+        if name is Benchmark.SCALE and not self.simulate:
+            yield "scale needs a thousand machines, unless tasks are simulated", "--simulate"
+        if name is not Benchmark.SCALE and (self.simulate or self.partitions is not None):
+            yield "goes with scale alone", "--partitions, --simulate"
+        if self.seconds is not None and name is Benchmark.SCALE:
+            yield "scale has two sizes: its own and --quick", "--seconds"
         if self.repeat is not None and name in _ONE_RUN:
             yield _ONE_RUN[name], "--repeat"
 
@@ -150,6 +165,7 @@ _ONE_RUN = {
     Benchmark.PLANNING: "planning is the same every time",
     Benchmark.INTERVALS: "intervals are shed by --seeds",
     Benchmark.SHED: "shed is one run of many batches",
+    Benchmark.SCALE: "scale is one run of many batches",
     Benchmark.LATENCY: "latency is one run of many batches",
     Benchmark.LONG_WINDOW: "long-window is one run of many batches",
 }

@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -132,7 +132,8 @@ class Siege:
     """One round: queries over one input, and a driver that is started until they are done.
 
     With a `seed` every batch has another plan, of any kind, but for the queries that are `planned`.
-    The streams of those that are `framed` come by DataFrames.
+    The streams of those that are `framed` come by DataFrames. Where the master has processes of its
+    own, `kill` ends one of these.
     """
 
     def __init__(
@@ -146,10 +147,12 @@ class Siege:
         seed: str | None = None,
         planned: Collection[str] = (),
         framed: Collection[str] = (),
+        kill: Callable[[str, Random], bool] | None = None,
     ):
         self._folder = folder
         self._rng = rng
         self._master = master
+        self._kill = kill
         self.kills: Counter[str] = Counter()
         write_input(folder / "in", files, rng)
         kinds = rng.sample(("jsonl", "parquet"), 2)
@@ -175,7 +178,7 @@ class Siege:
                 if not driver.progress(self._rng.randint(1, 2)):
                     break
                 time.sleep(self._rng.random() * 0.4)
-                if not driver.kill(victim, self._rng):
+                if not (self._kill or driver.kill)(victim, self._rng):
                     continue
                 self.kills[victim] += 1
                 if victim == "driver":
