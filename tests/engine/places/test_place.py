@@ -138,3 +138,14 @@ def test_files_are_listed_by_their_names_below(root: str, tmp_path: Path) -> Non
     place.delete(["b", "gone"])
     assert [name for name, _ in place.files(recursive=True)] == ["deep/er/ä %41"]
     assert not list((place / "nowhere").files())
+
+
+def test_many_files_are_deleted_side_by_side(tmp_path: Path) -> None:
+    """Those that are gone are no error; a name that leads elsewhere is, whoever meets it."""
+    for number in range(300):
+        (tmp_path / str(number)).touch()
+    folder = Place.of(str(tmp_path))
+    folder.delete([str(number) for number in range(0, 400, 2)])
+    assert sorted(int(path.name) for path in tmp_path.iterdir()) == list(range(1, 300, 2))
+    with pytest.raises(PlaceError, match="not the name of a file below"):
+        folder.delete([*(str(number) for number in range(200)), "../other"])

@@ -295,7 +295,7 @@ def _plain(value: object) -> object:
         case bytes():
             return b64encode(value).decode()
         case ChunkInfo():
-            return value.fields
+            return tuple(value.fields.values())
         case StagedPart() | Caret():
             return vars(value)
     if type(value).__name__ in _TYPES:
@@ -308,8 +308,9 @@ def _module(text: str) -> Module:
     return Module(text)
 
 
-def _chunk(fields: dict[str, Any]) -> ChunkInfo:
-    return ChunkInfo(**fields)
+def _chunk(values: list[Any]) -> ChunkInfo:
+    """A chunk, of which there are many: they travel without the names of their fields."""
+    return ChunkInfo(*values)
 
 
 _STARTS = tuple(f'[{{"kind": "{type_.__name__}"'.encode() for type_ in _FOR_DRIVER)

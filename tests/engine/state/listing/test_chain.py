@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -20,6 +21,7 @@ from penstock.engine.state.manifest import (
 )
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo, Store
+from penstock.engine.state.upkeep.going_back import go_back
 from penstock.engine.state.upkeep.manifest_chain import ManifestChain
 from penstock.errors import CheckpointError
 
@@ -135,6 +137,34 @@ def test_a_manifest_of_another_chain_is_refused(tmp_path: Path) -> None:
     one.write_bytes(other.read_bytes())
     with pytest.raises(CheckpointError, match="does not follow manifest 1"):
         load(stores[0], manifest_name(2))
+
+
+def test_a_run_goes_back_along_a_chain(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """From a manifest that is damaged, or that lists a chunk which is, to the one before it."""
+    store = Store(Place.of(str(tmp_path)))
+
+    def chunk(number: int) -> ChunkInfo:
+        name, data = f"state/A@0/0/{number:032x}.arrow", b"rows %d" % number
+        store.write(name, data)
+        return ChunkInfo(name, 1, len(data), zlib.crc32(data), 0, 9)
+
+    module, manifests = Module.kept("A", 0), ManifestChain(store)
+    made = [Manifest(0, {module: {0: tuple(map(chunk, range(1100)))}})]
+    for batch in range(1, 6):
+        more = (*made[-1].modules[module][0], chunk(1100 + batch))
+        made.append(Manifest(batch, {module: {0: more[1:] if batch == 3 else more}}))
+    for each in made:
+        manifests.commit(each)
+    go_back(store)
+    assert latest(store) == made[5]
+    newest = Path(store.path(manifest_name(5)))
+    newest.write_bytes(newest.read_bytes()[:-3])
+    go_back(store)
+    assert latest(store) == made[4]
+    Path(store.path(made[4].modules[module][0][-1].name)).write_bytes(b"torn")
+    go_back(store)
+    assert latest(store) == made[3]
+    assert caplog.text.count("is run again") == 2
 
 
 def test_a_state_that_grows_and_shrinks_changes_its_form(tmp_path: Path) -> None:
