@@ -32,6 +32,10 @@ _LOOKS = 20
 """How often manifests are listed that are gone before they are read."""
 
 
+class MissingLinkError(CheckpointError):
+    """A manifest is gone that another is to be read with."""
+
+
 @dataclass(frozen=True)
 class StreamState:
     """How far a source has come. Times are event time, microseconds; None before the first tuple.
@@ -251,12 +255,15 @@ def before(store: Store, standing: Manifest) -> Manifest | None:
 
 def newest(store: Store, count: int) -> list[Manifest]:
     """The newest manifests, the very newest first, while a run may go on that deletes old ones."""
+    missing: OSError | MissingLinkError | None = None
     for _ in range(_LOOKS):
         names = manifest_names(store)
         try:
             return [load(store, name) for name in names[::-1][:count]]
-        except FileNotFoundError:
-            continue  # Batches have passed since it was listed.
+        except (FileNotFoundError, MissingLinkError) as error:
+            missing = error  # Batches may have passed since it was listed.
+    if isinstance(missing, MissingLinkError):
+        raise missing
     raise CheckpointError(
         f"the manifests of {store.root} come faster than they can be read",
         hint="try again while its query has less to do",
@@ -326,7 +333,12 @@ def _with_states(store: Store, facts: dict[str, Any], last: dict[str, Any]) -> d
     links, since = [last], since_of(last)
     while (found := follows(links[-1], since)) is not None:
         batch, checksum = found
-        before, theirs = _read(store, manifest_name(batch))
+        try:
+            before, theirs = _read(store, manifest_name(batch))
+        except FileNotFoundError:
+            path = store.path(manifest_name(batch))
+            message = f"manifest {path} is missing, which others are read with"
+            raise MissingLinkError(message, hint=RESTORE) from None
         if theirs != checksum:
             raise ValueError(f"it does not follow manifest {batch}, which is another one's")
         links.append(before[_CHAIN])

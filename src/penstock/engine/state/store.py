@@ -202,8 +202,7 @@ class Store:
     ) -> ChunkInfo:
         """Write rows as a chunk under a name that no other attempt uses; `owner` is whose they are,
         in any words. One that no manifest will list does not last."""
-        folders = "/".join(as_file_name(word) for word in owner)
-        name = f"state/{folders}/{unique_name('.arrow')}"
+        name = f"{chunk_folder(owner)}/{unique_name('.arrow')}"
         summed = self.write_rows(name, rows)
         if lasts:
             note(self.root / name)
@@ -212,6 +211,11 @@ class Store:
         has_ends = UNTIL in rows.schema.names and len(rows)
         until = int(rows.column(UNTIL).to_numpy().min()) if has_ends else None
         return ChunkInfo(name, len(rows), summed.size, summed.checksum, first, last, tier, until)
+
+
+def chunk_folder(owner: tuple[str, str]) -> str:
+    """The folder of the chunks that belong to somebody, in any words."""
+    return "/".join(("state", *map(as_file_name, owner)))
 
 
 def member_store(store: Store, name: str) -> Store:

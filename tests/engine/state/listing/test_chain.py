@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -18,6 +19,7 @@ from penstock.engine.state.manifest import (
     load,
     manifest_name,
     manifest_names,
+    newest,
 )
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo, Store
@@ -137,6 +139,20 @@ def test_a_manifest_of_another_chain_is_refused(tmp_path: Path) -> None:
     one.write_bytes(other.read_bytes())
     with pytest.raises(CheckpointError, match="does not follow manifest 1"):
         load(stores[0], manifest_name(2))
+
+
+def test_a_missing_manifest_is_named(tmp_path: Path) -> None:
+    store, drawn = Store(Place.of(str(tmp_path))), Drawn(3)
+    manifests = ManifestChain(store)
+    state: Modules = drawn.first(4)
+    for batch in range(3):
+        manifests.commit(Manifest(batch, state))
+        state = drawn.after(state, 0.01)
+    store.remove([manifest_name(0)])
+    go_back(store)
+    for read in (latest, partial(newest, count=1)):
+        with pytest.raises(CheckpointError, match=r"000000000000\.json is missing"):
+            read(store)
 
 
 def test_a_run_goes_back_along_a_chain(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -15,6 +15,9 @@ from penstock.engine.places.place import Place as Folder
 from penstock.engine.rows.columns import TS
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import noop
+from penstock.engine.state.listing import filed_state
+from penstock.engine.state.manifest import Manifest
+from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo, Store
 from penstock.engine.state.upkeep import chunk_cache, sweeping
 from penstock.engine.state.upkeep.chunk_cache import ChunkCache
@@ -90,3 +93,31 @@ def test_orphans_are_swept_while_a_query_runs(
     assert left[:3] == [orphans] * 3
     assert left[3:] == [set()] * 7
     assert store.exists(foreign)
+
+
+def test_a_large_state_is_looked_through_by_and_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some partitions in each batch; what is listed elsewhere, or a batch longer, stays."""
+    monkeypatch.setattr(filed_state, "LARGE", 0)
+    store, module = Store(Folder.of(tmp_path)), Module.kept("a", 0)
+    rows = pa.record_batch({TS: pa.array(range(3))})
+
+    def chunk(pid: int) -> ChunkInfo:
+        return store.write_chunk(module.folders(pid), rows)
+
+    state: dict[Module, dict[int, tuple[ChunkInfo, ...]]] = {
+        module: {pid: (chunk(pid),) for pid in (0, 1, 70)}
+    }
+    # A chunk may be listed by another partition than that of its folder.
+    state[module][1] = (*state[module][1], chunk(0))
+    sweeper = sweeping.Sweeper(store)
+    sweeper.begin(Manifest(0, state), None)
+    lost = [chunk(pid).name for pid in (0, 1, 70)]
+    listed = {each.name for chunks in state[module].values() for each in chunks}
+    there = []
+    for batch in range(1, 65):
+        sweeper.sweep(Manifest(batch, state), (state,), ())
+        there.append([store.exists(name) for name in lost].count(True))
+    assert there == [2] * 5 + [1] * 58 + [0]
+    assert set(store.names("state")) == listed

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.engine.state.listing.differences import left_and_come
+from penstock.engine.state.listing.filed_state import is_large
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import Modules
-from penstock.engine.state.store import Store
+from penstock.engine.state.store import Store, chunk_folder
 
 _ORPHANS = 64
-"""Batches after which the state is looked through for files that no manifest lists, and that no
-task has told of: those of task attempts that were lost or came second."""
+"""Batches after which the state has been looked through for files that no manifest lists, and that
+no task has told of: those of task attempts that were lost or came second."""
 
 
 class Sweeper:
@@ -43,7 +44,9 @@ class Sweeper:
         self._store.remove(sorted((self._late | left | others) - come - late))
         self._standing, self._late = made.modules, late
         self._batches += 1
-        if self._batches % _ORPHANS == 0:
+        if self._store.is_local and is_large(made.modules):
+            self._remove_unlisted_of(self._batches % _ORPHANS)
+        elif self._batches % _ORPHANS == 0:
             self._remove_unlisted()
 
     def _left(self, begun: Modules, made: Manifest) -> set[str]:
@@ -52,6 +55,20 @@ class Sweeper:
         standing = self._standing
         is_known = all(standing.get(module) is each for module, each in begun.items())
         return set() if is_known else left_and_come(begun, made.modules)[0]
+
+    def _remove_unlisted_of(self, turn: int) -> None:
+        """The same for some partitions of a large state, so that no batch looks through all."""
+        if turn == 0:
+            remove_packets(self._store)
+        found: list[str] = []
+        for module, partitions in self._standing.items():
+            for pid in (pid for pid in partitions if pid % _ORPHANS == turn):
+                listed = {chunk.name for chunk in partitions[pid]}
+                there = self._store.names(chunk_folder(module.folders(pid)))
+                found += [name for name in there if name not in listed]
+        if set(found) - self._late:
+            listed = {*_names(self._standing), *self._late}
+            self._store.remove([name for name in found if name not in listed])
 
     def _remove_unlisted(self) -> None:
         listed = {*_names(self._standing), *self._late}
