@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,9 +36,9 @@ def test_executors_evaluate_a_view_whose_first_batch_is_large(
     query = parse(SCRIPT.format(tmp_path / "in"))
     run, here = Stage.run, list[bool]()
 
-    def counted(stage: Stage, packets: list[Packet]) -> list[Packet]:
+    def counted(stage: Stage, packets: list[Packet], *others: Any) -> Iterator[Packet]:
         here.append(stage.is_small)
-        return run(stage, packets)
+        return run(stage, packets, *others)
 
     monkeypatch.setattr(Stage, "run", counted)
     large, small, right = (Place(tmp_path / name) for name in ("large", "small", "right"))
