@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from support.engines.soak import Siege
-from support.engines.standalone import LOOPBACK, standalone_cluster
+from support.scale.standalone import LOOPBACK, standalone_cluster
 
 
 @pytest.mark.cluster

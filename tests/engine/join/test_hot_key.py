@@ -17,7 +17,7 @@ from penstock.engine.wire import spilling
 from penstock.engine.wire.packets import Packet, pack_rows
 from penstock.engine.wire.spilling import Spill
 from penstock.engine.wire.tags import Tag
-from support.engines import hot_key
+from support.scale import hot_key
 
 MEGABYTE = 1 << 20
 # What is imported and compiled meanwhile is Python's too.
