@@ -1,0 +1,1 @@
+"""Clusters of several processes, and a key that all tuples have."""

@@ -46,11 +46,11 @@ class Size:
 
     partitions: tuple[int, ...] = (100, 1_000, 10_000)
     executors: int = 1_000
-    window: int = 20
-    batches: int = 12
+    window: int = 8
+    batches: int = 4
 
 
-QUICK = Size(partitions=(100, 1_000), window=8, batches=4)
+QUICK = Size(partitions=(100, 1_000), window=4, batches=2)
 
 
 class ScaleFigures(TypedDict):
