@@ -13,6 +13,7 @@ from penstock.engine.join.batch import Batch
 from penstock.engine.join.pack import Packing
 from penstock.engine.join.rebuild import Rebuild
 from penstock.engine.join.sequencer import Sequencer
+from penstock.engine.measures.collecting import uncollected
 from penstock.engine.measures.phases import REBUILD
 from penstock.engine.measures.task_time import Work, timed
 from penstock.engine.places.place import Place
@@ -131,7 +132,8 @@ class Job:
         if not self.batch.is_large:
             yield self
             return
-        batch = self.batch.filed()
+        with uncollected():
+            batch = self.batch.filed()
         sequencer = self.sequencer and replace(self.sequencer, batch=batch)
         view = self.view and replace(self.view, batch=batch)
         is_small = self.view is not None and _is_small(self.batch)

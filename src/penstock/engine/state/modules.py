@@ -27,6 +27,9 @@ class Module:
     def __str__(self) -> str:
         return self.text
 
+    def __hash__(self) -> int:
+        return hash(self.text)
+
     @classmethod
     def kept(cls, name: str, space: int) -> Module:
         """The tuples of an input, or the results of an inner join, in a space."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.engine.state.listing.differences import changed_partitions, is_longer
+from penstock.engine.state.listing.differences import changed_partitions, oldest_gone
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo
 
@@ -119,9 +119,9 @@ def _listed(number: int, pid: int, chunks: Infos) -> str:
 def _changed(number: int, pid: int, was: Infos, now: Infos) -> tuple[str, int]:
     """A partition by the places of the chunks that are gone and the chunks that have come, and how
     many these are. Where others have changed places, all are."""
-    if is_longer(was, now):
-        dropped, kept = list[int](), len(was)
-    else:
+    gone, kept = oldest_gone(was, now)
+    dropped = list(range(gone))
+    if not kept:
         names = {chunk.name for chunk in now}
         dropped = [place for place, chunk in enumerate(was) if chunk.name not in names]
         left = [chunk for chunk in was if chunk.name in names]

@@ -40,16 +40,18 @@ def left_and_come(old: Modules, new: Modules) -> tuple[set[str], set[str]]:
     """The names of chunks that only the old state has, and of those that only the new one has."""
     left, come = list[ChunkInfo](), list[ChunkInfo]()
     for _, _, was, now in changed_partitions(old, new):
-        was, now = was or (), now or ()
-        if is_longer(was, now):
-            come += now[len(was) :]
-        else:
-            left += was
-            come += now
-    gone, there = set(map(_name, left)), set(map(_name, come))
-    return gone - there, there - gone
+        gone, kept = oldest_gone(was or (), now or ())
+        left += (was or ())[:gone]
+        come += (now or ())[kept:]
+    old_names, new_names = set(map(_name, left)), set(map(_name, come))
+    return old_names - new_names, new_names - old_names
 
 
-def is_longer(was: Infos, now: Infos) -> bool:
-    """Whether chunks have come, and all others are where they were."""
-    return len(now) >= len(was) and all(map(is_, was, now))
+def oldest_gone(was: Infos, now: Infos) -> tuple[int, int]:
+    """How many chunks from the first on have gone, and how many that came after them have stayed;
+    where it is not as simple as that, all have gone and none has stayed."""
+    first = now[0] if now else None
+    gone = next((place for place, chunk in enumerate(was) if chunk is first), len(was))
+    kept = was[gone:]
+    is_simple = len(now) >= len(kept) and all(map(is_, kept, now))
+    return (gone, len(kept)) if is_simple else (len(was), 0)
