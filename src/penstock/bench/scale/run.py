@@ -7,6 +7,7 @@ out are Spark's own scheduler and the tasks.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import shutil
 import time
@@ -145,6 +146,8 @@ class Cluster:
                 assert staging is not None, "results are files"
                 arrived = Answers(job.batch, self.executors, staging.folder).arrived()
                 self.told_bytes = arrived.nbytes
+                # The garbage of what is simulated is not the driver's to collect.
+                gc.collect()
             with uncollected():
                 return job.facts(from_table(arrived))
 
