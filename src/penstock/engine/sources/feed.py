@@ -15,8 +15,7 @@ from penstock.duration import MICROS
 from penstock.engine.sources.files import absolute, weight_of
 from penstock.engine.sources.listing.file_log import FileLog, log_folder
 from penstock.engine.sources.made.made import Made, made_of
-from penstock.engine.sources.shared_out import shared_out
-from penstock.engine.sources.slices import Slice
+from penstock.engine.sources.slices import Slice, shared_out
 from penstock.engine.sources.table_versions import TableVersions
 from penstock.engine.state.store import Store
 from penstock.errors import SourceError
