@@ -41,8 +41,11 @@ class ScriptCheckpoint:
         change: bool = False,
     ):
         self.hold = Hold(root) if hold is None else hold
-        self.store = self.hold.store
         try:
+            if not self.store.is_local:
+                # Another script must not fence off the run that is there.
+                self._claim(partitions, engine, is_given)
+            self.hold.take_over()
             go_back(self.store)
             self.partitions = self._claim(partitions, engine, is_given)
             self.mark = marked(self.store)
@@ -63,6 +66,11 @@ class ScriptCheckpoint:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def store(self) -> Store:
+        """The files."""
+        return self.hold.store
 
     def close(self) -> None:
         """Release the lock."""

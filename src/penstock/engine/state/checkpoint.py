@@ -64,18 +64,26 @@ class Checkpoint:
         `final` is the last batch that is, where another folder has the manifests.
         """
         self.hold = Hold(root) if hold is None else hold
-        self.store = self.hold.store
         self.late = late_filters(query)
         self.changed: Identity | None = None
         self._mine: Identity = {}
         self._final = final
         try:
+            if not self.store.is_local:
+                # Who asks something else must not fence off the run that is there.
+                self._claim(query, partitions, engine, is_given, change)
+            self.hold.take_over()
             go_back(self.store)
             self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
         except BaseException:
             self.close()
             raise
+
+    @property
+    def store(self) -> Store:
+        """The files."""
+        return self.hold.store
 
     def close(self) -> None:
         """Release the lock."""

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from functools import cache
 from threading import Lock
 
+from penstock.engine.places.copies import copies
 from penstock.engine.places.place import Place
 from penstock.engine.state.store import Chunk, ChunkInfo, read_rows
 
@@ -67,9 +68,9 @@ class ChunkCache:
 
 
 def _is_gone(key: Key) -> bool:
-    """Whether a local file was deleted; elsewhere nothing is mapped, and looking takes long."""
+    """Whether the file that is mapped was deleted: the chunk's, or its copy on this machine."""
     root, name, _ = key
-    return root.is_local and not os.path.exists(root / name)
+    return not (os.path.exists(root / name) if root.is_local else copies().has(root / name))
 
 
 @cache
