@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -97,11 +98,7 @@ def moto_python() -> str | None:
         return os.environ["PENSTOCK_MOTO"]
     if own.exists():
         return str(own)
-    try:
-        import moto  # noqa: F401
-    except ImportError:
-        return None
-    return sys.executable
+    return sys.executable if find_spec("moto") is not None else None
 
 
 def _wait(server: S3Server, process: subprocess.Popen[bytes]) -> None:

@@ -122,6 +122,18 @@ class S3Access:
 
 
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+_VARIABLES = (
+    *_FROM_HADOOP.values(),
+    *_REGIONS,
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_ENDPOINT_URL",
+    "AWS_ENDPOINT_URL_S3",
+    "AZURE_STORAGE_ACCOUNT_NAME",
+    "AZURE_STORAGE_ACCOUNT_KEY",
+    "AZURE_STORAGE_SAS_TOKEN",
+)
 
 
 def check_library() -> None:
@@ -174,6 +186,16 @@ def settings_of_spark(settings: Mapping[str, str]) -> dict[str, str]:
         for hadoop, name in _FROM_HADOOP.items()
         if settings.get(_HADOOP + hadoop)
     }
+
+
+def settings_here() -> dict[str, str]:
+    """The variables of this process that say how stores are reached."""
+    return {name: os.environ[name] for name in _VARIABLES if os.environ.get(name)}
+
+
+def take_settings(variables: Mapping[str, str]) -> None:
+    """Reach stores by these from now on."""
+    os.environ.update(variables)
 
 
 def _credentials(user: str) -> tuple[str | None, str | None, str | None]:

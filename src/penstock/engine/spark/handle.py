@@ -27,6 +27,7 @@ from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_crash, is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
 from penstock.engine.spark.runner import on_spark
+from penstock.engine.spark.store_access import SparkLogs
 from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import pack_fact
@@ -67,8 +68,10 @@ class SparkRun(Handle):
         tasks: int,
         options: RunOptions,
         inflow: Inflow,
+        logs: SparkLogs | None = None,
     ):
         super().__init__(batches, options, "spark")
+        self._logs = logs
         batches.watch.backlog = feed.backlog
         feed.may_split = options.may_split
         feed.tasks = tasks
@@ -242,6 +245,8 @@ class SparkRun(Handle):
             self._is_released = True
             error = None if self._is_interrupted else self._failure or self._error
             self.batches.close(message_of(error))
+            if self._logs is not None:
+                self._logs.remove()
 
     def _join_helpers(self) -> None:
         """Wait for the threads that still use the session: whoever stops it next may do so."""
@@ -268,7 +273,7 @@ class SparkRun(Handle):
         """Run a micro-batch; Spark calls this for each."""
         self.batches.watch.add("wait", self._trigger.begin())
         try:
-            self._run_batch(frame, number)
+            self._run_batch(frame, number + (0 if self._logs is None else self._logs.first))
         except Exception as error:
             self._error = error
             raise
