@@ -24,7 +24,7 @@ from penstock.engine.state.hold import Hold
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.engines import BatchEngine
-from penstock.errors import UsageError
+from penstock.errors import FencedError, PenstockError, UsageError
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Script
@@ -242,6 +242,18 @@ def _head(batches: Batches, options: RunOptions, engine: BatchEngine) -> RunHead
     head = head_of(batches.asked, options, engine)
     partitions = batches.checkpoint.partitions
     return replace(head, partitions=partitions, batch=batches.manifest.batch + 1)
+
+
+def fenced_first(error: Exception, store: Store) -> Exception:
+    """An error of a run, or that another run has taken its checkpoint over: then whatever went
+    wrong came of that, as chunks that are gone."""
+    try:
+        store.refuse_fenced()
+    except FencedError as fenced:
+        return fenced
+    except PenstockError:
+        return error  # A store that cannot be asked tells nothing.
+    return error
 
 
 def has_ended() -> UsageError:

@@ -18,7 +18,7 @@ from pyspark.sql.streaming import StreamingQuery
 from penstock.arguments import as_seconds
 from penstock.engine.measures.trigger_wait import TriggerWait
 from penstock.engine.reports.announce import message_of
-from penstock.engine.run.handle import Batches, Handle, within_itself
+from penstock.engine.run.handle import Batches, Handle, fenced_first, within_itself
 from penstock.engine.run.job import Runner, Staged
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sources.feed import SPLIT_BYTES, Feed, Serving
@@ -275,7 +275,9 @@ class SparkRun(Handle):
         try:
             self._run_batch(frame, number + (0 if self._logs is None else self._logs.first))
         except Exception as error:
-            self._error = error
+            self._error = fenced_first(error, self.batches.checkpoint.store)
+            if self._error is not error:
+                raise self._error from None
             raise
         finally:
             self._trigger.end()
