@@ -84,6 +84,9 @@ class ContinuousScript:
         """
         from penstock.engine.spark.connect.client import is_connect, start_script_connected
         from penstock.engine.spark.start import start_script
+        from penstock.engine.spark.store_access import tell_access
+
+        tell_access(spark)
 
         sinks, given = self._given(sink, checkpoint, options)
         planned = self.planned_on(checkpoint)

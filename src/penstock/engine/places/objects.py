@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from penstock.engine.places.access import OBJECT_STORES, azure_of, objects_of
+from penstock.engine.places.access import OBJECT_STORES, azure_of, objects_of, settings_here
 from penstock.errors import PlaceError
 
 if TYPE_CHECKING:
@@ -119,12 +119,15 @@ def _reached(place: Place) -> tuple[ObjectStore, str]:
     if place.scheme in ("abfs", "abfss"):
         _, bucket = azure_of(place.authority, names)
         names = names if user else names[1:]
-    found = _opened(place.scheme, place.authority, place.options, bucket)
+    told = tuple(settings_here().items())
+    found = _opened(place.scheme, place.authority, place.options, bucket, told)
     return found, "/".join(names)
 
 
 @lru_cache(maxsize=64)
-def _opened(scheme: str, authority: str, options: str, bucket: str) -> ObjectStore:
+def _opened(
+    scheme: str, authority: str, options: str, bucket: str, told: tuple[tuple[str, str], ...]
+) -> ObjectStore:
     return objects_of(scheme, authority, options, bucket)
 
 
@@ -143,6 +146,11 @@ def _told(place: Place) -> Iterator[None]:
         raise FileNotFoundError(str(place)) from None
     except (BaseError, OSError, ValueError) as error:
         raise OSError(explained(place, error)) from None
+
+
+def reason_of(place: Place, error: OSError) -> str:
+    """Why something could not be done with a file or folder."""
+    return explained(place, error) if is_object_store(place) else error.strerror or str(error)
 
 
 def explained(place: Place, error: BaseException) -> str:

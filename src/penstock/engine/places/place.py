@@ -18,6 +18,7 @@ from penstock.engine.places.access import (
     S3Access,
     azure_filesystem,
     check_library,
+    settings_here,
 )
 from penstock.engine.places.objects import delete_objects, is_object_store
 from penstock.errors import PlaceError
@@ -110,8 +111,7 @@ class Place:
 
     def at(self, path: str) -> Place:
         """The place in the same store that its file system calls so, as it does this one."""
-        _, root = _opened(self.scheme, self.authority, self.options)
-        below = _names(posixpath.relpath(path, root))
+        below = _names(posixpath.relpath(path, self._opened[1]))
         return Place(self.scheme, self.authority, below, self.options)
 
     @property
@@ -175,15 +175,19 @@ class Place:
 
     @property
     def filesystem(self) -> fs.FileSystem:
-        return _opened(self.scheme, self.authority, self.options)[0]
+        return self._opened[0]
 
     @property
     def path(self) -> str:
         """The place as its file system calls it."""
         if self.is_local:
             return self._inside
-        _, root = _opened(self.scheme, self.authority, self.options)
-        return posixpath.join(root, *self.names)
+        return posixpath.join(self._opened[1], *self.names)
+
+    @property
+    def _opened(self) -> tuple[fs.FileSystem, str]:
+        told = tuple(settings_here().items()) if is_object_store(self) else ()
+        return _opened(self.scheme, self.authority, self.options, told)
 
     def __fspath__(self) -> str:
         if not self.is_local:
@@ -313,8 +317,11 @@ def _names(path: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _opened(scheme: str, authority: str, options: str) -> tuple[fs.FileSystem, str]:
-    """A file system, and what it calls its root. One serves all places in it."""
+def _opened(
+    scheme: str, authority: str, options: str, told: tuple[tuple[str, str], ...]
+) -> tuple[fs.FileSystem, str]:
+    """A file system, and what it calls its root. One serves all places in it, for as long as the
+    environment tells the same of it."""
     root = Place(scheme, authority, (), options)
     if root.is_local and not options:
         return fs.LocalFileSystem(), "/"

@@ -24,7 +24,7 @@ from penstock.engine.state.hold import Hold
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.engines import BatchEngine
-from penstock.errors import FencedError, PenstockError, UsageError
+from penstock.errors import FencedError, PenstockError, UsageError, without_passwords
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Script
@@ -228,7 +228,7 @@ def head_of(asked: Query | Script, options: RunOptions, engine: BatchEngine) -> 
     """What a run says of itself at first."""
     sinks = ", ".join(f"{name}={sink}" for name, sink in options.sinks.items())
     return RunHead(
-        query=asked.text,
+        query=without_passwords(asked.text),
         engine=engine,
         sink=sinks or str(options.sink),
         trigger=options.trigger.seconds,

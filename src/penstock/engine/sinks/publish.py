@@ -18,7 +18,7 @@ from penstock.engine.places.file_names import (
     part_name,
     staging_name,
 )
-from penstock.engine.places.objects import is_object_store, move_object
+from penstock.engine.places.objects import hint_for, is_object_store, move_object, reason_of
 from penstock.engine.places.place import Place
 from penstock.engine.sinks import ledger
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter, check_topic
@@ -108,9 +108,10 @@ def _using(place: Place) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        reason = reason_of(place, error)
         raise SinkError(
-            f"cannot use {place} as a sink: {error.strerror or error}",
-            hint="name a place that can be written with --sink",
+            f"cannot use {place} as a sink: {reason}",
+            hint=hint_for(reason) or "name a place that can be written with --sink",
         ) from None
 
 

@@ -54,6 +54,8 @@ def _next_batch(store: Store, standing: Manifest) -> int:
 def tell_access(spark: SparkSession) -> None:
     """Reach stores as Spark was told to, or the environment, in this process and in the workers:
     these may have been started before, or elsewhere."""
-    context = spark.sparkContext
+    context = getattr(spark, "_sc", None)
+    if context is None or context._jsc is None:
+        return  # A client of Spark Connect, or what is refused later.
     take_settings(settings_of_spark(dict(context.getConf().getAll())))
     context.environment.update(settings_here())

@@ -33,13 +33,15 @@ class Segment:
         """As it is written; with the epoch of the run, no two runs write the same bytes."""
         names = [file.path.removeprefix(self.root) for file in self.files]
         whole = all(file.path.startswith(self.root) for file in self.files)
-        columns = {
+        columns: dict[str, object] = {
             "root": self.root if whole else "",
             "names": names if whole else [file.path for file in self.files],
             "mtimes": [file.mtime for file in self.files],
             "sizes": [file.size for file in self.files],
             "inodes": [file.inode for file in self.files],
         }
+        if any(file.etag for file in self.files):
+            columns["etags"] = [file.etag for file in self.files]
         columns |= {"epoch": epoch} if epoch else {}
         return zlib.compress(json.dumps(columns, separators=(",", ":")).encode())
 
@@ -50,8 +52,8 @@ class Segment:
             return cls(*span, "", tuple(FileInfo(**file) for file in json.loads(data)))
         found = json.loads(zlib.decompress(data))
         root = str(found["root"])
-        columns = (found[name] for name in ("names", "mtimes", "sizes", "inodes"))
-        rows = zip(*columns, strict=True)
+        columns = [found[name] for name in ("names", "mtimes", "sizes", "inodes")]
+        rows = zip(*columns, *([found["etags"]] if "etags" in found else ()), strict=True)
         return cls(*span, root, tuple(FileInfo(root + name, *rest) for name, *rest in rows))
 
 
