@@ -23,11 +23,10 @@ from penstock.engine.run.job import Runner, Staged
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sources.feed import SPLIT_BYTES, Feed, Serving
 from penstock.engine.sources.slices import packets_of
-from penstock.engine.spark.inflow import Inflow
+from penstock.engine.spark.inflow import Inflow, SparkLogs
 from penstock.engine.spark.jvm import is_crash, is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
 from penstock.engine.spark.runner import on_spark
-from penstock.engine.spark.store_access import SparkLogs
 from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import pack_fact

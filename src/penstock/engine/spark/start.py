@@ -27,7 +27,7 @@ from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.runner import is_one_machine
-from penstock.engine.spark.store_access import logs_for, tell_access
+from penstock.engine.spark.session import tell_access
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.spark.work import QueryWork, ScriptWork, Work
 from penstock.engine.state import manifest as manifests
@@ -109,7 +109,7 @@ def _started(
             inflow = Inflow(spark, asked, opened, held.store)
             feed = open_feed(asked, held.store, options.available_now, inflow.has_streams)
             batches = work.batches(spark, held)
-            logs = logs_for(held.store, batches.manifest, has_streams=inflow.has_streams)
+            logs = inflow.logs(held.store, batches.manifest)
             run = SparkRun(
                 spark,
                 batches,

@@ -6,9 +6,9 @@ import fcntl
 import os
 import time
 
+from penstock.engine.places.fence import Fence
 from penstock.engine.places.objects import is_object_store, refuse_unreachable
 from penstock.engine.places.place import Place
-from penstock.engine.state.fence import Fence
 from penstock.engine.state.store import Store, storage_errors
 from penstock.errors import CheckpointError, PlaceError
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from penstock.engine.places.copies import copies
 from penstock.engine.places.creating import create
+from penstock.engine.places.fence import Fence
 from penstock.engine.places.file_names import as_file_name, is_own, unique_name
 from penstock.engine.places.flushing import flush_path, note
 from penstock.engine.places.place import Place, open_new
 from penstock.engine.rows.columns import END, SEQUENCE, TS, UNTIL, hash_name
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.sample_weights import as_now_kept
-from penstock.engine.state.fence import Fence
 from penstock.errors import StateError
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from penstock.api import sql
+from penstock.engine.places.fence import Fence
 from penstock.engine.places.place import Place
 from penstock.engine.sinks.sink import Sink, parquet
-from penstock.engine.state.fence import Fence
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError, FencedError
 from support.engines.soak import expected, script, write_input
