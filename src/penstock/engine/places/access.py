@@ -176,6 +176,9 @@ def objects_of(scheme: str, authority: str, options: str, container: str) -> Obj
     if scheme == "gs":
         return GCSStore(container)
     account, _ = azure_of(authority, (container,))
+    _, _, key = authority.rpartition("@")[0].partition(":")
+    if key:
+        return AzureStore(container, account_name=account, account_key=unquote(key))
     return AzureStore(container, account_name=account)
 
 
