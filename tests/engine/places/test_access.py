@@ -12,6 +12,7 @@ import pytest
 from penstock.api import sql
 from penstock.engine.places.access import S3Access, settings_of_spark, take_settings
 from penstock.engine.places.creating import create
+from penstock.engine.places.objects import move_object
 from penstock.engine.places.place import Place, open_new
 from penstock.engine.sinks.sink import parquet
 from penstock.errors import PlaceError, SetupError
@@ -137,6 +138,16 @@ def test_what_was_created_by_us_is_created(bucket: str) -> None:
     create(place, b"mine")
     with pytest.raises(FileExistsError):
         create(pickle.loads(pickle.dumps(place)), b"yours")
+
+
+def test_a_file_is_moved_once(bucket: str) -> None:
+    old, new = Place.of(f"s3://{bucket}/old"), Place.of(f"s3://{bucket}/new")
+    create(old, b"it")
+    move_object(old, new)
+    assert new.exists
+    assert not old.exists
+    with pytest.raises(FileNotFoundError):
+        move_object(old, new)
 
 
 def test_the_library_is_asked_for(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,23 @@ def test_another_query_fences_nobody_off(scene: Scene, bucket: str) -> None:
     ]
 
 
+def test_runs_that_begin_at_once_have_one_checkpoint(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run is faster while the first has seen that there is no checkpoint yet."""
+    publish, later = Store.publish, list[Any]()
+
+    def slower(self: Store, name: str, data: bytes) -> None:
+        if name == "query.json" and not later:
+            later.append(name)
+            scene.open().available_now()
+        publish(self, name, data)
+
+    monkeypatch.setattr(Store, "publish", slower)
+    scene.open().available_now(drain=True)
+    scene.assert_exact()
+
+
 def test_epochs_are_raised_by_one_run_each(bucket: str) -> None:
     root = Place.of(f"s3://{bucket}/checkpoint")
     first, second = Fence.raised(root), Fence.raised(root)

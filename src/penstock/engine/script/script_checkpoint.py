@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from penstock.engine.state import manifest as manifests
@@ -80,8 +81,10 @@ class ScriptCheckpoint:
         """The partition count to use: the checkpoint's own if it has one."""
         if not is_claimed(self.store):
             mine = {"format": FORMAT_VERSION, "engine": engine, "partitions": partitions}
-            self.store.publish(SCRIPT, json.dumps(mine, indent=1).encode())
-            return partitions
+            # Where there is no lock, another run may have been faster: then that one's counts.
+            with suppress(FileExistsError):
+                self.store.publish(SCRIPT, json.dumps(mine, indent=1).encode())
+                return partitions
         theirs = _identity(self.store)
         kept = int(theirs["partitions"])
         if theirs["engine"] != engine:

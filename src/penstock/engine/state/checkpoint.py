@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -123,8 +124,10 @@ class Checkpoint:
             )
         mine = {"engine": engine, **identity_of(query, partitions), _LATE: list(self.late)}
         if not is_claimed(self.store):
-            self.store.publish(_IDENTITY, _written(mine))
-            return partitions
+            # Where there is no lock, another run may have been faster: then that one's counts.
+            with suppress(FileExistsError):
+                self.store.publish(_IDENTITY, _written(mine))
+                return partitions
         written = _read_identity(self.store)
         theirs = self._of_state(written)
         kept = int(theirs["partitions"])
@@ -165,7 +168,8 @@ def marked(store: Store) -> str:
     """The mark on all files that come from a checkpoint, wherever they lie; a new one has one from
     now on."""
     if not store.exists(_MARK):
-        store.publish(_MARK, new_mark().encode())
+        with suppress(FileExistsError):
+            store.publish(_MARK, new_mark().encode())
     return mark_of(store)
 
 

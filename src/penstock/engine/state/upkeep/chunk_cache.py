@@ -11,7 +11,6 @@ from collections import OrderedDict
 from functools import cache
 from threading import Lock
 
-from penstock.engine.places.copies import copies
 from penstock.engine.places.place import Place
 from penstock.engine.state.store import Chunk, ChunkInfo, read_rows
 
@@ -68,9 +67,10 @@ class ChunkCache:
 
 
 def _is_gone(key: Key) -> bool:
-    """Whether the file that is mapped was deleted: the chunk's, or its copy on this machine."""
+    """Whether a local file was deleted. Elsewhere looking takes long, and a copy that is gone may
+    be one that had no room: what is open stays until others need its place."""
     root, name, _ = key
-    return not (os.path.exists(root / name) if root.is_local else copies().has(root / name))
+    return root.is_local and not os.path.exists(root / name)
 
 
 @cache
