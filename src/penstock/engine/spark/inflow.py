@@ -13,6 +13,7 @@ from pathlib import PurePath
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from penstock.engine.places.place import Place
 from penstock.engine.sources.slices import Slice
 from penstock.engine.sources.spool import Spool, slices_of
 from penstock.engine.spark.frames import spooling
@@ -36,14 +37,14 @@ _FEW = 64
 class SparkLogs:
     """Where Spark keeps the logs of a query, and which batch of ours its first one there is."""
 
-    location: str
+    folder: Place
     first: int = 0
     is_temporary: bool = False
 
     def remove(self) -> None:
         """Have no logs that nobody reads again."""
         if self.is_temporary:
-            shutil.rmtree(self.location, ignore_errors=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Inflow:
@@ -89,9 +90,9 @@ class Inflow:
         temporary folder of the driver.
         """
         if store.is_local or self.has_streams:
-            return SparkLogs((store.root / "spark").for_spark)
+            return SparkLogs(store.root / "spark")
         folder = tempfile.mkdtemp(prefix="logs-", dir=own_folder())
-        return SparkLogs(folder, _next_batch(store, standing.batch), is_temporary=True)
+        return SparkLogs(Place.of(folder), _next_batch(store, standing.batch), is_temporary=True)
 
     def is_due(self, done: Offsets) -> bool:
         """Whether the next batch must run, whatever else it reads."""

@@ -123,8 +123,8 @@ def _started(
         inflow.sweep(batches.manifest.batch)
         writer = inflow.packets(cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.queryName(run.name)
-        writer = writer.option("checkpointLocation", logs.location)
-        light = light_logs(spark, Place.of(logs.location), has_frames=inflow.has_streams)
+        writer = writer.option("checkpointLocation", logs.folder.for_spark)
+        light = light_logs(spark, logs.folder, has_frames=inflow.has_streams)
         run.starting.enter_context(light)
         run.begin(triggered(writer, options, inflow).start())
         if not inflow.has_streams:
