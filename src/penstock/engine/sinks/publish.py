@@ -18,11 +18,12 @@ from penstock.engine.places.file_names import (
     part_name,
     staging_name,
 )
+from penstock.engine.places.objects import hint_for, is_object_store, move_object, reason_of
 from penstock.engine.places.place import Place
 from penstock.engine.sinks import ledger
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter, check_topic
 from penstock.engine.sinks.sink import Sink, Staging
-from penstock.engine.state.manifest import Manifest, Part, StagedPart
+from penstock.engine.state.manifest import Manifest, Part, StagedPart, refuse_overtaken
 from penstock.engine.state.store import Store
 from penstock.engine.state.upkeep.known_sinks import known_sinks
 from penstock.errors import SinkError
@@ -107,9 +108,10 @@ def _using(place: Place) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        reason = reason_of(place, error)
         raise SinkError(
-            f"cannot use {place} as a sink: {error.strerror or error}",
-            hint="name a place that can be written with --sink",
+            f"cannot use {place} as a sink: {reason}",
+            hint=hint_for(reason) or "name a place that can be written with --sink",
         ) from None
 
 
@@ -149,13 +151,16 @@ def as_parts(sink: Sink, mark: str, batch: int, staged: list[StagedPart]) -> tup
     )
 
 
-def remove_beyond(sink: Sink, mark: str, batch: int) -> None:
+def remove_beyond(sink: Sink, mark: str, batch: int, store: Store) -> None:
     """Remove the results of batches after one, which will be run again: they were made by a run
     that had come further, before the checkpoint was damaged or restored from a copy."""
     if sink.kind == "parquet":
         with _using(sink.place):
             names = [name for name, _ in sink.place.files() if mark_of_part(name) == mark]
-            sink.place.delete([name for name in names if batch_of_part(name) > batch])
+            beyond = [name for name in names if batch_of_part(name) > batch]
+            if beyond:
+                refuse_overtaken(store, batch)
+                sink.place.delete(beyond)
 
 
 def publish(sink: Sink, manifest: Manifest, writer: TopicWriter | None = None) -> None:
@@ -180,7 +185,9 @@ def publish(sink: Sink, manifest: Manifest, writer: TopicWriter | None = None) -
         ) from None
 
 
-def publish_once(sink: Sink, manifest: Manifest, staging: Staging | None, mark: str) -> None:
+def publish_once(
+    sink: Sink, manifest: Manifest, staging: Staging | None, mark: str, store: Store
+) -> None:
     """Show the results of a final batch that no other follows, and remove what was staged."""
     writer = writer_to(sink, staging, mark)
     try:
@@ -188,7 +195,8 @@ def publish_once(sink: Sink, manifest: Manifest, staging: Staging | None, mark: 
     finally:
         if writer is not None:
             writer.close()
-    clean(staging)
+    if store.fence is None:
+        clean(staging)
 
 
 def writer_to(sink: Sink, staging: Staging | None, mark: str) -> TopicWriter | None:
@@ -222,11 +230,15 @@ def print_results(staging: Staging | None, parts: tuple[Part, ...]) -> None:
     sys.stdout.buffer.flush()
 
 
-def clean(staging: Staging | None) -> None:
-    """Remove what tasks staged and nobody published."""
+def clean(staging: Staging | None, store: Store | None = None) -> None:
+    """Remove what tasks staged and nobody published; a run that was fenced off from its store may
+    not."""
     if staging is not None:
         folder = staging.folder
-        folder.delete([name for name, _ in folder.files() if is_staged(name)])
+        names = [name for name, _ in folder.files() if is_staged(name)]
+        if names and store is not None:
+            store.refuse_fenced()
+        folder.delete(names)
         folder.delete_if_empty()
 
 
@@ -236,7 +248,7 @@ def _publish_files(folder: Place, manifest: Manifest) -> None:
     for part, info in zip(manifest.parts, staged, strict=True):
         if info.type == fs.FileType.File:
             _check_size(info, part)
-            _move(filesystem, part)
+            _move(folder, part)
 
 
 def _check_size(info: fs.FileInfo, part: Part) -> None:
@@ -247,8 +259,16 @@ def _check_size(info: fs.FileInfo, part: Part) -> None:
         )
 
 
-def _move(filesystem: fs.FileSystem, part: Part) -> None:
-    filesystem.move(part.staged, part.final)
+def _move(folder: Place, part: Part) -> None:
+    if not is_object_store(folder):
+        folder.filesystem.move(part.staged, part.final)
+        return
+    final = folder.at(part.final)
+    try:
+        move_object(folder.at(part.staged), final)
+    except FileNotFoundError:
+        if not final.exists:  # A run that was fenced off has shown what it had made final.
+            raise
 
 
 def _append(sink: Sink, manifest: Manifest) -> None:

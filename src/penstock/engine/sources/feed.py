@@ -111,7 +111,7 @@ class Feed:
         """From now on offer only what is there now, and all of it; in one batch if `at_once`."""
         refuse_endless(self._sources.values())
         for log in self._logs.values():
-            log.find()
+            log.find(is_whole=True)
         for topic in self._topics.values():
             topic.freeze()
         self._is_frozen, self._is_at_once = True, at_once

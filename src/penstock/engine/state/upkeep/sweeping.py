@@ -23,10 +23,17 @@ class Sweeper:
         self._batches = 0
 
     def begin(self, standing: Manifest, before: Manifest | None) -> None:
-        """Delete what neither the newest manifest lists nor the one before it."""
+        """Delete what neither the newest manifest lists nor the one before it.
+
+        Where there is no lock, a run that was fenced off may yet commit what it has begun: only
+        after a commit of our own is that sure to be of no use.
+        """
         self._standing = _names(standing)
         self._late = set() if before is None else _names(before) - self._standing
-        self._remove_unlisted()
+        if self._store.fence is None:
+            self._remove_unlisted()
+        else:
+            self._batches = _ORPHANS - 1
 
     def sweep(self, made: Manifest, others: Iterable[str]) -> None:
         """Delete what neither a new manifest lists nor the one before it: of the `others`, and of
