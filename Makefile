@@ -5,6 +5,7 @@ STAMP := .venv/.installed
 # Flink has wheels for Pythons 3.9 to 3.12.
 FLINK_PYTHONS ?= $(PYTHON) python3.12 python3.11 python3.10 python3.9
 FLINK_STAMP := .venv-flink/.installed
+MOTO_STAMP := .venv-moto/.installed
 FUZZ ?= 100000
 # Where nothing may be kept of compiled modules, each of the many processes of tests compiles them again.
 export PYTHONDONTWRITEBYTECODE =
@@ -13,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 IN_MEMORY = grep -qs ' /dev/shm .*noexec' /proc/mounts || \
   df -Pk /dev/shm 2> /dev/null | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=/dev/shm" }'
 
-.PHONY: help setup demo test test-fast test-kafka test-cluster lint docs bench flink lab soak fuzz lock golden clean
+.PHONY: help setup demo test test-fast test-kafka test-cluster lint docs bench flink moto lab soak fuzz lock golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -39,6 +40,7 @@ test: setup ## run all tests but those of clusters, two at a time: without Spark
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not spark" || failed="$$failed those without Spark;"; \
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "spark and not cluster" || failed="$$failed those on Spark;"; \
 	command -v mvn > /dev/null || echo "note: there is no Maven (mvn), so make test-kafka has no broker to test with" >&2; \
+	[ -e $(MOTO_STAMP) ] || echo "note: there is no S3 server, so the tests on object stores were skipped: make moto" >&2; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed see above" >&2; exit 1; fi
 
 test-fast: setup ## run the tests that start no Spark
@@ -79,6 +81,14 @@ $(FLINK_STAMP):
 	@.venv-flink/bin/python -c "import pyflink.table"
 	@touch $@
 
+moto: $(MOTO_STAMP) ## make .venv-moto with an S3 server for tests, in an environment of its own: it wants older libraries
+
+$(MOTO_STAMP):
+	$(PYTHON) -m venv .venv-moto
+	.venv-moto/bin/python -m pip install --quiet --upgrade pip
+	.venv-moto/bin/python -m pip install --quiet 'moto[s3,server]==5.2.5'
+	@touch $@
+
 lab: setup ## run the papers' experiments again and build lab/index.html; minutes. LAB=--quick takes less
 	$(BIN)/penstock lab run all $(LAB) --output lab
 	@echo "open lab/index.html in a browser"
@@ -96,7 +106,7 @@ lock: setup ## pin what a release depends on, by version and hash, in requiremen
 	head -3 requirements.lock > .venv-lock/head
 	.venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header --upgrade \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-	  --extra connect --extra dashboard --extra kafka --extra metrics --extra plot \
+	  --extra connect --extra dashboard --extra kafka --extra metrics --extra plot --extra stores \
 	  --output-file .venv-lock/pins pyproject.toml
 	cat .venv-lock/head .venv-lock/pins > requirements.lock
 
@@ -104,4 +114,4 @@ golden: setup ## rewrite the golden files; review the diff
 	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/plan/explain/test_script_explained.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
 
 clean: ## remove what the targets made
-	rm -rf .venv .venv-flink .venv-lock out lab site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-flink .venv-lock .venv-moto out lab site .pytest_cache .mypy_cache .ruff_cache .hypothesis

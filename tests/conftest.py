@@ -10,6 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.kafka.real_broker import choose_broker, connector_jars
+from support.stores.buckets import bucket, server
+
+__all__ = ["bucket", "server"]
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

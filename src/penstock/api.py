@@ -325,8 +325,10 @@ class ContinuousQuery:
         """
         from penstock.engine.run.options import RunOptions
         from penstock.engine.spark.connect.client import is_connect, start_connected
+        from penstock.engine.spark.session import tell_access
         from penstock.engine.spark.start import start
 
+        tell_access(spark)
         options = RunOptions.of(
             sink=sink,
             checkpoint=checkpoint,

@@ -83,8 +83,10 @@ class ContinuousScript:
         `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `change`, `report`.
         """
         from penstock.engine.spark.connect.client import is_connect, start_script_connected
+        from penstock.engine.spark.session import tell_access
         from penstock.engine.spark.start import start_script
 
+        tell_access(spark)
         sinks, given = self._given(sink, checkpoint, options)
         planned = self.planned_on(checkpoint)
         refuse_infeasible_script(planned)

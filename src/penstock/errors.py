@@ -130,6 +130,10 @@ class CheckpointError(PenstockError):
     """A checkpoint belongs to another query, is in use, or has been closed."""
 
 
+class FencedError(CheckpointError):
+    """Another run has taken the checkpoint over, so this one stops."""
+
+
 class SinkError(PenstockError):
     """Results cannot be written."""
 

@@ -11,7 +11,14 @@ from threading import TIMEOUT_MAX, RLock
 
 from penstock.arguments import as_flag, as_seconds
 from penstock.engine.reports.announce import announced, message_of
-from penstock.engine.run.handle import Batches, Handle, has_ended, head_of, within_itself
+from penstock.engine.run.handle import (
+    Batches,
+    Handle,
+    fenced_first,
+    has_ended,
+    head_of,
+    within_itself,
+)
 from penstock.engine.run.job import Runner, run_here
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
@@ -176,8 +183,11 @@ class LocalRun(Handle):
                 self._refuse_ended()
                 is_over = work()
             except Exception as error:
+                told = fenced_first(error, self.batches.checkpoint.store)
                 if not self._has_ended:
-                    self._failed(error)
+                    self._failed(told)
+                if told is not error:
+                    raise told from None
                 raise
             finally:
                 self.batches.watch.rest()

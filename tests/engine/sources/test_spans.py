@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from penstock.cql.script import parse
-from penstock.engine.sources import lines, shared_out
+from penstock.engine.sources import lines
 from penstock.engine.sources.files import FileInfo, weight_of
 from penstock.engine.sources.read_slice import read_slice
-from penstock.engine.sources.slices import Slice
+from penstock.engine.sources.slices import Slice, shared_out
 from penstock.errors import SourceError
 from penstock.query.source import Source
 
@@ -45,7 +45,7 @@ def some_csv(chance: random.Random) -> str:
     rows = []
     for number in range(chance.randrange(40)):
         text = chance.choice(FIELDS)
-        if chance.random() < 0.02:
+        if chance.random() < 0.1:
             text = f'"{text}\n, and more"'
         rows.append(f"{number},{text},{chance.choice(['', '7', 'odd'])}")
         rows += [""] * chance.choice([0, 0, 0, 2])
@@ -129,13 +129,13 @@ def test_large_files_are_shared_out(
     name: str, kind: str, size: int, parts: int, tmp_path: Path
 ) -> None:
     source = source_of(tmp_path / name, kind)
-    found = shared_out.shared_out([sliced(tmp_path / name, size)], {"a": source}, tasks=4)
+    found = shared_out([sliced(tmp_path / name, size)], {"a": source}, tasks=4)
     assert len(found) == parts
     assert found[0].first == 0
-    assert len(shared_out.shared_out(found[:1], {"a": source}, tasks=1)) == 1
+    assert len(shared_out(found[:1], {"a": source}, tasks=1)) == 1
 
 
 def test_many_files_are_not_taken_apart(tmp_path: Path) -> None:
     source = source_of(tmp_path, "csv")
     many = [sliced(tmp_path / f"{n}.csv", 10 << 20, n) for n in range(20)]
-    assert shared_out.shared_out(many, {"a": source}, tasks=2) == many
+    assert shared_out(many, {"a": source}, tasks=2) == many

@@ -14,10 +14,13 @@ from itertools import count
 from random import Random
 from typing import Any, NoReturn
 
+import obstore
+
 from penstock.adapt.training import reservoir, training_keeper, training_log
 from penstock.cql import parse
 from penstock.engine.join import pack, rebuild
 from penstock.engine.local import open_run
+from penstock.engine.places import creating
 from penstock.engine.places.place import Place
 from penstock.engine.run import commit, pipeline, turn
 from penstock.engine.run.options import REBUILT_AT_ONCE, RunOptions
@@ -141,7 +144,7 @@ def _arm_later(crash: Crash) -> None:
 def arm(crash: Crash) -> None:
     """Have this process die at a point."""
     points = POINTS | TOPIC_POINTS | SINK_POINTS | TRAINING_POINTS | SPOOL_POINTS | TABLE_POINTS
-    points |= MORE_POINTS
+    points |= STORE_POINTS | MORE_POINTS
     wrap, owner, name = points[crash.point]
     calls = count()
     function = getattr(owner, name)
@@ -286,5 +289,11 @@ TABLE_POINTS: dict[str, tuple[Wrap, Any, str]] = {
     "before a version is forgotten": (before, table_versions.TableVersions, "passed"),
 }
 """Points of runs over tables that change."""
+STORE_POINTS: dict[str, tuple[Wrap, Any, str]] = {
+    "in creating what must not be there": (after, creating, "create_object"),
+    "between a copy and its original's end": (after, obstore, "copy"),
+    "before objects are deleted": (before, obstore, "delete"),
+}
+"""Points of runs on object stores."""
 MORE_POINTS: dict[str, tuple[Wrap, Any, str]] = {}
 """Points of others, who enter them here."""

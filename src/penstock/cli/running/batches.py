@@ -172,11 +172,13 @@ def _run_on_spark(
     session: Session,
     voice: Voice,
 ) -> None:
+    from penstock.engine.places.access import settings_of_spark, take_settings
     from penstock.engine.reports.announce import announced
     from penstock.engine.run.handle import head_of
     from penstock.engine.run.preflight import check_start
     from penstock.engine.state.hold import Hold
 
+    take_settings(settings_of_spark(session.settings))
     check_start(query.query, options, "spark")
     from penstock.engine.spark.session import own_session
     from penstock.engine.spark.start import start

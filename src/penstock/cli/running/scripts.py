@@ -128,9 +128,11 @@ def _run_on_spark(
     session: Session,
     voice: Voice,
 ) -> None:
+    from penstock.engine.places.access import settings_of_spark, take_settings
     from penstock.engine.script.script_start import check_script_start
     from penstock.engine.state.hold import Hold
 
+    take_settings(settings_of_spark(session.settings))
     check_script_start(planned.script, sinks, options, "spark")
     from penstock.engine.spark.session import own_session
     from penstock.engine.spark.start import start_script

@@ -25,7 +25,7 @@ _OWN = re.compile(
     rf"|derived/{_UNIQUE}\.arrow"
     rf"|spool/(?:{_UNIQUE}\.arrow|{_NUMBERED}|tables\.json|\.tables\.json\.{_UNIQUE})"
     rf"|malformed/{_UNIQUE}\.jsonl"
-    rf"|(?:manifests|feed|training|decisions|plans)/(?:{_NUMBERED})"
+    rf"|(?:manifests|feed|training|decisions|plans|epochs)/(?:{_NUMBERED})"
     rf"|plans/(?:pinned\.json|\.pinned\.json\.{_UNIQUE})"
     rf"|reports/(?:\d{{12}}\.jsonl|\.run\.json\.{_UNIQUE})"
     rf"|control/{_ORDER}|control/\.{_ORDER}\.{_UNIQUE}"

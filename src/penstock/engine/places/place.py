@@ -13,6 +13,14 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 from pyarrow import fs
 
+from penstock.engine.places.access import (
+    AZURE_DOMAIN,
+    S3Access,
+    azure_filesystem,
+    check_library,
+    settings_here,
+)
+from penstock.engine.places.objects import delete_objects, is_object_store
 from penstock.engine.places.side_by_side import side_by_side
 from penstock.errors import PlaceError
 
@@ -20,9 +28,13 @@ LOCAL = "file"
 # `file:/x` is a URI as well; of other schemes a name such as `a:/b` may well be a path.
 _IS_URI = re.compile(r"[a-z][a-z0-9+.-]*://|file:/", re.IGNORECASE)
 _URI = re.compile(r"([^:]+):(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(#.*)?", re.DOTALL)
-_SAME_SCHEME = {"local": LOCAL, "gcs": "gs", "s3a": "s3"}
+_SAME_SCHEME = {"local": LOCAL, "gcs": "gs", "s3a": "s3", "s3n": "s3"}
+# With and without TLS the files are the same.
+_SAME_FILES = {"abfss": "abfs"}
 # Where the name before `@` says who asks; elsewhere (abfs) it says where to look.
 _NAMES_A_USER = ("s3", "gs", "hdfs", "viewfs")
+# Where that name is a key, and so of no use without what belongs to it.
+_KEYS_FOR_USERS = ("s3",)
 # As Hadoop calls the file systems that pyarrow calls otherwise.
 _HADOOP_SCHEMES = {"s3": "s3a"}
 _GLOB = re.compile(r"([\[\]{}*?\\])")
@@ -82,6 +94,32 @@ class Place:
         """A text that gives this place again, in any process."""
         return self._written(self.authority, self.options)
 
+    @property
+    def plain(self) -> str:
+        """The same without credentials, to be kept where others may read it."""
+        if self.is_local:
+            return self.text
+        user, at, host = self.authority.rpartition("@")
+        name = "" if self.scheme in _KEYS_FOR_USERS else user.partition(":")[0]
+        options = "&".join(o for o in self.options.split("&") if not _SECRET.match(o))
+        return self._written(f"{name}{name and at}{host}", options)
+
+    def like(self, known: Place) -> Place:
+        """This place, reached as one in the same store is that is known."""
+        is_same = Place(*self._store, ()) == Place(*known._store, ())
+        if not is_same or self.is_local:
+            return self
+        return Place(known.scheme, known.authority, self.names, known.options)
+
+    def at(self, path: str) -> Place:
+        """The place in the same store that its file system calls so, as it does this one."""
+        below = _names(posixpath.relpath(path, self._opened[1]))
+        return Place(self.scheme, self.authority, below, self.options)
+
+    @property
+    def _store(self) -> tuple[str, str]:
+        return self.scheme, self.authority
+
     def __str__(self) -> str:
         """The place for people to read, without passwords."""
         user, at, host = self.authority.rpartition("@")
@@ -122,7 +160,8 @@ class Place:
         user, _, host = self.authority.rpartition("@")
         container = "" if self.scheme in _NAMES_A_USER else user.partition(":")[0]
         endpoint = "".join(_ENDPOINT.findall(self.options))
-        return f"{self.scheme}://{container}@{host}{self._inside}?{endpoint}"
+        scheme = _SAME_FILES.get(self.scheme, self.scheme)
+        return f"{scheme}://{container}@{host}{self._inside}?{endpoint}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Place) and self.where == other.where
@@ -138,15 +177,19 @@ class Place:
 
     @property
     def filesystem(self) -> fs.FileSystem:
-        return _opened(self.scheme, self.authority, self.options)[0]
+        return self._opened[0]
 
     @property
     def path(self) -> str:
         """The place as its file system calls it."""
         if self.is_local:
             return self._inside
-        _, root = _opened(self.scheme, self.authority, self.options)
-        return posixpath.join(root, *self.names)
+        return posixpath.join(self._opened[1], *self.names)
+
+    @property
+    def _opened(self) -> tuple[fs.FileSystem, str]:
+        told = tuple(settings_here().items()) if is_object_store(self) else ()
+        return _opened(self.scheme, self.authority, self.options, told)
 
     def __fspath__(self) -> str:
         if not self.is_local:
@@ -190,6 +233,9 @@ class Place:
     def delete(self, names: list[str]) -> None:
         """Delete files below a folder, many of them side by side; one that is gone already is no
         error."""
+        if is_object_store(self):
+            delete_objects(self, names)
+            return
         side_by_side(self._delete, names)
 
     def _delete(self, names: Sequence[str]) -> None:
@@ -217,6 +263,8 @@ def _parsed(text: str) -> Place:
     assert found is not None, "it begins with a scheme"
     scheme, authority, path, options, fragment = (part or "" for part in found.groups())
     scheme = scheme.lower()
+    if scheme == "az":
+        scheme, authority = "abfss", f"{authority}@{_azure_account(text)}{AZURE_DOMAIN}"
     if _CUT_OFF.fullmatch(authority):
         raise PlaceError(
             f"cannot tell the host in {scheme}://{authority.partition(':')[0]}:***",
@@ -250,6 +298,18 @@ def _check_below(folder: Place, below: str) -> None:
         raise PlaceError(f"{below!r} is not the name of a file below {folder}")
 
 
+def _azure_account(text: str) -> str:
+    """The account of an address that does not name it."""
+    account = os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+    if not account:
+        raise PlaceError(
+            f"cannot tell whose {text.partition('?')[0]} is",
+            hint="set AZURE_STORAGE_ACCOUNT_NAME, or write abfss://container@account"
+            f"{AZURE_DOMAIN}/…",
+        )
+    return account
+
+
 def _check(text: str) -> None:
     """Refuse characters that no name of a file has."""
     # What is before the path may be a password.
@@ -272,12 +332,22 @@ def _names(path: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _opened(scheme: str, authority: str, options: str) -> tuple[fs.FileSystem, str]:
-    """A file system, and what it calls its root. One serves all places in it."""
+def _opened(
+    scheme: str, authority: str, options: str, told: tuple[tuple[str, str], ...]
+) -> tuple[fs.FileSystem, str]:
+    """A file system, and what it calls its root. One serves all places in it, for as long as the
+    environment tells the same of it."""
     root = Place(scheme, authority, (), options)
     if root.is_local and not options:
         return fs.LocalFileSystem(), "/"
+    if is_object_store(root):
+        check_library()
     try:
+        if scheme == "s3":
+            access = S3Access.of(authority, options)
+            return access.filesystem(), access.bucket
+        if scheme in ("abfs", "abfss") and not options and ":" not in authority:
+            return azure_filesystem(authority)
         found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(root.text)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).replace(root.text, str(root))

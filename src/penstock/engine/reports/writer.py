@@ -64,7 +64,7 @@ class LogWriter:
                 self._append(lines)
             else:
                 self._buffer += lines
-                self._store.write(self._name, self._buffer)
+                self._store.replace(self._name, self._buffer)
             sizes[self._name] = sizes.get(self._name, 0) + len(lines)
         self._shorten(sizes)
 

@@ -74,8 +74,9 @@ class Committer:
         sources = query.sources.values()
         kept = prepare_keeping(sources, standing, self.sink, overwrite=overwrite)
         self._sweeper.begin(standing, manifests.before(store, standing))
-        self._publisher.clean()
-        clean_kept(store)
+        if store.fence is None:  # Else what is left is cleared away behind the first commit.
+            self._publisher.clean()
+            clean_kept(store)
         return replace(standing, kept=kept)
 
     def commit(self, made: Manifest, watch: Watch) -> None:

@@ -24,7 +24,7 @@ from penstock.engine.state.hold import Hold
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.engines import BatchEngine
-from penstock.errors import UsageError
+from penstock.errors import FencedError, PenstockError, UsageError, without_passwords
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Script
@@ -228,7 +228,7 @@ def head_of(asked: Query | Script, options: RunOptions, engine: BatchEngine) -> 
     """What a run says of itself at first."""
     sinks = ", ".join(f"{name}={sink}" for name, sink in options.sinks.items())
     return RunHead(
-        query=asked.text,
+        query=without_passwords(asked.text),
         engine=engine,
         sink=sinks or str(options.sink),
         trigger=options.trigger.seconds,
@@ -242,6 +242,18 @@ def _head(batches: Batches, options: RunOptions, engine: BatchEngine) -> RunHead
     head = head_of(batches.asked, options, engine)
     partitions = batches.checkpoint.partitions
     return replace(head, partitions=partitions, batch=batches.manifest.batch + 1)
+
+
+def fenced_first(error: Exception, store: Store) -> Exception:
+    """An error of a run, or that another run has taken its checkpoint over: then whatever went
+    wrong came of that, as chunks that are gone."""
+    try:
+        store.refuse_fenced()
+    except FencedError as fenced:
+        return fenced
+    except PenstockError:
+        return error  # A store that cannot be asked tells nothing.
+    return error
 
 
 def has_ended() -> UsageError:

@@ -24,7 +24,7 @@ from penstock.engine.sources.feed import (
 )
 from penstock.engine.sources.files import absolute, list_files
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import Checkpoint, is_claimed
+from penstock.engine.state.checkpoint import Checkpoint, is_claimed, mark_of
 from penstock.engine.state.hold import check_folder
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
@@ -43,7 +43,11 @@ def check_start(
     """
     found, mark, store = None, None, Store(Place.of(options.checkpoint))
     check_folder(store)
-    if is_claimed(store):
+    if is_claimed(store) and not store.is_local:
+        # To hold it would fence off a run that is there; the start looks at all of it.
+        made = manifests.newest(store, 1)
+        found, mark = (made[0], mark_of(store)) if made else (None, None)
+    elif is_claimed(store):
         count, is_given = options.partitions or 1, options.partitions is not None
         held = Checkpoint(
             options.checkpoint,
@@ -111,7 +115,7 @@ def refuse_closed(checkpoint: Checkpoint, found: Manifest | None) -> None:
     shown = Sink.named(found.sink)
     staging = staging_of(shown, checkpoint.store, checkpoint.mark)
     if is_unpublished(shown, found, staging):
-        publish_once(shown, found, staging, checkpoint.mark)
+        publish_once(shown, found, staging, checkpoint.mark, checkpoint.store)
     publish_kept(checkpoint.store, found.kept)
     listed = {chunk.name for chunk in found.chunks()}
     left = [name for name in checkpoint.store.names("state") if name not in listed]

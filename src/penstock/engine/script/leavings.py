@@ -85,6 +85,6 @@ def _show_last(store: Store, made: Manifest) -> None:
     mark = mark_of(store)
     staging = staging_of(shown, store, mark)
     if is_unpublished(shown, made, staging):
-        publish_once(shown, made, staging, mark)
+        publish_once(shown, made, staging, mark, store)
     listed = {chunk.name for chunk in made.chunks()}
     store.remove([name for name in store.names("state") if name not in listed])

@@ -67,7 +67,8 @@ class MemberRun:
         before the newest says of this query, if it does."""
         self.manifest = self.publisher.recover(self.manifest, self.query, overwrite=overwrite)
         self._sweeper.begin(self.manifest, before)
-        self.publisher.clean()
+        if self._checkpoint.store.fence is None:  # Else behind the first commit.
+            self.publisher.clean()
         if self._takers != self.manifest.takers:
             self.manifest = without_inner(self.manifest)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from penstock.engine.state import manifest as manifests
@@ -41,8 +42,11 @@ class ScriptCheckpoint:
         change: bool = False,
     ):
         self.hold = Hold(root) if hold is None else hold
-        self.store = self.hold.store
         try:
+            if not self.store.is_local:
+                # Another script must not fence off the run that is there.
+                self._claim(partitions, engine, is_given)
+            self.hold.take_over()
             go_back(self.store)
             self.partitions = self._claim(partitions, engine, is_given)
             self.mark = marked(self.store)
@@ -64,6 +68,11 @@ class ScriptCheckpoint:
             self.close()
             raise
 
+    @property
+    def store(self) -> Store:
+        """The files."""
+        return self.hold.store
+
     def close(self) -> None:
         """Release the lock."""
         self.hold.close()
@@ -72,8 +81,10 @@ class ScriptCheckpoint:
         """The partition count to use: the checkpoint's own if it has one."""
         if not is_claimed(self.store):
             mine = {"format": FORMAT_VERSION, "engine": engine, "partitions": partitions}
-            self.store.publish(SCRIPT, json.dumps(mine, indent=1).encode())
-            return partitions
+            # Where there is no lock, another run may have been faster: then that one's counts.
+            with suppress(FileExistsError):
+                self.store.publish(SCRIPT, json.dumps(mine, indent=1).encode())
+                return partitions
         theirs = _identity(self.store)
         kept = int(theirs["partitions"])
         if theirs["engine"] != engine:

@@ -164,7 +164,8 @@ class ScriptPipeline:
         self.manifest = replace(self.manifest, kept=kept)
         remove_packets(store)
         forget_derived(store)
-        clean_kept(store)
+        if store.fence is None:  # Else behind a commit of our own.
+            clean_kept(store)
         self._streams = [source for source in sources if not source.is_table]
         self.silence = Silence(
             store, {s.name: known[s.name].parts if s.name in known else () for s in self._streams}

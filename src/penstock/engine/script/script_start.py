@@ -15,7 +15,7 @@ from penstock.engine.script.shared_joins import lasting_part
 from penstock.engine.sinks.publish import check_sink, is_new_to
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import is_claimed
+from penstock.engine.state.checkpoint import is_claimed, mark_of
 from penstock.engine.state.hold import Hold, check_folder
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store, member_store
@@ -42,7 +42,14 @@ def check_script_start(
     found, store = None, Store(Place.of(options.checkpoint))
     marks: dict[str, str] = {}
     check_folder(store)
-    if is_claimed(store):
+    if is_claimed(store) and not store.is_local:
+        # To hold it would fence off a run that is there; the start looks at all of it.
+        made = manifests.newest(store, 1)
+        found = made[0] if made else None
+        marks = (
+            {name: mark_of(member_store(store, name)) for name in found.members} if found else {}
+        )
+    elif is_claimed(store):
         with closing(hold_script(_queries(script), options, engine, 1)) as held:
             found = manifests.latest(held.store)
             refuse_closed_script(held, found)

@@ -19,12 +19,13 @@ from penstock.engine.places.file_names import (
     part_name,
     staging_name,
 )
+from penstock.engine.places.objects import hint_for, is_object_store, move_object, reason_of
 from penstock.engine.places.place import Place
 from penstock.engine.places.side_by_side import side_by_side
 from penstock.engine.sinks import ledger
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter, check_topic
 from penstock.engine.sinks.sink import Sink, Staging
-from penstock.engine.state.manifest import Manifest, Part, StagedPart
+from penstock.engine.state.manifest import Manifest, Part, StagedPart, refuse_overtaken
 from penstock.engine.state.store import Store
 from penstock.engine.state.upkeep.known_sinks import known_sinks
 from penstock.errors import SinkError
@@ -109,9 +110,10 @@ def _using(place: Place) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        reason = reason_of(place, error)
         raise SinkError(
-            f"cannot use {place} as a sink: {error.strerror or error}",
-            hint="name a place that can be written with --sink",
+            f"cannot use {place} as a sink: {reason}",
+            hint=hint_for(reason) or "name a place that can be written with --sink",
         ) from None
 
 
@@ -152,13 +154,16 @@ def as_parts(sink: Sink, mark: str, batch: int, staged: list[StagedPart]) -> tup
     )
 
 
-def remove_beyond(sink: Sink, mark: str, batch: int) -> None:
+def remove_beyond(sink: Sink, mark: str, batch: int, store: Store) -> None:
     """Remove the results of batches after one, which will be run again: they were made by a run
     that had come further, before the checkpoint was damaged or restored from a copy."""
     if sink.kind == "parquet":
         with _using(sink.place):
             names = [name for name, _ in sink.place.files() if mark_of_part(name) == mark]
-            sink.place.delete([name for name in names if batch_of_part(name) > batch])
+            beyond = [name for name in names if batch_of_part(name) > batch]
+            if beyond:
+                refuse_overtaken(store, batch)
+                sink.place.delete(beyond)
 
 
 def publish(sink: Sink, manifest: Manifest, writer: TopicWriter | None = None) -> None:
@@ -183,7 +188,9 @@ def publish(sink: Sink, manifest: Manifest, writer: TopicWriter | None = None) -
         ) from None
 
 
-def publish_once(sink: Sink, manifest: Manifest, staging: Staging | None, mark: str) -> None:
+def publish_once(
+    sink: Sink, manifest: Manifest, staging: Staging | None, mark: str, store: Store
+) -> None:
     """Show the results of a final batch that no other follows, and remove what was staged."""
     writer = writer_to(sink, staging, mark)
     try:
@@ -191,7 +198,8 @@ def publish_once(sink: Sink, manifest: Manifest, staging: Staging | None, mark: 
     finally:
         if writer is not None:
             writer.close()
-    clean(staging)
+    if store.fence is None:
+        clean(staging)
 
 
 def writer_to(sink: Sink, staging: Staging | None, mark: str) -> TopicWriter | None:
@@ -225,24 +233,28 @@ def print_results(staging: Staging | None, parts: tuple[Part, ...]) -> None:
     sys.stdout.buffer.flush()
 
 
-def clean(staging: Staging | None) -> None:
-    """Remove what tasks staged and nobody published."""
+def clean(staging: Staging | None, store: Store | None = None) -> None:
+    """Remove what tasks staged and nobody published; a run that was fenced off from its store may
+    not."""
     if staging is not None:
         folder = staging.folder
-        folder.delete([name for name, _ in folder.files() if is_staged(name)])
+        names = [name for name, _ in folder.files() if is_staged(name)]
+        if names and store is not None:
+            store.refuse_fenced()
+        folder.delete(names)
         folder.delete_if_empty()
 
 
 def _publish_files(folder: Place, manifest: Manifest) -> None:
-    side_by_side(partial(_publish_some, folder.filesystem), manifest.parts)
+    side_by_side(partial(_publish_some, folder), manifest.parts)
 
 
-def _publish_some(filesystem: fs.FileSystem, parts: Sequence[Part]) -> None:
-    staged = filesystem.get_file_info([part.staged for part in parts])
+def _publish_some(folder: Place, parts: Sequence[Part]) -> None:
+    staged = folder.filesystem.get_file_info([part.staged for part in parts])
     for part, info in zip(parts, staged, strict=True):
         if info.type == fs.FileType.File:
             _check_size(info, part)
-            _move(filesystem, part)
+            _move(folder, part)
 
 
 def _check_size(info: fs.FileInfo, part: Part) -> None:
@@ -253,8 +265,16 @@ def _check_size(info: fs.FileInfo, part: Part) -> None:
         )
 
 
-def _move(filesystem: fs.FileSystem, part: Part) -> None:
-    filesystem.move(part.staged, part.final)
+def _move(folder: Place, part: Part) -> None:
+    if not is_object_store(folder):
+        folder.filesystem.move(part.staged, part.final)
+        return
+    final = folder.at(part.final)
+    try:
+        move_object(folder.at(part.staged), final)
+    except FileNotFoundError:
+        if not final.exists:  # A run that was fenced off has shown what it had made final.
+            raise
 
 
 def _append(sink: Sink, manifest: Manifest) -> None:

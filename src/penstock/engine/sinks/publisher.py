@@ -81,7 +81,7 @@ class Publisher:
         prepare(self.sink, self.mark, query, is_new=is_new, overwrite=overwrite)
         if self.sink.kind == "parquet":
             self._held.append(SinkHold(self.sink.place, self.mark))
-        remove_beyond(self.sink, self.mark, standing.batch)
+        remove_beyond(self.sink, self.mark, standing.batch, self.store)
         again = run_again(self.store, standing)
         if again is not None and shown == self.sink:
             self._again[again] = standing.sink_positions
@@ -113,9 +113,11 @@ class Publisher:
         if shown == self.sink:
             # This one may know better how it is reached.
             publish(self.sink, standing, self._writer)
-            clean(self.staging)
+            if self.store.fence is None:
+                clean(self.staging)
         else:
-            publish_once(shown, standing, staging_of(shown, self.store, self.mark), self.mark)
+            staging = staging_of(shown, self.store, self.mark)
+            publish_once(shown, standing, staging, self.mark, self.store)
 
     def hand_out(self, made: Manifest) -> None:
         """Give the results of a batch to those who get them before it is final."""
@@ -129,4 +131,4 @@ class Publisher:
 
     def clean(self) -> None:
         """Remove what was staged and not published."""
-        clean(self.staging)
+        clean(self.staging, self.store)

@@ -53,9 +53,9 @@ class Sink:
 
     @property
     def name(self) -> str:
-        """The sink as manifests and the command line write it."""
-        place = self.topic or self.path
-        return f"{self.kind}:{'' if place is None else place.text}"
+        """The sink as manifests and the command line write it, without credentials of a store."""
+        place = "" if self.topic is None else self.topic.text
+        return f"{self.kind}:{place if self.path is None else self.path.plain}"
 
     def __str__(self) -> str:
         """The sink for people to read, without passwords."""

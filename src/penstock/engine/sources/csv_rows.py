@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from penstock.engine.expressions.arrow_types import arrow_type
-from penstock.engine.sources.lines import Piece, csv_rows_at, pieces_in, pieces_of
+from penstock.engine.sources.lines import Piece, csv_rows_at, pieces_in, pieces_of, text_of_span
 from penstock.engine.sources.parsed import (
     EXPONENT,
     SKIP_FILES,
@@ -32,7 +32,6 @@ from penstock.engine.sources.parsed import (
     shorten,
     too_long,
 )
-from penstock.engine.sources.spans import SpanText, text_of_span
 from penstock.kernels.csvtext.plain_columns import plain_columns
 from penstock.query import DataType
 from penstock.query.source import Field
@@ -65,18 +64,12 @@ def csv_rows(ask: Ask) -> Iterator[Parsed]:
 
     An empty field is NULL (but "" in quotes is the empty text), as is what `null` says.
     """
-    if not ask.span.is_whole:
-        part = text_of_span(ask.path, ask.span, quoted=True)
-        if part is not None or ask.span.first:
-            # What cannot be taken apart is read by whoever has its beginning.
-            yield from _rows_in(ask, part) if part is not None else ()
-            return
-    yield from _rows_of(ask, pieces_of(ask.path, quoted=True, most=row_most(ask.source)))
-
-
-def _rows_in(ask: Ask, part: SpanText) -> Iterator[Parsed]:
-    """The rows of a part of a file; what is wrong with its head is told with the first part."""
-    pieces = pieces_in(part, row_most(ask.source))
+    most = row_most(ask.source)
+    if ask.span.is_whole:
+        return _rows_of(ask, pieces_of(ask.path, quoted=True, most=most))
+    part = text_of_span(ask.path, ask.span, quoted=True)
+    pieces = pieces_in(part, quoted=True, most=most)
+    # What is wrong with the head of a file is told with its first part.
     if not ask.span.first:
         return _rows_of(ask, pieces)
     try:

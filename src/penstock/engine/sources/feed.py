@@ -15,8 +15,7 @@ from penstock.duration import MICROS
 from penstock.engine.sources.files import absolute, weight_of
 from penstock.engine.sources.listing.file_log import FileLog, log_folder
 from penstock.engine.sources.made.made import Made, made_of
-from penstock.engine.sources.shared_out import shared_out
-from penstock.engine.sources.slices import Slice
+from penstock.engine.sources.slices import Slice, shared_out
 from penstock.engine.sources.table_versions import TableVersions
 from penstock.engine.state.store import Store
 from penstock.errors import SourceError
@@ -112,7 +111,7 @@ class Feed:
         """From now on offer only what is there now, and all of it; in one batch if `at_once`."""
         refuse_endless(self._sources.values())
         for log in self._logs.values():
-            log.find()
+            log.find(is_whole=True)
         for topic in self._topics.values():
             topic.freeze()
         self._is_frozen, self._is_at_once = True, at_once

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from penstock import errors
+from penstock.engine.places.objects import hint_for, is_object_store, list_objects
 from penstock.engine.places.place import Place
 from penstock.errors import PlaceError, SourceError
 from penstock.query.source import Source
@@ -20,12 +21,13 @@ from penstock.query.source import Source
 @dataclass(frozen=True)
 class FileInfo:
     """An input file; `mtime` in nanoseconds since the epoch, `size` in bytes, `inode` its number on
-    a local disk, 0 where it is not known."""
+    a local disk, 0 where it is not known, `etag` what an object store knows it by."""
 
     path: str
     mtime: int
     size: int
     inode: int = 0
+    etag: str = ""
 
 
 _PACKED = (".gz", ".bz2", ".zst", ".lz4", ".br", ".parquet")
@@ -103,9 +105,22 @@ def _found(root: Place, but: Callable[[str], bool]) -> Iterator[FileInfo]:
             if not _is_hidden(below) and not but(match):
                 yield from _below(Place(root.scheme, "", Place.of(match).names, root.options))
         return
+    if is_object_store(root):
+        found = [file for _, file in objects_below(root)]
+        if found:
+            yield from found
+            return
     if not root.exists:
         raise FileNotFoundError("there is no such file or directory")
     yield from _below(root)
+
+
+def objects_below(root: Place, after: str | None = None) -> Iterator[tuple[str, FileInfo]]:
+    """The files of an object store below a place with their names there, those after a name."""
+    for found in list_objects(root, after):
+        if not _is_hidden(found.name):
+            place = root / found.name
+            yield found.name, FileInfo(place.text, found.mtime, found.size, 0, found.etag)
 
 
 def _below(root: Place) -> Iterator[FileInfo]:
@@ -145,5 +160,6 @@ def _unreadable(path: Place, reason: str, place: errors.Caret | None) -> SourceE
     return SourceError(
         f"cannot read {path}: {reason}",
         place=place,
-        hint="the path must be a file, a directory, a pattern such as 'logs/*.csv', or a URI",
+        hint=hint_for(reason)
+        or "the path must be a file, a directory, a pattern such as 'logs/*.csv', or a URI",
     )

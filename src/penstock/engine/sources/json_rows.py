@@ -17,7 +17,7 @@ import pyarrow.json as pajson
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.json_names import doubtful_names, other_spellings, respelled
 from penstock.engine.expressions.json_values import MisfitError, is_simple, json_value, member_of
-from penstock.engine.sources.lines import Piece, lines_at, pieces_in, pieces_of
+from penstock.engine.sources.lines import Piece, lines_at, pieces_in, pieces_of, text_of_span
 from penstock.engine.sources.parsed import (
     EXPONENT,
     Ask,
@@ -30,7 +30,6 @@ from penstock.engine.sources.parsed import (
     shorten,
     too_long,
 )
-from penstock.engine.sources.spans import text_of_span
 from penstock.kernels.jsontext.flat_columns import flat_columns
 from penstock.query import DataType
 from penstock.query.families.spelling import AmbiguousNameError
@@ -65,10 +64,9 @@ def json_rows(ask: Ask) -> Iterator[Parsed]:
 
 
 def _pieces(ask: Ask, most: int) -> Iterator[Piece]:
-    part = None if ask.span.is_whole else text_of_span(ask.path, ask.span, quoted=False)
-    if part is None:
+    if ask.span.is_whole:
         return pieces_of(ask.path, quoted=False, most=most)
-    return pieces_in(part, most)
+    return pieces_in(text_of_span(ask.path, ask.span, quoted=False), quoted=False, most=most)
 
 
 def parse_lines(fields: list[Field], piece: Piece, zone: str | None = None) -> Parsed:

@@ -1,4 +1,4 @@
-"""Files of lines, in pieces of whole lines that fit in memory."""
+"""Files of lines, or spans of them, in pieces of whole lines that fit in memory."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from io import StringIO
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import NativeFile
 
 from penstock.engine.places.place import Place
-from penstock.engine.sources.spans import SpanText
 
+Codes = NDArray[np.uint8]
 PIECE_BYTES = 8 << 20
 ROW_MOST = 64 << 20
 """Bytes that a row may have, if nothing is said."""
@@ -22,6 +23,33 @@ HEAD = 4096
 """Bytes that are kept of a row that has more."""
 _CACHED = 1 << 17
 _NEWLINE, _QUOTE = b"\n", b'"'
+END = 1 << 62
+"""The last byte of any file."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The lines of a file that begin at byte `first` or later, and before byte `last`."""
+
+    first: int = 0
+    last: int = END
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of the file."""
+        return self.first <= 0 and self.last >= END
+
+
+WHOLE = Span()
+
+
+@dataclass(frozen=True)
+class SpanText:
+    """The text of a span; `lines` end before it, and `head` is how the file begins."""
+
+    text: pa.Buffer
+    lines: int
+    head: bytes
 
 
 @dataclass(frozen=True)
@@ -49,9 +77,9 @@ def pieces_of(path: Place, *, quoted: bool, most: int = ROW_MOST) -> Iterator[Pi
         yield from _pieces(stream, 1, quoted, most)
 
 
-def pieces_in(text: SpanText, most: int = ROW_MOST) -> Iterator[Piece]:
-    """The same of a part of a file in which no line end is between quotes."""
-    return _pieces(pa.BufferReader(text.text), text.lines + 1, quoted=False, most=most)
+def pieces_in(part: SpanText, *, quoted: bool, most: int = ROW_MOST) -> Iterator[Piece]:
+    """The same of a part of a file that is not packed."""
+    return _pieces(pa.BufferReader(part.text), part.lines + 1, quoted, most)
 
 
 def _pieces(stream: NativeFile, line: int, quoted: bool, most: int) -> Iterator[Piece]:
@@ -157,12 +185,10 @@ def _cut(rest: bytes, chunk: bytes, quoted: bool, most: int) -> tuple[bytes, byt
     return data[:end], data[end:]
 
 
-def _count(data: bytes, byte: bytes) -> int:
-    """How often a byte occurs: where that is often, sooner than `bytes.count` tells it. What is
-    looked at together stays in the processor's cache."""
-    codes, code = np.frombuffer(data, np.uint8), ord(byte)
-    parts = (codes[at : at + _CACHED] for at in range(0, len(codes), _CACHED))
-    return sum(int(np.count_nonzero(part == code)) for part in parts)
+def _count(data: bytes | Codes, byte: bytes) -> int:
+    """How often a byte occurs: where that is often, sooner than `bytes.count` tells it."""
+    codes = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
+    return sum(int(np.count_nonzero(part == ord(byte))) for part in _parts(codes))
 
 
 def _last_line_end(data: bytes, quoted: bool) -> int:
@@ -175,3 +201,37 @@ def _last_line_end(data: bytes, quoted: bool) -> int:
     ends = np.flatnonzero(codes == ord(_NEWLINE))
     outside = ends[np.searchsorted(quotes, ends) % 2 == 0]
     return int(outside[-1]) + 1 if len(outside) else 0
+
+
+def text_of_span(path: Place, span: Span, *, quoted: bool) -> SpanText:
+    """The text of a part of a local file. With `quoted`, a line end between double quotes is none:
+    a line begins after one that has an even number of them before it."""
+    with pa.memory_map(path.path) as file:
+        text = file.read_buffer()
+    codes = np.frombuffer(text, np.uint8)
+    first, last = (_line_from(codes, at, quoted) for at in (span.first, span.last))
+    head = codes[: max(_line_from(codes, 1, quoted=False), 1 << 16)].tobytes()
+    return SpanText(text.slice(first, last - first), _count(codes[:first], _NEWLINE), head)
+
+
+def _line_from(codes: Codes, at: int, quoted: bool) -> int:
+    """Where the first line begins that does so at a byte or later; the end, if none does."""
+    if at <= 0 or at >= len(codes):
+        return max(0, min(at, len(codes)))
+    before = at - 1
+    quotes = _count(codes[:before], _QUOTE) if quoted else 0
+    for part in _parts(codes[before:]):
+        ends = np.flatnonzero(part == ord(_NEWLINE))
+        if quoted:
+            places = np.flatnonzero(part == ord(_QUOTE))
+            ends = ends[(quotes + np.searchsorted(places, ends)) % 2 == 0]
+            quotes += len(places)
+        if len(ends):
+            return before + int(ends[0]) + 1
+        before += len(part)
+    return len(codes)
+
+
+def _parts(codes: Codes) -> Iterator[Codes]:
+    """Bytes in parts that stay in the processor's cache while they are looked at."""
+    return (codes[at : at + _CACHED] for at in range(0, len(codes), _CACHED))

@@ -15,8 +15,7 @@ from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.cast import cast
 from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.engine.places.place import Place
-from penstock.engine.sources.lines import ROW_MOST, Piece, text_of
-from penstock.engine.sources.spans import WHOLE, Span
+from penstock.engine.sources.lines import ROW_MOST, WHOLE, Piece, Span, text_of
 from penstock.query import DataType
 from penstock.query.families.spelling import AmbiguousNameError, spelled
 from penstock.query.source import Field, Source

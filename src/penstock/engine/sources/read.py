@@ -18,10 +18,10 @@ from penstock.engine.places.place import Place
 from penstock.engine.sources.csv_rows import csv_rows
 from penstock.engine.sources.json_rows import json_rows
 from penstock.engine.sources.kept_rows import kept_file, kept_rows
+from penstock.engine.sources.lines import WHOLE, Span
 from penstock.engine.sources.member_rows import asked_whole, with_members
 from penstock.engine.sources.parquet_rows import BLOCK_ROWS, parquet_rows
 from penstock.engine.sources.parsed import SKIP_FILES, Ask, FileFault, Located, Parsed
-from penstock.engine.sources.spans import WHOLE, Span
 from penstock.engine.wire.attempts import PASSING
 from penstock.errors import SourceError, UnreachableError
 from penstock.query.source import FILE_FORMATS, Source

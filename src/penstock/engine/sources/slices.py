@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.engine.sources.spans import END, WHOLE, Span
+from penstock.engine.places.place import Place
+from penstock.engine.sources.files import is_packed
+from penstock.engine.sources.lines import END, PIECE_BYTES, WHOLE, Span
 from penstock.engine.wire.facts import Woken
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.tags import SLICE
+from penstock.query.source import Source
 
 # A file's number in its source and a row's place in the file make up the arrival number.
 _ROW_BITS = 36
 # A partition and an offset in it do so for a record: of half a million partitions, 17 million
 # million records each.
 _OFFSET_BITS = 44
+# Bytes of a part below which another task costs more than it helps. Objects of JSON that go on over
+# lines are read as long as a file is one piece.
+_LEAST = {"csv": 1 << 20, "json": PIECE_BYTES}
+# With twice as many parts as a fair share would be, tasks that get one more do little more.
+_FINER = 2
 
 
 def packets_of(slices: Sequence[Slice]) -> list[Packet]:
@@ -97,3 +105,24 @@ class Slice:
     def arrival(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The arrival numbers of rows at the given places of a file."""
         return (self.number << _ROW_BITS) | places
+
+
+def shared_out(
+    slices: Sequence[Slice], sources: Mapping[str, Source], tasks: int
+) -> Sequence[Slice]:
+    """The slices of a batch, those in parts that are more than one task should read."""
+    whole = sum(piece.weight for piece in slices)
+    if tasks < 2 or not whole:
+        return slices
+    return [part for piece in slices for part in _parts(piece, sources, tasks, whole)]
+
+
+def _parts(piece: Slice, sources: Mapping[str, Source], tasks: int, whole: int) -> Iterator[Slice]:
+    least = _LEAST.get(sources[piece.source].format)
+    # Of a file that is copied or packed nobody knows where a part begins.
+    if least is None or piece.path is None or piece.copy_of or piece.checksum is not None:
+        return iter((piece,))
+    count = min(tasks, -(-_FINER * tasks * piece.weight // whole), piece.weight // least)
+    if count < 2 or is_packed(piece.path) or not Place.of(piece.path).is_local:
+        return iter((piece,))
+    return piece.parts(count, piece.weight)

@@ -138,7 +138,7 @@ class TableVersions:
             while stretch := self._stretch(stream, info):
                 digest.update(stretch)
                 out.write(stretch)
-        return VersionFile(info.path, info.mtime, info.size, digest.hexdigest(), copy)
+        return VersionFile(source.plain, info.mtime, info.size, digest.hexdigest(), copy)
 
     def _stretch(self, stream: pa.NativeFile, info: FileInfo) -> bytes:
         try:

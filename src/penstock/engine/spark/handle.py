@@ -18,12 +18,12 @@ from pyspark.sql.streaming import StreamingQuery
 from penstock.arguments import as_seconds
 from penstock.engine.measures.trigger_wait import TriggerWait
 from penstock.engine.reports.announce import message_of
-from penstock.engine.run.handle import Batches, Handle, within_itself
+from penstock.engine.run.handle import Batches, Handle, fenced_first, within_itself
 from penstock.engine.run.job import Runner, Staged
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sources.feed import SPLIT_BYTES, Feed, Serving
 from penstock.engine.sources.slices import packets_of
-from penstock.engine.spark.inflow import Inflow
+from penstock.engine.spark.inflow import Inflow, SparkLogs
 from penstock.engine.spark.jvm import is_crash, is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
 from penstock.engine.spark.runner import on_spark
@@ -67,8 +67,10 @@ class SparkRun(Handle):
         tasks: int,
         options: RunOptions,
         inflow: Inflow,
+        logs: SparkLogs | None = None,
     ):
         super().__init__(batches, options, "spark")
+        self._logs = logs
         batches.watch.backlog = feed.backlog
         feed.may_split = options.may_split
         feed.tasks = tasks
@@ -242,6 +244,8 @@ class SparkRun(Handle):
             self._is_released = True
             error = None if self._is_interrupted else self._failure or self._error
             self.batches.close(message_of(error))
+            if self._logs is not None:
+                self._logs.remove()
 
     def _join_helpers(self) -> None:
         """Wait for the threads that still use the session: whoever stops it next may do so."""
@@ -268,9 +272,11 @@ class SparkRun(Handle):
         """Run a micro-batch; Spark calls this for each."""
         self.batches.watch.add("wait", self._trigger.begin())
         try:
-            self._run_batch(frame, number)
+            self._run_batch(frame, number + (0 if self._logs is None else self._logs.first))
         except Exception as error:
-            self._error = error
+            self._error = fenced_first(error, self.batches.checkpoint.store)
+            if self._error is not error:
+                raise self._error from None
             raise
         finally:
             self._trigger.end()

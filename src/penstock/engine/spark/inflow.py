@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
+from pathlib import PurePath
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from penstock.engine.places.place import Place
 from penstock.engine.sources.slices import Slice
 from penstock.engine.sources.spool import Spool, slices_of
 from penstock.engine.spark.frames import spooling
+from penstock.engine.spark.jvm import own_folder
 from penstock.engine.spark.ticker import ticks
+from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, SpooledRows
 from penstock.engine.wire.packets import from_batches, unpack_facts
@@ -25,6 +31,20 @@ from penstock.query.script import Script
 Offsets = Mapping[str, int]
 _FEW = 64
 """Columns; of as many numbers a row has a kilobyte at most."""
+
+
+@dataclass(frozen=True)
+class SparkLogs:
+    """Where Spark keeps the logs of a query, and which batch of ours its first one there is."""
+
+    folder: Place
+    first: int = 0
+    is_temporary: bool = False
+
+    def remove(self) -> None:
+        """Have no logs that nobody reads again."""
+        if self.is_temporary:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Inflow:
@@ -61,6 +81,18 @@ class Inflow:
         """Whether all rows of its DataFrames are of a few numbers each."""
         fields = [self._asked.sources[name].whole_fields for name in self._names]
         return all(len(each) <= _FEW and all(f.type.is_narrow for f in each) for each in fields)
+
+    def logs(self, store: Store, standing: Manifest) -> SparkLogs:
+        """The logs of a query that goes on from a manifest.
+
+        Spark reaches a store by a connector alone, which must be installed beside it. Where no rows
+        come through Spark, its logs say nothing that our checkpoint does not: then they lie in a
+        temporary folder of the driver.
+        """
+        if store.is_local or self.has_streams:
+            return SparkLogs(store.root / "spark")
+        folder = tempfile.mkdtemp(prefix="logs-", dir=own_folder())
+        return SparkLogs(Place.of(folder), _next_batch(store, standing.batch), is_temporary=True)
 
     def is_due(self, done: Offsets) -> bool:
         """Whether the next batch must run, whatever else it reads."""
@@ -130,6 +162,12 @@ class Inflow:
         facts = _facts(reduce(DataFrame.union, frames))
         raise_error(facts)
         return tuple(fact for fact in facts if isinstance(fact, SpooledRows))
+
+
+def _next_batch(store: Store, done: int) -> int:
+    """The batch that an earlier run has begun, or the next one: Spark's numbers have gaps."""
+    begun = (int(PurePath(name).stem) for name in store.names("feed"))
+    return min((number for number in begun if number > done), default=done + 1)
 
 
 def _facts(frame: DataFrame) -> list[Fact]:

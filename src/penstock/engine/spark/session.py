@@ -17,6 +17,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from penstock.engine.places.access import settings_here, settings_of_spark, take_settings
 from penstock.engine.spark.data_source import register
 from penstock.engine.spark.java import ensure_java
 from penstock.engine.spark.jvm import (
@@ -206,3 +207,13 @@ def _stderr_to(path: str) -> Iterator[None]:
         os.dup2(before, 2)
         os.close(before)
         os.close(file)
+
+
+def tell_access(spark: SparkSession) -> None:
+    """Reach stores as Spark was told to, or the environment, in this process and in the workers:
+    these may have been started before, or elsewhere."""
+    context = getattr(spark, "_sc", None)
+    if context is None or context._jsc is None:
+        return  # A client of Spark Connect, or what is refused later.
+    take_settings(settings_of_spark(dict(context.getConf().getAll())))
+    context.environment.update(settings_here())

@@ -27,6 +27,7 @@ from penstock.engine.spark.handle import SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.runner import is_one_machine
+from penstock.engine.spark.session import tell_access
 from penstock.engine.spark.warm_up import is_warm, warm_up
 from penstock.engine.spark.work import QueryWork, ScriptWork, Work
 from penstock.engine.state import manifest as manifests
@@ -93,6 +94,7 @@ def _started(
     """The work, running."""
     asked, options = work.asked, work.options
     cores = _cores(spark)
+    tell_access(spark)
     opened = frames_of(spark, asked, frames)
     warming = Thread(target=_try_to_warm_up, args=(spark,), daemon=True)
     warming.start()
@@ -107,6 +109,7 @@ def _started(
             inflow = Inflow(spark, asked, opened, held.store)
             feed = open_feed(asked, held.store, options.available_now, inflow.has_streams)
             batches = work.batches(spark, held)
+            logs = inflow.logs(held.store, batches.manifest)
             run = SparkRun(
                 spark,
                 batches,
@@ -114,14 +117,15 @@ def _started(
                 tasks=cores,
                 options=options,
                 inflow=inflow,
+                logs=logs,
             )
         run.wait_also_for(warming)
         inflow.sweep(batches.manifest.batch)
         writer = inflow.packets(cores).writeStream.foreachBatch(run.on_batch)
         writer = writer.queryName(run.name)
-        writer = writer.option("checkpointLocation", (held.store.root / "spark").for_spark)
-        logs = light_logs(spark, held.store.root, has_frames=inflow.has_streams)
-        run.starting.enter_context(logs)
+        writer = writer.option("checkpointLocation", logs.folder.for_spark)
+        light = light_logs(spark, logs.folder, has_frames=inflow.has_streams)
+        run.starting.enter_context(light)
         run.begin(triggered(writer, options, inflow).start())
         if not inflow.has_streams:
             run.starting.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -64,18 +65,26 @@ class Checkpoint:
         `final` is the last batch that is, where another folder has the manifests.
         """
         self.hold = Hold(root) if hold is None else hold
-        self.store = self.hold.store
         self.late = late_filters(query)
         self.changed: Identity | None = None
         self._mine: Identity = {}
         self._final = final
         try:
+            if not self.store.is_local:
+                # Who asks something else must not fence off the run that is there.
+                self._claim(query, partitions, engine, is_given, change)
+            self.hold.take_over()
             go_back(self.store)
             self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
         except BaseException:
             self.close()
             raise
+
+    @property
+    def store(self) -> Store:
+        """The files."""
+        return self.hold.store
 
     def close(self) -> None:
         """Release the lock."""
@@ -115,8 +124,10 @@ class Checkpoint:
             )
         mine = {"engine": engine, **identity_of(query, partitions), _LATE: list(self.late)}
         if not is_claimed(self.store):
-            self.store.publish(_IDENTITY, _written(mine))
-            return partitions
+            # Where there is no lock, another run may have been faster: then that one's counts.
+            with suppress(FileExistsError):
+                self.store.publish(_IDENTITY, _written(mine))
+                return partitions
         written = _read_identity(self.store)
         theirs = self._of_state(written)
         kept = int(theirs["partitions"])
@@ -157,7 +168,8 @@ def marked(store: Store) -> str:
     """The mark on all files that come from a checkpoint, wherever they lie; a new one has one from
     now on."""
     if not store.exists(_MARK):
-        store.publish(_MARK, new_mark().encode())
+        with suppress(FileExistsError):
+            store.publish(_MARK, new_mark().encode())
     return mark_of(store)
 
 

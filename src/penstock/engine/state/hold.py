@@ -6,9 +6,11 @@ import fcntl
 import os
 import time
 
+from penstock.engine.places.fence import Fence
+from penstock.engine.places.objects import is_object_store, refuse_unreachable
 from penstock.engine.places.place import Place
-from penstock.engine.state.store import Store
-from penstock.errors import CheckpointError
+from penstock.engine.state.store import Store, storage_errors
+from penstock.errors import CheckpointError, PlaceError
 
 _LOCK = "lock"
 # How often, and after how many seconds, a lock is tried that somebody has.
@@ -17,19 +19,28 @@ _LOOK = 0.02
 
 
 class Hold:
-    """A folder that no other run may use; elsewhere than on local disks nothing sees to that.
+    """A folder that no other run may use: on local disks by a lock, elsewhere by a fence that a
+    later run may raise before this one, by `take_over`.
 
     `orders` are the files of orders that lay there before: they were meant for another run.
     """
 
     def __init__(self, root: str):
         self.store = Store(Place.of(root))
+        check_reach(self.store)
         self._lock = _lock(self.store)
         try:
             self.orders: tuple[str, ...] = tuple(self.store.names("control"))
         except BaseException:
             self.close()
             raise
+
+    def take_over(self) -> None:
+        """Fence off the runs before, where there is no lock; a run calls this once it knows that
+        the folder is its own, and before it reads what others may change."""
+        if not self.store.is_local:
+            with storage_errors("write", self.store.root.path):
+                self.store = Store(self.store.root, Fence.raised(self.store.root))
 
     def close(self) -> None:
         """Let another run use the folder."""
@@ -46,9 +57,24 @@ class PartHold(Hold):
         self._lock = None
         self.orders = ()
 
+    def take_over(self) -> None:
+        """The run has it with the whole."""
+
+
+def check_reach(store: Store) -> None:
+    """Refuse a store that does not answer, or does not know us."""
+    if is_object_store(store.root):
+        try:
+            refuse_unreachable(store.root)
+        except PlaceError as error:
+            raise CheckpointError(
+                error.message.replace("cannot use", "cannot use as a checkpoint"), hint=error.hint
+            ) from None
+
 
 def check_folder(store: Store) -> None:
     """Refuse a folder that cannot be a checkpoint; one that is not there yet will be made."""
+    check_reach(store)
     if store.is_local and os.path.lexists(store.root):
         handle = _lock(store)
         if handle is not None:

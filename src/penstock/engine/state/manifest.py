@@ -219,17 +219,34 @@ def commit(store: Store, manifest: Manifest, last: Link | None = None) -> Link:
         body = _with_chain(json.dumps(_to_json(_without_modules(manifest))), chain.text)
     checksum = zlib.crc32(body.encode())
     data = f'{{"checksum": {checksum}, "manifest": {body}}}'
+    store.refuse_fenced()
     try:
         store.publish(manifest_name(manifest.batch), data.encode())
         store.flush_folder(_FOLDER)
     except FileExistsError:
-        raise CheckpointError(
-            f"batch {manifest.batch} of {store.root} was committed by another run",
-            hint="two runs must not share a checkpoint: stop one of them",
-        ) from None
+        raise _committed(store, manifest.batch) from None
     if chain is None:
         return Link(manifest.batch, checksum, states)
     return Link(manifest.batch, checksum, states, chain.turns, chain.next_turn)
+
+
+def refuse_overtaken(store: Store, batch: int) -> None:
+    """Refuse to go on from a batch that a run which was fenced off has gone beyond: it was about to
+    commit when its checkpoint was taken over."""
+    if store.fence is None:
+        return
+    # A query of a script has none of its own.
+    names = manifest_names(Store(store.fence.root))
+    if names and names[-1] > manifest_name(batch):
+        raise _committed(store, batch + 1)
+
+
+def _committed(store: Store, batch: int) -> CheckpointError:
+    if store.fence is None:
+        hint = "two runs must not share a checkpoint: stop one of them"
+    else:
+        hint = "the run before ended with it just now: nothing is lost, so run again"
+    return CheckpointError(f"batch {batch} of {store.root} was committed by another run", hint=hint)
 
 
 def manifest_names(store: Store) -> list[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import RawIOBase
 from json.encoder import encode_basestring_ascii
@@ -17,6 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.places.copies import copies
+from penstock.engine.places.creating import create
+from penstock.engine.places.fence import Fence
 from penstock.engine.places.file_names import as_file_name, is_own, unique_name
 from penstock.engine.places.flushing import flush_path, note
 from penstock.engine.places.place import Place, open_new
@@ -56,6 +58,10 @@ class ChunkInfo:
         """Its fields by their names."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
+    def is_of(self, data: pa.Buffer) -> bool:
+        """Whether bytes are those that were written."""
+        return bool(data.size == self.size and zlib.crc32(data) == self.checksum)
+
     def dies_before(self, time: int) -> bool:
         """Whether a row says that it will be dead by then."""
         return self.first_until is not None and self.first_until < time
@@ -83,9 +89,13 @@ class Summed(RawIOBase):
 
 @dataclass(frozen=True)
 class Store:
-    """Files under one root. Names are relative to it."""
+    """Files under one root. Names are relative to it.
+
+    A run that holds no lock on them has a fence, and deletes nothing once another has taken over.
+    """
 
     root: Place
+    fence: Fence | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         # A root that is still text is parsed here, once.
@@ -110,38 +120,41 @@ class Store:
     def write_rows(self, name: str, rows: pa.RecordBatch) -> Summed:
         """Write rows as a whole new file, and tell of it."""
         place = self.root / name
+        if not self.is_local:
+            return self._write_rows_afar(name, rows)
         with storage_errors("write", place.path), open_new(place) as stream:
             summed = Summed(stream)
             with pa.PythonFile(summed, "w") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
                 writer.write_batch(rows)
         return summed
 
+    def _write_rows_afar(self, name: str, rows: pa.RecordBatch) -> Summed:
+        """The same elsewhere than on local disks; who reads them next on this machine has a copy
+        at hand."""
+        stream = pa.BufferOutputStream()
+        summed = Summed(stream)
+        with pa.PythonFile(summed, "w") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_batch(rows)
+        data = stream.getvalue()
+        self.write(name, data)
+        copies().keep(self.root / name, data)
+        return summed
+
     def publish(self, name: str, data: bytes) -> None:
         """Write a file so that it is seen whole or not at all; it must not exist yet."""
-        if not self.is_local:
-            if self.exists(name):
-                raise FileExistsError(name)
-            self.write(name, data)
-            return
         final = self.root / name
-        draft = final.parent / f".{final.name}.{unique_name()}"
-        with storage_errors("write", final.path):
-            os.makedirs(final.parent, exist_ok=True)
-            with open(draft, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            try:
-                os.link(draft, final)
-            except OSError as error:
-                if error.errno not in _NO_LINKS:
-                    raise
-                if os.path.exists(final):
-                    raise FileExistsError(final) from None
-                os.replace(draft, final)
-            finally:
-                with suppress(FileNotFoundError):
-                    os.unlink(draft)
+        try:
+            with storage_errors("write", final.path):
+                create(final, data)
+        except FileExistsError:
+            self.refuse_fenced()
+            raise
+
+    def refuse_fenced(self) -> None:
+        """Stop a run that another has taken this checkpoint from."""
+        if self.fence is not None:
+            with storage_errors("read", self.root.path):
+                self.fence.check()
 
     def replace(self, name: str, data: bytes, mode: int | None = None) -> None:
         """Write a file in the place of the one that is there, if any: readers see one of both, and
@@ -150,6 +163,7 @@ class Store:
         On local disks it has these permissions, if any are given.
         """
         if not self.is_local:
+            self.refuse_fenced()
             self.write(name, data)  # An object store shows a file once it is whole.
             return
         final = self.root / name
@@ -180,6 +194,18 @@ class Store:
         with place.filesystem.open_input_file(place.path) as file:
             return file.read_buffer()
 
+    def read_chunk(self, info: ChunkInfo) -> pa.Buffer:
+        """The bytes of a chunk: of its copy on this machine's disk, if that is whole."""
+        if self.is_local:
+            return self.read(info.name)
+        place = self.root / info.name
+        found = copies().read(place)
+        if found is None or not info.is_of(found):
+            found = self.read(info.name)
+            if info.is_of(found):
+                copies().keep(place, found)
+        return found
+
     def open(self, name: str) -> pa.NativeFile:
         """A file to be read from its beginning."""
         place = self.root / name
@@ -195,7 +221,14 @@ class Store:
 
     def remove(self, names: list[str]) -> None:
         """Delete files that Penstock wrote; one that is gone is no error, and others stay."""
-        self.root.delete([name for name in names if is_own(name)])
+        own = [name for name in names if is_own(name)]
+        if own:
+            # Only now that it is known what to delete: no later run has a file of that name.
+            self.refuse_fenced()
+            self.root.delete(own)
+            if not self.is_local:
+                for name in own:
+                    copies().drop(self.root / name)
 
     def write_chunk(
         self, owner: tuple[str, str], rows: pa.RecordBatch, tier: int = 0, *, lasts: bool = True
@@ -220,7 +253,7 @@ def chunk_folder(owner: tuple[str, str]) -> str:
 
 def member_store(store: Store, name: str) -> Store:
     """The files of one query of a script."""
-    return Store(store.root / f"{_MEMBERS}/{as_file_name(name)}")
+    return Store(store.root / f"{_MEMBERS}/{as_file_name(name)}", store.fence)
 
 
 _MEMBERS = "queries"
@@ -274,12 +307,12 @@ def read_rows(root: Place, info: ChunkInfo) -> pa.RecordBatch:
     store = Store(root)
     path = store.path(info.name)
     try:
-        data = store.read(info.name)
+        data = store.read_chunk(info)
     except FileNotFoundError:
         raise StateError(f"state chunk is missing: {path}", hint=RESTORE) from None
     except (OSError, pa.ArrowInvalid) as error:
         raise StateError(f"state chunk cannot be read: {path}: {error}", hint=RESTORE) from None
-    if data.size != info.size or zlib.crc32(data) != info.checksum:
+    if not info.is_of(data):
         found = f"{data.size} bytes of {info.size}" if data.size != info.size else "wrong checksum"
         raise StateError(f"state chunk is damaged: {path} ({found})", hint=RESTORE)
     return as_now_kept(pa.ipc.open_file(data).get_batch(0))
@@ -287,8 +320,6 @@ def read_rows(root: Place, info: ChunkInfo) -> pa.RecordBatch:
 
 _PASSING = ("derived/", "transit/")
 """Folders whose files live no longer than the batch that writes them."""
-# File systems without hard links (some network mounts) answer with one of these.
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 RESTORE = "restore the checkpoint from a copy, or start anew with another --checkpoint"
 
 

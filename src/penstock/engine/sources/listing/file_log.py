@@ -8,8 +8,10 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 from penstock.engine.places.file_names import as_file_name
+from penstock.engine.places.objects import is_object_store
 from penstock.engine.places.place import Place
 from penstock.engine.sources.files import (
     FileInfo,
@@ -24,6 +26,7 @@ from penstock.engine.sources.files import (
 from penstock.engine.sources.listing.folder_scan import FolderScan
 from penstock.engine.sources.listing.seen_files import SeenFiles, Sight, twin_of
 from penstock.engine.sources.listing.segments import Segment, Segments
+from penstock.engine.sources.listing.store_scan import StoreScan
 from penstock.engine.state.store import Store
 from penstock.query.source import MAX_AGE, Source
 
@@ -64,10 +67,10 @@ class FileLog:
         """How many files have been found so far."""
         return self._seen.count
 
-    def find(self, *, is_rough: bool = False) -> None:
+    def find(self, *, is_rough: bool = False, is_whole: bool = False) -> None:
         """Add the files that are new since last time, oldest first; a rough look may miss some that
-        have come just now."""
-        found = self._new(is_rough)
+        have come just now. On an object store only one that `is_whole` is sure to find all."""
+        found = self._new(is_rough, is_whole)
         if found:
             self._write(self.count, found)
             for file in found:
@@ -94,10 +97,11 @@ class FileLog:
 
     # Looking
 
-    def _new(self, is_rough: bool) -> list[FileInfo]:
+    def _new(self, is_rough: bool, is_whole: bool) -> list[FileInfo]:
         place = self.source.places.get("path")
         with unreadable(self._root.place, place):
-            found = [file for file in in_order(self._unknown(is_rough)) if self._is_new(file)]
+            unknown = in_order(self._unknown(is_rough, is_whole))
+            found = [file for file in unknown if self._is_new(file)]
         return self._once(found)
 
     def _once(self, found: list[FileInfo]) -> list[FileInfo]:
@@ -108,7 +112,7 @@ class FileLog:
                 self._passed_over.add(self._root.name(file.path))
         return [file for file in found if not file.inode or firsts[twin_of(file)] is file]
 
-    def _unknown(self, is_rough: bool) -> Iterator[FileInfo]:
+    def _unknown(self, is_rough: bool, is_whole: bool) -> Iterator[FileInfo]:
         """The files that are not known by their names."""
         root, scan = self._root, self._root.scan
         if scan is not None and os.path.isdir(scan.root):
@@ -116,7 +120,11 @@ class FileLog:
         place = self.source.places.get("path")
         if root.place.is_local:
             return iter(list_files(root.place.text, place, self._is_known_path))
-        return (f for f in list_files(root.place.text, place) if not self._is_as_seen(f))
+        if root.store_scan is not None and self.count:
+            listed = root.store_scan.files(is_whole=is_whole)
+        else:
+            listed = iter(list_files(root.place.text, place))
+        return (file for file in listed if not self._is_as_seen(file))
 
     def _needs_no_look(self, name: str, inode: int) -> bool:
         return name in self._passed_over or self._seen.is_known(name, inode)
@@ -186,7 +194,7 @@ class FileLog:
         if not len(self._seen):
             self._seen.first = segment.first
         is_here = segment.root in ("", self._root.prefix)
-        for file in segment.files:
+        for file in map(self._root.reached, segment.files):
             name = self._root.name(file.path) if is_here else file.path.removeprefix(segment.root)
             self.files[self.count] = file
             self._seen.add(name, file, is_here=is_here)
@@ -196,8 +204,8 @@ class FileLog:
         self._seen.add(self._root.name(file.path), file)
 
     def _write(self, first: int, files: list[FileInfo]) -> None:
-        last = first + len(files)
-        self._segments.write(Segment(first, last, self._root.prefix, tuple(files)))
+        last, kept = first + len(files), tuple(map(self._root.kept, files))
+        self._segments.write(Segment(first, last, self._root.prefix, kept))
 
     def _forget(self) -> None:
         """Forget whole segments that are read, of files that are old enough."""
@@ -241,11 +249,22 @@ class _Root:
             fixed = os.path.dirname(place.path)
         self.prefix = f"{fixed.rstrip('/')}/" if place.is_local and not place.options else ""
         self.scan = FolderScan(place.path) if self.prefix and fixed == place.path else None
+        self.store_scan = StoreScan(place) if is_object_store(place) else None
 
     @classmethod
     def of(cls, source: Source) -> _Root:
         assert source.path is not None, "the parser has checked that there is one"
         return cls(placed(source.path, source.places.get("path")))
+
+    def kept(self, file: FileInfo) -> FileInfo:
+        """A file as it is written down, without credentials."""
+        return file if self.prefix else replace(file, path=Place.of(file.path).plain)
+
+    def reached(self, file: FileInfo) -> FileInfo:
+        """One that was written down, with the credentials of now."""
+        if self.prefix or self.place.is_local:
+            return file
+        return replace(file, path=Place.of(file.path).like(self.place).text)
 
     def name(self, path: str) -> str:
         """The name of a file below the root; of one that is elsewhere, all of its path."""

@@ -39,6 +39,7 @@ class SeenFiles:
         """The inodes of files by name, of some that are known by other names too."""
         self._numbers: dict[str, int] = {}
         self._mtimes, self._sizes, self._inodes = array("q"), array("q"), array("Q")
+        self._etags = array("q")
         self._elsewhere: set[int] = set()
         self._twins: set[int] = set()
         self._round: Iterator[str] = iter(())
@@ -60,6 +61,7 @@ class SeenFiles:
         self._mtimes.append(_counted(file.mtime))
         self._sizes.append(file.size)
         self._inodes.append(file.inode)
+        self._etags.append(_tag(file))
         if is_here:
             self.inodes[name] = file.inode
         else:
@@ -98,6 +100,7 @@ class SeenFiles:
         place = self._numbers[name] - self.first
         self._mtimes[place], self._sizes[place] = _counted(file.mtime), file.size
         self._inodes[place] = self.inodes[name] = file.inode
+        self._etags[place] = _tag(file)
         self._elsewhere.discard(self._numbers[name])
 
     def next_names(self) -> Iterator[str]:
@@ -124,14 +127,23 @@ class SeenFiles:
         columns, count = (self._inodes, self._sizes, self._mtimes), last - self.first
         for each in zip(*(column[:count] for column in columns), strict=True):
             self._twins.discard(hash(each))
-        for column in columns:
+        for column in (*columns, self._etags):
             del column[:count]
         self.first = last
         return gone
 
     def _holds(self, number: int, file: FileInfo) -> bool:
         place = number - self.first
+        known, found = self._etags[place], _tag(file)
+        if known and found:
+            # The same bytes that were put there again are the same file.
+            return known == found and self._sizes[place] == file.size
         return self._mtimes[place] == _counted(file.mtime) and self._sizes[place] == file.size
+
+
+def _tag(file: FileInfo) -> int:
+    """What an object store knows a file by, as a number; 0 if nothing."""
+    return hash(file.etag)
 
 
 def twin_of(file: FileInfo) -> int:

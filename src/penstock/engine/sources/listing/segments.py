@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from penstock.engine.sources.files import FileInfo
 from penstock.engine.state.store import RESTORE, Store
-from penstock.errors import CheckpointError
+from penstock.errors import CheckpointError, FencedError
 
 # Segments of about one size before they become one; so a file is written down again only as often
 # as the logarithm of all of them to this base.
@@ -29,17 +29,20 @@ class Segment:
     root: str
     files: tuple[FileInfo, ...]
 
-    def encoded(self) -> bytes:
-        """As it is written."""
+    def encoded(self, epoch: int = 0) -> bytes:
+        """As it is written; with the epoch of the run, no two runs write the same bytes."""
         names = [file.path.removeprefix(self.root) for file in self.files]
         whole = all(file.path.startswith(self.root) for file in self.files)
-        columns = {
+        columns: dict[str, object] = {
             "root": self.root if whole else "",
             "names": names if whole else [file.path for file in self.files],
             "mtimes": [file.mtime for file in self.files],
             "sizes": [file.size for file in self.files],
             "inodes": [file.inode for file in self.files],
         }
+        if any(file.etag for file in self.files):
+            columns["etags"] = [file.etag for file in self.files]
+        columns |= {"epoch": epoch} if epoch else {}
         return zlib.compress(json.dumps(columns, separators=(",", ":")).encode())
 
     @classmethod
@@ -49,8 +52,8 @@ class Segment:
             return cls(*span, "", tuple(FileInfo(**file) for file in json.loads(data)))
         found = json.loads(zlib.decompress(data))
         root = str(found["root"])
-        columns = (found[name] for name in ("names", "mtimes", "sizes", "inodes"))
-        rows = zip(*columns, strict=True)
+        columns = [found[name] for name in ("names", "mtimes", "sizes", "inodes")]
+        rows = zip(*columns, *([found["etags"]] if "etags" in found else ()), strict=True)
         return cls(*span, root, tuple(FileInfo(root + name, *rest) for name, *rest in rows))
 
 
@@ -85,13 +88,27 @@ class Segments:
     def write(self, segment: Segment) -> None:
         """Write files down for good."""
         span = (segment.first, segment.last)
-        self._store.publish(self._name(span), segment.encoded())
+        self._store.publish(self._name(span), segment.encoded(self._epoch))
+        self._refuse_fenced(span)
         self._spans.append(span)
         while together := self._alike():
             whole = reduce(_joined, [self._read(*each) for each in together])
             self._store.publish(self._name((whole.first, whole.last)), whole.encoded())
             self._spans = [*self._spans[: -len(together)], (whole.first, whole.last)]
             self._store.remove([self._name(each) for each in together])
+
+    @property
+    def _epoch(self) -> int:
+        return 0 if self._store.fence is None else self._store.fence.epoch
+
+    def _refuse_fenced(self, span: tuple[int, int]) -> None:
+        """Take back what was written after another run has taken over: that may have numbered the
+        same files otherwise, in a segment of another length."""
+        try:
+            self._store.refuse_fenced()
+        except FencedError:
+            self._store.root.delete([self._name(span)])
+            raise
 
     def remove_first(self) -> None:
         """Forget the oldest."""

@@ -67,7 +67,8 @@ class ChunkCache:
 
 
 def _is_gone(key: Key) -> bool:
-    """Whether a local file was deleted; elsewhere nothing is mapped, and looking takes long."""
+    """Whether a local file was deleted. Elsewhere looking takes long, and a copy that is gone may
+    be one that had no room: what is open stays until others need its place."""
     root, name, _ = key
     return root.is_local and not os.path.exists(root / name)
 

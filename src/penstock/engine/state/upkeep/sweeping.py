@@ -26,11 +26,18 @@ class Sweeper:
         self._batches = 0
 
     def begin(self, standing: Manifest, before: Manifest | None) -> None:
-        """Delete what neither the newest manifest lists nor the one before it."""
+        """Delete what neither the newest manifest lists nor the one before it.
+
+        Where there is no lock, a run that was fenced off may yet commit what it has begun: only
+        after a commit of our own is that sure to be of no use.
+        """
         self._standing = standing.modules
         old: Modules = {} if before is None else before.modules
         self._late = left_and_come(old, self._standing)[0]
-        self._remove_unlisted()
+        if self._store.fence is None:
+            self._remove_unlisted()
+        else:
+            self._batches = _ORPHANS - 1
 
     def sweep(self, made: Manifest, begun: Iterable[Modules], written: Iterable[str]) -> None:
         """Delete what neither a new manifest lists nor the one before it: of what tasks have

@@ -1,0 +1,1 @@
+"""Object stores for tests: a server on this machine, and runs over it."""
