@@ -141,7 +141,7 @@ def lines_at(piece: Piece, rows: Collection[int]) -> dict[int, tuple[int, str]]:
 
 
 def csv_rows_at(piece: Piece, rows: Collection[int], delimiter: str) -> dict[int, tuple[int, str]]:
-    """The line, from 1, on which rows of a CSV piece begin, and their text; blank lines are none."""
+    """The line, from 1, on which rows of a CSV piece begin, and their text; blank ones are none."""
     found: dict[int, tuple[int, str]] = {}
     wanted, row = set(rows), 0
     held: list[str] = []
