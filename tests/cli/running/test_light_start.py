@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.cli.running.batches import reads_by_spark
+from penstock.cql import parse
 from support.engines.reported import script
 
 HEAVY = ("pandas", "scipy.linalg", "river", "pyspark")
@@ -60,3 +62,10 @@ def test_a_short_run_loads_what_it_uses(
 
 def test_what_stayed_out_is_there_for_who_asks() -> None:
     assert printed(AFTER) == ["[1]", "1 1.0"]
+
+
+@pytest.mark.parametrize(("format_", "is_read"), [("csv", False), ("spark:penstock", True)])
+def test_only_who_reads_by_spark_needs_our_format_there(format_: str, is_read: bool) -> None:
+    with_ = f"format = '{format_}', path = 'p', timestamp = 'ts'"
+    query = parse(f"CREATE STREAM a (ts TIMESTAMP) WITH ({with_}); SELECT * FROM a [NOW]")
+    assert reads_by_spark(query.sources.values()) == is_read
