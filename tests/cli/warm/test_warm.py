@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.spark.class_archive import reading_options
+from penstock.engine.spark.starting.class_archive import reading_options
 
 COMMAND = [sys.executable, "-c", "from penstock.cli.main import main; main()"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from penstock.api import sql
 from penstock.cli.warm.small_queries import QUERIES, write_rows
-from penstock.engine.spark.class_archive import archive_path, end_calmly, writing_options
 from penstock.engine.spark.java import ensure_java
 from penstock.engine.spark.session import JAVA_OPTIONS, own_session, quick_java
+from penstock.engine.spark.starting.class_archive import archive_path, end_calmly, writing_options
 from penstock.errors import SetupError
 
 _JOIN, _VIEW = "join", "view"

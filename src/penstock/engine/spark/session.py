@@ -18,7 +18,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from penstock.engine.places.access import settings_here, settings_of_spark, take_settings
-from penstock.engine.spark.class_archive import archive_path, reading_options, reads_archive
 from penstock.engine.spark.data_source import register
 from penstock.engine.spark.java import ensure_java
 from penstock.engine.spark.jvm import (
@@ -31,7 +30,12 @@ from penstock.engine.spark.jvm import (
     own_folder,
     reason_of,
 )
-from penstock.engine.spark.warm_up import warm_up
+from penstock.engine.spark.starting.class_archive import (
+    archive_path,
+    reading_options,
+    reads_archive,
+)
+from penstock.engine.spark.starting.warm_up import warm_up
 from penstock.errors import SetupError
 
 # On one machine the JVM only keeps the books while Python works on the same cores: its optimising
