@@ -153,7 +153,7 @@ ORDER = {
     "penstock.engine.sinks": ("kafka", "*"),
     "penstock.engine.run": ("*", "changed", "preflight", "tables", "turn", "pipeline", "handle"),
     "penstock.engine.routes": ("*", "asking", "routing", "eddies"),
-    "penstock.engine.spark": ("*", "connect"),
+    "penstock.engine.spark": ("starting", "*", "connect"),
     "penstock.lab": (
         "kernels",
         "clock",

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from penstock.engine.views.confidence import Contributions
+from penstock.kernels import replicates
 from penstock.kernels.drop import keeps, lots
 from penstock.kernels.replicates import (
     FIRST,
@@ -51,6 +52,17 @@ def many_lots(members: Any, weights: Sequence[float], times: int = 40_000) -> np
     weighty = np.array([np.full(len(ids), weight) for weight in weights])
     found: np.ndarray = weighed(ids, times, np.ones((1, len(ids))), weighty, np.array(tickets))[0]
     return found
+
+
+def test_the_loop_is_compiled_once_whatever_is_folded() -> None:
+    """For each number of tables it would be another one, compiled in the middle of an overload."""
+    ids, ones = np.zeros(3, np.int64), np.ones((1, 3))
+    for tuples, folded in product(range(3), range(5)):
+        tables = [np.full((3, TUPLES_WIDTH), 2.0) for _ in range(folded)]
+        weights, tickets = np.ones((tuples, 3)), np.zeros((tuples, 3), np.int64)
+        found = weighed(ids, 1, ones, weights, tickets, tables)[0]
+        assert totals(found)[0] == 3.0 * 4.0**folded
+    assert len(replicates._weighed.signatures) == 1  # type: ignore[attr-defined]
 
 
 def test_the_variance_of_two_streams_is_the_closed_form() -> None:

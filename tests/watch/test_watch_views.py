@@ -17,6 +17,7 @@ from penstock.watch.log_view import LogView, decisions_in, final_reports
 from penstock.watch.now import now_view
 from penstock.watch.plan_graph import is_off
 from penstock.watch.plan_live import plan_view
+from penstock.watch.state import state_view
 from penstock.watch.verdict import busy_share, verdict
 from support.engines.reported import made
 from support.watch.watched_runs import chained, run_of
@@ -42,7 +43,8 @@ def test_now_has_the_figures_of_the_last_batch(checkpoint: Path) -> None:
     assert [source.read for source in now.sources] == list(last.read.values())
     assert now.lag == (last.lag or 0) / 1e6
     assert now.output_rate == last.results / (last.span or 0.0)
-    assert (now.is_running, now.verdict) == (False, "has ended")
+    assert (now.is_running, now.reads_all, now.wanted_delay) == (False, True, None)
+    assert now.verdict == "has ended; it read what was there as fast as it could"
 
 
 def test_batches_have_the_phases_of_the_log(checkpoint: Path) -> None:
@@ -57,6 +59,9 @@ def test_batches_have_the_phases_of_the_log(checkpoint: Path) -> None:
     assert switched == [i for i in range(1, len(plans)) if plans[i] != plans[i - 1]]
     assert switched  # The streams change in the middle of the run.
     assert batches_view(log, 5).batches == view.batches[-5:]
+    modules = {module.name: module.skew for module in state_view(log).modules}
+    assert view.skews == {name: skew for name, skew in modules.items() if skew is not None}
+    assert list(view.skews.values()) == sorted(view.skews.values(), reverse=True)
 
 
 def test_the_graph_follows_the_operators(checkpoint: Path) -> None:
@@ -121,7 +126,7 @@ def test_verdicts_are_words() -> None:
     assert verdict(running()) == "no batch yet"
     full = [made(n, busy=1.0) for n in range(4)]
     assert verdict(running(*full)) == "has no time to spare"
-    assert verdict(running(*full, available_now=True)) == "reads all there is, as fast as it can"
+    assert verdict(running(*full, available_now=True)) == "reads all there is as fast as it can"
     behind = [made(n, busy=1.0, backlog={"a": n, "b": 0}) for n in range(6)]
     assert verdict(running(*behind)) == "falls behind: what waits to be read grows"
     shed = made(4, busy=0.5, at=1004.0, inputs={"a": InputReport(10, shed=4, keep=0.625)})
@@ -130,6 +135,36 @@ def test_verdicts_are_words() -> None:
     assert verdict(failed) == "was ended by an error: no disk"
     assert verdict(LogView("x", head=RUNS)) == "was killed"
     assert verdict(LogView("x")) == "does not run"
+
+
+def late(*delays: float) -> list[Report]:
+    return [made(n, busy=0.5, seconds=0.5, delay=delay) for n, delay in enumerate(delays)]
+
+
+@pytest.mark.parametrize(
+    ("delays", "wanted", "said"),
+    [
+        ((4.0, 4.5, 4.9, 4.0), None, "keeps up with 50 % to spare"),
+        ((12.0, 12.0, 11.75, 12.0), None, "is behind: results come 12 s after their data, and 5 s"),
+        ((12.0, 12.0, 1.0, 12.0), None, "keeps up with 50 % to spare"),
+        ((12.0, 12.0, 12.0, 12.0), 30.0, "keeps up with 50 % to spare"),
+        ((1.5, 2.0, 2.0, 2.0), 1.0, "is behind: results come 2 s after their data, and 1 s are"),
+        ((6.0, 7.0, 8.0, 9.0), None, "falls behind: results come 9 s after their data, and ever"),
+        ((30.0, 20.0, 10.0, 8.0), None, "is behind, and catches up: results come 8 s after their"),
+    ],
+)
+def test_who_is_later_than_wanted_does_not_keep_up(
+    delays: tuple[float, ...], wanted: float | None, said: str
+) -> None:
+    log = running(*late(*delays))
+    assert verdict(replace(log, head=replace(RUNS, delay=wanted))).startswith(said)
+
+
+def test_a_run_is_not_judged_by_the_one_before_it() -> None:
+    log = running(*late(12.0, 12.0, 12.0, 12.0), made(4, at=1004.0, busy=0.25, delay=0.5))
+    again = replace(log, head=replace(RUNS, batch=4))
+    assert verdict(again) == "keeps up with 75 % to spare"
+    assert verdict(replace(again, head=replace(RUNS, batch=5))) == "no batch yet"
 
 
 def test_the_busy_share_is_by_the_clock() -> None:

@@ -65,7 +65,7 @@ class StreamSupervisor:
         self._changes: list[Change] = []
         self._figures: tuple[FigureReport, ...] = ()
         self._standing: Standing | None = None
-        self._drifted_at, self._drift_time = 0, 0.0
+        self._batches, self._drifted_at, self._drift_time = 0, 0, 0.0
         if planning == "inline":
             self._load()
 
@@ -114,7 +114,8 @@ class StreamSupervisor:
         self._notice(plan)
         self._budget.take(report)
         if self._standing is None:
-            self._begin(report)
+            self._drifted_at = report.batch
+        self._load_beside()
         knowledge = self.knowledge
         drifted = self._watch.see(knowledge.take(report, facts, plan))
         for subject, readings in drifted.items():
@@ -260,11 +261,11 @@ class StreamSupervisor:
         self.replanner.mode = mode
         return f"replan is {mode}"
 
-    def _begin(self, report: Report) -> None:
-        """Begin with the first batch. What notices drift is loaded beside the next ones: before it,
-        the first results would wait for that."""
-        self._drifted_at = report.batch
-        if self._watch.windows is None:
+    def _load_beside(self) -> None:
+        """Load what notices drift beside the batches, when there are nearly as many as a drift
+        takes: that is more work than a short run has."""
+        self._batches += 1
+        if self._watch.windows is None and self._batches == 2 * self._settings.drift_least - 1:
             Thread(target=self._load, name="penstock-drift", daemon=True).start()
 
     def _load(self) -> None:

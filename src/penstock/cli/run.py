@@ -27,6 +27,7 @@ from penstock.cli.plan_options import (
 )
 from penstock.cli.running.batches import Batches, Session, run_in_batches, setting
 from penstock.cli.running.laboratory import Laboratory, run_in_laboratory
+from penstock.cli.running.light_start import start_light
 from penstock.cli.running.safety import safe_roots
 from penstock.cli.running.scripts import run_script
 from penstock.cli.show.voice import LogFormat
@@ -166,6 +167,8 @@ def run(
     )
     if metrics is not None:
         address_of(metrics)
+    if engine == "local" and functions is None and not is_laboratory:
+        start_light()
     logged = {_STRUCTURED: "true"} if log == "json" else {}
     session = Session(master, logged | dict(map(setting, conf or [])))
     laboratory = Laboratory(every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets")

@@ -62,6 +62,8 @@ _SIGNS_BEFORE = 32
 _ROOT = math.sqrt(REPLICATES / 2)
 _BITS = 64
 _BUCKET_SHIFT = 32
+_TABLES = 4
+"""Tables are given by fours: the loop is compiled for each number of them, which takes seconds."""
 
 
 @compiled
@@ -102,8 +104,10 @@ def weighed_results(
     that is −1. `weights` and `lots` have a row for each member that is a tuple, and `sums` a table
     for each that is a row of sums over tuples.
     """
-    # Tables are not copied into one. None at all would be another type, and so would writable ones.
-    tables = tuple(_read_only(table) for table in sums or [np.empty((0, TUPLES_WIDTH))])
+    # Tables are not copied into one. Another number would be another type, and writable ones too.
+    missing = -len(sums) % _TABLES if sums else _TABLES
+    empty = np.empty((0, TUPLES_WIDTH))
+    tables = tuple(_read_only(table) for table in [*sums, *[empty] * missing])
     about = values, repeats, unseen, told, own
     return _weighed(ids, groups, *about, weights, lots, tables, len(sums))
 

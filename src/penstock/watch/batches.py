@@ -1,13 +1,14 @@
-"""The view Batches: phases against the trigger, what waits to be read, and work."""
+"""The view Batches: phases against the trigger, what waits to be read, work, and skew."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from penstock.engine.reports.report import Report
 from penstock.watch.log_view import LogView
 from penstock.watch.now import lag_seconds
+from penstock.watch.state import skews_of
 
 SHOWN = 120
 """Batches that are shown: as many bars as a page has room for."""
@@ -50,6 +51,9 @@ class Batches:
     """The names of all phases, in their order."""
 
     batches: tuple[BatchBar, ...]
+    skews: Mapping[str, float] = field(default_factory=dict)
+    """After the last batch, the largest partition of each module as a multiple of the mean: the
+    others wait for it. Modules of a single partition have none."""
 
 
 def batches_view(log: LogView, count: int = SHOWN) -> Batches:
@@ -61,7 +65,7 @@ def batches_view(log: LogView, count: int = SHOWN) -> Batches:
     names = dict.fromkeys(name for bar in bars for name in bar.phases)
     head = log.head
     trigger = None if head is None or head.available_now else head.trigger
-    return Batches(trigger, tuple(names), bars)
+    return Batches(trigger, tuple(names), bars, skews_of(log) if bars else {})
 
 
 def _bar(report: Report, before: Report) -> BatchBar:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from penstock.engine.reports.entries import Answer, Entry
 from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import RunHead, is_running, read_head
-from penstock.engine.reports.standing import Decided
+from penstock.engine.reports.standing import Decided, Standing
 from penstock.engine.state.pin import read_pin
 from penstock.engine.state.store import Store
 
@@ -57,6 +57,19 @@ def log_view(store: Store, entries: Iterable[Entry], now: float) -> LogView:
         reports=final_reports(told)[-MOST:],
         decisions=decisions_in(told),
         pinned=read_pin(store),
+    )
+
+
+def log_of(standing: Standing) -> LogView:
+    """The view of a query by its last batches alone."""
+    last = () if standing.last is None else (standing.last,)
+    return LogView(
+        checkpoint=str(standing.checkpoint),
+        is_running=standing.is_running,
+        head=standing.head,
+        reports=standing.recent or last,
+        decisions=standing.decisions,
+        pinned=standing.pinned,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from penstock.engine.reports.report import Report
 from penstock.watch.log_view import LogView
-from penstock.watch.verdict import busy_share, verdict
+from penstock.watch.verdict import busy_share, verdict, wanted_delay
 
 HISTORY = 120
 """Batches of which a line has the history."""
@@ -56,6 +56,9 @@ class Now:
     checkpoint: str
     query: str | None
     is_running: bool
+    reads_all: bool
+    """Whether it reads what is there and then ends: busy all the time, and rightly so."""
+
     verdict: str
     batch: int | None
     at: float | None
@@ -71,6 +74,9 @@ class Now:
     lags: Maybe
     delay: float | None
     expected_delay: float | None
+    wanted_delay: float | None
+    """Seconds that results should be late at most; None where all there is gets read."""
+
     results: int
     total_results: int
     output_rate: float | None
@@ -97,6 +103,7 @@ def now_view(log: LogView) -> Now:
         checkpoint=log.checkpoint,
         query=log.query,
         is_running=log.is_running,
+        reads_all=log.head is not None and log.head.available_now,
         verdict=verdict(log),
         batch=None if last is None else last.batch,
         at=None if last is None else last.at,
@@ -106,6 +113,7 @@ def now_view(log: LogView) -> Now:
         lags=_history(recent, lag_seconds),
         delay=None if last is None else last.delay,
         expected_delay=None if wanted is None else wanted.delay,
+        wanted_delay=wanted_delay(log.head),
         results=0 if last is None else last.results,
         total_results=0 if last is None else last.total_results,
         output_rate=None if last is None else a_second(last.results, last),

@@ -10,6 +10,7 @@ from penstock.query.intervals import ENDS
 from penstock.watch.log_view import LogView
 from penstock.watch.now import HISTORY
 from penstock.watch.results import Results, results_view
+from penstock.watch.verdict import wanted_delay
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Shedding:
     inputs: tuple[KeptLine, ...] = ()
     delays: tuple[float | None, ...] = ()
     expected_delay: float | None = None
+    wanted_delay: float | None = None
     results: float | None = None
     """Results for a second of event time; `expected_results` is behind the drop boxes."""
 
@@ -60,6 +62,7 @@ def shedding_view(log: LogView) -> Shedding:
         inputs=tuple(_input(alias, recent) for alias in last.inputs),
         delays=tuple(each.delay for each in recent),
         expected_delay=None if wanted is None else wanted.delay,
+        wanted_delay=wanted_delay(log.head),
         results=last.results / last.span if last.span else None,
         expected_results=None if wanted is None else wanted.output_rate,
         widths=tuple(interval_widths(results_view(log))),

@@ -74,6 +74,13 @@ def state_view(log: LogView) -> State:
     )
 
 
+def skews_of(log: LogView) -> dict[str, float]:
+    """The skew of each module that has several partitions, the largest first."""
+    found = {name: skew(each) for name, each in partitions_of(log.checkpoint, log.query).items()}
+    known = [(name, each) for name, each in found.items() if each is not None]
+    return dict(sorted(known, key=lambda one: -one[1]))
+
+
 def partitions_of(checkpoint: str, query: str | None) -> Mapping[str, tuple[PartitionState, ...]]:
     """The partitions by module, as of the newest batch; none where they cannot be read."""
     try:

@@ -5,32 +5,84 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from penstock.adapt.shedding.wish import default_delay
 from penstock.engine.reports.report import Report
-from penstock.plan.explain.quantity import percent
+from penstock.engine.reports.run_head import RunHead
+from penstock.plan.explain.quantity import percent, seconds
 from penstock.watch.log_view import LogView
 
 RECENT = 10
 """Batches by which a run is judged: one alone says little."""
 _FULL = 0.98
 """The busy share above which nothing is left to spare."""
+_SOME = 3
+"""Batches that are all late before a run is said to be: any one may wait for something."""
+_ENDED = "has ended"
 
 
 def verdict(log: LogView) -> str:
     """How a run stands, such as `keeps up with 38 % to spare`."""
-    if not log.is_running:
-        return _ended(log)
-    if log.last is None:
-        return "no batch yet"
-    busy, waiting = busy_share(log.reports), backlog_grows(log.reports)
+    if log.is_running:
+        return pace(log) or "no batch yet"
+    ended, read = _ended(log), pace(log)
+    return ended if read is None or ended != _ENDED else f"{ended}; it {read}"
+
+
+def pace(log: LogView) -> str | None:
+    """Whether a run keeps up, as words behind `it`; None where there is nothing to say."""
+    reports = _of_this_run(log)
+    if not reports:
+        return None
     if log.head is not None and log.head.available_now:
-        return "reads all there is, as fast as it can"
-    if waiting:
+        # It is busy all the time, and that is as it should be.
+        tense = (
+            ("reads all there is", "can") if log.is_running else ("read what was there", "could")
+        )
+        return f"{tense[0]} as fast as it {tense[1]}"
+    if not log.is_running:
+        return None
+    return f"{_late(log.head, reports) or _spare(reports)}{_by_shedding(reports[-1])}"
+
+
+def _of_this_run(log: LogView) -> Sequence[Report]:
+    """The last reports; what a run before it left behind says nothing of this one."""
+    first = 0 if log.head is None else log.head.batch
+    return [each for each in log.reports[-RECENT - 1 :] if each.batch >= first]
+
+
+def wanted_delay(head: RunHead | None) -> float | None:
+    """Seconds that the results of a run should be late at most; None where nothing waits."""
+    if head is None or head.available_now:
+        return None
+    return default_delay(head.trigger) if head.delay is None else head.delay
+
+
+def _late(head: RunHead | None, reports: Sequence[Report]) -> str | None:
+    """Words on a run that does not keep up."""
+    if grows([float(sum(each.backlog.values())) for each in reports[-RECENT:]]):
         return "falls behind: what waits to be read grows"
+    delays = [each.delay for each in reports[-RECENT:] if each.delay is not None]
+    wanted = wanted_delay(head)
+    if wanted is None or min(delays[-_SOME:], default=0.0) <= wanted:
+        return None
+    late = f"results come {_rounded(delays[-1])} after their data"
+    if grows(delays):
+        return f"falls behind: {late}, and ever later"
+    catches_up = ", and catches up" if grows(delays[::-1]) else ""
+    return f"is behind{catches_up}: {late}, and {_rounded(wanted)} are wanted"
+
+
+def _rounded(delay: float) -> str:
+    return seconds(float(f"{delay:.2g}"))
+
+
+def _spare(reports: Sequence[Report]) -> str:
+    busy = busy_share(reports)
     if busy is None:
         return "runs"
-    if busy > _FULL:
-        return f"has no time to spare{_by_shedding(log.last)}"
-    return f"keeps up with {percent(round(1.0 - busy, 2))} to spare{_by_shedding(log.last)}"
+    if not busy <= _FULL:
+        return "has no time to spare"
+    return f"keeps up with {percent(round(1.0 - busy, 2))} to spare"
 
 
 def busy_share(reports: Sequence[Report]) -> float | None:
@@ -48,11 +100,10 @@ def busy_share(reports: Sequence[Report]) -> float | None:
     return sum(busy * seconds for busy, seconds in known) / clock
 
 
-def backlog_grows(reports: Sequence[Report]) -> bool:
-    """Whether more and more pieces wait to be read, over the last batches."""
-    waits = [sum(each.backlog.values()) for each in reports[-RECENT:]]
-    half = len(waits) // 2
-    return half >= 2 and min(waits[half:]) > max(waits[:half])
+def grows(values: Sequence[float]) -> bool:
+    """Whether the later half of some values is above the earlier one."""
+    half = len(values) // 2
+    return half >= 2 and min(values[half:]) > max(values[:half])
 
 
 def _by_shedding(last: Report) -> str:
@@ -67,4 +118,4 @@ def _ended(log: LogView) -> str:
         return "does not run"
     if head.error:
         return f"was ended by an error: {head.error}"
-    return "was killed" if head.ended_at is None else "has ended"
+    return "was killed" if head.ended_at is None else _ENDED

@@ -138,14 +138,31 @@ def test_how_a_run_stands(standing: Standing, said: str) -> None:
 @pytest.mark.parametrize(
     ("busy", "verdict"),
     [
-        (0.1, "10 %: it keeps up easily"),
-        (0.7, "70 %: it keeps up\n"),
-        (0.9, "90 %: it keeps up, with little to spare"),
-        (1.0, "100 %: it has no time to spare"),
+        (0.1, "10 %: it keeps up with 90 % to spare, keeping 90 % of b\n"),
+        (0.9, "90 %: it keeps up with 10 % to spare, keeping 90 % of b\n"),
+        (1.0, "100 %: it has no time to spare, keeping 90 % of b\n"),
     ],
 )
 def test_the_busy_share_has_a_verdict(busy: float, verdict: str) -> None:
     assert verdict in status_text(replace(STANDING, last=replace(FULL, busy=busy)), NOW)
+
+
+def test_the_verdict_is_by_the_last_batches() -> None:
+    batches = [replace(FULL, batch=40 + n, at=NOW - 3 + n, delay=40.0) for n in range(4)]
+    behind = replace(STANDING, last=batches[-1], recent=tuple(batches))
+    said = "it is behind: results come 40 s after their data, and 30 s are wanted"
+    assert said in status_text(behind, NOW)
+    assert f"it {status_json(behind)['verdict']}".startswith(said)
+
+
+def test_who_reads_all_there_is_may_be_busy() -> None:
+    head = replace(HEAD, available_now=True, ended_at=NOW)
+    full = replace(STANDING, last=replace(FULL, busy=1.0), head=head)
+    assert "100 %: it reads all there is as fast as it can\n" in status_text(full, NOW)
+    over = replace(full, is_running=False)
+    assert "100 %: it read what was there as fast as it could\n" in status_text(over, NOW)
+    stopped = replace(over, head=replace(head, available_now=False))
+    assert "busy        100 %\n" in status_text(stopped, NOW)
 
 
 def test_a_long_list_is_cut() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from penstock.cli.metrics.catalog import CATALOG, series
 from penstock.cli.metrics.meters import Meters
-from penstock.engine.reports.parts import Change, InputReport, ModuleReport, Prediction
+from penstock.engine.reports.parts import KINDS, Change, InputReport, ModuleReport, Prediction
 from penstock.engine.reports.report import Report
 from support.engines.reported import made
 from support.paths import ROOT
@@ -120,7 +123,7 @@ def test_the_queries_of_a_script_are_told_apart_and_counted_once() -> None:
     assert found["penstock_results_total", ("q",)] == 7
     assert ("penstock_results_total", ("",)) not in found
     assert found["penstock_rows_total", ("a",)] == 10
-    decisions = {key[1]: n for key, n in found.items() if key[0] == "penstock_decisions_total"}
+    decisions = {k[1]: n for k, n in found.items() if k[0] == "penstock_decisions_total" and n}
     assert decisions == {("q", "switch"): 1, ("q", "shed"): 1, ("", "behind"): 1}
 
 
@@ -164,3 +167,31 @@ def test_the_board_names_metrics_that_are_there_and_all_of_them() -> None:
     for text in queries(BOARD):
         for group in re.findall(r"\bby \(([^)]*)\)", text):
             assert {each.strip() for each in group.split(",")} <= labels, text
+
+
+def test_decisions_that_nobody_took_yet_are_counted_too() -> None:
+    """Else the first of a kind would not be seen to be one more."""
+    meters = Meters()
+    meters(told(changes=()))
+    found = {labels[1]: n for (name, labels), n in samples(meters).items() if "decisions" in name}
+    assert found == dict.fromkeys(KINDS, 0.0)
+    meters(told(changes=(Change("switch", "better"),)))
+    assert samples(meters)["penstock_decisions_total", ("", "switch")] == 1.0
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool (prometheus) is not there")
+def test_prometheus_takes_the_metrics_and_the_expressions_of_the_board(tmp_path: Path) -> None:
+    meters = Meters()
+    meters(told())
+    done = subprocess.run(
+        ["promtool", "check", "metrics"], input=generate_latest(meters.registry), check=False
+    )
+    assert done.returncode == 0
+    rules = [
+        {"record": f"x:{n}", "expr": expression.replace("$job", ".*")}
+        for n, expression in enumerate(
+            each for each in queries(BOARD) if "label_values" not in each
+        )
+    ]
+    (tmp_path / "rules.json").write_text(json.dumps({"groups": [{"name": "x", "rules": rules}]}))
+    subprocess.run(["promtool", "check", "rules", tmp_path / "rules.json"], check=True)

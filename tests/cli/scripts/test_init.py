@@ -16,8 +16,10 @@ from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
 from penstock.cli.scripts import input_files
+from penstock.cli.scripts.event_times import rounded
 from penstock.cql import mistakes
 from penstock.cql.script import declared
+from penstock.duration import Duration
 from penstock.query.source import Source
 
 EPOCH = 1_767_225_600
@@ -106,7 +108,7 @@ def test_numbers_since_1970_are_event_times_of_a_unit(unit: str, factor: int) ->
     write_lines("ticks.csv", "when,n", *lines)
     text, (source,) = made("ticks.csv")
     assert (source.timestamp, source.unit, source.path) == ("when", unit, "ticks.csv")
-    assert f"-- Event time: when, counted in {unit} since 1970." in text
+    assert f"-- Event time: when, counted in {unit} since 1970 (UTC)." in text
     assert [row["n"] for row in results(text)] == [0, 1, 2]
 
 
@@ -150,13 +152,69 @@ def test_lateness_covers_the_disorder_of_the_rows(seconds: list[int], lateness: 
     assert source.lateness >= max(max(seconds[: n + 1]) - s for n, s in enumerate(seconds)) * 10**6
 
 
+@pytest.mark.parametrize(
+    ("micros", "lateness"),
+    [
+        (1, "1 millisecond"),
+        (83, "1 millisecond"),
+        (1_001, "2 milliseconds"),
+        (350_001, "500 milliseconds"),
+        (999_999, "1 second"),
+        (83_000_000, "2 minutes"),
+        (3_599_000_000, "1 hour"),
+        (45_000_000_000, "1 day"),
+        (86_400_000_001, "2 days"),
+    ],
+)
+def test_lateness_is_rounded_up_to_a_unit_that_people_use(micros: int, lateness: str) -> None:
+    assert rounded(micros) == lateness
+    start = EPOCH * 1_000_000
+    write_lines("a.csv", "ts,n", f"{start + micros},1", f"{start},2")
+    text, (source,) = made("a.csv")
+    assert source.lateness >= micros
+    assert f"behind a later one, by {Duration(micros).about} at most." in text
+
+
+WALL, ZONED = "2026-01-01 12:00:00", "2026-01-01T12:00:00+02:00"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (WALL, WALL, "without a time zone"),
+        (ZONED, "2026-01-01T10:00Z", "with a time zone"),
+        (ZONED, WALL, "1 of 2 without a time zone"),
+        ("2026-01-01", "2026-01-02", "a day, declared so to be the event time"),
+    ],
+)
+def test_times_are_told_to_have_a_zone_or_none(first: str, second: str, said: str) -> None:
+    write_lines("a.csv", "ts,n", f"{first},1", f"{second},2")
+    write_lines("b.jsonl", *(f'{{"at": "{time}", "n": 1}}' for time in (first, second)))
+    text, _ = made("a.csv", "b.jsonl")
+    for name in ("ts", "at"):
+        assert f"  {name} TIMESTAMP,  -- {said}\n" in text
+        is_told = f"-- Time zone: {name} without one is read as UTC." in text
+        assert is_told == (said != "with a time zone")
+    if "Time zone" in text:
+        assert "timezone = 'Europe/Vienna'" in text
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Vienna"])
+def test_times_of_parquet_have_a_zone_by_their_type(zone: str | None) -> None:
+    times = pa.array([EPOCH * 1000], pa.timestamp("ms", tz=zone))
+    pq.write_table(pa.table({"ts": times, "other": times}), "a.parquet")
+    text, _ = made("a.parquet")
+    assert f"  ts TIMESTAMP,  -- {'with' if zone else 'without'} a time zone\n" in text
+    assert ("-- Time zone: ts, other without one are read as UTC." in text) == (zone is None)
+
+
 def test_disorder_between_files_counts_by_the_times_of_the_files() -> None:
     for name, start, written in (("b", 0, 10), ("a", 60, 20), ("c", 30, 30)):
         write_lines(f"in/{name}.csv", "ts,n", f"{EPOCH + start},1")
         os.utime(f"in/{name}.csv", (written, written))
     text, (source,) = made("in")
     assert (source.path, source.name) == ("in", "in")
-    assert "1 row of 3 stand behind a later one, by 30 seconds at most" in text
+    assert "1 row of 3 stands behind a later one, by 30 seconds at most" in text
     assert source.lateness == 30_000_000
     assert len(results(text)) == 3
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.engine.spark.starting.class_archive import reading_options
+
 COMMAND = [sys.executable, "-c", "from penstock.cli.main import main; main()"]
 
 # A view over JSON and CSV that is none of the small queries, with keys, groups and sums of its own.
@@ -37,7 +39,7 @@ def compiled(folder: Path) -> set[str]:
 
 @pytest.mark.slow
 def test_a_first_query_compiles_nothing(tmp_path: Path) -> None:
-    penstock(tmp_path, "warm")
+    penstock(tmp_path, "warm", "--no-spark")
     before = compiled(tmp_path)
     assert len(before) > 40
     penstock(tmp_path, "new", "shop")
@@ -47,3 +49,58 @@ def test_a_first_query_compiles_nothing(tmp_path: Path) -> None:
         run = ("run", query, "--engine", "local", "--available-now", "--drain", "--sink", "noop")
         penstock(tmp_path, *run)
     assert compiled(tmp_path) == before
+
+
+STARTED = """
+from pathlib import Path
+from pyspark import SparkContext
+from penstock.engine.spark.session import own_session
+with own_session("local[1]") as spark:
+    jvm = SparkContext._gateway.jvm.ProcessHandle.current().pid()
+    print(sum(".jsa" in line for line in Path(f"/proc/{jvm}/maps").read_text().splitlines()))
+    print(spark.range(3).count())
+"""
+ARCHIVED = """
+from penstock.cli.warm.archiving import archive_classes
+print(archive_classes())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_spark_starts_by_the_archive_of_its_classes(tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+
+    def printed(code: str) -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    (path,) = printed(ARCHIVED)
+    archive = Path(path)
+    assert archive.parent == tmp_path / "penstock"
+    assert [each.name for each in archive.parent.glob("*.jsa*")] == [archive.name]
+    assert printed(ARCHIVED) == [path]
+    mapped = int(printed(STARTED)[0])
+    # A damaged one ends the JVM: it is removed, and Spark starts without.
+    archive.write_bytes(archive.read_bytes()[: 1 << 20])
+    *_, plain, rows = printed(STARTED)  # Behind what Java says of its end.
+    assert int(plain) < mapped
+    assert rows == "3"
+    assert not archive.exists()
+
+
+def test_an_archive_that_others_may_write_to_is_not_read(tmp_path: Path) -> None:
+    archive = tmp_path / "spark.jsa"
+    assert reading_options(archive) == ""
+    archive.write_bytes(b"")
+    archive.chmod(0o600)
+    assert f"={archive} " in reading_options(archive)
+    archive.chmod(0o666)
+    assert reading_options(archive) == ""

@@ -10,6 +10,7 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from penstock.cql import parse_script
+from penstock.cql.expressions.types import TYPE_NAMES
 from penstock.cql.formatting.format import formatted
 from penstock.cql.formatting.pieces import same
 from penstock.cql.reading.dialect import token_span, tokenize
@@ -56,7 +57,7 @@ SELECT
   -b.limit - -2,
   b.meta.city AS end,
   CASE WHEN b.limit < 3 AND b.limit BETWEEN 1 AND 2 THEN 'it''s' ELSE NULL END
-FROM Bid [RANGE 10 seconds] AS b
+FROM Bid [RANGE 10 SECONDS] AS b
 WHERE b.limit IN (1, 2) /* why */
   AND NOT b.meta.city LIKE '%x' -- last
   AND b.ts IS NOT NULL
@@ -88,6 +89,66 @@ def check(text: str) -> str:
 
 def test_a_messy_script_is_laid_out() -> None:
     assert check(MESSY) == LAID_OUT
+
+
+KEYWORDS = """\
+select first(b.price) ignore nulls as one, count(*) filter (where b.price > 3) as many, a.seller
+from bid [range 10 seconds slide 2 seconds] as b, auction [window until now] as a
+where b.auction = a.id and b.ts < a.ts + interval '1' hour
+group by a.seller
+order by many desc nulls last, a.seller asc
+limit 3
+every 5 minutes
+"""
+IN_CAPITALS = """\
+SELECT first(b.price) IGNORE NULLS AS one, count(*) FILTER (WHERE b.price > 3) AS many, a.seller
+FROM bid [RANGE 10 SECONDS SLIDE 2 SECONDS] AS b, auction [WINDOW UNTIL NOW] AS a
+WHERE b.auction = a.id AND b.ts < a.ts + INTERVAL '1' HOUR
+GROUP BY a.seller
+ORDER BY many DESC NULLS LAST, a.seller ASC
+LIMIT 3
+EVERY 5 MINUTES
+"""
+
+
+def test_keywords_that_may_be_names_are_in_capitals() -> None:
+    made = check(f"{DECLARATIONS}{KEYWORDS}")
+    assert not isinstance(queries(made), str)
+    assert made.endswith(IN_CAPITALS)
+
+
+OUTSIDE_OF_QUOTES = re.compile(r"('[^']*'|“[^”]*”|\"[^\"]*\"|--[^\n]*)|([^'“\"-]+|-)")
+TYPES = {*TYPE_NAMES, "DECIMAL", "VARCHAR", "INTEGER", "ARRAY", "MAP", "STRUCT"}
+TYPES |= {"VARIANT"}  # It is refused by name.
+
+
+def test_queries_in_small_letters_get_all_their_keywords_in_capitals() -> None:
+    """What stays small of a query that is written in capitals are its types and functions."""
+    for text in [*BLOCKS, *map(over_auctions, FOLLOWED)]:
+        small = OUTSIDE_OF_QUOTES.sub(lambda part: part[1] or part[2].lower(), text)
+        words = [
+            re.findall(r"'[^']*'|“[^”]*”|\w+\b *\(?", formatted(each)) for each in (text, small)
+        ]
+        for large, now in zip(*words, strict=True):
+            if large.isupper() and now != large and not large.endswith("("):
+                assert large.strip() in TYPES, text
+
+
+NAMES = """\
+create stream s (ts bigint, filter bigint, every int, slide int, desc int, first int, over int)
+with (format = 'csv', path = 'p', timestamp = 'ts', unit = 's', header = true);
+select s.filter, every, slide as desc, first, s.over as nulls, hour(s.ts) as second, 3 as minutes
+from s [range 10 ms] where s.slide > filter and every = over and first < s.desc
+"""
+
+
+def test_names_that_are_keywords_elsewhere_stay() -> None:
+    made = check(NAMES)
+    was, now = (re.findall(r"[A-Za-z_]+", text) for text in (NAMES, made))
+    changed = {old for old, new in zip(was, now, strict=True) if old != new}
+    assert changed == {
+        *("create", "stream", "with", "true", "select", "as", "from", "range", "where", "and")
+    }
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -224,7 +224,7 @@ def test_a_kept_row_of_csv_has_its_line_and_its_text(tmp_path: Path) -> None:
     assert [row[0] for row in rows(blocks)] == [1, 5]
     common = {"stream": "s", "file": path}
     assert kept(blocks) == [
-        common | {"line": 5, "reason": "'1\n2' in column k is not an INT", "text": '2,"1\n2",,a'},
+        common | {"line": 4, "reason": "'1\n2' in column k is not an INT", "text": '2,"1\n2",,a'},
         common | {"line": 6, "reason": "2 fields instead of 4: '3,3'", "text": "3,3"},
         common
         | {

@@ -187,6 +187,16 @@ def test_an_unreadable_event_time_is_malformed(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("before", ["", "1,1,0.5,a\n", '1,1,0.5,"b\nc"\n\n'])
+def test_a_malformed_row_of_several_lines_is_named_by_its_first(
+    tmp_path: Path, before: str
+) -> None:
+    path = put(tmp_path / "a.csv", f'ts,k,v,name\n{before}2,x,0.5,"one\ntwo\nthree"\n3,3,1,d\n')
+    line = 2 + before.count("\n")
+    message = f"malformed row in {path}, line {line}: 'x' in column k is not an INT"
+    assert failure(source("csv"), path).message == message
+
+
 # JSON
 
 

@@ -223,6 +223,7 @@ def test_numbers_are_written_for_people(tmp_path: Path) -> None:
                 shown(page, name)
                 wide = page.value("document.documentElement.scrollWidth")
                 assert wide <= 390, f"{name} is {wide} wide"
+                assert page.value(BROKEN_WORDS) == [], name
             ink, paper = (
                 page.value(f"getComputedStyle(document.body).{name}")
                 for name in ("color", "backgroundColor")
@@ -230,6 +231,17 @@ def test_numbers_are_written_for_people(tmp_path: Path) -> None:
             assert contrast(ink, paper) >= 4.5
             papers.add(paper)
         assert len(papers) == 2
+
+
+BROKEN_WORDS = """
+[...document.querySelectorAll("td")].filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+  return /^\\S{1,16}$/.test(cell.textContent) && lines.size > 1;
+}).map((cell) => cell.textContent)
+"""
+"""Short words in tables that stand on several lines."""
 
 
 def contrast(one: str, other: str) -> float:

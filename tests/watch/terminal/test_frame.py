@@ -33,7 +33,7 @@ def cells(lines: list[str], start: str) -> list[str]:
 def test_the_figures_are_those_of_the_log(checkpoint: Path) -> None:
     log = read_log(str(checkpoint))
     lines, last = frame(log, log.reports[-1].at + 60, 200), log.reports[-1]
-    assert lines[0] == f"{checkpoint}: has ended"
+    assert lines[0] == f"{checkpoint}: has ended; it read what was there as fast as it could"
     assert lines[1].startswith(f"batch {last.batch}, 1 minute ago; on local, into parquet:")
     assert f"results  {last.total_results:,}, {last.results:,} in the last batch" in "\n".join(
         lines

@@ -8,18 +8,21 @@ from penstock.engine.reports.entries import entry_json
 from penstock.engine.reports.json_fields import as_json
 from penstock.engine.reports.standing import Decided, Standing
 from penstock.errors import without_passwords
+from penstock.watch.log_view import log_of
+from penstock.watch.verdict import verdict
 
 VERSION = 1
 
 
 def status_json(standing: Standing) -> dict[str, Any]:
-    """`is_running`, the `run`, its `last` report as in the log, its last `changes`, and the plan
-    that is `pinned`."""
+    """`is_running`, the `verdict` in words, the `run`, its `last` report as in the log, its last
+    `changes`, and the plan that is `pinned`."""
     last = standing.last
     return {
         "version": VERSION,
         "checkpoint": str(standing.checkpoint),
         "is_running": standing.is_running,
+        "verdict": verdict(log_of(standing)),
         "run": _run(standing),
         "last": None if last is None else entry_json(last),
         "changes": [_change(each) for each in standing.decisions],

@@ -12,16 +12,15 @@ from penstock.engine.reports.run_head import RunHead
 from penstock.engine.reports.standing import Decided, Standing
 from penstock.engine.rows.event_time import moment
 from penstock.plan.explain.quantity import number, percent, seconds
-
-_CALM, _BUSY, _FULL = 0.5, 0.85, 0.98
-"""Busy shares up to which a run keeps up easily, keeps up, and has little to spare."""
+from penstock.watch.log_view import LogView, log_of
+from penstock.watch.verdict import busy_share, pace
 
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def status_text(standing: Standing, now: float) -> str:
     """What there is to say, at a time in seconds since the epoch; what is not known is left out."""
-    blocks = ["\n".join(_facts([*_run(standing), *_batch(standing.last, now)]))]
+    blocks = ["\n".join(_facts([*_run(standing), *_batch(log_of(standing), now)]))]
     if standing.last is None:
         blocks.append(_nothing(standing))
     plan = [*_plan(standing.last), *_pinned(standing)]
@@ -75,7 +74,8 @@ def _nothing(standing: Standing) -> str:
     return "there are no reports in it\nhint: run the query on it, and it will have some"
 
 
-def _batch(last: Report | None, now: float) -> Iterator[tuple[str, str]]:
+def _batch(log: LogView, now: float) -> Iterator[tuple[str, str]]:
+    last = log.last
     if last is None:
         return
     ago = f", {Duration.of_seconds(max(0.0, now - last.at)).about} ago" if last.at else ""
@@ -92,18 +92,11 @@ def _batch(last: Report | None, now: float) -> Iterator[tuple[str, str]]:
     if last.backlog:
         waits = {name: count for name, count in last.backlog.items() if count}
         yield "backlog", ", ".join(f"{n} {c:,} to read" for n, c in waits.items()) or "none"
-    if last.busy is not None:
-        yield "busy", f"{percent(last.busy)}: {_verdict(last.busy)}"
+    busy = busy_share(log.reports)
+    if busy is not None:
+        said = pace(log)
+        yield "busy", percent(round(busy, 3)) + (f": it {said}" if said else "")
     yield "state", _state(last)
-
-
-def _verdict(busy: float) -> str:
-    """How well a run keeps up, in words."""
-    if busy <= _CALM:
-        return "it keeps up easily"
-    if busy <= _BUSY:
-        return "it keeps up"
-    return "it keeps up, with little to spare" if busy <= _FULL else "it has no time to spare"
 
 
 def _state(last: Report) -> str:

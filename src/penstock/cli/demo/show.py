@@ -44,7 +44,7 @@ def _show(place: Path, scratch: Path, seconds: int, signals: Signals, with_dashb
     compile_all(chosen, rushed)
     tell("Starting Spark …")
     with ExitStack() as pages:
-        with own_session() as spark:
+        with own_session(registers=False) as spark:
             # From here on Ctrl-C is looked for between calls to Spark; a second one ends all.
             stage = Stage(spark, place, scratch, Event())
             signals.stop_with(stage.stopping.set)

@@ -9,7 +9,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
 from penstock.cli.metrics.catalog import BUCKETS, CATALOG, Metric
-from penstock.engine.reports.parts import InputReport
+from penstock.engine.reports.parts import KINDS, InputReport
 from penstock.engine.reports.report import Report
 
 
@@ -76,6 +76,9 @@ class Meters:
         self._set("penstock_expected_rate", each.predicted_rate, query, alias)
 
     def _decisions(self, query: str, report: Report) -> None:
+        for kind in KINDS:
+            # A counter that begins with 1 seems never to have grown.
+            self._add("penstock_decisions_total", 0, query, kind)
         for change in report.changes:
             self._add("penstock_decisions_total", 1, query, change.kind)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from threading import Event
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from penstock.engine.reports.report import Report
     from penstock.engine.run.options import RunOptions
     from penstock.engine.sinks.sink import Sink
+    from penstock.query.source import Source
 
 _PINNED = "it follows the plan that was pinned, {}; --replan on plans again"
 # The checkpoint of a run that keeps none, until it begins and has a folder.
@@ -188,7 +189,8 @@ def _run_on_spark(
         hold = stack.enter_context(closing(Hold(options.checkpoint)))
         stack.enter_context(announced(hold.store, head_of(query.query, options, "spark")))
         voice.say("starting Spark …")
-        spark = stack.enter_context(own_session(session.master, session.settings))
+        reads = reads_by_spark(query.query.sources.values())
+        spark = stack.enter_context(own_session(session.master, session.settings, registers=reads))
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
         with start(query.plan, spark, options, hold) as run:
@@ -197,6 +199,11 @@ def _run_on_spark(
                 pass
         if stopping.is_set():
             voice.say("stopped")
+
+
+def reads_by_spark(sources: Iterable[Source]) -> bool:
+    """Whether one of the sources is read by Spark, perhaps by a format of ours."""
+    return any(source.format == "spark" for source in sources)
 
 
 def _notes(query: ContinuousQuery, sink: Sink, batches: Batches) -> Iterator[str]:

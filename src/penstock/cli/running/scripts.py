@@ -15,6 +15,7 @@ from penstock.cli.running.batches import (
     Session,
     folder_of,
     progress_of,
+    reads_by_spark,
     sink_of_text,
     told,
 )
@@ -140,7 +141,10 @@ def _run_on_spark(
     with ExitStack() as stack:
         hold = stack.enter_context(closing(Hold(options.checkpoint)))
         voice.say("starting Spark …")
-        spark = stack.enter_context(own_session(session.master, session.settings))
+        sources = [s for m in planned.script.members for s in m.query.sources.values()]
+        spark = stack.enter_context(
+            own_session(session.master, session.settings, registers=reads_by_spark(sources))
+        )
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
         with start_script(planned.script, planned.plans, sinks, spark, options, hold) as run:

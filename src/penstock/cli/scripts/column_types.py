@@ -26,6 +26,7 @@ _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
     r"(Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
+_ZONE = re.compile(r":[0-9.]+(Z|[+-][0-9]{2}:?[0-9]{2})$")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Guess:
 
     type: DataType | None
     why: str = ""
+    lacks_zone: bool = False
+    """Whether some of its times do not say their time zone."""
 
 
 def guess_text(values: Iterable[str | None]) -> Guess:
@@ -43,7 +46,7 @@ def guess_text(values: Iterable[str | None]) -> Guess:
         return Guess(DataType.STRING, "no value seen")
     for type_, is_so in _TEXTS:
         if all(is_so(value) for value in known) and _is_read(known, type_):
-            return Guess(type_)
+            return _moments(known) if type_ is DataType.TIMESTAMP else Guess(type_)
     finite = [value for value in known if not _NO_NUMBER.fullmatch(value)]
     if finite and all(map(_is_number, finite)) and _is_read(known, DataType.DOUBLE):
         return Guess(DataType.DOUBLE, "with NaN or infinities")
@@ -57,6 +60,15 @@ def guess_text(values: Iterable[str | None]) -> Guess:
     if numbers and numbers < len(known):
         return Guess(DataType.STRING, f"mixed: {numbers} of {len(known)} values are numbers")
     return Guess(DataType.STRING)
+
+
+def _moments(known: Sequence[str]) -> Guess:
+    """Times, with what they say of their time zone."""
+    lacking = sum(_ZONE.search(value) is None for value in known)
+    if not lacking:
+        return Guess(DataType.TIMESTAMP, "with a time zone")
+    some = "" if lacking == len(known) else f"{lacking:,} of {len(known):,} "
+    return Guess(DataType.TIMESTAMP, f"{some}without a time zone", lacks_zone=True)
 
 
 def is_value(text: str) -> bool:
@@ -176,6 +188,9 @@ def _array(known: Sequence[list[Any]]) -> Guess:
 
 def guess_arrow(type_: pa.DataType) -> Guess:
     """The type of a column of a parquet file."""
+    if pa.types.is_timestamp(type_):
+        said = "with" if type_.tz else "without"
+        return Guess(DataType.TIMESTAMP, f"{said} a time zone", lacks_zone=not type_.tz)
     for is_so, ours in _ARROW:
         if is_so(type_):
             return Guess(ours)
@@ -227,5 +242,4 @@ _ARROW: tuple[tuple[Callable[[pa.DataType], bool], DataType], ...] = (
     (pa.types.is_binary, DataType.BINARY),
     (pa.types.is_large_binary, DataType.BINARY),
     (pa.types.is_date, DataType.DATE),
-    (pa.types.is_timestamp, DataType.TIMESTAMP),
 )

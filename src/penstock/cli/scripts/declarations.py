@@ -75,8 +75,12 @@ def _declaration(name: str, group: Group) -> Declaration:
         why = (
             "a day, declared so to be the event time" if known.type is DataType.DATE else known.why
         )
-        readable[time.name] = replace(known, type=time.type, why=why)
-    lines = [*_head(name, group, time, values), *_left_out(group, guesses, readable)]
+        is_day = known.type is DataType.DATE
+        readable[time.name] = replace(
+            known, type=time.type, why=why, lacks_zone=known.lacks_zone or is_day
+        )
+    lines = [*_head(name, group, time, values), *_zones(readable)]
+    lines += _left_out(group, guesses, readable)
     kind = "TABLE" if time is None else "STREAM"
     if not readable:
         lines.append(f"-- {name}: no column to declare, so it is left out.")
@@ -128,21 +132,33 @@ def _head(
             for c in parts
         ]
         return lines
-    unit = "" if time.unit is None else f", counted in {time.unit} since 1970"
+    unit = "" if time.unit is None else f", counted in {time.unit} since 1970 (UTC)"
     lines.append(f"-- Event time: {_shown(time.name)}{unit}.")
     if time.nulls:
         lines.append(f"-- {_count(time.nulls, 'row')} without a time: these are dropped.")
     return [*lines, _disorder(time)]
 
 
+def _zones(readable: Mapping[str, Guess]) -> list[str]:
+    """Where the clocks are taken to be, if times do not say it."""
+    lacking = [_shown(name) for name, guess in readable.items() if guess.lacks_zone]
+    if not lacking:
+        return []
+    return [
+        f"-- Time zone: {', '.join(lacking)} without one {'is' if len(lacking) == 1 else 'are'} "
+        "read as UTC. If that is wrong, say where",
+        "-- the clocks are: timezone = 'Europe/Vienna', among the options.",
+    ]
+
+
 def _disorder(time: EventTime) -> str:
     behind, furthest = time.behind
     if not behind:
         return "-- Lateness: none, the rows are in the order of their times."
-    far = Duration(furthest)
+    stand = "stands" if behind == 1 else "stand"
     return (
-        f"-- Lateness: {_count(behind, 'row')} of {len(time.micros):,} stand behind a later one, "
-        f"by {str(far).lower()} at most."
+        f"-- Lateness: {_count(behind, 'row')} of {len(time.micros):,} {stand} behind a later one, "
+        f"by {Duration(furthest).about} at most."
     )
 
 

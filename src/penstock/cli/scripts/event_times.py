@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.cli.scripts.column_types import Guess
-from penstock.duration import MICROS
+from penstock.duration import MICROS, Duration
 from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.query.source import Unit
 from penstock.query.types import DataType
@@ -25,9 +25,15 @@ _NAMES = (
     *("ts", "timestamp", "event_time", "eventtime", "time", "datetime", "date_time", "at"),
     *("created_at", "occurred_at", "date"),
 )
-# A lateness is rounded up to one of these, in seconds.
-_STEPS = (0.001, 0.01, 0.1, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400)
-DAY = 86_400 * MICROS
+_HOUR = 3600
+DAY = 24 * _HOUR * MICROS
+# A lateness is rounded up to one of these, beyond them to whole days.
+_MILLIS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+_SECONDS = (1, 2, 5, 10, 20, 30, *(60 * m for m in (1, 2, 5, 10, 20, 30)), _HOUR)
+_STEPS = (
+    *(each * 1_000 for each in _MILLIS),
+    *(each * MICROS for each in (*_SECONDS, 2 * _HOUR, 6 * _HOUR, 12 * _HOUR)),
+)
 
 
 @dataclass(frozen=True)
@@ -132,11 +138,5 @@ def _plain(values: Sequence[Any]) -> Iterator[Any]:
 
 def rounded(micros: int) -> str:
     """A lateness that covers so much, as it is written."""
-    seconds = next((step for step in _STEPS if step * MICROS >= micros), None)
-    if seconds is None:
-        return f"{-(-micros // DAY)} days"
-    for name, size in (("hour", 3600), ("minute", 60), ("second", 1)):
-        if seconds >= size and seconds % size == 0:
-            count = int(seconds // size)
-            return f"{count} {name}{'s' if count > 1 else ''}"
-    return f"{round(seconds * 1000)} milliseconds"
+    whole_days = -(-micros // DAY) * DAY
+    return str(Duration(next((step for step in _STEPS if step >= micros), whole_days))).lower()

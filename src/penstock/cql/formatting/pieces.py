@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from penstock.cql.reading.cursor import is_word
+from penstock.cql.formatting.keywords import is_keyword
 from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
 from penstock.cql.reading.text import Text
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/|\{#.*?#\}", re.DOTALL)
-_KEYWORDS = {
-    *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP BY", "HAVING", "QUALIFY", "ORDER BY", "LIMIT"),
-    *("UNION", "ALL", "JOIN", "LEFT", "RIGHT", "FULL", "OUTER", "INNER", "CROSS", "SEMI", "ANTI"),
-    *("ON", "AND", "OR", "NOT", "IN", "EXISTS", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE"),
-    *("CASE", "WHEN", "THEN", "ELSE", "END", "INTERVAL", "PARTITION BY", "WITH", "AS", "INTO"),
-}
-_CREATE = ("CREATE", "STREAM", "TABLE", "VIEW")
-WINDOWS = {"RANGE", "ROWS", "TUMBLE", "NOW", "UNBOUNDED", "PARTITION BY", "WINDOW"}
-# Behind these stands a name, whatever the word is.
-_BEFORE_NAMES = ("AS", "INTO", ".")
 
 
 @dataclass(frozen=True)
@@ -103,52 +93,19 @@ def _between(gap: str, is_first: bool) -> tuple[tuple[Comment, ...], tuple[Comme
 def _cased(pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces with keywords in capitals where they are no names."""
     return [
-        replace(piece, text=piece.word) if _is_keyword(pieces, place) else piece
+        replace(piece, text=piece.word) if is_keyword(pieces, place) else piece
         for place, piece in enumerate(pieces)
     ]
 
 
-def _is_keyword(pieces: Sequence[Piece], place: int) -> bool:
-    word = pieces[place].word
-    before = pieces[place - 1].word if place else ""
-    after = pieces[place + 1].word if place + 1 < len(pieces) else ""
-    if before in _BEFORE_NAMES or after == ".":
-        return word == "SELECT" and before == "AS"
-    if before == "[":
-        return word in WINDOWS
-    if pieces[0].word == "CREATE" and not _asks(pieces):
-        is_with = word == "WITH" and after == "("
-        return (place < 2 and word in _CREATE) or (is_with and before in (")", pieces[2].word))
-    if pieces[0].word == "CREATE" and place < 4:
-        return (place < 2 and word in _CREATE) or (place == 3 and word == "AS")
-    return word in _KEYWORDS
-
-
-def _asks(pieces: Sequence[Piece]) -> bool:
-    """Whether a CREATE statement has a SELECT behind AS."""
-    return len(pieces) > 4 and pieces[3].word == "AS"
-
-
 def same(left: Text, right: Text) -> bool:
     """Whether two scripts are the same but for whitespace and the case of keywords."""
-    return list(_compared(left)) == list(_compared(right)) and _comments(left) == _comments(right)
+    return _compared(left) == _compared(right) and _comments(left) == _comments(right)
 
 
-def _compared(text: Text) -> Iterator[tuple[TokenType, str]]:
-    tokens: list[Token] = tokenize(text)
-    before = None
-    for token in tokens:
-        written = text.at(token_span(token))
-        if any(is_word(token, word) for word in (*_KEYWORDS, *_CREATE, *WINDOWS)):
-            written = " ".join(written.split())
-            is_name = before is not None and any(is_word(before, w) for w in _BEFORE_NAMES)
-            written = written if is_name and written.upper() != "SELECT" else written.upper()
-        is_extra = token.token_type is TokenType.SEMICOLON and (
-            before is None or before.token_type is TokenType.SEMICOLON
-        )
-        if not is_extra:
-            yield token.token_type, written
-        before = token
+def _compared(text: Text) -> list[tuple[TokenType, str]]:
+    found, _ = statements(text)
+    return [(piece.kind, piece.text) for pieces in found for piece in pieces]
 
 
 def _comments(text: Text) -> list[str]:

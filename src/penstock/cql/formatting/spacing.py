@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.cql.formatting.pieces import WINDOWS, Piece
+from penstock.cql.formatting.keywords import WINDOWS
+from penstock.cql.formatting.pieces import Piece
 from penstock.cql.reading.dialect import TokenType
 
 _NONE_BEFORE = {",", ";", ")", "]", "."}

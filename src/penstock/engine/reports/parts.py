@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 
 @dataclass(frozen=True)
@@ -111,22 +111,27 @@ class FigureReport:
         return high / low if low > 0.0 else float("inf")
 
 
+Kind = Literal[
+    "switch",  # another plan is followed
+    "advise",  # another plan would be followed, were that allowed
+    "stay",  # a better plan is not followed, as too little would be gained
+    "take-back",  # a switch that brought too little is taken back
+    "outcome",  # what came of a switch
+    "drift",  # a figure has moved by more than its noise
+    "shed",  # the drop boxes are set otherwise
+    "behind",  # it does not keep up
+    "order",  # an order from outside was obeyed, or refused
+    "query",  # the query asks otherwise than before on this checkpoint
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""All kinds of changes."""
+
+
 @dataclass(frozen=True)
 class Change:
     """Something that was decided while the query ran, or that it wants to say."""
 
-    kind: Literal[
-        "switch",  # another plan is followed
-        "advise",  # another plan would be followed, were that allowed
-        "stay",  # a better plan is not followed, as too little would be gained
-        "take-back",  # a switch that brought too little is taken back
-        "outcome",  # what came of a switch
-        "drift",  # a figure has moved by more than its noise
-        "shed",  # the drop boxes are set otherwise
-        "behind",  # it does not keep up
-        "order",  # an order from outside was obeyed, or refused
-        "query",  # the query asks otherwise than before on this checkpoint
-    ]
+    kind: Kind
     reason: str
     """Why, in a sentence with the figures that decided."""
 

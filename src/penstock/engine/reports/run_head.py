@@ -38,6 +38,9 @@ class RunHead:
     """Seconds between two looks for data."""
 
     available_now: bool = False
+    delay: float | None = None
+    """Seconds that results may be late at most; None where nobody has said."""
+
     drain: bool = False
     partitions: int = 0
     batch: int = 0

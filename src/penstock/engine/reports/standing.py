@@ -20,6 +20,8 @@ from penstock.errors import CheckpointError
 
 _RECENT = 200
 """Entries in which decisions are looked for: those of the last minutes."""
+_REPORTS = 20
+"""Batches by which it is told how a run stands: one alone says little."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Standing:
     pinned: str | None = None
     """The text of the plan that it was ordered to follow."""
 
+    recent: tuple[Report, ...] = ()
+    """The reports of the last batches, oldest first."""
+
 
 def store_of(checkpoint: str | os.PathLike[str] | Place) -> Store:
     """The files of a checkpoint; a CheckpointError if there is none."""
@@ -60,14 +65,15 @@ def standing_of(store: Store, now: float, decisions: int = 10) -> Standing:
     """How the query of a checkpoint stands, at a time in seconds since the epoch."""
     head = read_head(store)
     entries = list(islice(latest_entries(store), _RECENT))
-    last = next(latest_reports(iter(entries)), None)
+    recent = tuple(islice(latest_reports(iter(entries)), _REPORTS))[::-1]
     return Standing(
         checkpoint=store.root,
         is_running=is_running(store, head, now),
         head=head,
-        last=last,
+        last=recent[-1] if recent else None,
         decisions=tuple(_decided(entries)[:decisions][::-1]),
         pinned=read_pin(store),
+        recent=recent,
     )
 
 

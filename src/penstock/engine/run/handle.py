@@ -233,6 +233,7 @@ def head_of(asked: Query | Script, options: RunOptions, engine: BatchEngine) -> 
         sink=sinks or str(options.sink),
         trigger=options.trigger.seconds,
         available_now=options.available_now,
+        delay=None if options.delay is None else options.delay.seconds,
         drain=options.drain,
         partitions=options.partitions or 0,
     )

@@ -141,7 +141,7 @@ def lines_at(piece: Piece, rows: Collection[int]) -> dict[int, tuple[int, str]]:
 
 
 def csv_rows_at(piece: Piece, rows: Collection[int], delimiter: str) -> dict[int, tuple[int, str]]:
-    """The line, from 1, on which rows of a CSV piece end, and their text; blank lines are none."""
+    """The line, from 1, on which rows of a CSV piece begin, and their text; blank ones are none."""
     found: dict[int, tuple[int, str]] = {}
     wanted, row = set(rows), 0
     held: list[str] = []
@@ -158,7 +158,7 @@ def csv_rows_at(piece: Piece, rows: Collection[int], delimiter: str) -> dict[int
                 break
             if fields:
                 if row in wanted:
-                    line = piece.first_line - 1 + reader.line_num
+                    line = piece.first_line + reader.line_num - len(held)
                     found[row] = (line, "".join(held).strip("\r\n"))
                 row += 1
             held.clear()

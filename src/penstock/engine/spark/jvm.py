@@ -75,6 +75,11 @@ def is_lost(error: BaseException) -> bool:
     return SparkContext._gateway is not None and not is_running()
 
 
+def is_lost_at_start(error: BaseException) -> bool:
+    """Whether the Java process ended before it could be talked to."""
+    return isinstance(error, PySparkException) and error.getCondition() == "JAVA_GATEWAY_EXITED"
+
+
 def is_crash(error: BaseException) -> bool:
     """Whether a job failed because a worker or an executor ended in the middle of it."""
     is_of_spark = isinstance(error, PySparkException | Py4JJavaError)

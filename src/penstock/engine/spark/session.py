@@ -23,21 +23,26 @@ from penstock.engine.spark.java import ensure_java
 from penstock.engine.spark.jvm import (
     end_process,
     is_lost,
+    is_lost_at_start,
     is_running,
     log_file,
     lost_error,
     own_folder,
     reason_of,
 )
-from penstock.engine.spark.warm_up import warm_up
+from penstock.engine.spark.starting.class_archive import (
+    archive_path,
+    reading_options,
+    reads_archive,
+)
+from penstock.engine.spark.starting.warm_up import warm_up
 from penstock.errors import SetupError
 
 # On one machine the JVM only keeps the books while Python works on the same cores: its optimising
 # compiler costs more than it gains, and so does packing what never leaves the machine.
-_ONE_MACHINE = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-    "spark.shuffle.compress": "false",
-}
+_ONE_MACHINE = {"spark.shuffle.compress": "false"}
+_QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 
 # The longest folder that a socket's name may be put behind: the system knows names of 107 bytes.
@@ -51,10 +56,15 @@ _LOGGER = logging.getLogger("penstock.spark")
 
 
 def make_session(
-    master: str | None = None, settings: Mapping[str, str] | None = None
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    *,
+    registers: bool = True,
 ) -> SparkSession:
     """A quiet, warm session: no UI, no progress bars, workers with this interpreter.
 
+    It knows the format `penstock`, unless nobody `registers` it: a run that does not read by Spark
+    has no use for that, and begins sooner.
     What the JVM has to say goes to a log file in a folder of the user's own. On one machine a task
     whose worker was killed is tried again.
     """
@@ -75,14 +85,10 @@ def make_session(
     builder = SparkSession.builder.master(where)
     for key, value in chosen.items():
         builder = builder.config(key, value)
-    log = log_file()
-    try:
-        with _stderr_to(log), _same_handler():
-            session: SparkSession = builder.getOrCreate()
-    except (PySparkException, Py4JError, OSError) as error:
-        raise SetupError(
-            f"Spark did not start: {reason_of(error)}", hint=f"see {log}, and try `penstock doctor`"
-        ) from None
+    session = _started(builder, chosen)
+    if not registers:
+        warm_up(session)
+        return session
     # Spark starts a process to look for other sources, which takes as long as to warm up.
     registering = Thread(target=register, args=(session,))
     registering.start()
@@ -91,10 +97,34 @@ def make_session(
     return session
 
 
+def _started(builder: SparkSession.Builder, chosen: Mapping[str, str]) -> SparkSession:
+    """The session; an archive of classes by which Java does not start is removed."""
+    log = log_file()
+    try:
+        with _stderr_to(log), _same_handler():
+            session: SparkSession = builder.getOrCreate()
+            return session
+    except (PySparkException, Py4JError, OSError) as error:
+        options = chosen.get(JAVA_OPTIONS, "")
+        if not is_lost_at_start(error) or not reads_archive(options):
+            hint = f"see {log}, and try `penstock doctor`"
+            raise SetupError(f"Spark did not start: {reason_of(error)}", hint=hint) from None
+    archive_path().unlink(missing_ok=True)
+    plain = {**chosen, JAVA_OPTIONS: quick_java("")}
+    return _started(builder.config(JAVA_OPTIONS, plain[JAVA_OPTIONS]), plain)
+
+
 def _settings_of(master: str) -> Mapping[str, str]:
     """The settings that are for some masters alone."""
     here = {**_HERE, **_sockets()} if master.startswith("local") else {}
-    return {**here, **(_ONE_MACHINE if master.startswith("local[") else {})}
+    if not master.startswith("local["):
+        return here
+    return {**here, **_ONE_MACHINE, JAVA_OPTIONS: quick_java(reading_options(archive_path()))}
+
+
+def quick_java(more: str) -> str:
+    """The options of a JVM that works beside Python on the same cores, and more of them."""
+    return f"{_QUICK_JAVA} {more}".rstrip()
 
 
 def _sockets() -> Mapping[str, str]:
@@ -115,7 +145,10 @@ def _retrying(master: str) -> str:
 
 @contextmanager
 def own_session(
-    master: str | None = None, settings: Mapping[str, str] | None = None
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    *,
+    registers: bool = True,
 ) -> Iterator[SparkSession]:
     """A session as `make_session` makes it, which is stopped at the end, however that comes.
 
@@ -124,7 +157,7 @@ def own_session(
     _log_py4j(log_file())
     session = None
     try:
-        session = make_session(master, settings)
+        session = make_session(master, settings, registers=registers)
         _log_updates(session)
         yield session
     except KeyboardInterrupt:

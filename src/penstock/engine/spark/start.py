@@ -28,7 +28,7 @@ from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.runner import is_one_machine
 from penstock.engine.spark.session import tell_access
-from penstock.engine.spark.warm_up import is_warm, warm_up
+from penstock.engine.spark.starting.warm_up import is_warm, warm_up
 from penstock.engine.spark.work import QueryWork, ScriptWork, Work
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.hold import Hold

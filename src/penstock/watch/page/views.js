@@ -5,6 +5,11 @@ import { drawn, element, heading, table, tile, tiles } from "./dom.js";
 import { bytes, clock, number, percent, rate, seconds } from "./format.js";
 import { costTable, nodeDetails, planGraph } from "./graph.js";
 
+function delayNotes(data) {
+  const known = [["wanted", data.wanted_delay], ["expected", data.expected_delay]].filter(([, value]) => value !== null);
+  return known.map(([word, value]) => `${word} ${seconds(value)}`).join("; ");
+}
+
 function now(data) {
   const streams = data.streams.map((line) => [line.alias, rate(line.rate), spark(line.rates, line.predicted),
     rate(line.predicted), rate(line.arrival_rate), number(line.tuples), line.shed ? number(line.shed) : "",
@@ -15,9 +20,9 @@ function now(data) {
   return [
     element("p", { class: "verdict" }, data.verdict),
     tiles(
-      element("div", {}, element("dt", {}, "busy, of 1"), element("dd", {}, percent(data.busy)), share(data.busy, data.is_running)),
+      element("div", {}, element("dt", {}, "busy, of 1"), element("dd", {}, percent(data.busy)), share(data.busy, data.is_running && !data.reads_all)),
       tile("lag", seconds(data.lag)),
-      tile("delay", seconds(data.delay), data.expected_delay === null ? "" : `expected ${seconds(data.expected_delay)}`),
+      tile("delay", seconds(data.delay), delayNotes(data)),
       tile("results", rate(data.output_rate), `expected ${rate(data.predicted_output_rate)}; ${number(data.total_results)} in all`),
       tile("work", data.work === null ? "–" : `${number(data.work)} s/s`, `expected ${number(data.predicted_work)} s/s`),
       tile("batch", number(data.batch), clock(data.at)),
@@ -55,6 +60,7 @@ function plan(data) {
 function batches(data) {
   if (!data.batches.length) return [element("p", { class: "faint" }, "No batch yet.")];
   const bars = data.batches.map((bar) => data.phases.filter((name) => name !== "wait").map((name) => bar.phases[name] || 0));
+  const skews = Object.entries(data.skews);
   const titles = data.batches.map((bar) => `batch ${bar.batch}: ${seconds(bar.seconds)}${bar.is_switch ? ", another plan" : ""}`);
   const rows = data.batches.slice(-20).reverse().map((bar) => [bar.is_switch ? `${bar.batch} (another plan)` : number(bar.batch),
     clock(bar.at), seconds(bar.seconds), seconds(bar.cpu), percent(bar.busy), number(bar.read), number(bar.results),
@@ -64,6 +70,10 @@ function batches(data) {
     stacks(data.phases.filter((name) => name !== "wait"), bars, { ruler: data.trigger, form: seconds, titles }),
     heading("Pieces that wait to be read"),
     curves([{ name: "backlog", values: data.batches.map((bar) => bar.backlog) }], { form: number, label: "files and blocks, by batch" }),
+    skews.length ? heading("Largest partitions, after the last batch") : null,
+    skews.length ? table([["module"], ["largest, of the mean", true], ["", false]],
+      skews.map(([name, skew]) => [name, `${number(skew)} ×`, share(1 / skew, false)])) : null,
+    heading("The last batches"),
     table([["batch"], ["at"], ["took", true], ["CPU", true], ["busy", true], ["read", true], ["results", true],
       ["state", true], ["to read", true], ["delay", true]], rows),
   ];
@@ -131,11 +141,12 @@ function shedding(data) {
   const widths = data.widths.map((line) => [line.column, `± ${percent(line.width)}`, number(line.rows)]);
   return [
     element("p", { class: "verdict" }, data.is_shedding ? "Tuples are shed" : "Nothing is shed"),
-    tiles(tile("results", rate(data.results), `expected ${rate(data.expected_results)}`)),
+    tiles(tile("results", rate(data.results), `expected ${rate(data.expected_results)}`),
+      tile("delay", seconds(data.delays.at(-1) ?? null), delayNotes(data))),
     table([["input"], ["kept", true], ["history"], ["tuples", true], ["shed", true], ["shed in all", true]], rows),
     heading("Delay"),
-    curves([{ name: "delay", values: data.delays }], { ruler: data.expected_delay, form: seconds,
-      label: "seconds from data to results, by batch; the line is what was expected" }),
+    curves([{ name: "delay", values: data.delays }], { ruler: data.wanted_delay ?? data.expected_delay, form: seconds,
+      label: `seconds from data to results, by batch; the line is what ${data.wanted_delay === null ? "was expected" : "is wanted at most"}` }),
     widths.length ? heading("Intervals of the rows that are shown") : null,
     widths.length ? table([["column"], ["half of the interval, in the mean", true], ["rows", true]], widths) : null,
   ];

@@ -10,6 +10,8 @@ from penstock.watch.terminal.glyphs import bar, printable
 _BAR = 16
 _PHASES = 3
 """Phases that are named, the longest first."""
+_MODULES = 4
+"""Modules that are named, the most uneven first."""
 
 
 def batch_lines(view: Batches, count: int) -> list[str]:
@@ -22,7 +24,14 @@ def batch_lines(view: Batches, count: int) -> list[str]:
     against = f"of {seconds(whole)}" if view.trigger else "of the longest"
     rows = [_row(each, whole) for each in shown]
     heading = ["batch", against, "took", "read", "results", "state", "to read", "longest phases"]
-    return table(heading, rows)
+    return [*table(heading, rows), *_skews(view)]
+
+
+def _skews(view: Batches) -> list[str]:
+    """The modules whose largest partition keeps the others waiting the most."""
+    worst = list(view.skews.items())[:_MODULES]
+    said = ", ".join(f"{printable(name)} {skew:.3g} × the mean" for name, skew in worst)
+    return [f"largest partitions: {said}"] if said else []
 
 
 def _row(each: BatchBar, whole: float) -> list[str]:

@@ -15,7 +15,7 @@ from penstock.watch.terminal.stream_lines import load_lines, stream_lines
 
 _FEW, _MANY = 3, 12
 """Batches that are shown at least, and at most."""
-_HEADING = 3
+_HEADING = 4
 """Lines of a block of batches beside the batches."""
 
 

@@ -32,8 +32,9 @@ def load_lines(now: Now) -> Iterator[str]:
 
 
 def _wanted(now: Now) -> str:
-    expected = now.expected_delay
-    return "" if expected is None else f" (expected {seconds(float(f'{expected:.3g}'))})"
+    known = (("wanted", now.wanted_delay), ("expected", now.expected_delay))
+    said = [f"{word} {seconds(float(f'{t:.3g}'))}" for word, t in known if t is not None]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def stream_lines(now: Now) -> list[str]:
