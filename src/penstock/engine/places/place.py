@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote
@@ -13,6 +14,7 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 from pyarrow import fs
 
+from penstock.engine.places import disk
 from penstock.engine.places.access import (
     AZURE_DOMAIN,
     S3Access,
@@ -233,19 +235,16 @@ class Place:
         if is_object_store(self):
             delete_objects(self, names)
             return
+        delete = disk.unlink if self.is_local else self.filesystem.delete_file
         for name in names:
-            try:
-                self.filesystem.delete_file((self / name).path)
-            except FileNotFoundError:
-                continue
+            with suppress(FileNotFoundError):
+                delete((self / name).path)
 
     def delete_if_empty(self) -> None:
         """Delete a local folder that nothing is in; elsewhere folders are only names."""
         if self.is_local:
-            try:
-                os.rmdir(self)
-            except OSError:
-                return
+            with suppress(OSError):
+                disk.remove_folder(self.path)
 
 
 def _parsed(text: str) -> Place:
@@ -348,6 +347,12 @@ def open_new(place: Place, compression: str | None = "detect") -> fs.NativeFile:
     """A new file to write to; its folder is made if need be. Its ending says how it is compressed,
     unless that is given."""
     filesystem, path = place.filesystem, place.path
+    if place.is_local:
+        try:
+            return disk.create(path, compression)
+        except FileNotFoundError:
+            disk.make_folders(place.parent)
+            return disk.create(path, compression)
     try:
         return filesystem.open_output_stream(path, compression=compression)
     except FileNotFoundError:

@@ -50,6 +50,7 @@ class ScriptCheckpoint:
             go_back(self.store)
             self.partitions = self._claim(partitions, engine, is_given)
             self.mark = marked(self.store)
+            manifests.make_room(self.store)
             found = manifests.latest(self.store)
             self.members = {
                 name: Checkpoint(

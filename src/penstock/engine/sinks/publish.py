@@ -10,9 +10,11 @@ from contextlib import contextmanager
 
 from pyarrow import fs
 
+from penstock.engine.places import disk
 from penstock.engine.places.appending import append, is_in_the_way, make_way
 from penstock.engine.places.file_names import (
     batch_of_part,
+    begun_name,
     is_staged,
     mark_of_part,
     part_name,
@@ -163,18 +165,24 @@ def remove_beyond(sink: Sink, mark: str, batch: int, store: Store) -> None:
                 sink.place.delete(beyond)
 
 
-def publish(sink: Sink, manifest: Manifest, writer: TopicWriter | None = None) -> None:
-    """Show the results of a final batch. Trying again after a crash changes nothing, and what was
-    published is up to its user.
+def publish(
+    sink: Sink,
+    manifest: Manifest,
+    staging: Staging | None,
+    writer: TopicWriter | None = None,
+) -> None:
+    """Show the results of a final batch, which were staged. Trying again after a crash changes
+    nothing, and what was published is up to its user.
 
     Only a topic has a `writer`, which should be the same from batch to batch.
     """
+    begun = None if staging is None else staging.folder / begun_name(manifest.batch)
     try:
         match sink.kind:
             case "parquet":
                 _publish_files(sink.place, manifest)
             case "jsonl":
-                _append(sink, manifest)
+                _append(sink, manifest, begun)
             case "kafka":
                 assert writer is not None, "a topic has a writer"
                 writer.publish(manifest)
@@ -191,7 +199,7 @@ def publish_once(
     """Show the results of a final batch that no other follows, and remove what was staged."""
     writer = writer_to(sink, staging, mark)
     try:
-        publish(sink, manifest, writer)
+        publish(sink, manifest, staging, writer)
     finally:
         if writer is not None:
             writer.close()
@@ -235,11 +243,12 @@ def clean(staging: Staging | None, store: Store | None = None) -> None:
     not."""
     if staging is not None:
         folder = staging.folder
-        names = [name for name, _ in folder.files() if is_staged(name)]
-        if names and store is not None:
-            store.refuse_fenced()
-        folder.delete(names)
-        folder.delete_if_empty()
+        with _using(folder):
+            names = [name for name, _ in folder.files() if is_staged(name)]
+            if names and store is not None:
+                store.refuse_fenced()
+            folder.delete(names)
+            folder.delete_if_empty()
 
 
 def _publish_files(folder: Place, manifest: Manifest) -> None:
@@ -260,6 +269,9 @@ def _check_size(info: fs.FileInfo, part: Part) -> None:
 
 
 def _move(folder: Place, part: Part) -> None:
+    if folder.is_local:
+        disk.replace(part.staged, part.final)
+        return
     if not is_object_store(folder):
         folder.filesystem.move(part.staged, part.final)
         return
@@ -271,7 +283,7 @@ def _move(folder: Place, part: Part) -> None:
             raise
 
 
-def _append(sink: Sink, manifest: Manifest) -> None:
+def _append(sink: Sink, manifest: Manifest, begun: Place | None) -> None:
     total = manifest.sink_length + sum(part.size for part in manifest.parts)
     filesystem = sink.place.filesystem
     staged = filesystem.get_file_info([part.staged for part in manifest.parts])
@@ -279,4 +291,4 @@ def _append(sink: Sink, manifest: Manifest) -> None:
     for info, part in zip(staged if is_there else (), manifest.parts, strict=False):
         _check_size(info, part)
     parts = (filesystem.open_input_stream(part.staged) for part in manifest.parts)
-    append(sink.place, manifest.sink_length, total, parts if is_there else None)
+    append(sink.place, manifest.sink_length, total, parts if is_there else None, begun)

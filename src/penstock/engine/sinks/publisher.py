@@ -112,7 +112,7 @@ class Publisher:
         """Show what is final in the sink that it was made for, and clear away the rest."""
         if shown == self.sink:
             # This one may know better how it is reached.
-            publish(self.sink, standing, self._writer)
+            publish(self.sink, standing, self.staging, self._writer)
             if self.store.fence is None:
                 clean(self.staging)
         else:
@@ -127,7 +127,7 @@ class Publisher:
 
     def show(self, made: Manifest) -> None:
         """Show the results of a final batch; again, if need be."""
-        publish(self.sink, made, self._writer)
+        publish(self.sink, made, self.staging, self._writer)
 
     def clean(self) -> None:
         """Remove what was staged and not published."""

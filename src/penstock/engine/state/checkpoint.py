@@ -77,6 +77,8 @@ class Checkpoint:
             go_back(self.store)
             self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
+            if final is None:
+                manifests.make_room(self.store)
         except BaseException:
             self.close()
             raise

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.engine.places import disk
 from penstock.engine.state.gaps import Gap, Gaps
 from penstock.engine.state.modules import Module
-from penstock.engine.state.store import RESTORE, ChunkInfo, Store
+from penstock.engine.state.store import RESTORE, ChunkInfo, Store, storage_errors
 from penstock.errors import CheckpointError
 
 _FOLDER = "manifests"
@@ -184,6 +185,14 @@ class Manifest:
 def manifest_name(batch: int) -> str:
     """The file of a batch's manifest; names sort as numbers do."""
     return f"{_FOLDER}/{batch:012d}.json"
+
+
+def make_room(store: Store) -> None:
+    """Have a folder for manifests, so that it is flushed with the first batch: a power cut after
+    that must not take it away, with the manifest in it."""
+    if store.is_local:
+        with storage_errors("write", store.path(_FOLDER)):
+            disk.make_folders(store.root / _FOLDER)
 
 
 def commit(store: Store, manifest: Manifest) -> None:

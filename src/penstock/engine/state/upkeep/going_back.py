@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from pyarrow import fs
 
+from penstock.engine.places import disk
 from penstock.engine.places.flushing import flush_path
 from penstock.engine.places.place import Place
 from penstock.engine.state.manifest import (
@@ -166,5 +167,5 @@ def _files(manifest: Manifest | None) -> Iterator[KeptFile]:
 def _cut(file: str, length: int) -> None:
     if _length(file) > length:
         path = Place.of(file).path
-        os.truncate(path, length)
+        disk.truncate(path, length)
         flush_path(path)
