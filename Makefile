@@ -7,6 +7,7 @@ FLINK_PYTHONS ?= $(PYTHON) python3.12 python3.11 python3.10 python3.9
 FLINK_STAMP := .venv-flink/.installed
 MOTO_STAMP := .venv-moto/.installed
 FUZZ ?= 100000
+SEEDS ?= 2000
 # Where nothing may be kept of compiled modules, each of the many processes of tests compiles them again.
 export PYTHONDONTWRITEBYTECODE =
 # Tests write many small files and flush them. In memory that takes no time, if there is room for what they keep. Some
@@ -14,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE =
 IN_MEMORY = grep -qs ' /dev/shm .*noexec' /proc/mounts || \
   df -Pk /dev/shm 2> /dev/null | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=/dev/shm" }'
 
-.PHONY: help setup demo test test-fast test-kafka lint docs bench flink moto lab soak fuzz lock golden clean
+.PHONY: help setup demo test test-fast test-kafka lint docs bench flink moto lab soak simulate fuzz lock golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -93,6 +94,9 @@ lab: setup ## run the papers' experiments again and build lab/index.html; minute
 soak: setup ## kill running queries at random moments, also while they switch between plans; hours
 	$(BIN)/python tests/support/engines/soak.py --kills 100
 	$(BIN)/python tests/support/engines/switch_soak.py --runs 300 --kills 200 --spark-runs 20 --spark-kills 20
+
+simulate: setup ## live through disks that fail and forget, drivers that die, tasks run twice; SEEDS=… for more
+	PYTHONPATH=tests $(BIN)/python tests/support/simulation/simulation.py --seeds $(SEEDS)
 
 fuzz: setup ## ask 100,000 texts that are nearly queries, and read 10,000 damaged files; FUZZ=… for others
 	PENSTOCK_FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -n 2 tests/fuzz

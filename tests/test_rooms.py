@@ -409,3 +409,24 @@ def test_what_the_tables_allow_passes() -> None:
     ):
         assert faults(module, line) == [], (module, line)
     assert faults("penstock.engine.local", "import pyspark") != []
+
+
+CHANGES = frozenset(
+    "makedirs mkdir link symlink replace rename unlink remove rmdir truncate fsync".split()
+)
+
+
+def test_the_engine_changes_local_files_through_one_door() -> None:
+    """So that a simulated disk sees all of it; what Spark's JVM logs is no file of a query."""
+    engine = SOURCE / "engine"
+    others = [
+        p for p in engine.rglob("*.py") if p.name != "disk.py" and engine / "spark" != p.parent
+    ]
+    found = {
+        f"{path.name}: os.{node.attr}"
+        for path in others
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in CHANGES
+        if isinstance(node.value, ast.Name) and node.value.id == "os"
+    }
+    assert found == set()

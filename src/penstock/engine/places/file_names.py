@@ -92,6 +92,11 @@ def is_staged(name: str) -> bool:
     return re.fullmatch(rf"{_UNIQUE}\.(?:parquet|jsonl|records)|begun-\d+", name) is not None
 
 
+def is_begun(name: str) -> bool:
+    """Whether a file is one that a batch was begun in."""
+    return name.startswith("begun-")
+
+
 def begun_name(batch: int) -> str:
     """The name by which a file of lines is found again that a batch is being appended to."""
     return f"begun-{batch}"

@@ -15,6 +15,7 @@ from penstock.engine.places.appending import append, is_in_the_way, make_way
 from penstock.engine.places.file_names import (
     batch_of_part,
     begun_name,
+    is_begun,
     is_staged,
     mark_of_part,
     part_name,
@@ -244,10 +245,11 @@ def clean(staging: Staging | None, store: Store | None = None) -> None:
     if staging is not None:
         folder = staging.folder
         with _using(folder):
-            names = [name for name, _ in folder.files() if is_staged(name)]
-            if names and store is not None:
+            staged = [name for name, _ in folder.files() if is_staged(name)]
+            if staged and store is not None:
                 store.refuse_fenced()
-            folder.delete(names)
+            # Last goes what tells in which file they were begun to be published.
+            folder.delete(sorted(staged, key=lambda name: (is_begun(name), name)))
             folder.delete_if_empty()
 
 
