@@ -8,7 +8,13 @@ from contextlib import suppress
 from typing import Any
 
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import SCRIPT, Checkpoint, is_claimed, marked
+from penstock.engine.state.checkpoint import (
+    SCRIPT,
+    Checkpoint,
+    is_claimed,
+    marked,
+    refuse_lost_names,
+)
 from penstock.engine.state.hold import Hold, PartHold
 from penstock.engine.state.store import RESTORE, Store, member_store
 from penstock.engine.state.upkeep.going_back import go_back
@@ -48,6 +54,8 @@ class ScriptCheckpoint:
                 self._claim(partitions, engine, is_given)
             self.hold.take_over()
             go_back(self.store)
+            if not is_claimed(self.store):
+                refuse_lost_names(self.store, SCRIPT)
             self.partitions = self._claim(partitions, engine, is_given)
             self.mark = marked(self.store)
             manifests.make_room(self.store)
@@ -62,6 +70,7 @@ class ScriptCheckpoint:
                     hold=PartHold(member_store(self.store, name)),
                     change=change,
                     final=-1 if found is None else found.batch,
+                    has_batches=found is not None and name in found.members,
                 )
                 for name, query in queries.items()
             }

@@ -35,6 +35,12 @@ def enter(folder: Place, mark: str) -> None:
             file.write(json.dumps({"written by": "penstock", "mark": mark}).encode())
 
 
+def is_taken(folder: Place, mark: str) -> bool:
+    """Whether others have cleared a folder, of what was signed with a mark too, and write there."""
+    marks = _marks(folder)
+    return bool(marks) and mark not in marks
+
+
 def staging_in(folder: Place, mark: str) -> Place:
     """Where results that are not final wait; each checkpoint has its own folder for them."""
     return folder / FOLDER / f"staging-{mark}"

@@ -83,12 +83,24 @@ def check_sink(
         raise SinkError(
             f"a jsonl sink must be a local file, not {place}", hint="use a parquet sink there"
         )
-    if is_new:
-        with _using(place):
-            if sink.kind == "parquet":
-                _parts_in_the_way(place, overwrite, mark)
-            elif is_in_the_way(place, overwrite):
-                raise _held(place)
+    with _using(place):
+        if sink.kind == "parquet" and (is_new or _was_taken(place, mark, overwrite)):
+            _parts_in_the_way(place, overwrite, mark)
+        elif is_new and sink.kind == "jsonl" and is_in_the_way(place, overwrite):
+            raise _held(place)
+
+
+def _was_taken(folder: Place, mark: str | None, overwrite: bool) -> bool:
+    """Whether another checkpoint has overwritten the results of this one; refused, unless these are
+    to be overwritten in turn."""
+    if mark is None or not ledger.is_taken(folder, mark):
+        return False
+    if not overwrite:
+        raise SinkError(
+            f"the results of this checkpoint in {folder} were overwritten by another one",
+            hint="choose another place, or --overwrite those in turn",
+        )
+    return True
 
 
 def prepare(sink: Sink, mark: str, query: Query, *, is_new: bool, overwrite: bool) -> None:
@@ -100,7 +112,7 @@ def prepare(sink: Sink, mark: str, query: Query, *, is_new: bool, overwrite: boo
     with _using(place):
         if is_new and sink.kind == "jsonl":
             make_way(place, overwrite)
-        if is_new and sink.kind == "parquet":
+        if sink.kind == "parquet" and (is_new or ledger.is_taken(place, mark)):
             ledger.clear(place, _parts_in_the_way(place, overwrite, mark), mark)
         if sink.kind == "parquet":
             ledger.enter(place, mark)

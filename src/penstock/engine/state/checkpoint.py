@@ -59,10 +59,12 @@ class Checkpoint:
         hold: Hold | None = None,
         change: bool = False,
         final: int | None = None,
+        has_batches: bool | None = None,
     ):
         """The folder of a query; with `change` of one that asks otherwise than the one before.
 
-        `final` is the last batch that is, where another folder has the manifests.
+        `final` is the last batch that is, and `has_batches` tells whether it is one of this query
+        too, where another folder has the manifests.
         """
         self.hold = Hold(root) if hold is None else hold
         self.late = late_filters(query)
@@ -75,6 +77,7 @@ class Checkpoint:
                 self._claim(query, partitions, engine, is_given, change)
             self.hold.take_over()
             go_back(self.store)
+            refuse_lost_names(self.store, _IDENTITY, has_batches)
             self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
             if final is None:
@@ -164,6 +167,17 @@ class Checkpoint:
             filters=tuple(c for c in conditions if _is_filter(c) and str(c) not in self.late),
             thetas=tuple(c for c in conditions if not _is_filter(c) or str(c) in self.late),
         )
+
+
+def refuse_lost_names(store: Store, identity: str, has_batches: bool | None = None) -> None:
+    """Refuse a checkpoint with batches of which nobody knows any more whose they are: a file that
+    says so would be made anew, for another query perhaps, or with another mark."""
+    if bool(manifests.manifest_names(store)) if has_batches is None else has_batches:
+        for name in (identity, _MARK):
+            if not store.exists(name):
+                raise CheckpointError(
+                    f"{store.path(name)} is missing, and there are batches already", hint=RESTORE
+                )
 
 
 def marked(store: Store) -> str:
