@@ -163,7 +163,6 @@ class SimulatedDisk:
         self.digest = 0
         self.operations = 0
         self.log: list[str] | None = None
-        self.cuts = 0
         self._names: Names = {self.root: Folder()}
         self._kept: Names = {self.root: Folder()}
         self._pending: list[Change] = []
@@ -216,7 +215,6 @@ class SimulatedDisk:
 
     def cut(self) -> None:
         """Take the power away: every driver ends, and what was not flushed is lost, or is not."""
-        self.cuts += 1
         for driver in self.drivers:
             self._end(driver)
         for change in self._survivors():

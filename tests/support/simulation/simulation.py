@@ -101,7 +101,6 @@ class World:
     said: list[str] = field(default_factory=list)
     ends: dict[int, Mapping[str, int]] = field(default_factory=dict)
     life: int = 0
-    cuts: int = 0
     damaged: str = ""
 
     def __post_init__(self) -> None:
@@ -192,11 +191,10 @@ class World:
         if not is_last and self.rng.random() < 0.2:
             self.said.append("cut between runs")
             self.disk.cut()
-        elif self.rotates and self.disk.cuts == self.cuts and self.rng.random() < 0.3:
+        elif self.rotates and self.rng.random() < 0.3:
             self._in_peace(self._rotate)
         elif not self.rotates and not is_last and self.rng.random() < 0.3:
             self._in_peace(self._damage)
-        self.cuts = self.disk.cuts
 
     def _damage(self) -> None:
         """Damage the newest manifest, or what it alone lists: once, before another is made."""
@@ -218,7 +216,7 @@ class World:
             yield from (store.path(chunk.name) for chunk in member.chunks())
 
     def _rotate(self) -> None:
-        """Move files of results away, as their user may, a while after the run."""
+        """Move files of results away, as their user may."""
         self.disk.flush_all(str(self.folder / "disk"))
         for name, sink in self.sinks.items():
             path = Path(sink.place)

@@ -71,6 +71,8 @@ def append(
         disk.append(file.path, b"")
         with suppress(OSError):  # It has been begun before, or there are no such links.
             disk.link(file.path, begun.path)
+            # After a power cut, too: what was staged may then be there again.
+            disk.flush(begun.parent.path)
     _write_parts(file, before, after, parts or ())
     if is_new:
         flush_path(file.parent.path)

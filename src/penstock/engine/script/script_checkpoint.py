@@ -14,6 +14,7 @@ from penstock.engine.state.checkpoint import (
     is_claimed,
     marked,
     refuse_lost_names,
+    refuse_newer,
 )
 from penstock.engine.state.hold import Hold, PartHold
 from penstock.engine.state.store import RESTORE, Store, member_store
@@ -120,6 +121,7 @@ def _identity(store: Store) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(bytes(store.read(SCRIPT)))
         if not {"format", "engine", "partitions"} <= found.keys():
             raise ValueError("it is not what a run wrote")
+        refuse_newer(store, found["format"], FORMAT_VERSION)
     except ValueError as error:
         raise CheckpointError(f"{store.path(SCRIPT)} is damaged: {error}", hint=RESTORE) from None
     return found

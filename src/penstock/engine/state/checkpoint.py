@@ -312,6 +312,7 @@ def _read_identity(store: Store) -> dict[str, Any]:
         # Earlier versions wrote none.
         if found.pop(_CHECKSUM, None) not in (None, _checksum(found)):
             raise ValueError("wrong checksum")
+        refuse_newer(store, found.get("format"), FORMAT_VERSION)
         # A plan may put predicates in another order; it is the same query.
         for part in ("filters", "other predicates"):
             found[part] = sorted(found.get(part, ()))
@@ -321,6 +322,16 @@ def _read_identity(store: Store) -> dict[str, Any]:
             hint=RESTORE,
         ) from None
     return found
+
+
+def refuse_newer(store: Store, format_: object, known: int) -> None:
+    """Refuse a checkpoint in a format that only later versions know."""
+    if isinstance(format_, int) and format_ > known:
+        raise CheckpointError(
+            f"checkpoint {store.root} is of a later version of Penstock: its format is {format_}, "
+            f"and this version knows those up to {known}",
+            hint="update Penstock, or use another --checkpoint",
+        )
 
 
 def _describe_joins(outer: OuterJoins) -> list[str]:
