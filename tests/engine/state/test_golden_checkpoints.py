@@ -27,7 +27,7 @@ from penstock.errors import CheckpointError
 from penstock.kernels.drop import keeps, lots, sample_lots
 from penstock.kernels.hashing import combine, hash_column, partition_of
 from penstock.plan.default_plan import default_plan
-from support.engines.golden_checkpoints import restored, saved, write_streams
+from support.golden_checkpoints import restored, saved, write_streams
 from support.paths import TESTS
 
 GOLDEN = TESTS / "golden" / "checkpoints"
