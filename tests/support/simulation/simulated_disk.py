@@ -263,9 +263,12 @@ class SimulatedDisk:
         for name, entry in sorted(self._names.items()):
             if isinstance(entry, Folder):
                 os.makedirs(name, exist_ok=True)
+        first: dict[int, str] = {}
         for name, entry in self._names.items():
-            if isinstance(entry, Node):
+            if isinstance(entry, Node) and first.setdefault(id(entry), name) == name:
                 Path(name).write_bytes(entry.now)
+            elif isinstance(entry, Node):
+                os.link(first[id(entry)], name)
 
     # Names
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import Any
 
 from pyarrow import fs
@@ -17,6 +18,8 @@ from penstock.errors import SinkError
 
 # What is read of a file to see whether it holds JSON lines; a row is shorter.
 _FIRST_BYTES = 1 << 20
+# File systems without hard links (some network mounts) answer with one of these.
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV, errno.EMLINK)
 
 
 def make_way(file: Place, overwrite: bool) -> bool:
@@ -69,13 +72,22 @@ def append(
     disk.make_folders(file.parent)
     if begun is not None and before < after:
         disk.append(file.path, b"")
-        with suppress(OSError):  # It has been begun before, or there are no such links.
-            disk.link(file.path, begun.path)
-            # After a power cut, too: what was staged may then be there again.
-            disk.flush(begun.parent.path)
+        _note_begun(file, begun)
     _write_parts(file, before, after, parts or ())
     if is_new:
         flush_path(file.parent.path)
+
+
+def _note_begun(file: Place, begun: Place) -> None:
+    """Give a file its other name, also after a power cut: what was staged may then be there again."""
+    if os.path.exists(begun):
+        disk.unlink(begun.path)  # One that somebody has deleted since.
+    try:
+        disk.link(file.path, begun.path)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+    disk.flush(begun.parent.path)
 
 
 def _was_moved(begun: Place, file: Place) -> bool:

@@ -77,7 +77,8 @@ class Checkpoint:
                 self._claim(query, partitions, engine, is_given, change)
             self.hold.take_over()
             go_back(self.store)
-            refuse_lost_names(self.store, _IDENTITY, has_batches)
+            if not self.store.exists(SCRIPT):
+                refuse_lost_names(self.store, _IDENTITY, has_batches)
             self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
             if final is None:
