@@ -79,7 +79,7 @@ def append(
 
 
 def _note_begun(file: Place, begun: Place) -> None:
-    """Give a file its other name, also after a power cut: what was staged may then be there again."""
+    """Give a file its other name, which a power cut leaves: what was staged may then be back."""
     if os.path.exists(begun):
         disk.unlink(begun.path)  # One that somebody has deleted since.
     try:
