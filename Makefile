@@ -7,6 +7,8 @@ FLINK_PYTHONS ?= $(PYTHON) python3.12 python3.11 python3.10 python3.9
 FLINK_STAMP := .venv-flink/.installed
 MOTO_STAMP := .venv-moto/.installed
 FUZZ ?= 100000
+SEEDS ?= 2000
+KILLS ?= 100
 # Where nothing may be kept of compiled modules, each of the many processes of tests compiles them again.
 export PYTHONDONTWRITEBYTECODE =
 # Tests write many small files and flush them. In memory that takes no time, if there is room for what they keep. Some
@@ -14,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE =
 IN_MEMORY = grep -qs ' /dev/shm .*noexec' /proc/mounts || \
   df -Pk /dev/shm 2> /dev/null | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=/dev/shm" }'
 
-.PHONY: help setup demo test test-fast test-kafka test-cluster lint docs bench flink moto lab soak fuzz lock golden clean
+.PHONY: help setup demo test test-fast test-kafka test-cluster lint docs bench flink moto lab soak simulate fuzz lock golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -93,9 +95,12 @@ lab: setup ## run the papers' experiments again and build lab/index.html; minute
 	$(BIN)/penstock lab run all $(LAB) --output lab
 	@echo "open lab/index.html in a browser"
 
-soak: setup ## kill running queries at random moments, also while they switch between plans; hours
-	$(BIN)/python tests/support/engines/soak.py --kills 100
+soak: setup ## kill running queries at random moments, also while they switch between plans; hours. KILLS=1000 for more
+	$(BIN)/python tests/support/engines/soak.py --kills $(KILLS)
 	$(BIN)/python tests/support/engines/switch_soak.py --runs 300 --kills 200 --spark-runs 20 --spark-kills 20
+
+simulate: setup ## live through disks that fail and forget, drivers that die, tasks run twice; SEEDS=… for more
+	PYTHONPATH=tests $(BIN)/python tests/support/simulation/simulation.py --seeds $(SEEDS)
 
 fuzz: setup ## ask 100,000 texts that are nearly queries, and read 10,000 damaged files; FUZZ=… for others
 	PENSTOCK_FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -n 2 tests/fuzz
@@ -111,7 +116,7 @@ lock: setup ## pin what a release depends on, by version and hash, in requiremen
 	cat .venv-lock/head .venv-lock/pins > requirements.lock
 
 golden: setup ## rewrite the golden files; review the diff
-	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/plan/explain/test_script_explained.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py
+	PENSTOCK_GOLDEN=1 $(BIN)/python -m pytest -q tests/cql/test_sql.py tests/plan/explain/test_explain.py tests/plan/explain/test_script_explained.py tests/stats/files/test_stats_file.py tests/cli/control/test_status_text.py tests/engine/state/test_golden_checkpoints.py
 
 clean: ## remove what the targets made
 	rm -rf .venv .venv-flink .venv-lock .venv-moto out lab site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -410,3 +410,35 @@ def test_what_the_tables_allow_passes() -> None:
     ):
         assert faults(module, line) == [], (module, line)
     assert faults("penstock.engine.local", "import pyspark") != []
+
+
+CHANGES = {
+    "makedirs",
+    "mkdir",
+    "link",
+    "symlink",
+    "replace",
+    "rename",
+    "unlink",
+    "rmdir",
+    "truncate",
+}
+
+
+def test_the_engine_changes_local_files_through_one_door() -> None:
+    """So that a simulated disk sees all of it; neither copies of what a store has nor what Spark's
+    JVM logs are files that a query counts on."""
+    engine = SOURCE / "engine"
+    others = [
+        path
+        for path in engine.rglob("*.py")
+        if path.name not in ("disk.py", "copies.py") and path.parent != engine / "spark"
+    ]
+    found = {
+        f"{path.name}: os.{node.attr}"
+        for path in others
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in CHANGES
+        if isinstance(node.value, ast.Name) and node.value.id == "os"
+    }
+    assert found == set()

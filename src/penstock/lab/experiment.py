@@ -98,7 +98,7 @@ def run_experiment(
             print_results(staging, parts)
         topic = writer_to(sink, staging, mark)
         positions = {} if topic is None else topic.positions()
-        publish(sink, Manifest(batch=0, parts=parts, sink_positions=positions), topic)
+        publish(sink, Manifest(batch=0, parts=parts, sink_positions=positions), staging, topic)
         clean(staging)
     return outcome
 

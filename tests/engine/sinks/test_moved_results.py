@@ -4,6 +4,7 @@ going on; nor do sinks that are changed, and changed back."""
 from __future__ import annotations
 
 import shutil
+import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import pytest
 from penstock.api import sql
 from penstock.cql import parse
 from penstock.engine.sinks.sink import Sink, jsonl, parquet
-from penstock.errors import SinkError
+from penstock.errors import CheckpointError, SinkError, SourceError
 from penstock.query import Query
+from support.engines.crashes import Crash, Run, exit_code
 from support.engines.runs import Place, Rows, first_files_only, results_in, run_local
 
 FILES = 6
@@ -163,6 +165,85 @@ def test_two_checkpoints_may_write_to_one_folder(query: Query, tmp_path: Path) -
     for running in both:
         running.available_now()
     assert rows_of(query, place.sink) == ALL + ALL
+
+
+@pytest.mark.parametrize("point", ["in publishing lines", "after publishing"])
+def test_a_file_that_is_moved_while_a_batch_is_published_gets_all_of_it(
+    point: str, query: Query, tmp_path: Path
+) -> None:
+    """It is found by the other name that it had meanwhile, wherever it is."""
+    place = Place(tmp_path, "jsonl")
+    run = Run(query.text, str(place.checkpoint), place.sink.name, Crash(point, 2))
+    assert exit_code(run) == -signal.SIGKILL
+    moved = jsonl(shutil.move(place.sink.place, tmp_path / "elsewhere"))
+    run_local(query, place)
+    assert len(results_in(moved, query)) == 6
+    assert rows_of(query, moved, place.sink) == ALL
+
+
+def test_a_file_that_is_deleted_while_a_batch_is_published(query: Query, tmp_path: Path) -> None:
+    """What its user has deleted is gone, and the batch under way is not."""
+    place = Place(tmp_path, "jsonl")
+    run = Run(query.text, str(place.checkpoint), place.sink.name, Crash("in publishing lines", 2))
+    assert exit_code(run) == -signal.SIGKILL
+    Path(place.sink.place).unlink()
+    run_local(query, place)
+    assert rows_of(query, place.sink) == Counter((n,) for n in range(4, 2 * FILES))
+
+
+def test_lines_of_a_copy_that_was_made_after_sinks_were_changed(
+    query: Query, tmp_path: Path
+) -> None:
+    """The copy knows how long each file was."""
+    place = Place(tmp_path)
+    one, two = (jsonl(tmp_path / name) for name in ("one", "two"))
+    for count, sink in ((1, one), (2, two), (3, one)):
+        some(query, place, count, sink=sink)
+    shutil.copytree(place.checkpoint, tmp_path / "copy")
+    some(query, place, 5, sink=two)
+    shutil.rmtree(place.checkpoint)
+    (tmp_path / "copy").rename(place.checkpoint)
+    with pytest.raises(SinkError, match="two is not as the last batch left it"):
+        run_local(query, place, sink=two)
+    run_local(query, place, sink=two, overwrite=True)
+    assert rows_of(query, one, two) == ALL
+
+
+def test_a_folder_that_another_checkpoint_has_overwritten(query: Query, tmp_path: Path) -> None:
+    """The one that was there before does not go on there, unless it overwrites in turn."""
+    place = Place(tmp_path)
+    some(query, place, 2)
+    run_local(query, place, checkpoint=tmp_path / "other", overwrite=True)
+    with pytest.raises(SinkError, match="were overwritten by another one"):
+        run_local(query, place)
+    assert rows_of(query, place.sink) == ALL
+    run_local(query, place, overwrite=True)
+    assert rows_of(query, place.sink) == Counter((n,) for n in range(4, 2 * FILES))
+
+
+@pytest.mark.parametrize("name", ["mark", "query.json"])
+def test_a_checkpoint_that_does_not_know_whose_it_is(
+    name: str, query: Query, tmp_path: Path
+) -> None:
+    place = Place(tmp_path)
+    some(query, place, 1)
+    (place.checkpoint / name).unlink()
+    with pytest.raises(CheckpointError, match=f"{name} is missing, and there are batches"):
+        run_local(query, place)
+
+
+def test_a_file_that_stopped_a_run_and_is_gone_has_a_way_out(query: Query, tmp_path: Path) -> None:
+    place, bad = Place(tmp_path), tmp_path / "in" / "2.csv"
+    bad.write_text("t\nx\n")
+    with pytest.raises(SourceError, match="malformed row"):
+        run_local(query, place)
+    bad.unlink()
+    with pytest.raises(SourceError, match="has vanished") as caught:
+        run_local(query, place)
+    assert "a file without rows in its place" in (caught.value.hint or "")
+    bad.write_text("")
+    run_local(query, place)
+    assert rows_of(query, place.sink) == ALL - Counter([(4,), (5,)])
 
 
 def test_a_copy_of_a_checkpoint_does_not_run_beside_it(query: Query, tmp_path: Path) -> None:

@@ -330,7 +330,8 @@ def main() -> None:
         killed = ", ".join(f"{count} × {victim}" for victim, count in siege.kills.items())
         outcome = "; ".join(faults) or "each result once"
         print(f"{done}/{options.kills}  killed {killed}: {outcome}", file=sys.stderr, flush=True)
-    print(f"{passed} passed, {failed} failed")
+    what = "" if failed else ": 0 lost, 0 twice"
+    print(f"{passed} kills passed, {failed} sieges failed{what}")
     sys.exit(1 if failed else 0)
 
 

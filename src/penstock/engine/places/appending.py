@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import shutil
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
 from pyarrow import fs
 
+from penstock.engine.places import disk
 from penstock.engine.places.flushing import flush_path
 from penstock.engine.places.place import Place
 from penstock.errors import SinkError
 
 # What is read of a file to see whether it holds JSON lines; a row is shorter.
 _FIRST_BYTES = 1 << 20
+# File systems without hard links (some network mounts) answer with one of these.
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV, errno.EMLINK)
 
 
 def make_way(file: Place, overwrite: bool) -> bool:
@@ -24,7 +27,7 @@ def make_way(file: Place, overwrite: bool) -> bool:
     if is_in_the_way(file, overwrite):
         return False
     if file.info().size:
-        os.unlink(file)
+        disk.unlink(file.path)
     return True
 
 
@@ -45,31 +48,68 @@ def is_in_the_way(file: Place, overwrite: bool) -> bool:
 
 
 def append(
-    file: Place, before: int, after: int, parts: Iterable[AbstractContextManager[Any]] | None
+    file: Place,
+    before: int,
+    after: int,
+    parts: Iterable[AbstractContextManager[Any]] | None,
+    begun: Place | None = None,
 ) -> None:
     """Have a file that was so many bytes long before a batch hold what the batch adds.
 
     `parts` are what it adds, up to `after` bytes; None if they are gone, as once appended: what
-    became of the file since is up to whoever has it.
+    became of the file since is up to whoever has it. `begun` is a name that the file gets beside
+    its own before that: if somebody moves it before all is there, it is found again.
     """
     is_new = not os.path.exists(file)
     length = 0 if is_new else os.path.getsize(file)
-    if (parts is None and (after or not is_new)) or (length == after and not is_new):
+    if parts is None and (after or not is_new):
         return
-    # Only what was cut off in the middle may be cut off the file and put there again. One of
-    # another length was put there in its place: that is the user's too.
-    start = before if before <= length <= after else length
-    os.makedirs(file.parent, exist_ok=True)
-    with open(file, "w+b" if is_new else "r+b") as opened:
-        opened.truncate(start)
-        opened.seek(start)
-        for part in parts or ():
-            with part as staged:
-                shutil.copyfileobj(staged, opened)
-        opened.flush()
-        os.fsync(opened.fileno())
+    if begun is not None and _was_moved(begun, file):
+        _write_parts(begun, before, after, parts or ())
+        return
+    if before == after == length and not is_new:
+        return
+    disk.make_folders(file.parent)
+    if begun is not None and before < after:
+        disk.append(file.path, b"")
+        _note_begun(file, begun)
+    _write_parts(file, before, after, parts or ())
     if is_new:
         flush_path(file.parent.path)
+
+
+def _note_begun(file: Place, begun: Place) -> None:
+    """Give a file its other name, which a power cut leaves: what was staged may then be back."""
+    if os.path.exists(begun):
+        disk.unlink(begun.path)  # One that somebody has deleted since.
+    try:
+        disk.link(file.path, begun.path)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+    disk.flush(begun.parent.path)
+
+
+def _was_moved(begun: Place, file: Place) -> bool:
+    """Whether a file that a batch was begun in has another name by now."""
+    try:
+        found = os.stat(begun)
+    except FileNotFoundError:
+        return False
+    is_there = os.path.exists(file) and os.path.samestat(found, os.stat(file))
+    return found.st_nlink > 1 and not is_there
+
+
+def _write_parts(
+    file: Place, before: int, after: int, parts: Iterable[AbstractContextManager[Any]]
+) -> None:
+    """Write to the end of a file, and flush it.
+
+    What is there of the batch is written again: after a power cut its length tells nothing of its
+    bytes. A file of another length was put there in its place: that is the user's too.
+    """
+    length = os.path.getsize(file) if os.path.exists(file) else 0
+    disk.write_from(file.path, before if before <= length <= after else length, parts)
 
 
 def cut_back(file: Place, length: int, *, overwrite: bool) -> int:
@@ -85,7 +125,7 @@ def cut_back(file: Place, length: int, *, overwrite: bool) -> int:
             hint="results of a run that had come further, or lines of somebody's: move it away, "
             "or --overwrite what is too much",
         )
-    os.truncate(file, length)
+    disk.truncate(file.path, length)
     return length
 
 

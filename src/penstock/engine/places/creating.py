@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from pyarrow import fs
 
+from penstock.engine.places import disk
 from penstock.engine.places.file_names import unique_name
 from penstock.engine.places.objects import create_object, is_object_store
 from penstock.engine.places.place import Place, open_new
@@ -38,22 +39,19 @@ def create(place: Place, data: bytes) -> None:
 
 def _create_locally(final: Place, data: bytes) -> None:
     draft = final.parent / f".{final.name}.{unique_name()}"
-    os.makedirs(final.parent, exist_ok=True)
-    with open(draft, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    disk.make_folders(final.parent)
+    disk.write_flushed(draft, data)
     try:
-        os.link(draft, final)
+        disk.link(draft.path, final.path)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
         if os.path.exists(final):
             raise FileExistsError(final) from None
-        os.replace(draft, final)
+        disk.replace(draft.path, final.path)
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(draft)
+            disk.unlink(draft.path)
 
 
 def _create_by_renaming(final: Place, data: bytes) -> None:

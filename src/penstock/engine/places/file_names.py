@@ -88,8 +88,18 @@ def staging_name(name: str, mark: str) -> str:
 
 
 def is_staged(name: str) -> bool:
-    """Whether a file is one of those."""
-    return re.fullmatch(rf"{_UNIQUE}\.(?:parquet|jsonl|records)", name) is not None
+    """Whether a file is one of those, or one that a batch was begun in."""
+    return re.fullmatch(rf"{_UNIQUE}\.(?:parquet|jsonl|records)|begun-\d+", name) is not None
+
+
+def is_begun(name: str) -> bool:
+    """Whether a file is one that a batch was begun in."""
+    return name.startswith("begun-")
+
+
+def begun_name(batch: int) -> str:
+    """The name by which a file of lines is found again that a batch is being appended to."""
+    return f"begun-{batch}"
 
 
 def part_name(batch: int, number: int, mark: str) -> str:

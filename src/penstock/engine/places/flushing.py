@@ -7,12 +7,12 @@ flushes all of it at once.
 
 from __future__ import annotations
 
-import ctypes
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextlib import suppress
 
+from penstock.engine.places import disk
 from penstock.engine.places.place import Place
 
 _noted: list[str] = []
@@ -50,14 +50,8 @@ def _taken() -> list[str]:
 
 def flush_path(path: str) -> None:
     """Have a file or folder on the disk; one that is gone by now is no error."""
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with suppress(FileNotFoundError):
+        disk.flush(path)
 
 
 def flush_disks(places: Iterable[Place]) -> None:
@@ -82,20 +76,4 @@ def _nearest(place: Place) -> str:
 
 
 def _flush_disk(path: str) -> None:
-    flush = _syncfs()
-    if flush is None:
-        os.sync()
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        if flush(handle):
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number), path)
-    finally:
-        os.close(handle)
-
-
-@cache
-def _syncfs() -> Callable[[int], int] | None:
-    """The system's call that flushes one file system; None where there is none."""
-    return getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    disk.flush_all(path)

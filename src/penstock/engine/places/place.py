@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote
@@ -13,6 +14,7 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 from pyarrow import fs
 
+from penstock.engine.places import disk
 from penstock.engine.places.access import (
     AZURE_DOMAIN,
     S3Access,
@@ -240,21 +242,17 @@ class Place:
 
     def _delete(self, names: Sequence[str]) -> None:
         filesystem, base = self.filesystem, self.path.rstrip("/")
-        remove = os.unlink if self.is_local else filesystem.delete_file
+        remove = disk.unlink if self.is_local else filesystem.delete_file
         for name in names:
             _check_below(self, name)
-            try:
+            with suppress(FileNotFoundError):
                 remove(f"{base}/{name}")
-            except FileNotFoundError:
-                continue
 
     def delete_if_empty(self) -> None:
         """Delete a local folder that nothing is in; elsewhere folders are only names."""
         if self.is_local:
-            try:
-                os.rmdir(self)
-            except OSError:
-                return
+            with suppress(OSError):
+                disk.remove_folder(self.path)
 
 
 def _parsed(text: str) -> Place:
@@ -363,6 +361,12 @@ def open_new(place: Place, compression: str | None = "detect") -> fs.NativeFile:
     """A new file to write to; its folder is made if need be. Its ending says how it is compressed,
     unless that is given."""
     filesystem, path = place.filesystem, place.path
+    if place.is_local:
+        try:
+            return disk.create(path, compression)
+        except FileNotFoundError:
+            disk.make_folders(place.parent)
+            return disk.create(path, compression)
     try:
         return filesystem.open_output_stream(path, compression=compression)
     except FileNotFoundError:

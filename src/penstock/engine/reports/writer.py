@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from penstock.engine.places import disk
 from penstock.engine.reports.entries import Entry, written
 from penstock.engine.reports.run_head import (
     BEAT,
@@ -113,11 +114,10 @@ class LogWriter:
     def _append(self, lines: bytes) -> None:
         place = self._store.root / self._name
         if not os.path.isdir(place.parent):
-            os.makedirs(place.parent, exist_ok=True)
-        with open(place, "ab") as file:
-            whole = b"" if self._is_whole else b"\n"
-            self._is_whole = False  # Until all is written: the disk may be full.
-            file.write(whole + lines)
+            disk.make_folders(place.parent)
+        whole = b"" if self._is_whole else b"\n"
+        self._is_whole = False  # Until all is written: the disk may be full.
+        disk.append(place.path, whole + lines)
         self._is_whole = True
 
     def _shorten(self, sizes: dict[str, int]) -> None:

@@ -8,7 +8,14 @@ from contextlib import suppress
 from typing import Any
 
 from penstock.engine.state import manifest as manifests
-from penstock.engine.state.checkpoint import SCRIPT, Checkpoint, is_claimed, marked
+from penstock.engine.state.checkpoint import (
+    SCRIPT,
+    Checkpoint,
+    is_claimed,
+    marked,
+    refuse_lost_names,
+    refuse_newer,
+)
 from penstock.engine.state.hold import Hold, PartHold
 from penstock.engine.state.store import RESTORE, Store, member_store
 from penstock.engine.state.upkeep.going_back import go_back
@@ -48,8 +55,11 @@ class ScriptCheckpoint:
                 self._claim(partitions, engine, is_given)
             self.hold.take_over()
             go_back(self.store)
+            if not is_claimed(self.store):
+                refuse_lost_names(self.store, SCRIPT)
             self.partitions = self._claim(partitions, engine, is_given)
             self.mark = marked(self.store)
+            manifests.make_room(self.store)
             found = manifests.latest(self.store)
             self.members = {
                 name: Checkpoint(
@@ -61,6 +71,7 @@ class ScriptCheckpoint:
                     hold=PartHold(member_store(self.store, name)),
                     change=change,
                     final=-1 if found is None else found.batch,
+                    has_batches=found is not None and name in found.members,
                 )
                 for name, query in queries.items()
             }
@@ -110,6 +121,7 @@ def _identity(store: Store) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(bytes(store.read(SCRIPT)))
         if not {"format", "engine", "partitions"} <= found.keys():
             raise ValueError("it is not what a run wrote")
+        refuse_newer(store, found["format"], FORMAT_VERSION)
     except ValueError as error:
         raise CheckpointError(f"{store.path(SCRIPT)} is damaged: {error}", hint=RESTORE) from None
     return found

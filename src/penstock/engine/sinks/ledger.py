@@ -7,11 +7,10 @@ copied there, or that merely looks alike, is somebody else's.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from dataclasses import dataclass
 
+from penstock.engine.places import disk
 from penstock.engine.places.file_names import is_mark, mark_of_part
 from penstock.engine.places.place import Place, open_new
 from penstock.errors import SinkError
@@ -34,6 +33,12 @@ def enter(folder: Place, mark: str) -> None:
     if not entry.exists:
         with open_new(entry) as file:
             file.write(json.dumps({"written by": "penstock", "mark": mark}).encode())
+
+
+def is_taken(folder: Place, mark: str) -> bool:
+    """Whether others have cleared a folder, of what was signed with a mark too, and write there."""
+    marks = _marks(folder)
+    return bool(marks) and mark not in marks
 
 
 def staging_in(folder: Place, mark: str) -> Place:
@@ -72,7 +77,10 @@ class SinkHold:
         entry = folder / FOLDER / f"{mark}{_ENDING}"
         if not entry.is_local:
             return
-        self._lock = os.open(entry, os.O_RDONLY)
+        try:
+            self._lock = disk.open_lock(entry.path)
+        except OSError as error:
+            raise _unusable(folder, error) from None
         if not _is_locked(self._lock):
             self.close()
             raise _written_to(folder, "by a run on a copy of this checkpoint")
@@ -81,7 +89,7 @@ class SinkHold:
         """Let others have the folder."""
         lock, self._lock = self._lock, None
         if lock is not None:
-            os.close(lock)
+            disk.close_lock(lock)
 
     def __del__(self) -> None:
         self.close()
@@ -91,22 +99,29 @@ def refuse_writers(folder: Place, mark: str | None) -> None:
     """Refuse to clear a local folder that a run of another checkpoint publishes to."""
     for each in _marks(folder) if folder.is_local else ():
         if each != mark:
-            lock = os.open(folder / FOLDER / f"{each}{_ENDING}", os.O_RDONLY)
+            lock = disk.open_lock((folder / FOLDER / f"{each}{_ENDING}").path)
             try:
                 if not _is_locked(lock):
                     raise _written_to(folder, "by another run, which is not over")
             finally:
-                os.close(lock)
+                disk.close_lock(lock)
 
 
 def _is_locked(handle: int) -> bool:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        disk.take_lock(handle)
     except BlockingIOError:
         return False
     except OSError:
         return True  # Some file systems know no locks.
     return True
+
+
+def _unusable(folder: Place, error: OSError) -> SinkError:
+    return SinkError(
+        f"cannot use {folder} as a sink: {error.strerror or error}",
+        hint="nothing is lost: mend the sink, then run again on this checkpoint",
+    )
 
 
 def _written_to(folder: Place, by: str) -> SinkError:

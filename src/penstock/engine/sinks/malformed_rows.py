@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatch
 
 from penstock import errors
+from penstock.engine.places import disk
 from penstock.engine.places.appending import append, cut_back, make_way
 from penstock.engine.places.file_names import staged_name
 from penstock.engine.places.place import Place
@@ -125,7 +125,7 @@ def _make_room(source: Source, place: Place, overwrite: bool) -> None:
     """Have a folder for a new file, and nothing in it that another run has kept."""
     caret = source.places.get("malformed")
     with _writing(place, caret):
-        os.makedirs(place.parent, exist_ok=True)
+        disk.make_folders(place.parent)
         if not make_way(place, overwrite):
             raise SinkError(
                 f"{place} already holds malformed rows",

@@ -11,9 +11,12 @@ from functools import partial
 
 from pyarrow import fs
 
+from penstock.engine.places import disk
 from penstock.engine.places.appending import append, is_in_the_way, make_way
 from penstock.engine.places.file_names import (
     batch_of_part,
+    begun_name,
+    is_begun,
     is_staged,
     mark_of_part,
     part_name,
@@ -82,12 +85,24 @@ def check_sink(
         raise SinkError(
             f"a jsonl sink must be a local file, not {place}", hint="use a parquet sink there"
         )
-    if is_new:
-        with _using(place):
-            if sink.kind == "parquet":
-                _parts_in_the_way(place, overwrite, mark)
-            elif is_in_the_way(place, overwrite):
-                raise _held(place)
+    with _using(place):
+        if sink.kind == "parquet" and (is_new or _was_taken(place, mark, overwrite)):
+            _parts_in_the_way(place, overwrite, mark)
+        elif is_new and sink.kind == "jsonl" and is_in_the_way(place, overwrite):
+            raise _held(place)
+
+
+def _was_taken(folder: Place, mark: str | None, overwrite: bool) -> bool:
+    """Whether another checkpoint has overwritten the results of this one; refused, unless these are
+    to be overwritten in turn."""
+    if mark is None or not ledger.is_taken(folder, mark):
+        return False
+    if not overwrite:
+        raise SinkError(
+            f"the results of this checkpoint in {folder} were overwritten by another one",
+            hint="choose another place, or --overwrite those in turn",
+        )
+    return True
 
 
 def prepare(sink: Sink, mark: str, query: Query, *, is_new: bool, overwrite: bool) -> None:
@@ -99,7 +114,7 @@ def prepare(sink: Sink, mark: str, query: Query, *, is_new: bool, overwrite: boo
     with _using(place):
         if is_new and sink.kind == "jsonl":
             make_way(place, overwrite)
-        if is_new and sink.kind == "parquet":
+        if sink.kind == "parquet" and (is_new or ledger.is_taken(place, mark)):
             ledger.clear(place, _parts_in_the_way(place, overwrite, mark), mark)
         if sink.kind == "parquet":
             ledger.enter(place, mark)
@@ -166,18 +181,24 @@ def remove_beyond(sink: Sink, mark: str, batch: int, store: Store) -> None:
                 sink.place.delete(beyond)
 
 
-def publish(sink: Sink, manifest: Manifest, writer: TopicWriter | None = None) -> None:
-    """Show the results of a final batch. Trying again after a crash changes nothing, and what was
-    published is up to its user.
+def publish(
+    sink: Sink,
+    manifest: Manifest,
+    staging: Staging | None,
+    writer: TopicWriter | None = None,
+) -> None:
+    """Show the results of a final batch, which were staged. Trying again after a crash changes
+    nothing, and what was published is up to its user.
 
     Only a topic has a `writer`, which should be the same from batch to batch.
     """
+    begun = None if staging is None else staging.folder / begun_name(manifest.batch)
     try:
         match sink.kind:
             case "parquet":
                 _publish_files(sink.place, manifest)
             case "jsonl":
-                _append(sink, manifest)
+                _append(sink, manifest, begun)
             case "kafka":
                 assert writer is not None, "a topic has a writer"
                 writer.publish(manifest)
@@ -194,7 +215,7 @@ def publish_once(
     """Show the results of a final batch that no other follows, and remove what was staged."""
     writer = writer_to(sink, staging, mark)
     try:
-        publish(sink, manifest, writer)
+        publish(sink, manifest, staging, writer)
     finally:
         if writer is not None:
             writer.close()
@@ -238,11 +259,13 @@ def clean(staging: Staging | None, store: Store | None = None) -> None:
     not."""
     if staging is not None:
         folder = staging.folder
-        names = [name for name, _ in folder.files() if is_staged(name)]
-        if names and store is not None:
-            store.refuse_fenced()
-        folder.delete(names)
-        folder.delete_if_empty()
+        with _using(folder):
+            staged = [name for name, _ in folder.files() if is_staged(name)]
+            if staged and store is not None:
+                store.refuse_fenced()
+            # Last goes what tells in which file they were begun to be published.
+            folder.delete(sorted(staged, key=lambda name: (is_begun(name), name)))
+            folder.delete_if_empty()
 
 
 def _publish_files(folder: Place, manifest: Manifest) -> None:
@@ -266,6 +289,9 @@ def _check_size(info: fs.FileInfo, part: Part) -> None:
 
 
 def _move(folder: Place, part: Part) -> None:
+    if folder.is_local:
+        disk.replace(part.staged, part.final)
+        return
     if not is_object_store(folder):
         folder.filesystem.move(part.staged, part.final)
         return
@@ -277,7 +303,7 @@ def _move(folder: Place, part: Part) -> None:
             raise
 
 
-def _append(sink: Sink, manifest: Manifest) -> None:
+def _append(sink: Sink, manifest: Manifest, begun: Place | None) -> None:
     total = manifest.sink_length + sum(part.size for part in manifest.parts)
     filesystem = sink.place.filesystem
     staged = filesystem.get_file_info([part.staged for part in manifest.parts])
@@ -285,4 +311,4 @@ def _append(sink: Sink, manifest: Manifest) -> None:
     for info, part in zip(staged if is_there else (), manifest.parts, strict=False):
         _check_size(info, part)
     parts = (filesystem.open_input_stream(part.staged) for part in manifest.parts)
-    append(sink.place, manifest.sink_length, total, parts if is_there else None)
+    append(sink.place, manifest.sink_length, total, parts if is_there else None, begun)

@@ -25,7 +25,7 @@ from penstock.engine.sinks.sink import Sink, Staging
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.engine.state.upkeep.going_back import run_again
-from penstock.engine.state.upkeep.known_sinks import KnownSink, enter_sink
+from penstock.engine.state.upkeep.known_sinks import KnownSink, enter_sink, known_sinks
 from penstock.query import Query
 
 
@@ -77,6 +77,7 @@ class Publisher:
         shown = Sink.named(standing.sink) if standing.sink else None
         if shown is not None:
             self._show_last(shown, standing)
+            self._leave(shown, standing)
         is_new = is_new_to(self.sink, standing, self.store)
         prepare(self.sink, self.mark, query, is_new=is_new, overwrite=overwrite)
         if self.sink.kind == "parquet":
@@ -97,10 +98,24 @@ class Publisher:
         """The bytes of a jsonl file after which the next results go."""
         if self.sink.kind != "jsonl":
             return 0
-        if shown != self.sink:
+        end = _end_of(standing) if shown == self.sink else self._left_at()
+        if end is None:
             return length_of(self.sink)
-        end = standing.sink_length + sum(part.size for part in standing.parts)
         return cut_back(self.sink.place, end, overwrite=overwrite)
+
+    def _left_at(self) -> int | None:
+        """The length of a jsonl file when another sink was given; None if it is new."""
+        known = (each for each in known_sinks(self.store) if Sink.named(each.sink) == self.sink)
+        return next((each.end for each in known), None)
+
+    def _leave(self, shown: Sink, standing: Manifest) -> None:
+        """Remember how long the file of lines is that the results have gone to until now."""
+        if shown == self.sink or shown.kind != "jsonl":
+            return
+        known = [each for each in known_sinks(self.store) if Sink.named(each.sink) == shown]
+        for each in known:
+            left = replace(each, end=_end_of(standing))
+            enter_sink(self.store, left, lambda name: Sink.named(name) == shown)
 
     def placed(self, made: Manifest) -> Manifest:
         """A manifest with the place after which its results go, as it is just before that."""
@@ -112,7 +127,7 @@ class Publisher:
         """Show what is final in the sink that it was made for, and clear away the rest."""
         if shown == self.sink:
             # This one may know better how it is reached.
-            publish(self.sink, standing, self._writer)
+            publish(self.sink, standing, self.staging, self._writer)
             if self.store.fence is None:
                 clean(self.staging)
         else:
@@ -127,8 +142,13 @@ class Publisher:
 
     def show(self, made: Manifest) -> None:
         """Show the results of a final batch; again, if need be."""
-        publish(self.sink, made, self._writer)
+        publish(self.sink, made, self.staging, self._writer)
 
     def clean(self) -> None:
         """Remove what was staged and not published."""
         clean(self.staging, self.store)
+
+
+def _end_of(standing: Manifest) -> int:
+    """The length of a jsonl file after a batch."""
+    return standing.sink_length + sum(part.size for part in standing.parts)

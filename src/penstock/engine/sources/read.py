@@ -135,7 +135,7 @@ def _parsed(ask: Ask) -> Iterator[Parsed]:
         raise SourceError(
             f"the input file {path} of {source.name} has vanished",
             place=source.places.get("path"),
-            hint="put it back, or start without the checkpoint that lists it",
+            hint="put it back, or a file without rows in its place, to go on without what it held",
         ) from error
     except (OSError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno in PASSING:

@@ -59,10 +59,12 @@ class Checkpoint:
         hold: Hold | None = None,
         change: bool = False,
         final: int | None = None,
+        has_batches: bool | None = None,
     ):
         """The folder of a query; with `change` of one that asks otherwise than the one before.
 
-        `final` is the last batch that is, where another folder has the manifests.
+        `final` is the last batch that is, and `has_batches` tells whether it is one of this query
+        too, where another folder has the manifests.
         """
         self.hold = Hold(root) if hold is None else hold
         self.late = late_filters(query)
@@ -75,8 +77,12 @@ class Checkpoint:
                 self._claim(query, partitions, engine, is_given, change)
             self.hold.take_over()
             go_back(self.store)
+            if not self.store.exists(SCRIPT):
+                refuse_lost_names(self.store, _IDENTITY, has_batches)
             self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
+            if final is None:
+                manifests.make_room(self.store)
         except BaseException:
             self.close()
             raise
@@ -162,6 +168,17 @@ class Checkpoint:
             filters=tuple(c for c in conditions if _is_filter(c) and str(c) not in self.late),
             thetas=tuple(c for c in conditions if not _is_filter(c) or str(c) in self.late),
         )
+
+
+def refuse_lost_names(store: Store, identity: str, has_batches: bool | None = None) -> None:
+    """Refuse a checkpoint with batches of which nobody knows any more whose they are: a file that
+    says so would be made anew, for another query perhaps, or with another mark."""
+    if bool(manifests.manifest_names(store)) if has_batches is None else has_batches:
+        for name in (identity, _MARK):
+            if not store.exists(name):
+                raise CheckpointError(
+                    f"{store.path(name)} is missing, and there are batches already", hint=RESTORE
+                )
 
 
 def marked(store: Store) -> str:
@@ -296,6 +313,7 @@ def _read_identity(store: Store) -> dict[str, Any]:
         # Earlier versions wrote none.
         if found.pop(_CHECKSUM, None) not in (None, _checksum(found)):
             raise ValueError("wrong checksum")
+        refuse_newer(store, found.get("format"), FORMAT_VERSION)
         # A plan may put predicates in another order; it is the same query.
         for part in ("filters", "other predicates"):
             found[part] = sorted(found.get(part, ()))
@@ -305,6 +323,16 @@ def _read_identity(store: Store) -> dict[str, Any]:
             hint=RESTORE,
         ) from None
     return found
+
+
+def refuse_newer(store: Store, format_: object, known: int) -> None:
+    """Refuse a checkpoint in a format that only later versions know."""
+    if isinstance(format_, int) and format_ > known:
+        raise CheckpointError(
+            f"checkpoint {store.root} is of a later version of Penstock: its format is {format_}, "
+            f"and this version knows those up to {known}",
+            hint="update Penstock, or use another --checkpoint",
+        )
 
 
 def _describe_joins(outer: OuterJoins) -> list[str]:

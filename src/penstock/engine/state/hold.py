@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 
+from penstock.engine.places import disk
 from penstock.engine.places.fence import Fence
 from penstock.engine.places.objects import is_object_store, refuse_unreachable
 from penstock.engine.places.place import Place
@@ -45,7 +45,7 @@ class Hold:
     def close(self) -> None:
         """Let another run use the folder."""
         if self._lock is not None:
-            os.close(self._lock)
+            disk.close_lock(self._lock)
             self._lock = None
 
 
@@ -78,7 +78,7 @@ def check_folder(store: Store) -> None:
     if store.is_local and os.path.lexists(store.root):
         handle = _lock(store)
         if handle is not None:
-            os.close(handle)
+            disk.close_lock(handle)
 
 
 def _lock(store: Store) -> int | None:
@@ -87,15 +87,12 @@ def _lock(store: Store) -> int | None:
         return None
     try:
         # Nobody else gets at what is below; a folder that was there before stays as it is.
-        os.makedirs(store.root, 0o700, exist_ok=True)
-        handle = os.open(store.path(_LOCK), os.O_CREAT | os.O_RDWR, 0o600)
+        disk.make_folders(store.root, 0o700)
+        handle = disk.open_lock(store.path(_LOCK), create=True)
     except OSError as error:
-        raise CheckpointError(
-            f"cannot use {store.root} as a checkpoint: {error.strerror}",
-            hint="name a folder that can be written with --checkpoint",
-        ) from None
-    if not _is_locked(handle):
-        os.close(handle)
+        raise _unusable(store, error) from None
+    if not _is_locked(store, handle):
+        disk.close_lock(handle)
         raise CheckpointError(
             f"checkpoint {store.root} is in use by another run",
             hint="stop that run first, or use another --checkpoint",
@@ -103,13 +100,23 @@ def _lock(store: Store) -> int | None:
     return handle
 
 
-def _is_locked(handle: int) -> bool:
+def _unusable(store: Store, error: OSError) -> CheckpointError:
+    return CheckpointError(
+        f"cannot use {store.root} as a checkpoint: {error.strerror}",
+        hint="name a folder that can be written and locked with --checkpoint",
+    )
+
+
+def _is_locked(store: Store, handle: int) -> bool:
     """Take the lock, if no run has it: those who only look whether one does are soon gone."""
     for _ in range(_LOOKS):
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            disk.take_lock(handle)
         except BlockingIOError:
             time.sleep(_LOOK)
+        except OSError as error:
+            disk.close_lock(handle)
+            raise _unusable(store, error) from None
         else:
             return True
     return False
@@ -118,13 +125,13 @@ def _is_locked(handle: int) -> bool:
 def is_held(store: Store) -> bool:
     """Whether a run has a local checkpoint, this process's own among them."""
     try:
-        handle = os.open(store.path(_LOCK), os.O_RDONLY)
+        handle = disk.open_lock(store.path(_LOCK))
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        disk.take_lock(handle, shared=True)
     except BlockingIOError:
         return True
     finally:
-        os.close(handle)
+        disk.close_lock(handle)
     return False

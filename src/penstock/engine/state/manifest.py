@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from penstock.engine.places import disk
 from penstock.engine.state.gaps import Gap, Gaps
 from penstock.engine.state.listing.chain import (
     Link,
@@ -20,7 +21,7 @@ from penstock.engine.state.listing.chain import (
     since_of,
 )
 from penstock.engine.state.modules import Module, Modules, sizes_of
-from penstock.engine.state.store import RESTORE, ChunkInfo, Store
+from penstock.engine.state.store import RESTORE, ChunkInfo, Store, storage_errors
 from penstock.errors import CheckpointError
 
 _FOLDER = "manifests"
@@ -203,6 +204,14 @@ class Manifest:
 def manifest_name(batch: int) -> str:
     """The file of a batch's manifest; names sort as numbers do."""
     return f"{_FOLDER}/{batch:012d}.json"
+
+
+def make_room(store: Store) -> None:
+    """Have a folder for manifests, so that it is flushed with the first batch: a power cut after
+    that must not take it away, with the manifest in it."""
+    if store.is_local:
+        with storage_errors("write", store.path(_FOLDER)):
+            disk.make_folders(store.root / _FOLDER)
 
 
 def commit(store: Store, manifest: Manifest, last: Link | None = None) -> Link:

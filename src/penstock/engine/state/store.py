@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.places import disk
 from penstock.engine.places.copies import copies
 from penstock.engine.places.creating import create
 from penstock.engine.places.fence import Fence
@@ -168,15 +168,10 @@ class Store:
             return
         final = self.root / name
         with storage_errors("write", final.path):
-            os.makedirs(final.parent, exist_ok=True)
+            disk.make_folders(final.parent)
             draft = final.parent / f".{final.name}.{unique_name()}"
-            with open(draft, "wb") as file:
-                if mode is not None:
-                    os.fchmod(file.fileno(), mode)
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, final)
+            disk.write_flushed(draft, data, mode)
+            disk.replace(draft.path, final.path)
 
     def flush_folder(self, folder: str) -> None:
         """Have the names in a local folder on the disk."""
@@ -188,11 +183,11 @@ class Store:
     def read(self, name: str) -> pa.Buffer:
         """The bytes of a file, mapped into memory where it is local."""
         place = self.root / name
-        if self.is_local:
-            with pa.memory_map(place.path) as file:
+        with storage_errors("read", place.path):
+            if self.is_local:
+                return disk.mapped(place.path)
+            with place.filesystem.open_input_file(place.path) as file:
                 return file.read_buffer()
-        with place.filesystem.open_input_file(place.path) as file:
-            return file.read_buffer()
 
     def read_chunk(self, info: ChunkInfo) -> pa.Buffer:
         """The bytes of a chunk: of its copy on this machine's disk, if that is whole."""
@@ -225,7 +220,8 @@ class Store:
         if own:
             # Only now that it is known what to delete: no later run has a file of that name.
             self.refuse_fenced()
-            self.root.delete(own)
+            with storage_errors("delete files of", self.root.path):
+                self.root.delete(own)
             if not self.is_local:
                 for name in own:
                     copies().drop(self.root / name)
@@ -328,8 +324,8 @@ def storage_errors(verb: str, path: str) -> Iterator[None]:
     """Say what could not be done with a file, in words for its owner."""
     try:
         yield
-    except FileExistsError:
-        raise
+    except (FileExistsError, FileNotFoundError):
+        raise  # These say how far others have come.
     except OSError as error:
         reason = error.strerror or str(error)
         raise StateError(

@@ -6,13 +6,11 @@ written once to the page cache and mapped. All tasks reach the checkpoint's fold
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-import pyarrow as pa
-
+from penstock.engine.places import disk
 from penstock.engine.places.file_names import is_unique_name, unique_name
 from penstock.engine.places.place import Place
 from penstock.engine.state.store import storage_errors
@@ -51,11 +49,11 @@ class PacketFiles:
             try:
                 packet.write_to((self.folder / name).path)
             except FileNotFoundError:
-                os.makedirs(self.folder, exist_ok=True)
+                disk.make_folders(self.folder)
                 packet.write_to((self.folder / name).path)
         return Packet(packet.pid, packet.tag.filed(), name.encode())
 
     def _fetched(self, packet: Packet) -> Packet:
         path = (self.folder / bytes(packet.payload).decode()).path
-        with storage_errors("read", path), pa.memory_map(path) as file:
-            return Packet(packet.pid, packet.tag.filed(False), file.read_buffer())
+        with storage_errors("read", path):
+            return Packet(packet.pid, packet.tag.filed(False), disk.mapped(path))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from penstock.engine.places import disk
 from penstock.engine.wire.facts import Fact, decode, encode, is_for_driver
 from penstock.engine.wire.tags import META, Tag
 
@@ -46,7 +47,7 @@ class Packet:
 
     def write_to(self, path: str) -> None:
         """Write what travels to a file, without making it in memory first."""
-        with pa.OSFile(path, "wb") as file:
+        with disk.create(path) as file:
             if isinstance(self.data, pa.RecordBatch):
                 write_stream(file, self.data)
             else:

@@ -129,6 +129,36 @@ def test_paths_to_one_file_that_are_found_at_once_are_one(tmp_path: Path) -> Non
     assert log.count == 1
 
 
+@pytest.mark.parametrize("other", ["link", "hard"])
+def test_a_file_that_is_touched_is_known_by_its_other_name(
+    other: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(tmp_path / "in/file", 0)
+    if other == "hard":
+        os.link(tmp_path / "in/file", tmp_path / "in/a")
+    else:
+        (tmp_path / "in/a").symlink_to(tmp_path / "in/file")
+    log = opened(tmp_path)
+    assert names(log) == ["a"]
+    os.utime(tmp_path / "in/file", (LONG_AGO + 9, LONG_AGO + 9))
+    log = opened(tmp_path)
+    log.passed(1)
+    os.utime(tmp_path / "in/file", (LONG_AGO + 12, LONG_AGO + 12))
+    log.find()
+    assert names(log) == []
+    assert log.count == 1
+    assert "was written again after it had been read" in caplog.text
+
+
+def test_a_new_file_with_the_inode_of_one_that_is_gone_is_read(tmp_path: Path) -> None:
+    path = put(tmp_path / "in/a", 0)
+    log = opened(tmp_path)
+    path.rename(tmp_path / "in/b")
+    put(tmp_path / "in/b", 5, "ts\n2\n")
+    log.find()
+    assert names(log) == ["a", "b"]
+
+
 @pytest.mark.parametrize("way", ["link", "moved", "copied"])
 def test_a_folder_elsewhere_has_the_files_that_are_known(way: str, tmp_path: Path) -> None:
     put(tmp_path / "in/d=1/x", 0)

@@ -141,6 +141,11 @@ class FileLog:
         """Whether a file is to be read; what is said of others is said here."""
         name = self._root.name(file.path)
         sight = self._seen.sight(name, file)
+        other = self._other_name(file) if sight is Sight.NEW else None
+        if other is not None:
+            self._passed_over.add(name)
+            self._rewritten(other, file)
+            return False
         if sight is Sight.NEW and file.mtime > self._forgotten:
             return True
         if sight is Sight.REWRITTEN:
@@ -152,6 +157,14 @@ class FileLog:
         else:
             self._passed_over.add(name)  # It was read by another path.
         return False
+
+    def _other_name(self, file: FileInfo) -> str | None:
+        """The name by which a file is known that was changed since: one that still leads there."""
+        name = self._seen.name_of(file.inode) if file.inode and self._root.prefix else None
+        with suppress(OSError):
+            if name is not None and os.stat(f"{self._root.prefix}{name}").st_ino == file.inode:
+                return name
+        return None
 
     def _look_again(self) -> None:
         """See whether some of the known files are still what they were: others in each look."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
+from penstock.engine.places import disk
 from penstock.engine.sources.files import FileInfo
 
 # Two changes within so many seconds may leave a folder with the same time: no file system counts
@@ -76,7 +77,7 @@ class FolderScan:
         now = time.monotonic()
         since = last.since if last is not None and last.mtime == mtime else now
         folders, has_links, above = [], False, f"{below}/" if below else ""
-        with os.scandir(os.path.join(self.root, below)) as entries:
+        with disk.entries(os.path.join(self.root, below)) as entries:
             for entry in entries:
                 name = above + entry.name
                 # There may be a million of these, so that nothing else is done for them.

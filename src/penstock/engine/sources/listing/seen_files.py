@@ -42,6 +42,7 @@ class SeenFiles:
         self._etags = array("q")
         self._elsewhere: set[int] = set()
         self._twins: set[int] = set()
+        self._by_inode: dict[int, str] = {}
         self._round: Iterator[str] = iter(())
 
     def __len__(self) -> int:
@@ -68,6 +69,7 @@ class SeenFiles:
             self._elsewhere.add(number)
         if file.inode:
             self._twins.add(twin_of(file))
+            self._by_inode[file.inode] = name
         self.newest = max(self.newest, file.mtime)
 
     def is_known(self, name: str, inode: int) -> bool:
@@ -91,6 +93,11 @@ class SeenFiles:
         """Whether a file of that name was seen."""
         return name in self._numbers
 
+    def name_of(self, inode: int) -> str | None:
+        """The name by which a file with an inode was seen last, if it was: by now that may be the
+        inode of another file."""
+        return self._by_inode.get(inode)
+
     def number(self, name: str) -> int:
         """The number of a file that is known by its name."""
         return self._numbers[name]
@@ -101,6 +108,8 @@ class SeenFiles:
         self._mtimes[place], self._sizes[place] = _counted(file.mtime), file.size
         self._inodes[place] = self.inodes[name] = file.inode
         self._etags[place] = _tag(file)
+        if file.inode:
+            self._by_inode[file.inode] = name
         self._elsewhere.discard(self._numbers[name])
 
     def next_names(self) -> Iterator[str]:
@@ -121,6 +130,9 @@ class SeenFiles:
         """Know nothing more of the files before a number; their names."""
         gone = [name for name, _ in takewhile(lambda item: item[1] < last, self._numbers.items())]
         for name in gone:
+            inode = self._inodes[self._numbers[name] - self.first]
+            if self._by_inode.get(inode) == name:
+                del self._by_inode[inode]
             del self._numbers[name]
             self.inodes.pop(name, None)
         self._elsewhere = {number for number in self._elsewhere if number >= last}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from pyarrow import fs
 
+from penstock.engine.places import disk
 from penstock.engine.places.flushing import flush_path
 from penstock.engine.places.place import Place
 from penstock.engine.state.manifest import (
@@ -117,9 +118,17 @@ def _part_fault(store: Store, made: Manifest) -> str | None:
     if lines is None or any(info.type == fs.FileType.File for info in staged):
         return None
     length = _length(lines.path)
-    if lines.before <= length < lines.length and length:
+    if lines.before <= length < lines.length and length and _ends_line(lines.path, lines.before):
         return f"results are damaged: {lines.path} ({length} bytes of {lines.length})"
     return None
+
+
+def _ends_line(file: str, length: int) -> bool:
+    """Whether a line ends after so many bytes of a file; of one that was put there in the place of
+    another it may not."""
+    with open(Place.of(file).path, "rb") as opened:
+        opened.seek(max(0, length - 1))
+        return length == 0 or opened.read(1) == b"\n"
 
 
 def _infos(folder: Place, paths: list[str]) -> list[fs.FileInfo]:
@@ -166,5 +175,5 @@ def _files(manifest: Manifest | None) -> Iterator[KeptFile]:
 def _cut(file: str, length: int) -> None:
     if _length(file) > length:
         path = Place.of(file).path
-        os.truncate(path, length)
+        disk.truncate(path, length)
         flush_path(path)

@@ -16,11 +16,12 @@ _NAME = "sinks.json"
 @dataclass(frozen=True)
 class KnownSink:
     """A sink by its name: the last batch before results went there, and the length that a file of
-    lines had by then."""
+    lines had by then; `end` is the one that it had when another sink was given."""
 
     sink: str
     batch: int
     length: int = 0
+    end: int | None = None
 
 
 def known_sinks(store: Store) -> tuple[KnownSink, ...]:
