@@ -13,8 +13,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 HALVES = [
     "-m pytest -q -n 2 --dist loadfile -m not spark",
-    "-m pytest -q -n 2 --dist worksteal -m spark",
+    "-m pytest -q -n 2 --dist worksteal -m spark and not cluster",
 ]
+CLUSTER = "-m pytest -q tests/engine/spark/test_cluster.py"
 KAFKA = "tests/support/kafka/real_broker.py --brokers 2 .venv/bin/python -m pytest -q -n 2"
 TOOLS = ("bash", "cat", "dirname", "env", "make", "sh")
 
@@ -34,7 +35,7 @@ def clone(tmp_path: Path) -> Path:
     for name in ("python", "ruff", "mypy"):
         (bin / name).write_text(
             '#!/bin/sh\necho "$*" >> asked\n'
-            '[ -s fails ] && case "$*" in *"$(cat fails)") exit 1;; esac\nexit 0\n'
+            '[ -s fails ] && case "$*" in *"$(cat fails)"*) exit 1;; esac\nexit 0\n'
         )
         (bin / name).chmod(0o755)
     (tmp_path / ".venv" / ".installed").touch()
@@ -81,14 +82,14 @@ def test_ci_runs_the_tests_though_the_style_is_bad(clone: Path) -> None:
     (clone / "fails").write_text("check .")
     done = make_test(clone, ".ci/run", tools_in(clone / "tools"))
     assert done.returncode == 1
-    assert (clone / "asked").read_text().splitlines()[-2:] == HALVES
+    assert (clone / "asked").read_text().splitlines()[-3:] == [*HALVES, CLUSTER]
 
 
 def test_ci_has_a_real_broker_of_kafka_where_there_is_maven(clone: Path) -> None:
     done = make_test(clone, ".ci/run", tools_in(clone / "tools", "mvn"))
     assert done.returncode == 0
-    *halves, last = (clone / "asked").read_text().splitlines()
-    assert halves[-2:] == HALVES
+    *before, last = (clone / "asked").read_text().splitlines()
+    assert before[-3:] == [*HALVES, CLUSTER]
     assert last.startswith(KAFKA)
     assert "no Maven" not in done.stderr
 
