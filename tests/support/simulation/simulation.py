@@ -79,6 +79,8 @@ QUERIES = {
     "SELECT x, y INTO found FROM pairs [NOW] WHERE x < 90",
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LENGTH = 160
+_CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
 _MANIFEST = re.compile(r".*/checkpoint/manifests/(\d{12})\.json")
 _MOST_OPERATIONS = 400
 _MOST_LIVES = 40
@@ -102,6 +104,7 @@ class World:
     ends: dict[int, Mapping[str, int]] = field(default_factory=dict)
     life: int = 0
     damaged: str = ""
+    now: float = 1e9
 
     def __post_init__(self) -> None:
         rng = Random(f"world {self.seed}")
@@ -235,9 +238,16 @@ class World:
                 (hold, "_LOOK", 0),
                 (uuid, "uuid4", self._name),
                 (checkpoint, "new_mark", lambda: self._name().hex[:16]),
+                # How long something took is written down, and a cut may tear it.
+                *((time, clock, self._tick) for clock in _CLOCKS),
             ):
                 stack.enter_context(mock.patch.object(owner, name, value))
             yield
+
+    def _tick(self) -> float:
+        """A clock that goes on by as much whenever somebody looks at it."""
+        self.now += 2.0**-10
+        return self.now
 
     def _name(self) -> uuid.UUID:
         return uuid.UUID(int=self.names.getrandbits(128))
@@ -422,7 +432,11 @@ class Outcome:
 
 
 def simulate(seed: int, folder: Path, said: list[str] | None = None) -> Outcome:
-    """Live through one seed, in a folder that is used again for others."""
+    """Live through one seed, in a folder that is used again for others.
+
+    Paths are written down, and a cut may tear them: they are equally long wherever that is.
+    """
+    folder = folder.with_name(folder.name.ljust(_LENGTH - len(str(folder.parent)), "_"))
     opened_chunks.cache_clear()
     world = World(folder, seed, shows=said is not None, said=[] if said is None else said)
     try:
