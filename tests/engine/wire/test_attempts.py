@@ -170,6 +170,8 @@ def test_a_batch_takes_so_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (", max_bytes = 1", 1),
         (", max_bytes = '55 B'", 5),
         (", max_files=2", 2),
+        (", max_files=7", 7),
+        (", max_files=7, max_bytes = '45 B'", 4),
     ):
         served = feed_of(tmp_path, option).serve(100 + taken, {})
         assert served is not None

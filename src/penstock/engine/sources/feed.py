@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 import time
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -204,7 +205,8 @@ class Feed:
         for name, log in self._logs.items():
             done, of = offsets.get(name, 0), log.source.option
             most = None if of("max_files") is None else int(of("max_files") or 0)
-            size = int(of("max_bytes") or BATCH_BYTES)
+            # Who says how many files a batch takes knows what they hold.
+            size = int(of("max_bytes") or (BATCH_BYTES if most is None else sys.maxsize))
             after[name] = log.count if log.source.is_table else log.upto(done, most, size)
         after |= self._found_in_topics(offsets)
         for name, made in self._made.items():
