@@ -21,12 +21,20 @@ def exit_code(
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["support.loaded"])
     _ensure_server()
-    process = context.Process(target=function, args=arguments)
+    process = context.Process(target=_called, args=(dict(os.environ), function, *arguments))
     process.start()
     process.join(killed_after)
     process.kill()
     process.join()
     return process.exitcode
+
+
+def _called(variables: dict[str, str], function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function with the environment of who asked for it, not that of the process which this
+    one was forked from."""
+    os.environ.clear()
+    os.environ.update(variables)
+    function(*arguments)
 
 
 def _ensure_server() -> None:
