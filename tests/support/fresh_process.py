@@ -31,9 +31,10 @@ def exit_code(
 
 def _called(variables: dict[str, str], function: Callable[..., None], *arguments: Any) -> None:
     """Call a function with the environment of who asked for it, not that of the process which this
-    one was forked from."""
+    one was forked from, but for where it finds the modules of tests."""
+    found = os.environ["PYTHONPATH"]
     os.environ.clear()
-    os.environ.update(variables)
+    os.environ.update({**variables, "PYTHONPATH": found})
     function(*arguments)
 
 

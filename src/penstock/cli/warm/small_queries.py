@@ -87,6 +87,20 @@ QUERIES = (
         f"SELECT a.k, COUNT(*) AS n, SUM(b.x) AS s FROM {_TWO} WHERE a.k = b.k GROUP BY a.k",
         capacity=1e-6,
     ),
+    SmallQuery(
+        "early",
+        f"SELECT a.n, COUNT(*) AS c, AVG(c.x) AS m FROM {_THREE} WHERE a.k = b.k AND b.k = c.k "
+        "GROUP BY a.n EVERY 2 SECONDS",
+        plan="a: b c; b: a c; c: a b | early a b c",
+        capacity=1e-6,
+    ),
+    SmallQuery(
+        "anew",
+        f"SELECT a.n, COUNT(*) AS c, AVG(c.x) AS m FROM {_THREE} WHERE a.k = b.k AND b.k = c.k "
+        "GROUP BY a.n EVERY 2 SECONDS",
+        plan="a: b c; b: a c; c: a b | early a b c | recompute c",
+        capacity=1e-6,
+    ),
 )
 
 
