@@ -40,8 +40,8 @@ def test_every_seed_gives_each_result_once() -> None:
 def test_a_seed_is_the_same_again(tmp_path: Path) -> None:
     """In another order and in another process, step by step."""
     seeds = range(40)
-    # The system's numbers of files are written down, and a cut may tear them: once in a million
-    # files those of one run have a digit more. Never in two runs after each other.
+    # Now and then one seed differs, and why is not known: perhaps by the system's numbers of files,
+    # which are written down and may be torn. Until it is, one of two tries has to be the same.
     for _ in range(2):
         here = simulate_all(seeds[::-1], tmp_path / "world")[::-1]
         elsewhere = simulate_side_by_side(seeds, 1)
