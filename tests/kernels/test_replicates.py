@@ -8,6 +8,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from penstock.engine.views.confidence import Contributions
@@ -55,12 +56,15 @@ def many_lots(members: Any, weights: Sequence[float], times: int = 40_000) -> np
 
 
 def test_the_loop_is_compiled_once_whatever_is_folded() -> None:
-    """For each number of tables it would be another one, compiled in the middle of an overload."""
-    ids, ones = np.zeros(3, np.int64), np.ones((1, 3))
-    for tuples, folded in product(range(3), range(5)):
+    """For each number of tables, and for columns that Arrow owns or that are not in one piece, it
+    would be another one, compiled in the middle of an overload."""
+    arrows = pa.array([1.0, 1.0, 1.0]).to_numpy()
+    for tuples, folded, ones in product(range(3), range(5), (np.ones(3), np.ones(6)[::2], arrows)):
+        ids = ones.astype(np.int64) - 1
         tables = [np.full((3, TUPLES_WIDTH), 2.0) for _ in range(folded)]
         weights, tickets = np.ones((tuples, 3)), np.zeros((tuples, 3), np.int64)
-        found = weighed(ids, 1, ones, weights, tickets, tables)[0]
+        about = ones.reshape(1, 3), ones, ones, np.zeros((1, 3)), -1
+        found = weighed_results(ids, 1, *about, weights, tickets, tables)[0]
         assert totals(found)[0] == 3.0 * 4.0**folded
     assert len(replicates._weighed.signatures) == 1  # type: ignore[attr-defined]
 

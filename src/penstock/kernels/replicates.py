@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,16 +105,17 @@ def weighed_results(
     that is −1. `weights` and `lots` have a row for each member that is a tuple, and `sums` a table
     for each that is a row of sums over tuples.
     """
-    # Tables are not copied into one. Another number would be another type, and writable ones too.
+    # Another number of tables would be another type, and so would arrays that may be written to.
     missing = -len(sums) % _TABLES if sums else _TABLES
     empty = np.empty((0, TUPLES_WIDTH))
     tables = tuple(_read_only(table) for table in [*sums, *[empty] * missing])
-    about = values, repeats, unseen, told, own
-    return _weighed(ids, groups, *about, weights, lots, tables, len(sums))
+    about = _read_only(values), _read_only(repeats), _read_only(unseen), _read_only(told), own
+    members = _read_only(weights), _read_only(lots), tables, len(sums)
+    return _weighed(_read_only(ids), groups, *about, *members)
 
 
-def _read_only(table: Floats) -> Floats:
-    view = np.ascontiguousarray(table).view()
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
 
