@@ -41,6 +41,16 @@ def joint_case(seed: int) -> Case:
     return Case(_with_joins(rng, query, core), brought)
 
 
+def table_case(seed: int) -> Case:
+    """The case of a seed: a stream whose partners are all in tables."""
+    rng = Random(f"tables {seed}")
+    case = drawn(rng, 3, most_tables=2, least_tables=2)
+    inputs = tuple(replace(i, window=time_window(rng, i)) for i in case.query.inputs)
+    core = [item for item in inputs if not item.is_table]
+    query = Query(inputs, (), filters=filters_of(rng, core))
+    return replace(case, query=_with_joins(rng, query, core))
+
+
 def semi_case(seed: int) -> Case:
     """The case of a seed, with one semi join of two inputs or more that are joined."""
     rng = Random(f"semi {seed}")

@@ -84,13 +84,13 @@ def viewed(case: Case, rng: Random) -> Case:
     return replace(case, query=replace(case.query, outputs=outputs, view=view))
 
 
-def drawn(rng: Random, count: int, most_tables: int) -> Case:
+def drawn(rng: Random, count: int, most_tables: int, least_tables: int = 0) -> Case:
     """The first random case of so many inputs, at least one of them a stream that may wait."""
     while True:
         case = random_case(rng.randrange(1 << 30))
         inputs = case.query.inputs
         tables = sum(item.is_table for item in inputs)
-        if len(inputs) == count and tables <= most_tables:
+        if len(inputs) == count and least_tables <= tables <= most_tables:
             return case
 
 

@@ -70,9 +70,12 @@ def coming_to(query: Query, members: Collection[str], streams: Streams) -> int:
 
 
 def _is_evaluated_anew(query: Query) -> bool:
-    """Whether a view may be made again from its windows because a table has changed."""
-    changes = any(source.refresh is not None for source in query.sources.values())
-    return changes and query.view is not None
+    """Whether a view is made from all that is in its windows: at each tick, as those over several
+    outer joins are, or again because a table has changed."""
+    if query.view is None:
+        return False
+    is_joint = query.outer is not None and not query.outer.is_single
+    return is_joint or any(source.refresh is not None for source in query.sources.values())
 
 
 def modules_after(
