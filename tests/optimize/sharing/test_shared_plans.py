@@ -52,6 +52,15 @@ def takers(planned: PlannedScript) -> dict[str, tuple[str, ...]]:
     return {each.maker: each.takers for each in planned.sharing}
 
 
+def test_an_equality_of_two_types_that_is_in_no_key_is_shared(tmp_path: Path) -> None:
+    """Its figures are known by what the user has compared, without the cast."""
+    declared = DECLARED.replace("seller BIGINT", "seller INT")
+    both = f"{PAIR.format(20)} AND b.auction = a.seller"
+    queries = f"SELECT a.id INTO one {both}; SELECT b.price INTO two {both};"
+    found = ps.script(declared + queries).planned
+    assert takers(found) == {"shared.1": ("one", "two")}
+
+
 def test_queries_share_where_that_is_less_work(tmp_path: Path) -> None:
     found = script(tmp_path, ONE, TWO).planned
     assert takers(found) == {"shared.1": ("one", "two")}

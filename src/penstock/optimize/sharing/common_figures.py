@@ -22,14 +22,13 @@ _RULE = "as those who share it"
 def common_known(query: Query, sharers: Sequence[Sharer], knowns: Knowns) -> Known:
     """The figures of a shared join; one that some query is given counts more than guesses."""
     conditions = _conditions(sharers, knowns)
-    own = [*query.filters, *query.thetas, *extra_equalities(query).values()]
     return replace(
         knowns[sharers[0].name],
         query=query,
         rates=_by_alias(query, sharers, knowns, lambda known: known.rates),
         cardinalities=_by_alias(query, sharers, knowns, lambda known: known.cardinalities),
         groups=tuple(_groups(key, sharers, knowns) for key in key_classes(query)),
-        conditions={str(c): _figures(c.expression, conditions) for c in own},
+        conditions={text: _figures(c.expression, conditions) for text, c in _asked(query)},
         distinct=_distinct(query, sharers, knowns),
         training={},
         untrained={},
@@ -100,14 +99,17 @@ def _conditions(sharers: Sequence[Sharer], knowns: Knowns) -> dict[str, Conditio
     every: dict[str, list[ConditionFigures]] = {}
     for each in sharers:
         figures = knowns[each.name].conditions
-        for condition in _asked(each.query):
+        for known, condition in _asked(each.query):
             text = str(renamed_condition(condition, each.aliases))
-            every.setdefault(text, []).append(figures[str(condition)])
+            every.setdefault(text, []).append(figures[known])
     return {text: _best_of(figures) for text, figures in every.items()}
 
 
-def _asked(query: Query) -> Iterator[Condition]:
-    yield from (*query.filters, *query.thetas, *extra_equalities(query).values())
+def _asked(query: Query) -> Iterator[tuple[str, Condition]]:
+    """Its conditions, with the texts that their figures are known by: those of equalities leave out
+    that a side becomes another type."""
+    yield from ((str(condition), condition) for condition in (*query.filters, *query.thetas))
+    yield from extra_equalities(query).items()
 
 
 def _best_of(every: Sequence[ConditionFigures]) -> ConditionFigures:
