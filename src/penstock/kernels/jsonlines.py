@@ -73,10 +73,16 @@ def _nested_text(value: Any, kind: pa.DataType) -> str:
         return _object((field.name, _nested_text(value[field.name], field.type)) for field in kind)
     if pa.types.is_map(kind):
         return _object((str(key), _nested_text(each, kind.item_type)) for key, each in value)
-    if pa.types.is_list(kind):
+    if is_any_list(kind):
         return f"[{','.join(_nested_text(each, kind.value_type) for each in value)}]"
     text: str = _encoded(pa.array([value], kind))[0].as_py()
     return text
+
+
+def is_any_list(kind: pa.DataType) -> bool:
+    """Whether values are lists, whichever way Arrow has them."""
+    kinds = pa.types
+    return bool(kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind))
 
 
 def _object(members: Iterable[tuple[str, str]]) -> str:

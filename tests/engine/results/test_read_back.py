@@ -255,6 +255,12 @@ def test_state_is_a_row_a_tuple(folder: Path, tmp_path: Path) -> None:
         Follower(tmp_path / "checkpoint", "state").catch_up()
 
 
+def test_state_has_lists_of_distinct_values(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path, select=VIEW.replace("COUNT(*)", "COUNT(DISTINCT a.k)"), drain=False)
+    rows = table_of(tmp_path / "checkpoint", "state")
+    assert any(":[" in row["tuple"] for row in rows)
+
+
 def test_what_is_no_checkpoint_or_says_nothing_of_columns_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="is not a checkpoint"):
         content_of(str(tmp_path))

@@ -145,6 +145,18 @@ def test_parquet_has_them_as_they_are(tmp_path: Path) -> None:
     assert results(query, tmp_path) == expected
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.int64()), pa.large_list(pa.int64()), pa.list_(pa.int64(), 2)]
+)
+def test_parquet_has_lists_of_whatever_kind(kind: pa.DataType, tmp_path: Path) -> None:
+    """Those of one length, say of embeddings, too."""
+    (tmp_path / "in").mkdir()
+    table = pa.table({"ts": [1, 2], "a": pa.array([[3, 4], None], kind)})
+    pq.write_table(table, tmp_path / "in" / "1.parquet")
+    query = asked(tmp_path, "ts BIGINT, a ARRAY<BIGINT>", "a, a[1] AS last FROM s [NOW]", "parquet")
+    assert results(query, tmp_path) == [(None, None), ([3, 4], 4)]
+
+
 def test_parquet_with_more_digits_than_declared_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     table = pa.table({"ts": [1], "d": pa.array([Decimal("1.555")], pa.decimal128(6, 3))})

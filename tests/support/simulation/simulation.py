@@ -31,6 +31,7 @@ from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -39,6 +40,7 @@ import pyarrow.parquet as pq
 from penstock.cql import parse_script
 from penstock.engine import local
 from penstock.engine.local import LocalRun, open_run, open_script
+from penstock.engine.places import file_names
 from penstock.engine.places.place import Place
 from penstock.engine.reports.log import ReportLog
 from penstock.engine.run.options import RunOptions
@@ -236,7 +238,8 @@ class World:
                 (LocalRun, "_wait", lambda run, seconds: True),
                 (ReportLog, "_put", _written),
                 (hold, "_LOOK", 0),
-                (uuid, "uuid4", self._name),
+                # Numba names what it keeps by others.
+                (file_names, "uuid", SimpleNamespace(uuid4=self._name)),
                 (checkpoint, "new_mark", lambda: self._name().hex[:16]),
                 # How long something took is written down, and a cut may tear it.
                 *((time, clock, self._tick) for clock in _CLOCKS),

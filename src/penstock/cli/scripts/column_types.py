@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.engine.sources.parsed import converted
+from penstock.kernels.jsonlines import is_any_list
 from penstock.query.source import Field
 from penstock.query.types import DataType, decimal, nested
 
@@ -214,7 +215,7 @@ def _nested_arrow(type_: pa.DataType) -> Guess:
     elif pa.types.is_map(type_):
         sides = (("key", type_.key_type), ("value", type_.item_type))
         kind, parts = "MAP", [(name, guess_arrow(inner).type) for name, inner in sides]
-    elif pa.types.is_list(type_) or pa.types.is_large_list(type_):
+    elif is_any_list(type_):
         kind, parts = "ARRAY", [("element", guess_arrow(type_.value_type).type)]
     else:
         kind, parts = "", []

@@ -22,6 +22,9 @@ def with_declared_names(found: pa.DataType, type_: DataType) -> pa.DataType:
                 with_declared_names(found.value_type, inner["element"])
             )
             return pa.list_(values) if kinds.is_list(found) else pa.large_list(values)
+        case "ARRAY" if kinds.is_fixed_size_list(found):
+            values = with_declared_names(found.value_type, inner["element"])
+            return pa.list_(found.value_field.with_type(values), found.list_size)
         case "MAP" if kinds.is_map(found):
             keys = with_declared_names(found.key_type, inner["key"])
             values = with_declared_names(found.item_type, inner["value"])

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
@@ -226,10 +227,10 @@ class Place:
                 yield name, info
 
     def entries(self, *, recursive: bool = False) -> Iterator[tuple[str, fs.FileInfo]]:
-        """The files and folders in a folder by their names below it."""
+        """The files and folders in a folder by their names below it, in the order of these."""
         base = self.path
         selector = fs.FileSelector(base, recursive=recursive, allow_not_found=True)
-        for info in self.filesystem.get_file_info(selector):
+        for info in sorted(self.filesystem.get_file_info(selector), key=attrgetter("path")):
             yield info.path[len(base) :].lstrip("/"), info
 
     def delete(self, names: list[str]) -> None:

@@ -28,6 +28,7 @@ from penstock.engine.sources.parsed import (
     match_columns,
     misfit,
 )
+from penstock.kernels.jsonlines import is_any_list
 from penstock.query import DataType
 from penstock.query.families.spelling import AmbiguousNameError, spelled
 from penstock.query.source import Field
@@ -217,8 +218,7 @@ def _is_nested_readable(found: pa.DataType, type_: DataType) -> bool:
                 _is_readable(there[name], part) for name, part in inner.items() if name in there
             )
         case "ARRAY":
-            is_list = kinds.is_list(found) or kinds.is_large_list(found)
-            return is_list and _is_readable(found.value_type, inner["element"])
+            return is_any_list(found) and _is_readable(found.value_type, inner["element"])
     return kinds.is_map(found) and (
         _is_readable(found.key_type, inner["key"]) and _is_readable(found.item_type, inner["value"])
     )

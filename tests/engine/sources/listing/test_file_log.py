@@ -201,6 +201,30 @@ def test_what_is_restored_from_a_copy_is_known(
     assert not caplog.records
 
 
+@pytest.mark.parametrize("is_copied_first", [True, False])
+def test_a_file_is_known_whose_name_and_inode_change_one_after_the_other(
+    is_copied_first: bool, tmp_path: Path
+) -> None:
+    """In one run, or in one after another, also where the folder is elsewhere by now."""
+    put(tmp_path / "in/a", 0)
+    opened(tmp_path)
+    current = tmp_path / "in"
+    for turn in range(4):
+        if (turn % 2 == 0) == is_copied_first:
+            current = shutil.copytree(current, tmp_path / f"in{turn}")
+        else:
+            next(current.iterdir()).rename(current / f"a{turn}")
+        assert opened(tmp_path, current).count == 1
+    shutil.rmtree(tmp_path / "in")
+    shutil.copytree(current, tmp_path / "in")
+    log = opened(tmp_path)
+    next((tmp_path / "in").iterdir()).rename(tmp_path / "in/b")
+    log.find()
+    put(tmp_path / "in/new", 7)
+    log.find()
+    assert names(log) == ["a", "new"]
+
+
 @pytest.mark.parametrize("way", ["in place", "by a new file"])
 def test_a_file_that_is_written_again_is_named(
     way: str, tmp_path: Path, caplog: pytest.LogCaptureFixture

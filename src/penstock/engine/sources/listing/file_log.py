@@ -61,6 +61,9 @@ class FileLog:
         self._forgotten = self._read_forgotten()
         for segment in self._segments.load():
             self._take_in(segment)
+        self._again = dict.fromkeys(self._segments.known_again())
+        for file in self._again:
+            self._seen.know_again(file.path, file)
 
     @property
     def count(self) -> int:
@@ -70,7 +73,10 @@ class FileLog:
     def find(self, *, is_rough: bool = False, is_whole: bool = False) -> None:
         """Add the files that are new since last time, oldest first; a rough look may miss some that
         have come just now. On an object store only one that `is_whole` is sure to find all."""
+        known = len(self._again)
         found = self._new(is_rough, is_whole)
+        if len(self._again) > known:
+            self._write_again()
         if found:
             self._write(self.count, found)
             for file in found:
@@ -152,11 +158,20 @@ class FileLog:
             self._rewritten(name, file)
         elif sight is Sight.NEW:
             self._pass_over(name)
-        elif self._seen.knows(name):
+        else:
+            self._know_again(name, file)
+        return False
+
+    def _know_again(self, name: str, file: FileInfo) -> None:
+        """Remember what a known file is called now and what it is on the disk, so that it is known
+        when one of these changes and then the other."""
+        if self._seen.knows(name):
             self._seen.renew(name, file)  # A copy that was put in its place.
         else:
             self._passed_over.add(name)  # It was read by another path.
-        return False
+        self._seen.know_again(name, file)
+        if self._root.prefix:
+            self._again.setdefault(replace(file, path=name))
 
     def _other_name(self, file: FileInfo) -> str | None:
         """The name by which a file is known that was changed since: one that still leads there."""
@@ -236,6 +251,10 @@ class FileLog:
             self._segments.remove_first()
             gone = self._seen.forget(span[1])
             self._passed_over.update(name for name in gone if self._is_there(name))
+
+    def _write_again(self) -> None:
+        self._again = {file: None for file in self._again if file.mtime > self._forgotten}
+        self._segments.write_known_again(tuple(self._again))
 
     def _is_there(self, name: str) -> bool:
         """Whether a look may find a file that is forgotten by now."""

@@ -43,6 +43,7 @@ class SeenFiles:
         self._elsewhere: set[int] = set()
         self._twins: set[int] = set()
         self._by_inode: dict[int, str] = {}
+        self._other_names: dict[str, tuple[int, int]] = {}
         self._round: Iterator[str] = iter(())
 
     def __len__(self) -> int:
@@ -84,7 +85,9 @@ class SeenFiles:
         """What a file of that name is."""
         number = self._numbers.get(name)
         if number is None:
-            return Sight.SAME if file.inode and twin_of(file) in self._twins else Sight.NEW
+            is_twin = file.inode and twin_of(file) in self._twins
+            is_named = self._other_names.get(name) == (_counted(file.mtime), file.size)
+            return Sight.SAME if is_twin or is_named else Sight.NEW
         if self._holds(number, file):
             return Sight.SAME
         return Sight.NEW if number in self._elsewhere else Sight.REWRITTEN
@@ -109,8 +112,16 @@ class SeenFiles:
         self._inodes[place] = self.inodes[name] = file.inode
         self._etags[place] = _tag(file)
         if file.inode:
+            self._twins.add(twin_of(file))
             self._by_inode[file.inode] = name
         self._elsewhere.discard(self._numbers[name])
+
+    def know_again(self, name: str, file: FileInfo) -> None:
+        """Know one that was seen by what it is called now, and by the inode that it has now."""
+        if name not in self._numbers:
+            self._other_names[name] = (_counted(file.mtime), file.size)
+        if file.inode:
+            self._twins.add(twin_of(file))
 
     def next_names(self) -> Iterator[str]:
         """Some names of files that are here, others each time, until all have had their turn."""

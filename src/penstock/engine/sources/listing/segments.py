@@ -18,6 +18,7 @@ from penstock.errors import CheckpointError, FencedError
 _TOGETHER = 64
 # How often segments are put together: what is old is forgotten by whole segments.
 _TIERS = 2
+_AGAIN = "again.json"
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ class Segments:
                 continue
             segment = self._read(first, last)
             if first > count or len(segment.files) != last - first:
-                raise self._damaged((first, last), f"files from number {count} on are not there")
+                missing = f"files from number {count} on are not there"
+                raise self._damaged(self._name((first, last)), missing)
             yield Segment(count, last, segment.root, segment.files[count - first :])
             self._spans.append((first, last))
             count = last
@@ -110,6 +112,16 @@ class Segments:
             self._store.root.delete([self._name(span)])
             raise
 
+    def known_again(self) -> tuple[FileInfo, ...]:
+        """The files that are known by another name or inode, too; paths are below the source's."""
+        name = f"{self._folder}/{_AGAIN}"
+        return self._decoded(name, (0, 0)).files if self._store.exists(name) else ()
+
+    def write_known_again(self, files: tuple[FileInfo, ...]) -> None:
+        """Write these down, in the place of those before."""
+        whole = Segment(0, len(files), "", files)
+        self._store.replace(f"{self._folder}/{_AGAIN}", whole.encoded())
+
     def remove_first(self) -> None:
         """Forget the oldest."""
         self._store.remove([self._name(self._spans.pop(0))])
@@ -127,14 +139,16 @@ class Segments:
         return f"{self._folder}/{span[0]:012d}-{span[1]:012d}.json"
 
     def _read(self, first: int, last: int) -> Segment:
-        name = self._name((first, last))
-        try:
-            return Segment.decoded((first, last), bytes(self._store.read(name)))
-        except (ValueError, TypeError, KeyError, zlib.error) as error:
-            raise self._damaged((first, last), str(error)) from None
+        return self._decoded(self._name((first, last)), (first, last))
 
-    def _damaged(self, span: tuple[int, int], reason: str) -> CheckpointError:
-        where = self._store.path(self._name(span))
+    def _decoded(self, name: str, span: tuple[int, int]) -> Segment:
+        try:
+            return Segment.decoded(span, bytes(self._store.read(name)))
+        except (ValueError, TypeError, KeyError, zlib.error) as error:
+            raise self._damaged(name, str(error)) from None
+
+    def _damaged(self, name: str, reason: str) -> CheckpointError:
+        where = self._store.path(name)
         return CheckpointError(f"the file log {where} is damaged: {reason}", hint=RESTORE)
 
 
