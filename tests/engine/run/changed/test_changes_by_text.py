@@ -236,6 +236,19 @@ def test_what_was_aggregated_early_is_not_there_one_by_one(folder: Path) -> None
     assert said.startswith("a was aggregated early: of its tuples only the sums of before are kept")
 
 
+def test_outputs_over_what_was_aggregated_early_may_change(folder: Path) -> None:
+    """Its columns are gone, and the sums of them are all that the new outputs read."""
+    old = (
+        "SELECT b.k AS k, SUM(a.v) AS s FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS] "
+        "WHERE a.k = b.k GROUP BY b.k EVERY 5 SECONDS"
+    )
+    plan = planned(asked(folder, old), "a: b; b: a | early a")
+    new = old.replace("SUM(a.v) AS s", "SUM(a.v) AS s, SUM(a.v) + 1 AS more")
+    found = [(row["s"], row["more"]) for row in changed(folder, old, new, plan) if row["s"]]
+    assert found
+    assert all(more == s + 1 for s, more in found)
+
+
 def test_groups_that_are_shown_are_told_again_with_their_new_columns(folder: Path) -> None:
     old = TOTALS.replace("EVERY 5", "EVERY 10")
     new = old.replace("SUM(v) AS s", "SUM(v) AS s, SUM(v) * 2 AS twice")

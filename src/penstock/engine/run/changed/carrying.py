@@ -110,6 +110,8 @@ class Carrying:
         return f"its state lacks {', '.join(dict.fromkeys(lacks))}, which nothing needed before"
 
     def _lacks(self, alias: str) -> Iterator[str]:
+        if alias in self.standing.weighted:
+            return  # Its sums are there, and no others are asked for.
         for module in self._modules_of(alias):
             for chunks in self.standing.modules.get(module, {}).values():
                 if chunks:
