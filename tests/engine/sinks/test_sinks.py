@@ -158,6 +158,15 @@ def test_jsonl_must_be_local(tmp_path: Path) -> None:
         run_local(query, Place(tmp_path), sink=ps.jsonl("s3://bucket/results.jsonl"))
 
 
+def test_jsonl_must_not_be_a_folder(tmp_path: Path) -> None:
+    """That is said before a batch has run whose results have no place."""
+    query, place = every_type(tmp_path), Place(tmp_path)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(SinkError, match="out is a folder"):
+        run_local(query, place, sink=ps.jsonl(tmp_path / "out"))
+    assert not list(place.checkpoint.glob("manifests/*"))
+
+
 def test_foreach_batch_needs_spark(tmp_path: Path) -> None:
     query = every_type(tmp_path)
     with pytest.raises(SinkError, match="gets Spark DataFrames"):

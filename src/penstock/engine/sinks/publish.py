@@ -86,6 +86,8 @@ def check_sink(
             f"a jsonl sink must be a local file, not {place}", hint="use a parquet sink there"
         )
     with _using(place):
+        if sink.kind == "jsonl" and os.path.isdir(place):
+            raise SinkError(f"{place} is a folder", hint="name a file for lines of JSON")
         if sink.kind == "parquet" and (is_new or _was_taken(place, mark, overwrite)):
             _parts_in_the_way(place, overwrite, mark)
         elif is_new and sink.kind == "jsonl" and is_in_the_way(place, overwrite):
