@@ -12,8 +12,8 @@ import pytest
 
 from penstock.engine.sinks.sink import Sink
 from support.engines.crashes import Crash, Run, exit_code
-from support.engines.loop_disk import LoopDisk, loop_disk
 from support.engines.soak import expected, results, script, write_input
+from support.stores.loop_disk import LoopDisk, loop_disk
 
 FILES = 20
 DEATHS = (
