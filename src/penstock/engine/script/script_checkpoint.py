@@ -15,6 +15,7 @@ from penstock.engine.state.checkpoint import (
     marked,
     refuse_lost_names,
     refuse_newer,
+    refuse_other_running,
 )
 from penstock.engine.state.hold import Hold, PartHold
 from penstock.engine.state.store import RESTORE, Store, member_store
@@ -98,16 +99,7 @@ class ScriptCheckpoint:
                 return partitions
         theirs = _identity(self.store)
         kept = int(theirs["partitions"])
-        if theirs["engine"] != engine:
-            raise CheckpointError(
-                f"checkpoint {self.store.root} was made by --engine {theirs['engine']}",
-                hint="run it on that engine, or use another --checkpoint",
-            )
-        if is_given and partitions != kept:
-            raise CheckpointError(
-                f"checkpoint {self.store.root} has {kept} partitions, not {partitions}",
-                hint="leave --partitions out, or use another --checkpoint",
-            )
+        refuse_other_running(self.store, theirs, engine, partitions if is_given else kept)
         return kept
 
 

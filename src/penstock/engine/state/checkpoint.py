@@ -137,14 +137,8 @@ class Checkpoint:
         written = _read_identity(self.store)
         theirs = self._of_state(written)
         kept = int(theirs["partitions"])
-        if theirs["engine"] != engine:
-            # On Spark it is Spark that numbers the batches, and it would start from the first.
-            raise CheckpointError(
-                f"checkpoint {self.store.root} was made by --engine {theirs['engine']}",
-                hint="run it on that engine, or use another --checkpoint",
-            )
-        if not is_given:
-            mine["partitions"] = kept
+        refuse_other_running(self.store, theirs, engine, partitions if is_given else kept)
+        mine["partitions"] = kept
         late = tuple(theirs.pop(_LATE, ()))
         if _difference(theirs, mine) is None:
             self.late = late
@@ -167,6 +161,24 @@ class Checkpoint:
             query,
             filters=tuple(c for c in conditions if _is_filter(c) and str(c) not in self.late),
             thetas=tuple(c for c in conditions if not _is_filter(c) or str(c) in self.late),
+        )
+
+
+def refuse_other_running(
+    store: Store, theirs: Identity, engine: BatchEngine, partitions: int
+) -> None:
+    """Refuse what no run can change: the engine, and the partitions, since with others nothing of
+    the state would be found."""
+    if theirs["engine"] != engine:
+        # On Spark it is Spark that numbers the batches, and it would start from the first.
+        raise CheckpointError(
+            f"checkpoint {store.root} was made by --engine {theirs['engine']}",
+            hint="run it on that engine, or use another --checkpoint",
+        )
+    if int(theirs["partitions"]) != partitions:
+        raise CheckpointError(
+            f"checkpoint {store.root} has {theirs['partitions']} partitions, not {partitions}",
+            hint="leave --partitions out, or use another --checkpoint",
         )
 
 

@@ -11,7 +11,6 @@ from penstock.query import Query
 
 _FIXED = {
     "format": "the format of the checkpoint",
-    "partitions": "the partitions that the state is kept in",
     "equalities": "the keys of the join, by which the state is placed",
     "outer join": "the outer join, of which some tuples are still to be told",
     "tables that change": "the tables that change",
