@@ -29,13 +29,13 @@ _COMMON: Mapping[str, Value] = {
     "enable.partition.eof": True,
     "check.crcs": True,
     "fetch.wait.max.ms": 20,
-    "fetch.queue.backoff.ms": 5,
-    "queued.min.messages": 20_000,
+    "fetch.queue.backoff.ms": 1,
+    "queued.min.messages": 1_000,
     "log_level": 0,
 }
 """Positions are in the checkpoint, so no group is joined and nothing is committed. What is asked
-for is there already, so that nothing is gained by waiting for more, and what lies beyond a slice
-is fetched for nothing."""
+for is there already, so that nothing is gained by waiting for more. What lies beyond a slice is
+fetched for nothing: records are asked for once those before them are taken, and soon then."""
 
 _HINT = "nothing is lost: mend that, or once the brokers answer, run again on this checkpoint"
 

@@ -40,7 +40,7 @@ def fetched(source: Source, piece: Slice, told: Collection[str] = ()) -> list[Ru
             return []
         reader = reader_of(source, told)
         try:
-            reader.start(topic, piece.number, piece.first)
+            reader.start(topic, piece.number, piece.first, piece.last)
             return _fetched(reader, source, piece)
         finally:
             reader.stop()

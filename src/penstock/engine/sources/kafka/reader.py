@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
 
 Int64s = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 BULK_COLUMNS = frozenset({"kafka_partition", "kafka_offset", "kafka_timestamp"})
 """What records in bulk tell beside their values."""
 
@@ -46,8 +47,8 @@ class Taken:
 class Reader(Protocol):
     """A client that reads one partition at a time."""
 
-    def start(self, topic: str, part: int, first: int) -> None:
-        """Read a partition from an offset on."""
+    def start(self, topic: str, part: int, first: int, last: int) -> None:
+        """Read a partition from an offset on, up to that before `last`, or somewhat further."""
 
     def take(self, most: int, timeout: float) -> Taken:
         """The next records, within so many seconds."""
@@ -78,15 +79,20 @@ class BulkReader:
     is_timed: bool
     topic: str = ""
     part: int = 0
+    last: int = 0
+    is_reading: bool = False
 
-    def start(self, topic: str, part: int, first: int) -> None:
+    def start(self, topic: str, part: int, first: int, last: int) -> None:
         """Read a partition from an offset on."""
-        self.topic, self.part = topic, part
+        self.topic, self.part, self.last = topic, part, last
+        self.is_reading = True
         self.handle.assign(topic, part, first)
 
     def stop(self) -> None:
         """Read nothing any more."""
-        self.handle.unassign()
+        if self.is_reading:
+            self.is_reading = False
+            self.handle.unassign()
 
     def take(self, most: int, timeout: float) -> Taken:
         """The next records, within so many seconds."""
@@ -98,18 +104,35 @@ class BulkReader:
 
     def _taken(self, messages: Int64s) -> Taken:
         errors, topics, parts, offsets, lengths = heads_of(messages)
-        # The consumer read another slice before; of what it left nothing counts.
-        distinct, which = np.unique(topics, return_inverse=True)
-        named = np.array([self._is_mine(topic) for topic in distinct.tolist()], np.bool_)
-        mine = named[which] & ((parts == self.part) | (topics == 0))
-        sound = mine & (errors == 0)
-        odd = mine & (errors != 0)
+        mine, odd = self._mine(topics, parts), errors != 0
+        if mine.all() and not odd.any():
+            # Nearly always, and then nothing need be taken out of anything.
+            return self._of(messages, offsets, lengths)
+        odd &= mine
         told = zip(messages[odd].tolist(), errors[odd].tolist(), strict=True)
         problems = [Problem(code, self._reason(message, code)) for message, code in told]
-        reach = int(offsets[mine].max(initial=-1))
-        records = messages[sound]
-        run = Bulk(self.part, offsets[sound], lengths[sound], values_of(records, lengths[sound]))
-        return Taken(self._timed(run, records) if self.is_timed else run, reach, problems)
+        sound = mine & (errors == 0)
+        taken = self._of(messages[sound], offsets[sound], lengths[sound])
+        return replace(taken, reach=int(offsets[mine].max(initial=-1)), problems=problems)
+
+    def _mine(self, topics: Int64s, parts: Int64s) -> Bools:
+        """Which messages concern what is read: the consumer read another slice before, and of
+        what it left nothing counts."""
+        mine: Bools = (parts == self.part) | (topics == 0)
+        if not len(topics) or (topics == topics[0]).all():
+            return mine & (not len(topics) or self._is_mine(int(topics[0])))
+        distinct, which = np.unique(topics, return_inverse=True)
+        named = np.array([self._is_mine(topic) for topic in distinct.tolist()], np.bool_)
+        return mine & named[which]
+
+    def _of(self, records: Int64s, offsets: Int64s, lengths: Int64s) -> Taken:
+        """Some records, whose offsets rise."""
+        reach = int(offsets[-1]) if len(offsets) else -1
+        if reach >= self.last - 1:
+            # Before anything else is done: the next ones are being fetched already.
+            self.stop()
+        run = Bulk(self.part, offsets, lengths, values_of(records, lengths))
+        return Taken(self._timed(run, records) if self.is_timed else run, reach)
 
     def _is_mine(self, topic: int) -> bool:
         """Whether what is told concerns the topic, given by its address, or the whole client."""
@@ -138,7 +161,7 @@ class ObjectReader:
     topic: str = ""
     part: int = 0
 
-    def start(self, topic: str, part: int, first: int) -> None:
+    def start(self, topic: str, part: int, first: int, last: int) -> None:
         """Read a partition from an offset on."""
         from confluent_kafka import TopicPartition
 
