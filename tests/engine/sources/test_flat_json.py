@@ -7,12 +7,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import penstock as ps
 from penstock.engine.sources import json_rows
 from penstock.engine.sources.lines import Piece
+from penstock.engine.sources.parsed import converted
 from penstock.kernels.jsontext.flat_columns import flat_columns
 from penstock.query import DataType
 from penstock.query.source import Field
@@ -149,6 +151,103 @@ def test_damaged_lines_never_give_other_rows_than_arrow(seed: int) -> None:
             assert same(found, expected), bytes(data)
             taken += 1
     assert taken
+
+
+TIMES = [
+    "2026-11-17 18:05:44",
+    "2026-11-17T18:05:44Z",
+    "2026-11-17 18:05:44.1",
+    "2026-11-17 18:05:44.123456Z",
+    "2026-11-17 18:05:44.1234567",
+    "2026-11-17 18:05:44.123456789",
+    "2026-11-17 18:05:44.",
+    "2026-11-17 18:05:44.Z",
+    "2026-11-17 18:05:44.12a4",
+    "2026-11-17 18:05:44,125",
+    "2026-11-17 18:05:44+01:00",
+    "2026-11-17 18:05:44.5-0130",
+    "2026-11-17 18:05:44ZZ",
+    "2026-11-17 18:05",
+    "2026-11-17 18:05Z",
+    "2026-11-17",
+    "2026-11-17Z",
+    " 2026-11-17 18:05:44 ",
+    "2026-11-17  18:05:44",
+    "2026-11-17t18:05:44",
+    "2026/11/17 18:05:44",
+    "2026-11-17 18-05-44",
+    "2026-1-017 18:05:44",
+    "+026-11-17 18:05:44",
+    "2026-11-17 18:05:4 ",
+    "2026-11-17 1:05:044",
+    "2026-11-17 24:00:00",
+    "2026-11-17 18:60:44",
+    "2026-11-17 18:05:60",
+    "2026-00-17 18:05:44",
+    "2026-13-17 18:05:44",
+    "2026-11-00 18:05:44",
+    "2026-11-31 18:05:44",
+    "2026-02-29 00:00:00",
+    "2024-02-29 23:59:59.999999",
+    "1900-02-29 00:00:00",
+    "2000-02-29 00:00:00",
+    "0000-01-01 00:00:00",
+    "0001-01-01 00:00:00",
+    "9999-12-31 23:59:59.999999",
+    "10000-01-01 00:00:00",
+    "1969-12-31 23:59:59.999999",
+    "٢٠٢٦-11-17 18:05:44",
+    "Z",
+    "",
+]
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Amsterdam"])
+@pytest.mark.parametrize("strange", TIMES)
+def test_times_are_read_as_from_texts(strange: str, zone: str | None) -> None:
+    field, texts = Field("t", DataType.TIMESTAMP), ["2026-11-17 18:05:43.5", strange, None]
+    lines = [json.dumps({} if each is None else {"t": each}, ensure_ascii=False) for each in texts]
+    faults: dict[int, str] = {}
+    expected = converted(field, pa.array(texts, pa.large_string()), faults, zone)
+    found = json_rows.parse_plain([field], bytes_of("\n".join(lines)), len(lines), zone)
+    assert found is not None
+    assert (found[0].column("t"), found[1]) == (expected, faults)
+    assert found[0].column("t").type == expected.type
+
+
+def test_times_of_all_days_and_digits_are_read_as_from_texts() -> None:
+    random = Random(5)
+    moments = [
+        random.randrange(-62_135_596_800_000_000, 253_402_300_800_000_000) for _ in range(4000)
+    ]
+    times = pa.array(moments).cast(pa.timestamp("us"))
+    texts = [each.as_py().isoformat(random.choice(" T")) for each in times]
+    data = "\n".join(json.dumps({"t": each}) for each in texts)
+    found = flat_columns(["t"], [pa.timestamp("us", tz="UTC")], data.encode())
+    assert found is not None
+    assert found[0].cast(pa.int64()).to_pylist() == moments
+
+
+@pytest.mark.parametrize("value", ["1", "1.5", "true", "null", '["2026-11-17"]', '"a\\n"'])
+def test_times_that_are_no_texts_are_left_to_others(value: str) -> None:
+    found = flat_columns(["t"], [pa.timestamp("us", tz="UTC")], f'{{"t": {value}}}'.encode())
+    assert (found is None) == (value != "null")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_lines_that_are_not_as_many_as_records_are_left_to_others(rows: int) -> None:
+    field, lines = Field("id", DataType.BIGINT), bytes_of('{"id": 1}\n{"id": 2}\n')
+    assert json_rows.parse_plain([field], lines, rows) is None
+    assert json_rows.parse_plain([field], lines, 2) is not None
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\tb", "é"])
+def test_names_that_json_spells_otherwise_are_left_to_others(name: str) -> None:
+    assert flat_columns([name], [pa.int64()], f'{{"{name}": 1}}'.encode()) is None
+
+
+def bytes_of(text: str) -> Any:
+    return np.frombuffer(text.encode(), np.uint8)
 
 
 def test_nothing_is_not_plain() -> None:

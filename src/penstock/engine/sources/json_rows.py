@@ -11,8 +11,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pajson
+from numpy.typing import NDArray
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.json_names import doubtful_names, other_spellings, respelled
@@ -73,16 +75,34 @@ def parse_lines(fields: list[Field], piece: Piece, zone: str | None = None) -> P
     """The rows of lines with an object each, in the declared types."""
     faults: dict[int, str] = {}
     try:
-        columns = _fast(fields, piece.data)
+        columns = _fast(fields, piece.data, zone)
     except pa.ArrowInvalid:
         columns = _slow(fields, _rows(piece.data), faults, zone)
+    return Parsed(_batch(fields, columns, faults, zone), faults, partial(_locate, piece))
+
+
+def parse_plain(
+    fields: list[Field], lines: NDArray[np.uint8], rows: int, zone: str | None = None
+) -> tuple[pa.RecordBatch, Mapping[int, str]] | None:
+    """So many plain lines as rows, and what is wrong with some; None if they are not plain."""
+    faults: dict[int, str] = {}
+    try:
+        columns = _plain(fields, lines, zone, rows)
+    except pa.ArrowInvalid:
+        return None
+    return None if columns is None else (_batch(fields, columns, faults, zone), faults)
+
+
+def _batch(
+    fields: list[Field], columns: list[pa.Array], faults: dict[int, str], zone: str | None
+) -> pa.RecordBatch:
+    """Columns as they were read, in the declared types."""
     for i, field in enumerate(fields):
-        if field.type.is_temporal:
+        if field.type.is_temporal and columns[i].type != arrow_type(field.type):
             columns[i] = converted(field, columns[i], faults, zone)
         elif field.type is DataType.BINARY:
             columns[i] = _from_base64(field, columns[i], faults)
-    batch = pa.record_batch(columns, names=[field.name for field in fields])
-    return Parsed(batch, faults, partial(_locate, piece))
+    return pa.record_batch(columns, names=[field.name for field in fields])
 
 
 def _refuse_nested(ask: Ask, piece: Piece, batch: pa.RecordBatch) -> None:
@@ -145,8 +165,8 @@ def _from_base64(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Arr
     return pa.array(values, arrow_type(field.type))
 
 
-def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
-    plain = _plain(fields, data) if len(data) >= _MANY else None
+def _fast(fields: list[Field], data: bytes, zone: str | None) -> list[pa.Array]:
+    plain = _plain(fields, data, zone) if len(data) >= _MANY else None
     if plain is not None:
         return plain
     if any(field.type.is_nested and not is_simple(field.type) for field in fields):
@@ -165,9 +185,16 @@ def _fast(fields: list[Field], data: bytes) -> list[pa.Array]:
     return _read(fields, data, {name: own for name, (own,) in spellings.items()})
 
 
-def _plain(fields: list[Field], data: bytes) -> list[pa.Array] | None:
-    types = [_read_type(field.type) for field in fields]
-    return flat_columns([field.name for field in fields], types, data)
+def _plain(
+    fields: list[Field], data: bytes | NDArray[np.uint8], zone: str | None, rows: int | None = None
+) -> list[pa.Array] | None:
+    # Times of another zone are read by those who know its clocks.
+    times = {DataType.TIMESTAMP} if zone is None else set[DataType]()
+    types = [
+        arrow_type(field.type) if field.type in times else _read_type(field.type)
+        for field in fields
+    ]
+    return flat_columns([field.name for field in fields], types, data, rows)
 
 
 def _read(

@@ -13,6 +13,7 @@ from penstock.kernels.compiled import compiled, inlined, uncounted
 
 Bytes = NDArray[np.uint8]
 Int64s = NDArray[np.int64]
+Places = NDArray[np.int32]
 
 ABSENT, WHOLE, FRACTION, TEXT, TRUE, FALSE = range(6)
 """What a value is: not there or null, a whole number, another number, a text, true, false."""
@@ -105,6 +106,19 @@ def _past_word(data: Bytes, at: int) -> tuple[int, int]:
 
 
 @uncounted
+def _is_next(data: Bytes, at: int, names: Bytes, ends: Int64s, number: int) -> int:
+    """The place of the quote behind the name of a certain member, if that stands here; else -1."""
+    start = int(ends[number - 1]) if number else 0
+    size = int(ends[number]) - start
+    if at + size >= len(data) or data[np.uintp(at + size)] != _QUOTE:
+        return -1
+    for i in range(size):
+        if data[np.uintp(at + i)] != names[np.uintp(start + i)]:
+            return -1
+    return at + size
+
+
+@uncounted
 def _named(data: Bytes, at: int, end: int, names: Bytes, ends: Int64s, hint: int) -> int:
     """The number of the member with that name; -1 if it is none of those wanted, -2 if it may be
     one in another spelling."""
@@ -131,14 +145,14 @@ def _named(data: Bytes, at: int, end: int, names: Bytes, ends: Int64s, hint: int
 @compiled
 def find_members(
     data: Bytes, names: Bytes, ends: Int64s, rows: int
-) -> tuple[bool, NDArray[np.uint8], Int64s, Int64s]:
+) -> tuple[bool, NDArray[np.uint8], Places, Places]:
     """Whether all lines are plain, and of each wanted member, by row, what its value is and from
     where to where it stands, a text without its quotes.
 
     Names lie one after another, each up to its end.
     """
     kinds = np.zeros((len(ends), rows), np.uint8)
-    starts, stops = np.zeros((len(ends), rows), np.int64), np.zeros((len(ends), rows), np.int64)
+    starts, stops = np.zeros((len(ends), rows), np.int32), np.zeros((len(ends), rows), np.int32)
     at = 0
     for row in range(rows):
         at = _find(data, at, row, names, ends, kinds, starts, stops)
@@ -155,8 +169,8 @@ def _find(
     names: Bytes,
     ends: Int64s,
     kinds: NDArray[np.uint8],
-    starts: Int64s,
-    stops: Int64s,
+    starts: Places,
+    stops: Places,
 ) -> int:
     """Look through one line; the place behind it, or -1 if it is not plain."""
     size, hint = len(data), 0
@@ -173,10 +187,14 @@ def _find(
         if data[at] != _QUOTE:
             return -1
         name = at + 1
-        at = _past_text(data, name)
+        # Members mostly come in the order in which they were declared.
+        member = hint if hint < len(ends) else 0
+        at = _is_next(data, name, names, ends, member) if len(ends) else -1
         if at < 0:
-            return -1
-        member = _named(data, name, at, names, ends, hint)
+            at = _past_text(data, name)
+            if at < 0:
+                return -1
+            member = _named(data, name, at, names, ends, hint)
         at = _past_blanks(data, at + 1)
         if member == -2 or at >= size or data[at] != _COLON:
             return -1
@@ -220,14 +238,14 @@ def _find(
 
 @compiled
 def whole_numbers(
-    data: Bytes, kinds: NDArray[np.uint8], starts: Int64s, stops: Int64s
+    data: Bytes, kinds: NDArray[np.uint8], starts: Places, stops: Places
 ) -> tuple[bool, Int64s]:
     """Whether all values are whole numbers, or not there, that fit for sure; and the numbers."""
     found = np.zeros(len(starts), np.int64)
     for row in range(len(starts)):
         if kinds[row] == ABSENT:
             continue
-        at, stop = starts[row], stops[row]
+        at, stop = np.int64(starts[row]), np.int64(stops[row])
         is_below = data[at] == _MINUS
         at += is_below
         if kinds[row] != WHOLE or stop - at > _MOST_DIGITS:

@@ -36,7 +36,7 @@ class Run(Protocol):
         """The value of each."""
 
     @property
-    def lines(self) -> bytes | None:
+    def lines(self) -> NDArray[np.uint8] | None:
         """The values with a line end behind each, if they lie so; inside they may have others."""
 
     def column(self, field: Field, faults: dict[int, str]) -> pa.Array:
@@ -103,9 +103,9 @@ class Bulk:
         ]
 
     @property
-    def lines(self) -> bytes | None:
+    def lines(self) -> NDArray[np.uint8] | None:
         """The values as they lie; None where a record has no value."""
-        return self.data.tobytes() if (self.lengths > 0).all() else None
+        return self.data if (self.lengths > 0).all() else None
 
     def column(self, field: Field, faults: dict[int, str]) -> pa.Array:
         """As `Run` says, of place and time."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.engine.sources.csv_rows import CsvLayout, parse_csv
-from penstock.engine.sources.json_rows import parse_lines
+from penstock.engine.sources.json_rows import parse_lines, parse_plain
 from penstock.engine.sources.kafka.avro_values import avro_values
 from penstock.engine.sources.kafka.run import Run
 from penstock.engine.sources.lines import Piece
@@ -56,10 +56,11 @@ def parse_values(
 def parse_run(source: Source, fields: list[Field], run: Run, schema: str | None) -> Values:
     """The values of a run as rows, without taking it apart where they are lines of JSON already."""
     lines = run.lines if _kind(source) == "json" and not source.option("registry_header") else None
-    if lines is not None and lines.count(b"\n") == len(run.offsets):
-        parsed = parse_lines(fields, Piece(lines, 1), source.timezone)
-        if len(parsed.batch) == len(run.offsets):
-            return _of(parsed)
+    if lines is not None and (
+        plain := parse_plain(fields, lines, len(run.offsets), source.timezone)
+    ):
+        batch, faults = plain
+        return Values(dict(zip(batch.schema.names, batch.columns, strict=True)), faults)
     return parse_values(source, fields, run.values, schema)
 
 
