@@ -90,6 +90,24 @@ def test_readers_give_the_same(
     assert any(malformed for _, malformed in in_bulk)
 
 
+def test_what_was_fetched_beyond_a_slice_is_no_part_of_the_next(brokers: Brokers) -> None:
+    """One client reads slices here and there, each from among records that it has fetched."""
+    random, sources = Random(5), dict[str, Source]()
+    for number, topic in enumerate(("ones", "twos")):
+        sent = [Sent(b'{"x": %d}' % (10 * n + number), part=n % 2) for n in range(RECORDS)]
+        send(brokers.servers, topic, sent)
+        sources[topic] = source_of(brokers.servers, topic)
+    for _ in range(30):
+        number, part = random.randrange(2), random.randrange(2)
+        first, last = sorted(random.sample(range(RECORDS // 2 + 1), 2))
+        piece = Slice("a", number=part, first=first, last=last, is_of_topic=True)
+        rows, malformed = read(sources[("ones", "twos")[number]], piece)
+        assert [(offset, row["x"]) for offset, row in rows] == [
+            (offset, 10 * (2 * offset + part) + number) for offset in range(first, last)
+        ]
+        assert malformed == 0
+
+
 def test_keys_and_headers_are_read_as_objects(brokers: Brokers) -> None:
     source = source_of(brokers.servers, "keys")
     assert isinstance(reader_of(source, {"kafka_key"}), ObjectReader)
