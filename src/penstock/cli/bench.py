@@ -27,6 +27,7 @@ from penstock.cli.bench_options import (
     Queries,
     Quick,
     Repeat,
+    Routes,
     Seconds,
     Seed,
     Seeds,
@@ -52,6 +53,7 @@ def bench(
     engine: OnEngine = BenchEngine.LOCAL,
     partitions: Partitions = None,
     simulate: Simulate = False,
+    routes: Routes = None,
 ) -> None:
     """Measure: joins beside Spark's own, one core, small batches, a long window, or decisions.
 
@@ -93,6 +95,7 @@ def bench(
         engine,
         partitions,
         simulate,
+        routes,
     )
     wanted.check()
     with stoppable("a benchmark that is cut off has no figures"):
@@ -233,7 +236,8 @@ def _sources(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
 
     base = QUICK if wanted.quick else Size()
     seconds, repeat = wanted.seconds or base.seconds, wanted.repeat or base.repeat
-    made = document(run_sources(replace(base, seconds=seconds, repeat=repeat), folder, progress))
+    size = replace(base, seconds=seconds, repeat=repeat)
+    made = document(run_sources(size, folder, progress, wanted.ways))
     return _Found(made, sources_text(made))
 
 

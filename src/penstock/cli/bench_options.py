@@ -90,6 +90,10 @@ Partitions = Annotated[
 Simulate = Annotated[
     bool, typer.Option("--simulate", help="(scale) Tasks answer at once, without their work.")
 ]
+Routes = Annotated[
+    str | None,
+    typer.Option(help="(sources) Which beside files, as kafka,files_dataframe; default all."),
+]
 OnEngine = Annotated[BenchEngine, typer.Option(help="(drift, shed, shared) Where to run it.")]
 
 
@@ -109,6 +113,7 @@ class BenchOptions:
     engine: BenchEngine = BenchEngine.LOCAL
     partitions: int | None = None
     simulate: bool = False
+    routes: str | None = None
 
     @property
     def how_many(self) -> int | None:
@@ -119,7 +124,12 @@ class BenchOptions:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of queries, if any were given."""
-        return tuple(each.strip() for each in (self.queries or "").split(",") if each.strip())
+        return _listed(self.queries)
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The names of routes, if any were given."""
+        return _listed(self.routes)
 
     def check(self) -> None:
         """Refuse options that the benchmark does not have."""
@@ -155,8 +165,15 @@ class BenchOptions:
             yield "goes with scale alone", "--partitions, --simulate"
         if self.seconds is not None and name is Benchmark.SCALE:
             yield "scale has two sizes: its own and --quick", "--seconds"
+        if self.routes is not None and name is not Benchmark.SOURCES:
+            yield "goes with sources alone", "--routes"
         if self.repeat is not None and name in _ONE_RUN:
             yield _ONE_RUN[name], "--repeat"
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(each.strip() for each in (text or "").split(",") if each.strip())
 
 
 _ON_BOTH = (Benchmark.DRIFT, Benchmark.SHED, Benchmark.SHARED)

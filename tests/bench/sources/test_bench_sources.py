@@ -12,12 +12,13 @@ from penstock.api import sql
 from penstock.bench.data import ensure_data
 from penstock.bench.measurement import BatchTime, Measurement
 from penstock.bench.sources.routes import ROUTES, Course, Route, run_course, script
-from penstock.bench.sources.run import Outcome, document
+from penstock.bench.sources.run import Outcome, chosen, document
 from penstock.bench.sources.text import sources_text
 from penstock.bench.sources.topics import fill_topics
 from penstock.bench.workload import JOIN3
 from penstock.duration import MICROS
 from penstock.engine.sinks.sink import noop
+from penstock.errors import PenstockError
 from support.kafka.cluster import Cluster
 
 SMALL = replace(JOIN3, seconds=6, rate=100, distinct=500, step=MICROS)
@@ -65,6 +66,14 @@ def runs(rate: float, results: int | None = 7) -> Sequence[Measurement]:
         )
         for f in (0.5, 1.0, 3.0)
     ]
+
+
+def test_routes_may_be_chosen_beside_that_of_files() -> None:
+    assert chosen([]) == [*ROUTES]
+    assert chosen(["kafka", "files_dataframe"]) == ["files", "files_dataframe", "kafka"]
+    with pytest.raises(PenstockError, match="there is no route delta") as caught:
+        chosen(["kafka", "delta"])
+    assert "kafka_dataframe" in str(caught.value.hint)
 
 
 def test_ratios_are_of_medians_of_steady_rates() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -70,8 +70,12 @@ class SourcesDocument(TypedDict):
     absent: dict[str, str]
 
 
-def run_sources(size: Size, data: Path, progress: Progress) -> Outcome:
-    """Run every route that can be run `repeat` times, taking turns."""
+def run_sources(
+    size: Size, data: Path, progress: Progress, routes: Collection[str] = ()
+) -> Outcome:
+    """Run every route that can be run `repeat` times, taking turns; where some are named, only
+    these and that of files, with which they are compared."""
+    wanted = chosen(routes)
     workload = replace(JOIN3, seconds=size.seconds, rate=size.rate)
     if workload.files <= WARM_UP:
         message = (
@@ -80,12 +84,13 @@ def run_sources(size: Size, data: Path, progress: Progress) -> Outcome:
         raise PenstockError(message, hint="give more --seconds")
     progress(f"making {workload.tuples:,} tuples")
     folder = ensure_data(workload, data)
-    base, absent = Course("files", workload, folder), _absent()
-    if brokers() is not None:
+    base = Course("files", workload, folder)
+    absent = {route: reason for route, reason in _absent().items() if route in wanted}
+    if brokers() is not None and any("kafka" in route for route in wanted):
         progress("writing them to topics")
         servers = brokers() or ""
         base = replace(base, servers=servers, topics=fill_topics(workload, folder, servers))
-    courses = [replace(base, route=route) for route in _SETTINGS if route not in absent]
+    courses = [replace(base, route=route) for route in wanted if route not in absent]
     runs: dict[Route, list[Measurement]] = {course.route: [] for course in courses}
     for number in range(1, size.repeat + 1):
         for course in courses:
@@ -95,6 +100,14 @@ def run_sources(size: Size, data: Path, progress: Progress) -> Outcome:
             progress(f"{course.route}: {made.steady_tuples_per_s or 0:,.0f} tuples/s, steady")
             runs[course.route].append(made)
     return Outcome(workload, runs, absent)
+
+
+def chosen(routes: Collection[str]) -> list[Route]:
+    """The routes to run, in their order: all, or those that are named and that of files."""
+    if odd := sorted(set(routes) - set(_SETTINGS)):
+        hint = f"it is one of {', '.join(_SETTINGS)}"
+        raise PenstockError(f"there is no route {odd[0]}", hint=hint)
+    return [route for route in _SETTINGS if not routes or route in {"files", *routes}]
 
 
 _SETTINGS: Mapping[Route, Mapping[str, str]] = {
