@@ -181,6 +181,25 @@ def test_a_topic_that_was_made_anew_may_be_read_from_its_beginning(
     assert again.find(2) == 2
 
 
+def test_partitions_are_added_from_their_beginning_and_missed_when_they_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster, known = Cluster(), [0]
+    monkeypatch.setattr(topic_log, "partitions_of", lambda source: known)
+    send(cluster.servers, "a", [Sent(value(x), part=x % 2) for x in range(4)])
+    # What came before the first run is not read; what is in a partition that is new is.
+    text = script(cluster.servers, more=", start = 'latest'")
+    assert results(text, tmp_path) == []
+    known = [0, 1]
+    assert results(text, tmp_path) == [1, 3]
+    known = [0]
+    with pytest.raises(SourceError, match=r"a\[1\] are not there any more"):
+        results(text, tmp_path)
+    send(cluster.servers, "a", [Sent(value(x), part=x % 2) for x in range(4, 6)])
+    skipping = script(cluster.servers, more=", start = 'latest', data_loss = 'skip'")
+    assert results(skipping, tmp_path) == [1, 3, 4]
+
+
 @only_real
 def test_a_topic_that_is_deleted_and_filled_as_before_is_noticed(tmp_path: Path) -> None:
     topic = new_topic()

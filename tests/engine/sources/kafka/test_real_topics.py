@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 import penstock as ps
 from penstock.errors import SourceError
-from support.kafka.cluster import REAL, Cluster, make_compacted, only_real
+from support.kafka import sending
+from support.kafka.cluster import PARTITIONS, REAL, Cluster, make_compacted, only_real
 from support.kafka.sending import await_ends, transactional
 from support.waiting import PATIENCE, wait_until
 
@@ -137,6 +138,21 @@ def test_compaction_leaves_gaps_that_are_read_over(
     wait_until(is_compacted)
     found = results(text(cluster, ", max_rows = 7"), tmp_path)
     assert [x for x in found if x != 99] == [9, 19, 29]
+
+
+def test_partitions_that_are_added_are_read_from_their_beginning(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.send("a", 0, {"x": 1})
+    latest = text(cluster, ", start = 'latest'")
+    assert results(latest, tmp_path) == []
+    admin = AdminClient({"bootstrap.servers": cluster.servers})
+    for widened in admin.create_partitions([NewPartitions("a", PARTITIONS + 1)]).values():
+        widened.result(PATIENCE)
+    wait_until(lambda: len(admin.list_topics("a").topics["a"].partitions) > PARTITIONS)
+    # By a new producer, which has not heard of the topic as it was.
+    sending.send(cluster.servers, "a", [sending.Sent(b'{"x": 2}', part=PARTITIONS)])
+    assert results(latest, tmp_path) == [2]
 
 
 def test_a_topic_that_was_made_anew_is_an_error(cluster: Cluster, tmp_path: Path) -> None:
