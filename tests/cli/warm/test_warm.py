@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engine.spark.starting.class_archive import reading_options
+from support.kafka.cluster import Cluster
 
 COMMAND = [sys.executable, "-c", "from penstock.cli.main import main; main()"]
 
@@ -23,6 +25,31 @@ SELECT o.item, COUNT(*) AS n, SUM(o.price) AS paid, AVG(o.price) AS usual
 FROM orders [RANGE 5 MINUTES] AS o, payments [RANGE 5 MINUTES] AS p
 WHERE o.id = p.order_id GROUP BY o.item EVERY 1 MINUTE
 """
+
+# Long texts, which compiled loops read, in files and in a topic.
+LONG = """
+CREATE STREAM a (ts TIMESTAMP, k BIGINT, x DOUBLE, t STRING)
+WITH (format = 'json', path = 'long/a', timestamp = 'ts');
+CREATE STREAM b (ts TIMESTAMP, k BIGINT, x DOUBLE, t STRING)
+WITH (format = 'csv', path = 'long/b', timestamp = 'ts');
+CREATE STREAM c (ts TIMESTAMP, k BIGINT, x DOUBLE, t STRING, kafka_timestamp TIMESTAMP)
+WITH (format = 'kafka', servers = '{servers}', topic = 'c', timestamp = 'ts');
+SELECT a.x, b.t, c.kafka_timestamp FROM a [NOW], b [NOW], c [NOW] WHERE a.k = b.k AND b.k = c.k
+"""
+
+
+def write_long(folder: Path) -> Cluster:
+    """Some thousand rows for each of these streams, 64 KiB and more."""
+    times = (f"2026-01-01 00:{n // 60:02}:{n % 60:02}.5" for n in range(2000))
+    rows = [{"ts": ts, "k": n, "x": n / 7, "t": f"t{n}"} for n, ts in enumerate(times)]
+    for name in "ab":
+        (folder / "long" / name).mkdir(parents=True)
+    (folder / "long" / "a" / "1.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    lines = [",".join(map(str, row.values())) for row in rows]
+    (folder / "long" / "b" / "1.csv").write_text("\n".join(["ts,k,x,t", *lines]))
+    cluster = Cluster()
+    cluster.send("c", 0, *rows)
+    return cluster
 
 
 def penstock(folder: Path, *words: str) -> None:
@@ -45,7 +72,9 @@ def test_a_first_query_compiles_nothing(tmp_path: Path) -> None:
     penstock(tmp_path, "new", "shop")
     (tmp_path / "data").symlink_to(tmp_path / "shop" / "data")
     (tmp_path / "other.cql").write_text(OTHER)
-    for query in ("shop/query.cql", "other.cql"):
+    cluster = write_long(tmp_path)
+    (tmp_path / "long.cql").write_text(LONG.format(servers=cluster.servers))
+    for query in ("shop/query.cql", "other.cql", "long.cql"):
         run = ("run", query, "--engine", "local", "--available-now", "--drain", "--sink", "noop")
         penstock(tmp_path, *run)
     assert compiled(tmp_path) == before

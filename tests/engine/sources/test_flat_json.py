@@ -215,25 +215,6 @@ def test_times_are_read_as_from_texts(strange: str, zone: str | None) -> None:
     assert found[0].column("t").type == expected.type
 
 
-def test_times_of_all_days_and_digits_are_read_as_from_texts() -> None:
-    random = Random(5)
-    moments = [
-        random.randrange(-62_135_596_800_000_000, 253_402_300_800_000_000) for _ in range(4000)
-    ]
-    times = pa.array(moments).cast(pa.timestamp("us"))
-    texts = [each.as_py().isoformat(random.choice(" T")) for each in times]
-    data = "\n".join(json.dumps({"t": each}) for each in texts)
-    found = flat_columns(["t"], [pa.timestamp("us", tz="UTC")], data.encode())
-    assert found is not None
-    assert found[0].cast(pa.int64()).to_pylist() == moments
-
-
-@pytest.mark.parametrize("value", ["1", "1.5", "true", "null", '["2026-11-17"]', '"a\\n"'])
-def test_times_that_are_no_texts_are_left_to_others(value: str) -> None:
-    found = flat_columns(["t"], [pa.timestamp("us", tz="UTC")], f'{{"t": {value}}}'.encode())
-    assert (found is None) == (value != "null")
-
-
 @pytest.mark.parametrize("rows", [0, 1, 3])
 def test_lines_that_are_not_as_many_as_records_are_left_to_others(rows: int) -> None:
     field, lines = Field("id", DataType.BIGINT), bytes_of('{"id": 1}\n{"id": 2}\n')
@@ -265,9 +246,9 @@ def test_large_pieces_have_the_rows_and_faults_of_small_ones(
     if bad is not None:
         lines[777] = bad
     piece = Piece("\n".join(lines).encode(), 1)
-    assert len(piece.data) > json_rows._MANY
+    assert len(piece.data) > json_rows.MANY
     large = json_rows.parse_lines(FIELDS, piece)
-    monkeypatch.setattr(json_rows, "_MANY", 1 << 40)
+    monkeypatch.setattr(json_rows, "MANY", 1 << 40)
     small = json_rows.parse_lines(FIELDS, piece)
     assert same(large.batch.columns, small.batch.columns)
     assert large.faults == small.faults

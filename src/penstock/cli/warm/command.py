@@ -57,6 +57,7 @@ def _archive() -> None:
 def compile_all() -> None:
     """Run small queries in this process, with progress on stderr."""
     from penstock.cli.show.bars import bar
+    from penstock.cli.warm.readers import compile_readers
     from penstock.cli.warm.small_queries import QUERIES, write_rows
     from penstock.kernels.warm_up import warm_up
 
@@ -64,6 +65,7 @@ def compile_all() -> None:
     with tempfile.TemporaryDirectory(prefix="penstock-warm-") as made, bar("compiling") as show:
         show(0, steps)
         warm_up()
+        compile_readers()
         folder = Path(made)
         write_rows(folder)
         for done, query in enumerate(QUERIES, 1):

@@ -41,8 +41,8 @@ _BLANK = (b"\n", b"\r\n")
 # A row that is no object, which Arrow takes for one without members; as the first row it ends the
 # process.
 _BARE_NULL = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[}\n])\s*null")
-# Bytes for which it pays to load compiled code.
-_MANY = 1 << 16
+MANY = 1 << 16
+"""Bytes for which it pays to load compiled code."""
 # How deep a column is looked for that is not where it should be.
 _DEEPEST = 16
 
@@ -166,7 +166,7 @@ def _from_base64(field: Field, text: pa.Array, faults: dict[int, str]) -> pa.Arr
 
 
 def _fast(fields: list[Field], data: bytes, zone: str | None) -> list[pa.Array]:
-    plain = _plain(fields, data, zone) if len(data) >= _MANY else None
+    plain = _plain(fields, data, zone) if len(data) >= MANY else None
     if plain is not None:
         return plain
     if any(field.type.is_nested and not is_simple(field.type) for field in fields):

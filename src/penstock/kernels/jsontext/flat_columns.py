@@ -45,6 +45,8 @@ def flat_columns(
     if len(data) >= _MOST or not all(map(_is_plain_name, names)) or not all(map(_is_plain, types)):
         return None
     text = np.frombuffer(data, np.uint8)
+    # Else loops would be compiled twice, for what may be written to and for what may not.
+    text.flags.writeable = False
     ends = np.cumsum([len(name) for name in spelled])
     is_plain, kinds, starts, stops = find_members(
         text,

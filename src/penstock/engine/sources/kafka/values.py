@@ -6,14 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from penstock.engine.sources.csv_rows import CsvLayout, parse_csv
-from penstock.engine.sources.json_rows import parse_lines, parse_plain
+from penstock.engine.sources.json_rows import MANY, parse_lines, parse_plain
 from penstock.engine.sources.kafka.avro_values import avro_values
 from penstock.engine.sources.kafka.run import Run
 from penstock.engine.sources.lines import Piece
-from penstock.engine.sources.parsed import Parsed, shorten
+from penstock.engine.sources.parsed import shorten
 from penstock.query.source import Field, Source
 
 _HEADER = 5
@@ -56,12 +58,25 @@ def parse_values(
 def parse_run(source: Source, fields: list[Field], run: Run, schema: str | None) -> Values:
     """The values of a run as rows, without taking it apart where they are lines of JSON already."""
     lines = run.lines if _kind(source) == "json" and not source.option("registry_header") else None
-    if lines is not None and (
-        plain := parse_plain(fields, lines, len(run.offsets), source.timezone)
-    ):
-        batch, faults = plain
-        return Values(dict(zip(batch.schema.names, batch.columns, strict=True)), faults)
+    if lines is not None:
+        found = _lines(fields, lines, len(run.offsets), source.timezone)
+        if found is not None:
+            return found
     return parse_values(source, fields, run.values, schema)
+
+
+def _lines(
+    fields: list[Field], lines: NDArray[np.uint8], rows: int, zone: str | None
+) -> Values | None:
+    """The values of lines that are so many rows; None if they are not."""
+    if len(lines) >= MANY:
+        plain = parse_plain(fields, lines, rows, zone)
+        return None if plain is None else _of(*plain)
+    data = lines.tobytes()
+    if data.count(b"\n") != rows:
+        return None
+    parsed = parse_lines(fields, Piece(data, 1), zone)
+    return _of(parsed.batch, parsed.faults) if len(parsed.batch) == rows else None
 
 
 def _kind(source: Source) -> str:
@@ -87,7 +102,8 @@ def _json(
         b"{}" if row in faults or value is None else value.replace(b"\n", b" ")
         for row, value in enumerate(values)
     ]
-    return _of(parse_lines(fields, Piece(b"\n".join(lines), 1), zone))
+    parsed = parse_lines(fields, Piece(b"\n".join(lines), 1), zone)
+    return _of(parsed.batch, parsed.faults)
 
 
 def _layout(source: Source, fields: list[Field]) -> CsvLayout:
@@ -112,7 +128,8 @@ def _csv(layout: CsvLayout, values: list[bytes | None], faults: dict[int, str]) 
             if row not in faults and not _is_one_row(layout, line):
                 faults[row] = f"{shorten(line)} is not one row of CSV"
             lines[row] = empty if row in faults else line
-    return _of(parse_csv(layout, Piece(b"\n".join(lines), 1)))
+    parsed = parse_csv(layout, Piece(b"\n".join(lines), 1))
+    return _of(parsed.batch, parsed.faults)
 
 
 _ROW = r'(?:"(?:[^"]|"")*"|(?:[^"D\r\n][^D\r\n]*)?)(?:D(?:"(?:[^"]|"")*"|(?:[^"D\r\n][^D\r\n]*)?))*'
@@ -131,6 +148,5 @@ def _without_end(value: bytes) -> bytes:
     return value[: len(value) - len(end)]
 
 
-def _of(parsed: Parsed) -> Values:
-    names = parsed.batch.schema.names
-    return Values({name: parsed.batch.column(name) for name in names}, parsed.faults)
+def _of(batch: pa.RecordBatch, faults: Mapping[int, str]) -> Values:
+    return Values(dict(zip(batch.schema.names, batch.columns, strict=True)), faults)
