@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "adapt": frozenset(
         {"query", "cql", "stats", "plan", "optimize", "kernels", "engine", "sampling"}
     ),
-    "continuous_script": frozenset({"query", "stats", "plan", "optimize", "engine"}),
+    "continuous_script": frozenset({"query", "stats", "plan", "optimize", "engine", "adapt"}),
     "api": frozenset(
         {"query", "cql", "stats", "plan", "optimize", "engine", "adapt", "continuous_script"}
     ),
@@ -96,7 +96,7 @@ ORDER = {
     ),
     "penstock.cql.select": ("*", "outer", "relations", "ranking", "view", "select"),
     "penstock.stats": ("*", "files"),
-    "penstock.plan": ("*", "text", "explain"),
+    "penstock.plan": ("*", "sharing", "text", "explain"),
     "penstock.plan.explain": ("*", "pictures"),
     "penstock.optimize": (
         "options",
@@ -182,6 +182,7 @@ ORDER = {
         "knowledge",
         "predictions",
         "*",
+        "script",
     ),
     "penstock.bench": (
         "*",

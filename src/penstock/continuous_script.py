@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +12,11 @@ from penstock.arguments import as_text
 from penstock.engines import BATCH_ENGINES, BatchEngine, as_engine
 from penstock.errors import PenstockError, UsageError
 from penstock.optimize.options import PlanOptions
-from penstock.optimize.script import decide_script, refuse_infeasible_script
+from penstock.optimize.script import (
+    decide_known_script,
+    decide_script,
+    refuse_infeasible_script,
+)
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain_script
 from penstock.plan.script import PlannedScript
@@ -80,29 +84,63 @@ class ContinuousScript:
 
         `sink` gives each query that is shown its own, by its name: `{"result": ps.parquet("out")}`;
         where one is shown, it may be the sink itself. The other options are those of a query:
-        `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `change`, `report`.
+        `trigger`, `available_now`, `drain`, `partitions`, `overwrite`, `change`, `report`,
+        `replan`, `delay`.
         """
         from penstock.engine.spark.connect.client import is_connect, start_script_connected
         from penstock.engine.spark.session import tell_access
         from penstock.engine.spark.start import start_script
 
         tell_access(spark)
-        sinks, given = self._given(sink, checkpoint, options)
+        sinks, given, replan = self._given(sink, checkpoint, options)
         planned = self.planned_on(checkpoint)
         refuse_infeasible_script(planned)
-        script, plans = planned.script, planned.plans
         if is_connect(spark):
-            return start_script_connected(spark, script, plans, sinks, given, self.frames)
-        return start_script(script, plans, sinks, spark, given, frames=self.frames)
+            # Frames are of the client's session; the server has those of its own.
+            served = replace(self, frames={})
+            followed = partial(_followed, served, replace(given, report=None), replan)
+            return start_script_connected(
+                spark, planned.script, planned.plans, sinks, given, followed, self.frames
+            )
+        planned, given = self.followed(given, replan)
+        return start_script(planned.script, planned.plans, sinks, spark, given, frames=self.frames)
 
     def local(self, *, sink: Sinks, checkpoint: str | Path, **options: Any) -> penstock.LocalRun:
         """The same in this process, with the same options."""
         from penstock.engine.local import open_script
 
-        sinks, given = self._given(sink, checkpoint, options)
-        planned = self.planned_on(checkpoint)
-        refuse_infeasible_script(planned)
+        sinks, given, replan = self._given(sink, checkpoint, options)
+        refuse_infeasible_script(self.planned_on(checkpoint))
+        planned, given = self.followed(given, replan)
         return open_script(planned.script, planned.plans, sinks, given)
+
+    def followed(
+        self, options: RunOptions, replan: object = None
+    ) -> tuple[PlannedScript, RunOptions]:
+        """The plans with which the script goes on from a checkpoint, and its options with who
+        follows its streams.
+
+        What an earlier run has measured counts more than what is given.
+        """
+        from penstock.adapt.follow import as_mode, with_delay
+        from penstock.adapt.resume import measured_members, with_measured_member
+        from penstock.adapt.script.follow_script import script_supervisor_for
+        from penstock.engine.script.shared_joins import standing_in
+
+        mode = as_mode(replan, self.options)
+        told = measured_members(options.checkpoint) if mode == "on" else {}
+
+        def knowledge(member: Member, expected: Mapping[str, Expected]) -> Known:
+            return with_measured_member(self.knowledge(member, expected), told.get(member.name))
+
+        standing = standing_in(options.checkpoint)
+        planned, known = decide_known_script(self.script, knowledge, self.options, standing)
+        for sharing in planned.sharing:
+            own = with_measured_member(known[sharing.maker], told.get(sharing.maker))
+            known[sharing.maker] = own
+        options = with_delay(options, self.options)
+        supervisor = script_supervisor_for(planned, known, self.options, mode, options)
+        return planned, replace(options, followed_by=supervisor)
 
     def check(
         self,
@@ -115,7 +153,7 @@ class ContinuousScript:
         """Refuse now what a start would refuse: no session is needed for that, and little time."""
         from penstock.engine.script.script_start import check_script_start
 
-        sinks, given = self._given(sink, checkpoint, options)
+        sinks, given, _ = self._given(sink, checkpoint, options)
         planned = self.planned_on(checkpoint)
         refuse_infeasible_script(planned)
         engine = as_engine(engine, BATCH_ENGINES)
@@ -123,20 +161,25 @@ class ContinuousScript:
 
     def _given(
         self, sink: Sinks, checkpoint: str | Path, options: Mapping[str, Any]
-    ) -> tuple[dict[str, penstock.Sink], RunOptions]:
-        """The sinks of the queries that are shown, and the options of the run."""
+    ) -> tuple[dict[str, penstock.Sink], RunOptions, object]:
+        """The sinks of the queries that are shown, the options of the run, and how it is to be
+        planned again."""
         from penstock.engine.run.options import RunOptions
 
-        if options.get("replan") not in (None, "off") or options.get("delay") is not None:
-            message = "a script of several queries is not planned again while it runs"
-            raise UsageError(message, hint="leave out replan and delay")
-        kept = {name: each for name, each in options.items() if name not in ("replan", "delay")}
+        kept = {name: each for name, each in options.items() if name != "replan"}
         asked = RunOptions.of(sink="noop", checkpoint=checkpoint, **kept)
         each = {
             name: RunOptions.of(sink=given, checkpoint=checkpoint).sink
             for name, given in sinks_by_name(self.script, sink).items()
         }
-        return each, asked
+        return each, asked, options.get("replan")
+
+
+def _followed(
+    script: ContinuousScript, options: RunOptions, replan: object
+) -> tuple[PlannedScript, RunOptions]:
+    """What a script follows on its checkpoint, worked out where it runs."""
+    return script.followed(options, replan)
 
 
 def sinks_by_name(script: Script, sink: Sinks) -> dict[str, Any]:

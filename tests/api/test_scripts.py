@@ -66,10 +66,16 @@ def test_sinks_are_given_by_name(text: str, tmp_path: Path, sink: object, compla
         ps.script(text).local(sink=sink, checkpoint=tmp_path / "state")
 
 
-def test_scripts_are_not_planned_again_and_must_keep_up(text: str, tmp_path: Path) -> None:
+def test_scripts_must_keep_up_and_are_planned_again_in_known_ways(
+    text: str, tmp_path: Path
+) -> None:
     sinks = {"one": "noop", "two": "noop"}
-    with pytest.raises(UsageError, match="not planned again"):
-        ps.script(text).local(sink=sinks, checkpoint=tmp_path / "state", replan="on")
+    for options, complaint in (
+        ({"replan": "often"}, "replan cannot be"),
+        ({"delay": "1 minute"}, "a delay is kept by shedding"),
+    ):
+        with pytest.raises(UsageError, match=complaint):
+            ps.script(text).local(sink=sinks, checkpoint=tmp_path / "state", **options)
     stats = tmp_path / "stats.toml"
     stats.write_text(
         '[streams.s]\nrate = 1000\n[filters]\n"s.x > 6" = {selectivity = 0.5, cost = 0.1}\n'
@@ -100,7 +106,7 @@ def test_the_command_line_explains_and_runs_a_script(text: str, tmp_path: Path) 
         (["--sink=one=noop", "--sink=noop"], "is of no query"),
         (["--sink=one=noop", "--sink=One=noop"], "has two sinks"),
         (["--sink=one=table", "--sink=two=noop"], "table is for scripts of one query"),
-        (["--replan=on"], "is for scripts of one query"),
+        (["--replan=often"], "is not one of on, advise, off"),
     ],
 )
 def test_wrong_sinks_of_a_script_are_wrong_usage(

@@ -14,7 +14,7 @@ import pytest
 
 import penstock as ps
 from penstock.errors import PlanError
-from penstock.optimize.script_shedding import _Point, shared_out
+from penstock.optimize.script_shedding import CapacityPoint, shared_out
 
 COSTS = """
 [costs]
@@ -102,7 +102,7 @@ def test_no_other_shares_of_a_grid_are_worth_more(seed: int) -> None:
         total, shares = sum(gains), [0.0]
         for gain in gains:
             shares.append(shares[-1] + gain / total)
-        curves[name] = [_Point(float(step + 1), share) for step, share in enumerate(shares)]
+        curves[name] = [CapacityPoint(float(step + 1), share) for step, share in enumerate(shares)]
     capacity = float(random.randrange(4, 15))
     given = shared_out(curves, capacity)
     assert sum(given.values()) == pytest.approx(min(capacity, 15.0))

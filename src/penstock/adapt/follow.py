@@ -85,6 +85,7 @@ def supervisor_for(
     shedder: Sheds | None = None,
     trainer: Trains | None = None,
     trigger: float | None = None,
+    taken: frozenset[frozenset[str]] = frozenset(),
 ) -> StreamSupervisor:
     """Who follows the streams of a run.
 
@@ -103,4 +104,5 @@ def supervisor_for(
         shedder=shedder,
         trainer=trainer,
         trigger=trigger,
+        taken=taken,
     )

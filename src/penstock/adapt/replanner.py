@@ -59,9 +59,11 @@ class Replanner:
         planning: Planning,
         mode: Mode,
         budget: Budget,
+        taken: frozenset[frozenset[str]] = frozenset(),
     ):
         self.mode: Mode = mode
         self._budget = budget
+        self._taken = taken
         self.planner = BackgroundPlanner(planning)
         self.corrections = Corrections(settings)
         self.last: Switch | None = None
@@ -99,7 +101,7 @@ class Replanner:
         """Have plans weighed by the figures of now."""
         self._asked = standing.number
         self._budget.weigh()
-        self.planner.ask(Question(known, self.options, running, standing.rows))
+        self.planner.ask(Question(known, self.options, running, standing.rows, self._taken))
 
     def decide(self, running: str, standing: Standing) -> tuple[Weighed | None, Change | None]:
         """What was weighed, if anything, and what is to be told; a switch is then the `last`.

@@ -27,7 +27,29 @@ def with_measured(known: Known, checkpoint: str) -> Known:
     """What is known, with what the last run on a checkpoint measured over it."""
     training = load_training(Store(Place.of(checkpoint)), known.query)
     known = replace(known, training={**known.training, **training})
-    measured = measured_at(checkpoint, known.query)
+    return _with(known, measured_at(checkpoint, known.query))
+
+
+def with_measured_member(known: Known, told: Mapping[str, Any] | None) -> Known:
+    """What is known of a query of a script, with the tables over it that the last run told."""
+    return known if not told else _with(known, _statistics(told, known.query))
+
+
+def measured_members(checkpoint: str) -> dict[str, Mapping[str, Any]]:
+    """The tables of figures that the queries of a script have told last, by name."""
+    try:
+        reports = list(read_reports(checkpoint, _LATEST))
+    except (PenstockError, OSError):
+        return {}
+    return {
+        name: each.stats
+        for report in reports
+        for name, each in report.members.items()
+        if each.stats
+    }
+
+
+def _with(known: Known, measured: Statistics | None) -> Known:
     if measured is None:
         return known
     return replace(
@@ -39,8 +61,16 @@ def measured_at(checkpoint: str, query: Query) -> Statistics | None:
     """The figures in the log of a checkpoint; None if there are none that can be read."""
     try:
         told = [report.stats for report in read_reports(checkpoint, _LATEST) if report.stats]
-        return from_data(_tables(told[-1]), query, "the report log") if told else None
     except (PenstockError, OSError):
+        return None
+    return _statistics(told[-1], query) if told else None
+
+
+def _statistics(told: Mapping[str, Any], query: Query) -> Statistics | None:
+    """The figures of tables; None if they are not those of the query."""
+    try:
+        return from_data(_tables(told), query, "the report log")
+    except PenstockError:
         return None
 
 

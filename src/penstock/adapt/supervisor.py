@@ -49,12 +49,15 @@ class StreamSupervisor:
         shedder: Sheds | None = None,
         trainer: Trains | None = None,
         trigger: float | None = None,
+        taken: frozenset[frozenset[str]] = frozenset(),
     ):
+        """Of a script's query, `taken` are the inputs whose combinations others take: only plans
+        that come by these are followed."""
         self._shedder, self._trainer = shedder, trainer
         self._drops: DropBoxes | None = None
         self.knowledge = Knowledge(known, settings)
         self._budget = Budget(plan.query, settings)
-        self.replanner = Replanner(options, settings, planning, mode, self._budget)
+        self.replanner = Replanner(options, settings, planning, mode, self._budget, taken)
         self._follow_up = FollowUp(settings)
         self._settings = settings
         self._watch = Watch(settings)
@@ -102,6 +105,10 @@ class StreamSupervisor:
             return None
         self._follow_up.begin(switch)
         return self._adopted(replace(switch.new.plan, drops=running.drops), switch.known)
+
+    def set_boxes(self, drops: DropBoxes) -> None:
+        """Have the next batch shed so, as somebody says who sheds for several queries."""
+        self._drops = drops
 
     def samples(self, number: int) -> Mapping[str, Draw]:
         """What batch `number` is to draw for the trainer, where plans may be chosen anew."""

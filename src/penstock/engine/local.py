@@ -24,7 +24,6 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.run.pipeline import Pipeline
 from penstock.engine.run.tables.columns_read import columns_read
 from penstock.engine.script.script_start import (
-    check_options,
     check_sinks,
     hold_script,
     pipeline_of,
@@ -88,7 +87,6 @@ def open_script(
     sources = script.sources.values()
     refuse_sources_of_spark(sources)
     check_sinks(script, sinks)
-    check_options(options)
     for sink in sinks.values():
         _refuse_frames(sink)
     options = replace(options, sinks=sinks)

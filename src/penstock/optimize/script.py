@@ -9,7 +9,7 @@ from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.script_shedding import shed_decisions
-from penstock.optimize.sharing.shared_script import shared_script
+from penstock.optimize.sharing.shared_script import known_of_makers, shared_script
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript
 from penstock.query.script import NOTHING_STANDS, Member, Script, Standing
@@ -32,9 +32,27 @@ def decide_script(
     Where they do not keep up together and `options` let them shed, some are shed; of those none
     shares a join that it has not shared so far.
     """
+    return decide_known_script(script, knowledge, options, standing)[0]
+
+
+def decide_known_script(
+    script: Script,
+    knowledge: KnowledgeOf,
+    options: PlanOptions,
+    standing: Standing = NOTHING_STANDS,
+) -> tuple[PlannedScript, dict[str, Known]]:
+    """The same, and what is known of each member, those that find combinations for others too."""
     _refuse_options(options)
+    planning = _planned_apart(script, knowledge, replace(options, sheds=False))
+    planned = _together(script, planning, options, standing)
+    return planned, planning.known | known_of_makers(planned, planning.known)
+
+
+def _together(
+    script: Script, planning: _Planning, options: PlanOptions, standing: Standing
+) -> PlannedScript:
+    """Queries that were planned apart, with what they share, and shed if they must be."""
     unshed = replace(options, sheds=False)
-    planning = _planned_apart(script, knowledge, unshed)
     apart = PlannedScript(script, planning.decisions, planning.capacity)
     planned = shared_script(apart, planning.known, unshed, standing)
     if planned.is_feasible or not options.sheds:

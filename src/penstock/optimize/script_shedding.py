@@ -15,6 +15,7 @@ from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision
+from penstock.query import Query
 from penstock.query.script import Script
 from penstock.stats.known import Known
 
@@ -23,7 +24,7 @@ _STEPS = 8
 
 
 @dataclass(frozen=True)
-class _Point:
+class CapacityPoint:
     """A capacity that a query may be given, and the part of its results that it then gives."""
 
     capacity: float
@@ -53,14 +54,10 @@ def shed_decisions(
 
     `decisions` are those without shedding, `known` is what they rest on.
     """
-    read = {name for member in script.members for name in member.reads}
-    # Queries that share a join are not shed either: what one lacks the others would lack.
-    shares = {each.takes.maker for each in script.members if each.takes}
-    shares |= {each.name for each in script.members if each.takes}
     curves = {
         name: points
         for name in decisions
-        if name not in read | shares and (points := _points(known[name], decisions[name], options))
+        if name in sheddable(script) and (points := _points(known[name], decisions[name], options))
     }
     capacity = next(iter(known.values())).capacity.value
     fixed = [name for name in decisions if name not in curves]
@@ -74,7 +71,24 @@ def shed_decisions(
     }
 
 
-def shared_out(curves: Mapping[str, Sequence[_Point]], capacity: float) -> dict[str, float]:
+def sheddable(script: Script) -> frozenset[str]:
+    """The queries of a script that may be shed: those that no other reads, and that share no join,
+    for what one lacks the others would lack; neither outer joins, nor the first rows of views."""
+    read = {name for member in script.members for name in member.reads}
+    makers = {each.takes.maker for each in script.members if each.takes}
+    return frozenset(
+        member.name
+        for member in script.members
+        if member.name not in read | makers and member.takes is None and _may_shed(member.query)
+    )
+
+
+def _may_shed(query: Query) -> bool:
+    is_top = query.view is not None and query.view.top is not None
+    return query.outer is None and not is_top
+
+
+def shared_out(curves: Mapping[str, Sequence[CapacityPoint]], capacity: float) -> dict[str, float]:
     """The capacity of each query, at least that of its first point; the best steps go first."""
     given = {name: points[0].capacity for name, points in curves.items()}
     left = capacity - sum(given.values())
@@ -86,9 +100,9 @@ def shared_out(curves: Mapping[str, Sequence[_Point]], capacity: float) -> dict[
     return given
 
 
-def _steps(name: str, points: Sequence[_Point]) -> list[_Step]:
+def _steps(name: str, points: Sequence[CapacityPoint]) -> list[_Step]:
     """The steps from point to point along the upper hull, each worth less than the one before."""
-    hull: list[_Point] = []
+    hull: list[CapacityPoint] = []
     for point in points:
         while len(hull) > 1 and _worth(hull[-2], point) >= _worth(hull[-2], hull[-1]):
             hull.pop()
@@ -96,22 +110,22 @@ def _steps(name: str, points: Sequence[_Point]) -> list[_Step]:
     return [_Step(name, b.capacity - a.capacity, b.share - a.share) for a, b in pairwise(hull)]
 
 
-def _worth(one: _Point, other: _Point) -> float:
+def _worth(one: CapacityPoint, other: CapacityPoint) -> float:
     return (other.share - one.share) / (other.capacity - one.capacity)
 
 
-def _points(known: Known, whole: Decision, options: PlanOptions) -> list[_Point]:
+def _points(known: Known, whole: Decision, options: PlanOptions) -> list[CapacityPoint]:
     """What is left of a query's results at some capacities; none where it cannot be shed."""
     needed, full = whole.chosen.estimate.needed, whole.chosen.estimate.full_rate
-    points: list[_Point] = []
+    points: list[CapacityPoint] = []
     for step in range(1, _STEPS):
         capacity = needed * step / _STEPS
         try:
             found = _at(known, capacity, options).chosen.estimate
         except PlanError:
             continue
-        points.append(_Point(capacity, found.output_rate / full if full else 1.0))
-    return [*points, _Point(needed, 1.0)] if points else []
+        points.append(CapacityPoint(capacity, found.output_rate / full if full else 1.0))
+    return [*points, CapacityPoint(needed, 1.0)] if points else []
 
 
 def _at(known: Known, capacity: float, options: PlanOptions) -> Decision:

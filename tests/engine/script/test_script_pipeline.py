@@ -236,9 +236,9 @@ def test_a_silent_stream_holds_no_query_up(tmp_path: Path) -> None:
     assert max(times) == 15
 
 
-def test_plans_stay(tmp_path: Path) -> None:
+def test_a_plan_is_not_given_to_several_queries(tmp_path: Path) -> None:
     script = written_script(tmp_path, SEEN, MET)
-    with opened(script, tmp_path) as run, pytest.raises(UsageError, match="keep the plans"):
+    with opened(script, tmp_path) as run, pytest.raises(UsageError, match="of one query"):
         run.replan("a: b; b: a")
 
 

@@ -11,8 +11,8 @@ import penstock as ps
 from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.script import decide_script, refuse_infeasible_script
-from penstock.optimize.sharing.offers import offers
 from penstock.plan.script import PlannedScript
+from penstock.plan.sharing.offers import offers
 from penstock.plan.text.parse import forced_plan
 from penstock.query.script import Standing
 

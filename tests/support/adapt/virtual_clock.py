@@ -22,11 +22,12 @@ from penstock.engine import local
 from penstock.engine.measures import measured, watch
 from penstock.engine.run import pipeline
 from penstock.engine.run.job import Job
+from penstock.engine.script import script_pipeline, script_report
 from penstock.engine.sources import feed
 from penstock.engine.state import silence
 from penstock.engine.state.frontier import Reading
 from penstock.engine.state.manifest import StagedPart
-from penstock.engine.wire.facts import Fact, Shed
+from penstock.engine.wire.facts import Fact, Shed, Told
 from penstock.engine.wire.packets import Packet
 
 BEGIN = 1_000_000.0
@@ -46,7 +47,7 @@ class WorkCosts:
         """Seconds of a job that has left these facts."""
         read = kept = found = 0
         for fact in facts:
-            match fact:
+            match fact.fact if isinstance(fact, Told) else fact:
                 case Reading(rows=rows):
                     read, kept = read + rows, kept + rows
                 case Shed(rows=rows):
@@ -86,7 +87,8 @@ class VirtualClock:
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Be the clock of all runs in this process, and have their work take time."""
-        for module in (local, feed, pipeline, silence, watch, measured):
+        scripts = (script_pipeline, script_report)
+        for module in (local, feed, pipeline, *scripts, silence, watch, measured):
             if hasattr(module, "time"):
                 patch.setattr(module, "time", self)
         work = local.in_process

@@ -8,10 +8,10 @@ from random import Random
 from penstock.api import know_script
 from penstock.optimize.options import DEFAULT_OPTIONS
 from penstock.optimize.script import decide_script
-from penstock.optimize.sharing.offers import offers
 from penstock.optimize.sharing.same_joins import named_join
 from penstock.plan.plan import Plan
 from penstock.plan.script import PlannedScript
+from penstock.plan.sharing.offers import offers
 from penstock.query.script import Script, Standing
 from support.plans.every_kind import any_of
 

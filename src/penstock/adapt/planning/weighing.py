@@ -16,6 +16,7 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.decision import Alternative
 from penstock.plan.plan import Plan
+from penstock.plan.sharing.offers import offers, turned_to
 from penstock.plan.text.parse import render_plan
 from penstock.stats.known import Known
 
@@ -53,13 +54,15 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Question:
-    """What the planner is asked: who makes the figures, the user's wishes, the plan that runs, and
-    the rows in the windows now, by alias."""
+    """What the planner is asked: who makes the figures, the user's wishes, the plan that runs, the
+    rows in the windows now, by alias, and which combinations a plan must come by, since others take
+    them."""
 
     known: Callable[[], Known]
     options: PlanOptions
     running: Plan
     rows: Mapping[str, float]
+    taken: frozenset[frozenset[str]] = frozenset()
 
 
 def weigh(question: Question) -> Weighed:
@@ -84,7 +87,14 @@ def weigh(question: Question) -> Weighed:
         work = each.estimate.needed + each.estimate.starting
         return Candidate(plan, render_plan(plan), work, rebuild, fill)
 
-    return Weighed(known, mine, tuple(map(candidate, (decision.chosen, *decision.others))))
+    every = (decision.chosen, *decision.others)
+    fitting = [candidate(each) for each in every if offers(each.plan, question.taken)]
+    turned = turned_to(decision.plan, question.taken)
+    if turned is not None and not offers(decision.plan, question.taken):
+        plan = replace(turned, drops=running.drops)
+        fitting.append(Candidate(plan, render_plan(plan), work_of_plan(known, plan)))
+        fitting.sort(key=lambda each: each.work)
+    return Weighed(known, mine, tuple(fitting))
 
 
 def work_of_plan(known: Known, plan: Plan) -> float:

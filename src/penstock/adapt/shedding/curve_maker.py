@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from math import inf, log
@@ -15,13 +16,22 @@ from penstock.stats.known import Known
 
 _LOG = logging.getLogger(__name__)
 
+Make = Callable[[Known, Plan, Settings], KeepCurve]
+
 
 class CurveMaker:
     """Has the newest curve there is. Making one takes 10 to 500 ms: in a thread of its own, or, if
     `is_inline`, at once."""
 
-    def __init__(self, *, is_inline: bool = False, settings: Settings = DEFAULT_SETTINGS):
+    def __init__(
+        self,
+        *,
+        is_inline: bool = False,
+        settings: Settings = DEFAULT_SETTINGS,
+        make: Make = keep_curve,
+    ):
         self._settings = settings
+        self._make = make
         self._is_inline = is_inline
         self._worker: ThreadPoolExecutor | None = None
         self._making: Future[KeepCurve] | None = None
@@ -52,11 +62,11 @@ class CurveMaker:
 
     def _begin(self, known: Known, plan: Plan) -> None:
         if self._is_inline:
-            self._newest = keep_curve(known, plan, self._settings)
+            self._newest = self._make(known, plan, self._settings)
             return
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="penstock-shedding")
-        self._making = self._worker.submit(keep_curve, known, plan, self._settings)
+        self._making = self._worker.submit(self._make, known, plan, self._settings)
 
     def _is_stale(self, known: Known, plan: Plan) -> bool:
         made = self._newest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -15,6 +15,17 @@ from penstock.optimize.model.flow import Flow
 
 _STEPS = 30
 """Halvings of the part of the curve in which the wanted position lies."""
+
+
+def first_that(fits: Callable[[float], bool], end: float) -> float:
+    """The first position up to the end of a curve that fits, as all do after it."""
+    low, high = 0.0, end
+    if fits(low):
+        return low
+    for _ in range(_STEPS):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
 
 
 @dataclass(frozen=True)
@@ -61,13 +72,11 @@ class Forecast:
             now = self.seconds(position, span)
             return now <= seconds and self.seconds(position, later or span, ahead) <= seconds
 
-        low, high = 0.0, self.curve.end
-        if fits(low):
-            return low
-        for _ in range(_STEPS):
-            middle = (low + high) / 2.0
-            low, high = (low, middle) if fits(middle) else (middle, high)
-        return high
+        return first_that(fits, self.curve.end)
+
+    def share(self, position: float) -> float:
+        """The part of the results that is left at a position, in the long run."""
+        return self.curve.share(self.curve.kept(position))
 
     def _usual(self, alias: str) -> float:
         """The rate for which the curve was made."""

@@ -76,12 +76,18 @@ class KeepCurve:
 
 def keep_curve(known: Known, plan: Plan, settings: Settings = DEFAULT_SETTINGS) -> KeepCurve:
     """The curve of a plan by what is known now."""
-    problem = Problem(known.query, known)
-    needed = needed_by(problem, plan)
+    whole = whole_curve(known, plan)
+    needed = needed_by(whole.problem, plan)
     budgets = needed * np.geomspace(1.0, settings.shed_least_kept, settings.shed_points)[1:]
+    points = (_point(known, plan, float(b)) for b in budgets)
+    return replace(whole, points=(*whole.points, *points))
+
+
+def whole_curve(known: Known, plan: Plan, settings: Settings = DEFAULT_SETTINGS) -> KeepCurve:
+    """The curve of a plan that may not shed: it has one point."""
+    problem = Problem(known.query, known)
     ones = (1.0,) * problem.size
-    whole = Point(ones, load_of(with_early(problem, plan.early), plan))
-    return KeepCurve(plan, problem, (whole, *(_point(known, plan, float(b)) for b in budgets)))
+    return KeepCurve(plan, problem, (Point(ones, load_of(with_early(problem, plan.early), plan)),))
 
 
 def _point(known: Known, plan: Plan, budget: float) -> Point:

@@ -45,7 +45,6 @@ def run_script(
     from penstock.continuous_script import sinks_by_name
     from penstock.optimize.script import refuse_infeasible_script
 
-    _refuse(batches)
     given = {name: _sink(text) for name, text in _by_name(script, sinks).items()}
     by_name = sinks_by_name(script.script, given)
     options = replace(batches, sink="noop").options()
@@ -55,9 +54,9 @@ def run_script(
     shown = progress_of(voice)
     try:
         with Signals() as signals, folder_of(batches) as place, told(batches, shown) as report:
-            planned = script.planned_on(place)
-            refuse_infeasible_script(planned)
+            refuse_infeasible_script(script.planned_on(place))
             options = replace(options, checkpoint=place, report=report)
+            planned, options = script.followed(options, batches.replan)
             if engine == "local":
                 _run_here(planned, by_name, options, signals)
             else:
@@ -65,13 +64,6 @@ def run_script(
     except KeyboardInterrupt:
         voice.say("stopped at once")
         raise typer.Exit(INTERRUPTED) from None
-
-
-def _refuse(batches: Batches) -> None:
-    """Refuse options that are of one query alone."""
-    for option, given in (("--replan", batches.replan), ("--delay", batches.delay)):
-        if given not in (None, "off"):
-            raise typer.BadParameter("is for scripts of one query", param_hint=option)
 
 
 def _by_name(script: ContinuousScript, texts: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from penstock.arguments import as_callback, as_count, as_duration, as_flag, as_path
 from penstock.duration import MICROS, Duration
 from penstock.engine.reports.report import Report
-from penstock.engine.run.supervisor import Supervisor
+from penstock.engine.run.supervisor import ScriptSupervisor, Supervisor
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sinks.sink_text import sink_of
 from penstock.errors import UsageError
@@ -52,6 +52,10 @@ class RunOptions:
 
     sinks: Mapping[str, Sink] = field(default_factory=dict)
     """Of a script, where the results of its queries go, by name; `sink` does not count there."""
+
+    followed_by: ScriptSupervisor | None = None
+    """Of a script, who follows its streams; without, its plans stay as they are. `supervisor` does
+    not count there."""
 
     @property
     def may_split(self) -> bool:

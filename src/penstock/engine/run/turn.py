@@ -26,7 +26,9 @@ from penstock.engine.state.frontier import Reading
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import SHOWN
 from penstock.engine.wire.facts import Fact
+from penstock.errors import PlanError
 from penstock.plan.plan import Plan
+from penstock.plan.sharing.offers import offers
 from penstock.plan.text.parse import render_plan
 
 
@@ -98,8 +100,13 @@ class Turns:
         self._columns: ResultColumns | None = None
 
     def check(self, plan: Plan, standing: Manifest) -> None:
-        """Refuse a plan that batches cannot follow."""
+        """Refuse a plan that batches cannot follow, or that would not find what others take."""
         routing_of(plan, self._layout(plan, standing))
+        if self._taken is not None and not offers(plan, self._taken.parts):
+            raise PlanError(
+                f"the plan does not come by all that others take: {render_plan(plan)}",
+                hint="leave the plan to the planner",
+            )
 
     def follow(self, plan: Plan, standing: Manifest) -> None:
         """Follow a plan from now on; one that batches cannot follow is refused."""

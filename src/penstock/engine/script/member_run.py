@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from penstock.engine.measures.measured import gathered, measured
+from penstock.engine.measures.measured import measured
 from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.report import Report, report_of
 from penstock.engine.run.changed.carrying import Carrying
@@ -21,9 +22,12 @@ from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.plan_log import PlanLog
 from penstock.engine.state.upkeep.sweeping import Sweeper
 from penstock.engine.wire.facts import Fact
+from penstock.errors import PenstockError
 from penstock.plan.plan import Plan
 from penstock.query import Query
 from penstock.query.script import Member
+
+_LOG = logging.getLogger(__name__)
 
 
 class MemberRun:
@@ -37,14 +41,18 @@ class MemberRun:
         publisher: Publisher,
         standing: Manifest,
         takers: tuple[str, ...] = (),
+        *,
+        keeps_boxes: bool = False,
     ):
-        """A query that goes on from its own manifest; `takers` take what it finds, if any do."""
+        """A query that goes on from its own manifest; `takers` take what it finds, if any do. If it
+        `keeps_boxes`, somebody sets its drop boxes while it runs: it begins with the last ones."""
         self.member = member
         self.turns = turns
         self.publisher = publisher
         self.manifest = standing
         self._checkpoint = checkpoint
         self._takers = takers
+        self._keeps_boxes = keeps_boxes
         self._turn: Turn | None = None
         self._sweeper = Sweeper(checkpoint.store)
 
@@ -59,8 +67,39 @@ class MemberRun:
     def follow(self, plan: Plan, begun: int | None) -> None:
         """Follow a plan; the batch that an earlier run has `begun` sheds as it did then."""
         self._plans = PlanLog(self._checkpoint.store, begun)
-        self._plan = plan
-        self.turns.follow(plan, self.manifest)
+        if self._keeps_boxes and self._plans.last is not None:
+            plan = replace(plan, drops=self._plans.last.drops)
+        drops = replace(plan.drops, may_shed=self._keeps_boxes)
+        self.turns.follow(replace(plan, drops=drops), self.manifest)
+        self._plan = self.turns.plan
+        self._reason = "the script started with it"
+
+    def possible(self, plan: Plan) -> bool:
+        """Whether batches can follow a plan; why not is a warning."""
+        try:
+            self.turns.check(plan, self.manifest)
+            return True
+        except PenstockError as error:
+            _LOG.warning("%s: a plan cannot be followed: %s", self.name, error)
+            return False
+
+    def turn(self, number: int, wanted: Plan | None, reason: str = "") -> None:
+        """Follow another plan from batch `number` on, if one is `wanted`. A batch that is run again
+        sheds as it did before; how it joins is up to the plan of now."""
+        told = self._plans.of(number)
+        if told is not None:
+            self._follow(replace(self.turns.plan, drops=told.drops))
+            if self._keeps_boxes:
+                self._plan = replace(self._plan, drops=told.drops)
+            return
+        if wanted is not None:
+            self._plan, self._reason = wanted, reason
+        self._follow(self._plan)
+        self._plans.keep(number, self.turns.plan, self._reason)
+
+    def _follow(self, plan: Plan) -> None:
+        if plan != self.turns.plan:
+            self.turns.follow(plan, self.manifest)
 
     def recover(self, before: Manifest | None, *, overwrite: bool) -> None:
         """After a crash: show what is final, and remove what is not; `before` is what the manifest
@@ -93,7 +132,6 @@ class MemberRun:
     ) -> Turn:
         """Begin a batch; `times` say how far the queries have come that this one reads, `load`
         reads tables that are `renewed`."""
-        self._shed_as_told(number)
         sources = self.query.sources
         mine = frozenset(n for n in silent if n in sources or n.partition("[")[0] in sources)
         self._turn = self.turns.begin(
@@ -108,14 +146,6 @@ class MemberRun:
             load=load,
         )
         return self._turn
-
-    def _shed_as_told(self, number: int) -> None:
-        told = self._plans.of(number)
-        drops = self._plan.drops if told is None else told.drops
-        if drops != self.turns.plan.drops:
-            self.turns.follow(replace(self._plan, drops=drops), self.manifest)
-        if told is None:
-            self._plans.keep(number, self.turns.plan, "the script started with it")
 
     def made(self, facts: Sequence[Fact]) -> Manifest:
         """The manifest after the batch, by what its tasks have told."""
@@ -136,10 +166,11 @@ class MemberRun:
         self.manifest = made
 
     def report(self, old: Manifest, facts: Sequence[Fact], watch: Watch) -> Report:
-        """What the last batch did for this query; its seconds are those of its own stages."""
+        """What the last batch did for this query, by facts that are gathered; its seconds are those
+        of its own stages."""
         own = _own(watch, facts)
         report = report_of(self.query, old, self.manifest, sum(own.phases.values()))
-        facts, both = gathered(facts), (old, self.manifest)
+        both = (old, self.manifest)
         self.turns.sketched(facts)
         return measured(report, self.turns.plan, self.turns.text, both, facts, own)
 

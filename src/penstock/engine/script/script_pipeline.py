@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from penstock.engine.control.order import Order
+from penstock.engine.measures.measured import gathered
 from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.log import ReportLog
 from penstock.engine.reports.parts import Change
@@ -19,6 +20,7 @@ from penstock.engine.run.given_plan import Planned
 from penstock.engine.run.job import Job, Runner
 from penstock.engine.run.options import REBUILT_AT_ONCE
 from penstock.engine.run.pipeline import begun_batch, warn_of_files
+from penstock.engine.run.supervisor import GuardedScript, ScriptSupervisor
 from penstock.engine.run.tables.renewal import Load, renewed_tables
 from penstock.engine.run.turn import Turns
 from penstock.engine.script.derived_streams import come_to, derived_sources, levels_of
@@ -81,10 +83,12 @@ class ScriptPipeline:
         overwrite: bool = False,
         deliver: Mapping[str, Callable[[Manifest], None]] | None = None,
         rebuilt_at_once: int = REBUILT_AT_ONCE,
+        supervisor: ScriptSupervisor | None = None,
     ):
         """A pipeline that goes on from the newest manifest; `deliver` hands the results of queries
-        to those who take them before a batch is final."""
+        to those who take them before a batch is final. A `supervisor` may give them other plans."""
         self.asked = script
+        self._supervisor = None if supervisor is None else GuardedScript(supervisor)
         self.checkpoint = checkpoint
         self.watch = Watch()
         self.log = ReportLog(checkpoint.store)
@@ -146,7 +150,8 @@ class ScriptPipeline:
         )
         standing = self.manifest.members.get(member.name, Manifest(batch=self.manifest.batch))
         takers = tuple(sorted(each.name for each in self.asked.takers(member.name)))
-        return MemberRun(member, held, turns, publisher, standing, takers)
+        keeps_boxes = self._supervisor is not None and member.name in self._supervisor.sheds
+        return MemberRun(member, held, turns, publisher, standing, takers, keeps_boxes=keeps_boxes)
 
     def _recover(self, overwrite: bool) -> None:
         """After a crash: show what is final, remove what is not."""
@@ -180,12 +185,19 @@ class ScriptPipeline:
         self._notes.append(change)
 
     def obey(self, order: Order) -> str:
-        """Refuse an order: a script follows the plans that it was started with."""
-        raise _unplanned()
+        """Plan or shed as an order says; the answer in words, or a PenstockError."""
+        if order.kind == "pin":
+            raise _unpinned()
+        if self._supervisor is None:
+            raise UsageError(
+                "nobody watches the streams of this run",
+                hint="it follows the plans that it was started with",
+            )
+        return self._supervisor.obey(order)
 
     def replan(self, given: Plan | Planned | str) -> None:
-        """Refuse another plan: a script follows those that it was started with."""
-        raise _unplanned()
+        """Refuse a plan: it would be of one query, and there are several."""
+        raise _unpinned()
 
     def close(self, error: str | None = None) -> None:
         """Let go of the checkpoint; `error` is what ended the run, if something did."""
@@ -193,6 +205,8 @@ class ScriptPipeline:
             return
         self._is_closed = True
         try:
+            if self._supervisor is not None:
+                self._supervisor.close()
             self.log.close(error)
         finally:
             self._let_go()
@@ -219,6 +233,7 @@ class ScriptPipeline:
             return
         started = time.monotonic()
         self.watch.begin()
+        self._turn(number)
         renewed = self._renewed(offsets or {})
         made = self._made(number, self.watch.over(run), drains, renewed)
         every = [fact for _, facts in made.values() for fact in facts]
@@ -245,6 +260,18 @@ class ScriptPipeline:
         self.process(number, run, offsets=self.manifest.offsets, drains=True)
 
     # A batch
+
+    def _turn(self, number: int) -> None:
+        """Have queries follow other plans from batch `number` on, if somebody wants that."""
+        wanted: dict[str, Plan] = {}
+        if self._supervisor is not None:
+            running = {member.name: member.turns.plan for member in self.members}
+            wanted |= self._supervisor.next_plans(running, number)
+        for member in self.members:
+            plan = wanted.get(member.name)
+            if plan is not None and not member.possible(plan):
+                plan = None
+            member.turn(number, plan, "the reports say why")
 
     def _renewed(self, offsets: Mapping[str, int]) -> frozenset[str]:
         """The tables that have another version from this batch on."""
@@ -374,20 +401,25 @@ class ScriptPipeline:
     def _tell(self, old: Manifest, made: Made, seconds: float) -> None:
         """Report a batch that is final."""
         before = self._before
+        facts = {name: gathered(mine) for name, (_, mine) in made.items()}
         members = {
-            m.name: m.report(before[m.name], made[m.name][1], self.watch) for m in self.members
+            m.name: m.report(before[m.name], facts[m.name], self.watch) for m in self.members
         }
         sources = [shared.source for shared in self._shared.values()]
         report = report_of_script(self.asked, sources, (old, self.manifest), members, self.watch)
-        notes, self._notes = tuple(self._notes), []
-        report = replace(report, seconds=seconds, changes=notes)
+        report = replace(report, seconds=seconds)
         self.watch = self.watch.next_batch()
+        if self._supervisor is not None:
+            plans = {member.name: member.turns.plan for member in self.members}
+            report = self._supervisor.observe(report, facts, plans)
+        notes, self._notes = tuple(self._notes), []
+        report = replace(report, changes=(*notes, *report.changes))
         self.log.tell(report)
         self._report(report)
 
 
-def _unplanned() -> UsageError:
+def _unpinned() -> UsageError:
     return UsageError(
-        "the queries of a script keep the plans that they were started with",
-        hint="stop it, and start it again with other plans: the state stays",
+        "a plan is of one query, and the script asks several",
+        hint="they are planned again as their streams change; or ask the query by itself",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 
+from penstock.duration import MICROS
 from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
@@ -45,6 +46,7 @@ def report_of_script(
         frontier=min(known) if len(known) == len(frontiers) else None,
         newest={name: new[name].highest for name in streams},
         at=at,
+        span=_span(old, new),
         cpu=watch.cpu,
         compiling=watch.compiling,
         phases=dict(watch.phases),
@@ -55,3 +57,13 @@ def report_of_script(
         plan="; ".join(f"{name}: {report.plan}" for name, report in members.items()),
         members=members,
     )
+
+
+def _span(old: Mapping[str, StreamState], new: Mapping[str, StreamState]) -> float | None:
+    """Seconds of event time by which the newest tuple of all streams has moved on."""
+    before, now = (_newest(states.values()) for states in (old, new))
+    return None if before is None or now is None else (now - before) / MICROS
+
+
+def _newest(states: Iterable[StreamState]) -> int | None:
+    return max((each.highest for each in states if each.highest is not None), default=None)

@@ -38,7 +38,6 @@ def check_script_start(
     `frames` are the streams and tables whose DataFrames were given.
     """
     check_sinks(script, sinks)
-    check_options(options)
     found, store = None, Store(Place.of(options.checkpoint))
     marks: dict[str, str] = {}
     check_folder(store)
@@ -84,15 +83,6 @@ def check_sinks(script: Script, sinks: Mapping[str, Sink]) -> None:
         places[where] = name
 
 
-def check_options(options: RunOptions) -> None:
-    """Refuse what only a single query can have."""
-    if options.delay is not None:
-        raise UsageError(
-            "a script of several queries has no delay to be led",
-            hint="leave delay out, or run the query by itself",
-        )
-
-
 def hold_script(
     queries: Mapping[str, Query],
     options: RunOptions,
@@ -129,6 +119,7 @@ def pipeline_of(
         overwrite=options.overwrite,
         deliver=deliver,
         rebuilt_at_once=options.rebuilt_at_once,
+        supervisor=options.followed_by,
     )
 
 

@@ -18,7 +18,7 @@ from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches, head_of
 from penstock.engine.run.options import RunOptions
 from penstock.engine.run.tables.columns_read import columns_read
-from penstock.engine.script.script_start import check_options, check_sinks
+from penstock.engine.script.script_start import check_sinks
 from penstock.engine.sinks.publish import staged_below
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.sources.feed import Feed, refuse_endless
@@ -84,7 +84,6 @@ def start_script(
     """Start the planned queries of a script; each that is shown has a sink, by its name. The other
     arguments are those of `start`."""
     check_sinks(script, sinks)
-    check_options(options)
     return _started(ScriptWork(script, plans, sinks, options), spark, hold, frames or {})
 
 

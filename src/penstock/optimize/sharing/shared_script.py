@@ -8,13 +8,14 @@ from itertools import count
 
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.sharing.choosing import best_groups
-from penstock.optimize.sharing.common_figures import Knowns
+from penstock.optimize.sharing.common_figures import Knowns, common_known
 from penstock.optimize.sharing.common_join import Sharer
 from penstock.optimize.sharing.same_joins import named_join
 from penstock.optimize.sharing.shared_work import SharedJoin, shared_join, taken_decision
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript, Sharing
 from penstock.query.script import Member, Script, Standing, Taking
+from penstock.stats.known import Known
 
 Groups = Mapping[str, SharedJoin]
 """Shared joins, by the names of the members that find them."""
@@ -41,6 +42,20 @@ def shared_script(
         names = _names({*standing.known, *(member.name for member in script.members)})
         found |= {next(names): group for group in best_groups(new, alone, joined)}
     return _with_groups(planned, found) if found else planned
+
+
+def known_of_makers(planned: PlannedScript, knowns: Knowns) -> dict[str, Known]:
+    """What is known of the members that find combinations for others, from what is known of
+    these."""
+    sharers = {each.name: each for each in _sharers(planned.script)}
+    return {
+        sharing.maker: common_known(
+            planned.script.member(sharing.maker).query,
+            [sharers[name] for name in sharing.takers],
+            knowns,
+        )
+        for sharing in planned.sharing
+    }
 
 
 def _sharers(script: Script) -> Iterator[Sharer]:

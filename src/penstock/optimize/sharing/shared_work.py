@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from penstock.optimize.algebra.posynomial import value
+from penstock.optimize.estimate import estimate_of_kept
 from penstock.optimize.model.effort import Effort
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import as_posynomial, combinations_of, delivery_of
@@ -13,14 +14,14 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.sharing.common_figures import Knowns, common_known
 from penstock.optimize.sharing.common_join import Sharer, common_query
-from penstock.optimize.sharing.offers import offers
 from penstock.optimize.sharing.same_joins import SameJoin
 from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.default_plan import default_plan
+from penstock.plan.sharing.offers import offers, turned_to
 from penstock.query import Query
 from penstock.stats.known import Known
 
-_KINDS = frozenset({"tree", "multiway"})
+SHARED_KINDS = frozenset({"tree", "multiway"})
 """Plans whose combinations others can take; a mesh sends tuples by what one query asks."""
 
 
@@ -51,15 +52,15 @@ def shared_join(
     known = common_known(query, sharers, knowns)
     own = replace(
         options,
-        kinds=options.kinds & _KINDS or frozenset({"multiway"}),
+        kinds=options.kinds & SHARED_KINDS or frozenset({"multiway"}),
         off=options.off | {"late-filters"},
         alternatives=False,
     )
-    decision = _offering(decide(known, own), {each.members for each in sharers})
+    problem = Problem(query, known, effort=Effort())
+    decision = _offering(problem, decide(known, own), {each.members for each in sharers})
     if decision is None:
         return None
     found = decision.chosen.estimate
-    problem = Problem(query, known, effort=Effort())
     # What is found is handed to the queries at once, and they deliver their own results.
     handing = delivery(known)
     estimate = replace(
@@ -79,12 +80,17 @@ def whole_join(sharers: Sequence[Sharer]) -> SameJoin | None:
     return next((one for one in joins if all(one.holds(other) for other in joins)), None)
 
 
-def _offering(decision: Decision, wanted: set[frozenset[str]]) -> Decision | None:
+def _offering(problem: Problem, decision: Decision, wanted: set[frozenset[str]]) -> Decision | None:
     """The decision for the best plan that comes by all combinations wanted."""
-    for each in (decision.chosen, *decision.others):
-        if offers(each.plan, wanted):
-            return decision if each is decision.chosen else replace(decision, chosen=each)
-    return None
+    if offers(decision.plan, wanted):
+        return decision
+    found = [each for each in decision.others if offers(each.plan, wanted)][:1]
+    turned = turned_to(decision.plan, wanted)
+    if turned is not None:
+        found.append(Alternative(turned, estimate_of_kept(problem, turned), ("sharing",)))
+    if not found:
+        return None
+    return replace(decision, chosen=min(found, key=lambda each: each.estimate.work))
 
 
 def _rate(problem: Problem, sharer: Sharer) -> float:

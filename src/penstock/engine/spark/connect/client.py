@@ -42,6 +42,7 @@ from penstock.engine.state import manifest as manifests
 from penstock.engine.state.store import Store
 from penstock.errors import EngineError, PenstockError, SetupError
 from penstock.plan.plan import Plan
+from penstock.plan.script import PlannedScript
 from penstock.plan.text.parse import render_plan
 from penstock.query import Query
 from penstock.query.script import Script
@@ -78,20 +79,25 @@ def start_script_connected(
     plans: Mapping[str, Plan],
     sinks: Mapping[str, Sink],
     options: RunOptions,
+    planned: Callable[[], tuple[PlannedScript, RunOptions]],
     frames: Mapping[str, DataFrame],
 ) -> ConnectRun:
-    """Start the planned queries of a script on the server."""
+    """Start the queries of a script on the server, which plans them as `planned` does; by the plans
+    here the checkpoint is made."""
     check_script_start(script, sinks, options, "spark", frames)
-    work = ScriptWork(script, plans, sinks, replace(options, report=None))
-    return _start(spark, script, options, partial(_same, work), work.hold, frames)
+    hold = ScriptWork(script, plans, sinks, replace(options, report=None)).hold
+    return _start(spark, script, options, partial(_script_work, planned, sinks), hold, frames)
 
 
 def _query_work(planned: Callable[[], tuple[Plan, RunOptions]]) -> Work:
     return QueryWork(*planned())
 
 
-def _same(work: Work) -> Work:
-    return work
+def _script_work(
+    planned: Callable[[], tuple[PlannedScript, RunOptions]], sinks: Mapping[str, Sink]
+) -> Work:
+    found, options = planned()
+    return ScriptWork(found.script, found.plans, sinks, options)
 
 
 def _start(

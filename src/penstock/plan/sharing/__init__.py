@@ -1,0 +1,1 @@
+"""Plans whose combinations others may take on their way."""
