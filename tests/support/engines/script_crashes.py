@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +22,7 @@ from penstock.engine.sources import derived_rows
 from penstock.errors import CheckpointError
 from support.engines import crashes
 from support.engines.crashes import Crash, after, arm, before
+from support.engines.restless import Restless
 from support.fresh_process import exit_code
 from support.sharing.forced import forced
 
@@ -101,6 +102,8 @@ def perform(run: ScriptRun) -> None:
     try:
         # `pair` and `wide` share a join.
         planned = forced(script)
+        plans = Restless(planned.script, 0 if run.crash is None else run.crash.call)
+        options = replace(options, followed_by=plans)
         started = open_script(planned.script, planned.plans, run.sinks, options)
     except CheckpointError as error:
         if "is closed" not in error.message:
