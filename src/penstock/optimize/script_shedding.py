@@ -15,8 +15,7 @@ from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision
-from penstock.query import Query
-from penstock.query.script import Script
+from penstock.query.script import Member, Script
 from penstock.stats.known import Known
 
 _STEPS = 8
@@ -72,20 +71,29 @@ def shed_decisions(
 
 
 def sheddable(script: Script) -> frozenset[str]:
-    """The queries of a script that may be shed: those that no other reads, and that share no join,
-    for what one lacks the others would lack; neither outer joins, nor the first rows of views."""
-    read = {name for member in script.members for name in member.reads}
+    """The queries of a script that may be shed by themselves: those that no other reads, and that
+    share no join, for what one lacks the others would lack; neither outer joins, nor the first rows
+    of views."""
     makers = {each.takes.maker for each in script.members if each.takes}
     return frozenset(
         member.name
         for member in script.members
-        if member.name not in read | makers and member.takes is None and _may_shed(member.query)
+        if member.name not in makers and member.takes is None and _may_shed(script, member)
     )
 
 
-def _may_shed(query: Query) -> bool:
-    is_top = query.view is not None and query.view.top is not None
-    return query.outer is None and not is_top
+def sheddable_makers(script: Script) -> frozenset[str]:
+    """The members that find combinations for queries all of which may lack some."""
+    makers = {each.takes.maker for each in script.members if each.takes}
+    return frozenset(
+        name for name in makers if all(_may_shed(script, each) for each in script.takers(name))
+    )
+
+
+def _may_shed(script: Script, member: Member) -> bool:
+    is_read = any(member.name in each.reads for each in script.members)
+    view = member.query.view
+    return not is_read and member.query.outer is None and (view is None or view.top is None)
 
 
 def shared_out(curves: Mapping[str, Sequence[CapacityPoint]], capacity: float) -> dict[str, float]:

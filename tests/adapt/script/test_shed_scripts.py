@@ -12,6 +12,7 @@ import pytest
 import penstock as ps
 from penstock.duration import Duration
 from penstock.engine.reports.report import Report
+from penstock.query.script import NOTHING_STANDS, Standing
 from support.adapt.followed_scripts import FollowedScript, open_followed
 from support.adapt.virtual_clock import VirtualClock, WorkCosts, arrivals
 
@@ -30,6 +31,9 @@ SELECT b.k, v.n FROM b [NOW], busy AS v WHERE b.k = v.k AND v.n > 1000 INTO crow
 CALM, HIGH = 40, 120
 FIRST, LAST, END = 15, 45, 60
 DELAY = 5.0
+SHARED = Standing(
+    frozenset({"pairs", "counted", "busy", "crowded"}), {"shared.1": ("pairs", "counted")}
+)
 HARD, FREE = WorkCosts(keep=1e-3, result=5e-4), WorkCosts(0.0, 0.0, 0.0, 0.0)
 
 
@@ -43,10 +47,15 @@ def asked(folder: Path, clock: VirtualClock) -> ps.ContinuousScript:
 
 
 def play(
-    script: ps.ContinuousScript, folder: Path, *, sheds: bool = True, until: float = END + 5.0
+    script: ps.ContinuousScript,
+    folder: Path,
+    *,
+    sheds: bool = True,
+    until: float = END + 5.0,
+    standing: Standing = NOTHING_STANDS,
 ) -> FollowedScript:
     delay = Duration.of_seconds(DELAY) if sheds else None
-    run, found = open_followed(script, folder, "off", delay=delay)
+    run, found = open_followed(script, folder, "off", standing, delay=delay)
     run.await_termination(until)
     run.stop()
     return found
@@ -87,8 +96,9 @@ def test_a_burst_is_shed_for_the_delay_of_all(
     assert said[-1].endswith("keeps all of every stream")
 
 
+@pytest.mark.parametrize("standing", [NOTHING_STANDS, SHARED], ids=["apart", "shared"])
 def test_what_is_left_of_joins_is_some_and_of_views_an_estimate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    standing: Standing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = {}
     for sheds in (True, False):
@@ -97,7 +107,8 @@ def test_what_is_left_of_joins_is_some_and_of_views_an_estimate(
         script = asked(folder / "in", clock)
         with monkeypatch.context() as patch:
             clock.install(patch)
-            runs[sheds] = play(script, folder, sheds=sheds)
+            mine = standing if sheds else NOTHING_STANDS
+            runs[sheds] = play(script, folder, sheds=sheds, standing=mine)
     shed, exact = runs[True].results, runs[False].results
     assert min(kept(report, "counted") for report in runs[True].reports) < 0.9
     assert shed["pairs"] < exact["pairs"]

@@ -20,6 +20,7 @@ from penstock.engine.reports.report import Report
 from penstock.engine.run.options import RunOptions
 from penstock.optimize.script import decide_known_script
 from penstock.plan.script import PlannedScript
+from penstock.query.script import NOTHING_STANDS, Standing
 from support.engines.supervised import STEADY_HAND
 
 Rows = Counter[tuple[Any, ...]]
@@ -55,10 +56,15 @@ def rows_in(folder: Path) -> Rows:
 
 
 def open_followed(
-    asked: ps.ContinuousScript, folder: Path, mode: Mode = "on", **more: Any
+    asked: ps.ContinuousScript,
+    folder: Path,
+    mode: Mode = "on",
+    standing: Standing = NOTHING_STANDS,
+    **more: Any,
 ) -> tuple[LocalRun, FollowedScript]:
-    """A run that plans within the thread of its batches, and what will be known of it."""
-    planned, known = decide_known_script(asked.script, asked.knowledge, asked.options)
+    """A run that plans within the thread of its batches, and what will be known of it; queries
+    share joins as is `standing`."""
+    planned, known = decide_known_script(asked.script, asked.knowledge, asked.options, standing)
     sinks = {each.name: ps.parquet(folder / each.name) for each in planned.script.shown}
     reports: list[Report] = []
     options = RunOptions(

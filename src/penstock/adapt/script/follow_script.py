@@ -15,7 +15,7 @@ from penstock.adapt.shedding.wish import wish_of
 from penstock.adapt.supervisor import StreamSupervisor
 from penstock.engine.run.options import RunOptions
 from penstock.optimize.options import PlanOptions
-from penstock.optimize.script_shedding import sheddable
+from penstock.optimize.script_shedding import sheddable, sheddable_makers
 from penstock.optimize.sharing.shared_work import SHARED_KINDS
 from penstock.plan.script import PlannedScript
 from penstock.query.script import Member, Script
@@ -54,8 +54,9 @@ def script_supervisor_for(
     if not run.available_now:
         shedder = ScriptShedder(
             {member.name: member.query for member in finding},
-            sheddable(script),
+            sheddable(script) | sheddable_makers(script),
             wish_of(run, exact_of_kept=options.exact_of_kept),
+            takers={member.name: script.takers(member.name) for member in finding},
             is_inline=planning == "inline",
             settings=settings,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class JointCurve:
 
     curves: Mapping[str, KeepCurve]
     points: tuple[Positions, ...]
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """The queries that each stands for; one, if nothing is said."""
 
     @property
     def end(self) -> float:
@@ -51,23 +53,29 @@ class JointCurve:
 
     def share(self, kept: Mapping[str, Mapping[str, float]]) -> float:
         """The part of their results that fractions leave in the mean of the queries."""
+        weights = [self.weights.get(name, 1) for name in self.curves]
         shares = [curve.share(kept.get(name, {})) for name, curve in self.curves.items()]
-        return sum(shares) / len(shares) if shares else 1.0
+        whole = sum(w * share for w, share in zip(weights, shares, strict=True))
+        return whole / sum(weights) if weights else 1.0
 
 
 def joint_curve(
-    curves: Mapping[str, KeepCurve], settings: Settings = DEFAULT_SETTINGS
+    curves: Mapping[str, KeepCurve],
+    settings: Settings = DEFAULT_SETTINGS,
+    weights: Mapping[str, int] | None = None,
 ) -> JointCurve:
-    """The curve of queries that may shed, over their own."""
+    """The curve of queries that may shed, over their own; `weights` are for how many queries each
+    of them finds what it finds."""
+    weights = weights or {}
     if not curves:
         return JointCurve(curves, ({},))
-    ends = {name: _capacities(curve) for name, curve in curves.items()}
+    ends = {name: _capacities(curve, weights.get(name, 1)) for name, curve in curves.items()}
     most = sum(points[-1].capacity for points in ends.values())
     least = sum(points[0].capacity for points in ends.values())
     budgets = most * np.geomspace(1.0, max(least / most, 1e-6), settings.shed_points)
     given = [shared_out(ends, max(least, float(budget))) for budget in budgets[1:]]
     places = [{name: _place(curves[name], own) for name, own in each.items()} for each in given]
-    return JointCurve(curves, ({}, *places))
+    return JointCurve(curves, ({}, *places), weights)
 
 
 def _loads(curve: KeepCurve) -> list[float]:
@@ -76,11 +84,11 @@ def _loads(curve: KeepCurve) -> list[float]:
     return [min(loads[: n + 1]) for n in range(len(loads))]
 
 
-def _capacities(curve: KeepCurve) -> list[CapacityPoint]:
+def _capacities(curve: KeepCurve, weight: int) -> list[CapacityPoint]:
     """What is left of a query's results by the work that it may take, from the least on."""
     found: dict[float, CapacityPoint] = {}
     for number, load in enumerate(_loads(curve)):
-        share = curve.share(curve.kept(float(number)))
+        share = weight * curve.share(curve.kept(float(number)))
         found.setdefault(load, CapacityPoint(load, share))
     return [found[load] for load in sorted(found)]
 

@@ -20,6 +20,7 @@ from penstock.engine.reports.report import Report
 from penstock.plan.drops import DropBoxes, worth_shedding
 from penstock.plan.plan import Plan
 from penstock.query import Query
+from penstock.query.script import Member
 from penstock.stats.known import Known
 
 Boxes = tuple[dict[str, DropBoxes], Change | None]
@@ -31,7 +32,8 @@ class ScriptShedder:
     """Hears of each batch of a script, and says what the next one is to keep of each stream.
 
     `queries` are those that have work of their own, by name; of these the ones that are `sheddable`
-    are shed, and the others take what they take.
+    are shed, and the others take what they take. Where one of them finds combinations for others,
+    `takers`, these lack what it sheds.
     """
 
     def __init__(
@@ -40,12 +42,14 @@ class ScriptShedder:
         sheddable: frozenset[str],
         wish: Wish,
         *,
+        takers: Mapping[str, tuple[Member, ...]] | None = None,
         is_inline: bool = False,
         settings: Settings = DEFAULT_SETTINGS,
     ):
         limits = {name: most for each in queries.values() for name, most in limits_of(each).items()}
         self._lead = DelayLead(wish, limits, settings)
         self._sheddable = sheddable
+        self._takers = {name: found for name, found in (takers or {}).items() if found}
         self._settings = settings
         self._fills = {name: WindowFill(query, settings) for name, query in queries.items()}
         self._curves = {
@@ -61,7 +65,10 @@ class ScriptShedder:
     @property
     def led(self) -> frozenset[str]:
         """The queries whose drop boxes are set from the start of a run on."""
-        return self._sheddable if self._lead.wish.is_on else frozenset()
+        if not self._lead.wish.is_on:
+            return frozenset()
+        takers = (each.name for name in self._sheddable for each in self._takers.get(name, ()))
+        return self._sheddable.union(takers)
 
     def obey(self, order: str) -> str:
         """Shed, or shed no more, from the next batch on; the answer."""
@@ -105,7 +112,8 @@ class ScriptShedder:
         mine = {name: curves[name] for name in sorted(self._sheddable)}
         made = self._joint
         if made is None or any(made.curves[name] is not each for name, each in mine.items()):
-            made = self._joint = joint_curve(mine, self._settings)
+            weights = {name: len(found) for name, found in self._takers.items()}
+            made = self._joint = joint_curve(mine, self._settings, weights)
         return made
 
     def _boxes(self, plans: Plans, case: Case, curve: JointCurve, position: float) -> Boxes | None:
@@ -118,6 +126,7 @@ class ScriptShedder:
         if not self._lead.is_moved(case, moves) and is_same_kind:
             return None
         boxes = {name: boxes_of(drops[name], found[name], self._lead.wish) for name in found}
+        boxes |= self._taken(boxes, plans)
         said = f"{self._lead.reason(case)}: {_kept(plans, found, curve.share(found))}"
         return boxes, Change("shed", said)
 
@@ -126,7 +135,22 @@ class ScriptShedder:
         shed = {n: plans[n].drops for n in self._sheddable if plans[n].drops.kept}
         if not self._lead.is_ours or not shed:
             return None
-        return {n: replace(drops, kept=()) for n, drops in shed.items()}, self._lead.end()
+        boxes = {name: replace(drops, kept=()) for name, drops in shed.items()}
+        return boxes | self._taken(boxes, plans), self._lead.end()
+
+    def _taken(self, boxes: Mapping[str, DropBoxes], plans: Plans) -> dict[str, DropBoxes]:
+        """The same drop boxes for those who take combinations, under their own aliases: what they
+        take has been shed so."""
+        found = {}
+        for maker, takers in self._takers.items():
+            for taker in takers if maker in boxes else ():
+                assert taker.takes is not None, "it takes from somebody"
+                made, aliases = boxes[maker], taker.takes.aliases
+                kept = dict(made.kept)
+                mine = tuple((a, kept[theirs]) for a, theirs in aliases if theirs in kept)
+                own = plans[taker.name].drops
+                found[taker.name] = replace(own, kept=mine, estimates=made.estimates)
+        return found
 
     def _say_behind(
         self, report: Report, now: Standing, known: Knowns, plans: Plans

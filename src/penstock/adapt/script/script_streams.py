@@ -12,6 +12,7 @@ from penstock.engine.control.order import Order
 from penstock.engine.reports.report import Report
 from penstock.engine.wire.facts import Fact
 from penstock.errors import UsageError
+from penstock.plan.drops import DropBoxes
 from penstock.plan.plan import Plan
 
 
@@ -27,6 +28,7 @@ class ScriptStreams:
         self, members: Mapping[str, StreamSupervisor], shedder: ScriptShedder | None = None
     ):
         self.members = members
+        self._boxes: dict[str, DropBoxes] = {}
         self._shedder = shedder
 
     @property
@@ -37,6 +39,8 @@ class ScriptStreams:
     def next_plans(self, running: Mapping[str, Plan], number: int) -> dict[str, Plan]:
         """The plans of queries that are to follow other ones from batch `number` on."""
         found = {n: each.next_plan(running[n], number) for n, each in self.members.items()}
+        taking, self._boxes = self._boxes, {}
+        found |= {name: replace(running[name], drops=drops) for name, drops in taking.items()}
         return {name: plan for name, plan in found.items() if plan is not None}
 
     def observe(
@@ -75,7 +79,10 @@ class ScriptStreams:
             return report
         boxes, change = found
         for name, drops in boxes.items():
-            self.members[name].set_boxes(drops)
+            if name in self.members:
+                self.members[name].set_boxes(drops)
+            else:
+                self._boxes[name] = drops
         return report if change is None else replace(report, changes=(*report.changes, change))
 
 

@@ -38,12 +38,14 @@ def layout_of(
     tells_times: bool = False,
     timed: frozenset[str] = frozenset(),
     parts: frozenset[frozenset[str]] = frozenset(),
+    sampled: frozenset[str] = frozenset(),
 ) -> Layout:
     """The layout of a plan's tuples over the state that earlier plans have left.
 
     Inputs that were once folded stay weighted: their tuples are not to be had again. And those that
     were once shed stay sampled: some of their tuples stand for others. Results that once had
-    intervals keep these columns.
+    intervals keep these columns. Beside the inputs that the plan's own view samples there are those
+    that are `sampled` for views of others.
     """
     if plan.early and plan.query.view is None:
         raise PlanError(
@@ -57,7 +59,7 @@ def layout_of(
             hint="do not shed: others would seem to be the first",
         )
     weighted = frozenset(standing.weighted).union(plan.early)
-    sampled = frozenset(standing.sampled).union(sampled_by(plan))
+    sampled = sampled.union(standing.sampled, sampled_by(plan))
     is_shed = bool(sampled) or plan.drops.may_shed or standing.has_ends
     is_estimate = is_shed and plan.query.view is not None and plan.drops.estimates
     early = frozenset(plan.early)

@@ -61,11 +61,13 @@ class Turn:
 
 @dataclass(frozen=True)
 class TakenJoin:
-    """What others take of a query's combinations: the inputs whose times they must know, and the
-    sets of some inputs whose combinations some of them take."""
+    """What others take of a query's combinations: the inputs whose times they must know, the sets
+    of some inputs whose combinations some of them take, and whether views among them are estimated
+    from what drop boxes leave."""
 
     timed: frozenset[str]
     parts: frozenset[frozenset[str]]
+    has_views: bool = False
 
 
 class Turns:
@@ -164,7 +166,15 @@ class Turns:
         if self._taken is None:
             return layout_of(plan, standing, tells_times=self._handover is not None)
         parts = self._taken.parts.union(map(frozenset, standing.taken_parts))
-        return layout_of(plan, standing, tells_times=True, timed=self._taken.timed, parts=parts)
+        sampled = {a for a, x in plan.drops.kept if x < 1.0} if self._taken.has_views else ()
+        return layout_of(
+            plan,
+            standing,
+            tells_times=True,
+            timed=self._taken.timed,
+            parts=parts,
+            sampled=frozenset(sampled),
+        )
 
     def _say_columns(self, columns: ResultColumns) -> None:
         """Have readers of the checkpoint know the columns of its results."""

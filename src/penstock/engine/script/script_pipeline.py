@@ -267,7 +267,9 @@ class ScriptPipeline:
         if self._supervisor is not None:
             running = {member.name: member.turns.plan for member in self.members}
             wanted |= self._supervisor.next_plans(running, number)
-        for member in self.members:
+        # Who takes combinations says first what is shed, so that it counts tuples by their weights
+        # whenever there are any, and a crash in between leaves them as they are.
+        for member in sorted(self.members, key=lambda each: each.member.takes is None):
             plan = wanted.get(member.name)
             if plan is not None and not member.possible(plan):
                 plan = None

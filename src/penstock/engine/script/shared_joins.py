@@ -32,7 +32,9 @@ def taken_join(script: Script, maker: Member) -> TakenJoin | None:
         for alias in differing(taker.query, maker.query, dict(taking.aliases))
     )
     members = {frozenset(alias for _, alias in taking.aliases) for _, taking in pairs}
-    return TakenJoin(frozenset(timed), frozenset(members - {frozenset(maker.query.aliases)}))
+    parts = frozenset(members - {frozenset(maker.query.aliases)})
+    has_views = any(taker.query.view is not None for taker, _ in pairs)
+    return TakenJoin(frozenset(timed), parts, has_views)
 
 
 def with_takers(level: Sequence[Member], jobs: Mapping[str, Job]) -> dict[str, Job]:

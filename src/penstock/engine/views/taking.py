@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import pyarrow as pa
 
 from penstock.engine.join.batch import Taker
 from penstock.engine.join.legs import Partial, where
 from penstock.engine.rows.columns import TS, UNTIL, column_name, time_name
+from penstock.engine.rows.lanes import Lane, LaneKind, is_lane
 from penstock.engine.rows.lifetimes import alive_until
+from penstock.engine.rows.sample_weights import sample_columns
 from penstock.query import Query
 from penstock.query.expression import Column, columns_of
 
@@ -36,10 +41,31 @@ def differing(taker: Query, maker: Query, aliases: dict[str, str]) -> tuple[str,
 
 
 def _own_columns(taker: Taker, found: Partial) -> Partial:
-    """The columns that the query reads, under its own names."""
-    names = [(column_name(c), _found_name(taker, c)) for c in _columns(taker.batch.layout.query)]
-    payload = found.payload.select([theirs for _, theirs in names])
+    """The columns that the query reads, under its own names, and those by which its tuples stand
+    for others that were shed."""
+    layout = taker.batch.layout
+    names = [(column_name(c), _found_name(taker, c)) for c in _columns(layout.query)]
+    names += [pair for alias in sorted(layout.sampled) for pair in _sample_names(taker, alias)]
+    payload = _with_weights(found, [theirs for _, theirs in names])
+    payload = payload.select([theirs for _, theirs in names])
     return Partial(found.size, found.control, payload.rename_columns([own for own, _ in names]))
+
+
+def _sample_names(taker: Taker, alias: str) -> list[tuple[str, str]]:
+    theirs = sample_columns(taker.taking.called(alias))
+    return list(zip(sample_columns(alias), theirs, strict=True))
+
+
+def _with_weights(found: Partial, names: Sequence[str]) -> pa.RecordBatch:
+    """The columns that were found; whoever finds them may not shed yet, or not any of this input:
+    then every tuple stands for itself."""
+    payload = found.payload
+    lacking = [name for name in names if name not in payload.schema.names and is_lane(name)]
+    for name in lacking:
+        is_weight = Lane.parse(name).kind is LaneKind.WEIGHT
+        values = np.ones(found.size) if is_weight else np.zeros(found.size, np.int64)
+        payload = payload.append_column(name, pa.array(values))
+    return payload
 
 
 def _found_name(taker: Taker, column: Column) -> str:
