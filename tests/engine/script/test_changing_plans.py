@@ -11,6 +11,7 @@ from penstock.errors import PlanError
 from penstock.plan.text.parse import forced_plan
 from support.engines.restless import Restless
 from support.engines.script_runs import expected, found, opened
+from support.outer.outer_scripts import outer_script
 from support.sharing.forced import forced
 from support.sharing.shared_scripts import shared_case
 from support.streams.scripts import random_script, write_script
@@ -44,6 +45,17 @@ def test_changing_plans_of_shared_joins_change_no_results(seed: int, tmp_path: P
     run.available_now(drain=True)
     assert any(name.startswith("shared.") for name in restless.followed)
     assert found(planned.script, tmp_path) == expected(case)
+
+
+@pytest.mark.parametrize("seed", range(700, 712))
+def test_changing_plans_of_outer_joins_change_no_results(seed: int, tmp_path: Path) -> None:
+    """Plans that an outer join cannot follow are left alone."""
+    case, rng = outer_script(seed), Random(seed)
+    script = write_script(case, tmp_path)
+    restless = Restless(script, seed)
+    run = opened(script, tmp_path, partitions=rng.randint(1, 3), followed_by=restless)
+    run.available_now(drain=True)
+    assert found(script, tmp_path) == expected(case)
 
 
 def test_a_plan_that_does_not_come_by_what_others_take_is_refused(tmp_path: Path) -> None:

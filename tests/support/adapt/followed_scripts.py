@@ -64,6 +64,14 @@ def open_followed(
 ) -> tuple[LocalRun, FollowedScript]:
     """A run that plans within the thread of its batches, and what will be known of it; queries
     share joins as is `standing`."""
+    found, sinks, options = _followed(asked, folder, mode, standing, **more)
+    planned = found.planned
+    return open_script(planned.script, planned.plans, sinks, options), found
+
+
+def _followed(
+    asked: ps.ContinuousScript, folder: Path, mode: Mode, standing: Standing, **more: Any
+) -> tuple[FollowedScript, dict[str, ps.Sink], RunOptions]:
     planned, known = decide_known_script(asked.script, asked.knowledge, asked.options, standing)
     sinks = {each.name: ps.parquet(folder / each.name) for each in planned.script.shown}
     reports: list[Report] = []
@@ -73,10 +81,8 @@ def open_followed(
     supervisor = script_supervisor_for(
         planned, known, asked.options, mode, options, settings=STEADY_HAND, planning="inline"
     )
-    run = open_script(
-        planned.script, planned.plans, sinks, replace(options, followed_by=supervisor)
-    )
-    return run, FollowedScript(planned, reports, supervisor, folder)
+    found = FollowedScript(planned, reports, supervisor, folder)
+    return found, sinks, replace(options, followed_by=supervisor)
 
 
 def follow_script(
@@ -85,6 +91,17 @@ def follow_script(
     """A run over all there is."""
     run, found = open_followed(asked, folder, mode, available_now=True, **more)
     run.available_now()
+    return found
+
+
+def follow_on_spark(asked: ps.ContinuousScript, folder: Path, spark: Any) -> FollowedScript:
+    """The same on Spark."""
+    from penstock.engine.spark.start import start_script
+
+    found, sinks, options = _followed(asked, folder, "on", NOTHING_STANDS, available_now=True)
+    planned = found.planned
+    with start_script(planned.script, planned.plans, sinks, spark, options) as run:
+        run.await_termination()
     return found
 
 
