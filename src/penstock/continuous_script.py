@@ -128,16 +128,16 @@ class ContinuousScript:
         from penstock.engine.script.shared_joins import standing_in
 
         mode = as_mode(replan, self.options)
-        told = measured_members(options.checkpoint) if mode == "on" else {}
+        measured = measured_members(options.checkpoint) if mode == "on" else {}
+
+        def told(name: str, known: Known) -> Known:
+            return with_measured_member(known, measured.get(name))
 
         def knowledge(member: Member, expected: Mapping[str, Expected]) -> Known:
-            return with_measured_member(self.knowledge(member, expected), told.get(member.name))
+            return told(member.name, self.knowledge(member, expected))
 
         standing = standing_in(options.checkpoint)
-        planned, known = decide_known_script(self.script, knowledge, self.options, standing)
-        for sharing in planned.sharing:
-            own = with_measured_member(known[sharing.maker], told.get(sharing.maker))
-            known[sharing.maker] = own
+        planned, known = decide_known_script(self.script, knowledge, self.options, standing, told)
         options = with_delay(options, self.options)
         supervisor = script_supervisor_for(planned, known, self.options, mode, options)
         return planned, replace(options, followed_by=supervisor)

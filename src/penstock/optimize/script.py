@@ -9,7 +9,7 @@ from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.script_shedding import shed_decisions
-from penstock.optimize.sharing.shared_script import known_of_makers, shared_script
+from penstock.optimize.sharing.shared_script import Told, known_of_makers, shared_script
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript
 from penstock.query.script import NOTHING_STANDS, Member, Script, Standing
@@ -40,25 +40,34 @@ def decide_known_script(
     knowledge: KnowledgeOf,
     options: PlanOptions,
     standing: Standing = NOTHING_STANDS,
+    told: Told | None = None,
 ) -> tuple[PlannedScript, dict[str, Known]]:
-    """The same, and what is known of each member, those that find combinations for others too."""
+    """The same, and what is known of each member, those that find combinations for others too. What
+    was measured of these, on a checkpoint that has begun, is `told`."""
     _refuse_options(options)
     planning = _planned_apart(script, knowledge, replace(options, sheds=False))
-    planned = _together(script, planning, options, standing)
-    return planned, planning.known | known_of_makers(planned, planning.known)
+    planned = _together(script, planning, options, standing, told)
+    made = known_of_makers(planned, planning.known)
+    if told is not None:
+        made = {name: told(name, known) for name, known in made.items()}
+    return planned, planning.known | made
 
 
 def _together(
-    script: Script, planning: _Planning, options: PlanOptions, standing: Standing
+    script: Script,
+    planning: _Planning,
+    options: PlanOptions,
+    standing: Standing,
+    told: Told | None,
 ) -> PlannedScript:
     """Queries that were planned apart, with what they share, and shed if they must be."""
     unshed = replace(options, sheds=False)
     apart = PlannedScript(script, planning.decisions, planning.capacity)
-    planned = shared_script(apart, planning.known, unshed, standing)
+    planned = shared_script(apart, planning.known, unshed, standing, told)
     if planned.is_feasible or not options.sheds:
         return planned
     alone = replace(unshed, off=unshed.off | {"sharing"})
-    planned = shared_script(apart, planning.known, alone, standing)
+    planned = shared_script(apart, planning.known, alone, standing, told)
     shed = shed_decisions(planned.script, planned.decisions, planning.known, options)
     return replace(planned, decisions=shed)
 

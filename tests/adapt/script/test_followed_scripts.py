@@ -26,6 +26,7 @@ RATES = Drifting(
 TURNED = replace(
     RATES, tuples=step(8, {"a": 600, "b": 6, "c": 600}, {"a": 6, "b": 600, "c": 600}), batches=16
 )
+BACK = replace(TURNED, tuples=step(8, {"a": 6, "b": 600, "c": 600}, {"a": 600, "b": 6, "c": 600}))
 OVER_EACH_OTHER = """
 INTO every;
 CREATE STREAM pair AS SELECT a.k AS k, b.ts AS at FROM a [RANGE 2 SECONDS], b [RANGE 1 SECOND]
@@ -100,15 +101,21 @@ def test_a_shared_join_is_switched_to_plans_that_others_can_take_from(tmp_path: 
     assert run.results == follow_script(apart, tmp_path / "off", "off").results
 
 
-def test_a_later_run_begins_with_what_was_measured(tmp_path: Path) -> None:
-    script = asked(tmp_path / "data", OVER_EACH_OTHER)
+@pytest.mark.parametrize(("queries", "streams"), [(OVER_EACH_OTHER, RATES), (SHARED, BACK)])
+def test_a_later_run_begins_with_what_was_measured(
+    queries: str, streams: Drifting, tmp_path: Path
+) -> None:
+    stats = tmp_path / "stats.toml"
+    stats.write_text(STATS, encoding="utf-8")
+    script = asked(tmp_path / "data", queries, streams, stats=stats)
     run = follow_script(script, tmp_path / "on")
-    told = measured_members(str(tmp_path / "on" / "checkpoint"))
-    assert set(told) == {"every", "pair", "counted"}
-    sinks = {"every": "noop", "counted": "noop"}
+    finding = {each.name for each in run.planned.script.members if each.takes is None}
+    assert set(measured_members(str(tmp_path / "on" / "checkpoint"))) == finding
+    sinks = {each.name: ps.noop() for each in run.planned.script.shown}
     again = script.local(sink=sinks, checkpoint=tmp_path / "on" / "checkpoint", overwrite=True)
     again.stop()
     by_now = plans_of_queries(run.reports[-1])
+    assert by_now != plans_of_queries(run.reports[0])
     members = again.batches.members  # type: ignore[attr-defined]
     assert {each.name: each.turns.text for each in members} == by_now
 

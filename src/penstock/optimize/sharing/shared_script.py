@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count
 
 from penstock.optimize.options import PlanOptions
@@ -17,17 +18,25 @@ from penstock.plan.script import PlannedScript, Sharing
 from penstock.query.script import Member, Script, Standing, Taking
 from penstock.stats.known import Known
 
+Told = Callable[[str, Known], Known]
+"""What is known of a member, by its name, with what was measured of it over what is given."""
+
 Groups = Mapping[str, SharedJoin]
 """Shared joins, by the names of the members that find them."""
 
 
 def shared_script(
-    planned: PlannedScript, knowns: Knowns, options: PlanOptions, standing: Standing
+    planned: PlannedScript,
+    knowns: Knowns,
+    options: PlanOptions,
+    standing: Standing,
+    told: Told | None = None,
 ) -> PlannedScript:
     """The script as planned, but for the queries that share a join where that takes less work.
 
-    Those of a checkpoint share as they did: their windows lie there. Queries that are new to it
-    share among themselves, for they begin with what comes next.
+    Those of a checkpoint share as they did: their windows lie there, and what is `told` of their
+    join was measured. Queries that are new to it share among themselves, for they begin with what
+    comes next.
     """
     script = planned.script
     sharers = {each.name: each for each in _sharers(script)}
@@ -35,7 +44,10 @@ def shared_script(
     def joined(group: Sequence[Sharer]) -> SharedJoin | None:
         return shared_join(group, knowns, options)
 
-    found = dict(_standing(sharers, standing, joined))
+    def joined_there(group: Sequence[Sharer], maker: str) -> SharedJoin | None:
+        return shared_join(group, knowns, options, None if told is None else partial(told, maker))
+
+    found = dict(_standing(sharers, standing, joined_there))
     if "sharing" not in options.off:
         new = [each for name, each in sharers.items() if name not in standing.known]
         alone = {n: d.chosen.estimate.utilization for n, d in planned.decisions.items()}
@@ -68,13 +80,13 @@ def _sharers(script: Script) -> Iterator[Sharer]:
 def _standing(
     sharers: Mapping[str, Sharer],
     standing: Standing,
-    joined: Callable[[Sequence[Sharer]], SharedJoin | None],
+    joined: Callable[[Sequence[Sharer], str], SharedJoin | None],
 ) -> Iterator[tuple[str, SharedJoin]]:
     """The joins that a checkpoint has, for those of their queries that are still asked. A query
     that asks something else now is refused with the checkpoint."""
     for maker, takers in standing.makers.items():
         group = [sharers[name] for name in takers if name in sharers]
-        found = joined(group) if group else None
+        found = joined(group, maker) if group else None
         if found is not None:
             yield maker, found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from penstock.optimize.algebra.posynomial import value
@@ -41,15 +41,20 @@ class SharedJoin:
 
 
 def shared_join(
-    sharers: Sequence[Sharer], knowns: Knowns, options: PlanOptions
+    sharers: Sequence[Sharer],
+    knowns: Knowns,
+    options: PlanOptions,
+    told: Callable[[Known], Known] | None = None,
 ) -> SharedJoin | None:
     """The best plan for the join that these queries have in common, or of which some have a part;
-    None if there is no such join, or no plan of it that comes by those parts."""
+    None if there is no such join, or no plan of it that comes by those parts. What is known of it
+    follows from what is known of them, and of what is `told` of the join itself."""
     join = whole_join(sharers)
     if join is None:
         return None
     query = common_query(join, sharers)
     known = common_known(query, sharers, knowns)
+    known = known if told is None else told(known)
     own = replace(
         options,
         kinds=options.kinds & SHARED_KINDS or frozenset({"multiway"}),
