@@ -89,7 +89,7 @@ def decisions_in(entries: Iterable[Entry]) -> tuple[Decided, ...]:
     found: list[Decided] = []
     for entry in entries:
         match entry:
-            case Report(batch=batch, at=at, changes=changes):
+            case Report(batch=batch, at=at, every_change=changes):
                 made = [change for change in changes if change.kind != "order"]
                 found += [Decided(batch, at, change) for change in made]
             case Answer(at=at, change=change):

@@ -11,9 +11,13 @@ import pytest
 import penstock as ps
 from penstock.adapt.resume import measured_members
 from penstock.adapt.script.script_streams import ScriptStreams
+from penstock.cli.show.decisions import decision_lines
 from penstock.engine.control.order import Order
+from penstock.engine.places.place import Place
+from penstock.engine.state.store import Store
 from penstock.errors import UsageError
 from penstock.plan.sharing.offers import offers
+from penstock.watch.log_view import log_view
 from support.adapt.followed_scripts import FollowedScript, follow_script, plans_of_queries
 from support.streams.drifting import Drifting, steady, step
 
@@ -126,3 +130,12 @@ def test_orders_are_for_all_queries(followed: FollowedScript) -> None:
     assert {each.replanner.mode for each in streams.members.values()} == {"advise"}
     with pytest.raises(UsageError, match="nobody can shed"):
         streams.obey(Order("shed", "on"))
+
+
+def test_whoever_watches_a_script_is_told_of_its_queries(followed: FollowedScript) -> None:
+    (batch, change), *_ = followed.changes("every", "switch")
+    lines = list(decision_lines(followed.reports[batch]))
+    assert f"another plan: every: {change.plan}: {change.reason}" in lines
+    log = log_view(Store(Place.of(followed.folder / "checkpoint")), followed.reports, now=0.0)
+    told = [each.change for each in log.decisions if each.batch == batch]
+    assert f"every: {change.plan}" in [each.plan for each in told if each.kind == "switch"]

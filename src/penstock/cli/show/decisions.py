@@ -20,8 +20,8 @@ _SAID = {
 
 def decision_lines(report: Report) -> Iterator[str]:
     """The decisions of a report that people want to see at once: `another plan: (a b): …`."""
-    drifts = [change.reason for change in report.changes if change.kind == "drift"]
-    for change in report.changes:
+    drifts = [change.reason for change in report.every_change if change.kind == "drift"]
+    for change in report.every_change:
         if change.kind in _SAID:
             yield f"{_SAID[change.kind]}: {_told(change)}"
             if drifts and change.kind == "switch":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from penstock.engine.reports.parts import (
     Change,
@@ -125,6 +125,12 @@ class Report:
     """Of a script, the report of each of its queries, by name."""
 
     @property
+    def every_change(self) -> tuple[Change, ...]:
+        """What was decided or noticed; also in the queries of a script, with their names."""
+        own = (_of_query(n, c) for n, each in self.members.items() for c in each.changes)
+        return (*self.changes, *own)
+
+    @property
     def lag(self) -> int | None:
         """How far the frontier is behind the newest tuple of all, in event time (µs)."""
         known = [time for time in self.newest.values() if time is not None]
@@ -163,3 +169,10 @@ def report_of(query: Query, before: Manifest, now: Manifest, seconds: float) -> 
         waiting=why_no_results(query, now) if now.results == before.results else None,
         filling=tuple(map(str, now.gaps)),
     )
+
+
+def _of_query(name: str, change: Change) -> Change:
+    """A change with the name of the query that it is of."""
+    if change.plan is None:
+        return replace(change, reason=f"{name}: {change.reason}")
+    return replace(change, plan=f"{name}: {change.plan}")

@@ -82,7 +82,7 @@ def _decided(entries: list[Entry]) -> list[Decided]:
     found = []
     for entry in entries:
         match entry:
-            case Report(batch=batch, at=at, changes=changes):
+            case Report(batch=batch, at=at, every_change=changes):
                 made = [change for change in reversed(changes) if change.kind != "order"]
                 found += [Decided(batch, at, change) for change in made]
             case Answer(at=at, change=change):
