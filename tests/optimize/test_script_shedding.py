@@ -40,9 +40,9 @@ INTO beside;
 """
 
 
-def script(folder: Path, **options: Any) -> ps.ContinuousScript:
+def script(folder: Path, costs: str = COSTS, **options: Any) -> ps.ContinuousScript:
     stats = folder / "stats.toml"
-    stats.write_text(COSTS, encoding="utf-8")
+    stats.write_text(costs, encoding="utf-8")
     text = QUERIES.format(bid=folder / "bid", auction=folder / "auction")
     return ps.script(text, stats=stats, **options)
 
@@ -66,6 +66,19 @@ def test_the_capacity_is_kept_and_used(part: float, tmp_path: Path) -> None:
     # What others read is whole, and so is a view that a tuple meets as it is.
     assert not found.decisions["most"].is_shed
     assert found.plans["beside"].drops.fraction("m") == 1.0
+
+
+def test_what_is_read_once_counts_once(tmp_path: Path) -> None:
+    costs = COSTS.replace("[costs]", "[costs]\narrive = 5e-6")
+    free = script(tmp_path, off=["sharing"]).planned
+    dear = script(tmp_path, costs, off=["sharing"]).planned
+    # Four queries read bids, a thousand a second, and two the ten auctions.
+    assert {each.source: len(each.queries) for each in dear.reading} == {"bid": 4, "auction": 2}
+    assert dear.saved_reading == pytest.approx(5e-6 * (3 * 1000 + 10))
+    # Of the view a few changes are received too.
+    assert dear.needed - free.needed == pytest.approx(5e-6 * (1000 + 10), rel=0.05)
+    shed = script(tmp_path, costs, shed=True, capacity=dear.needed * 0.8).planned
+    assert shed.utilization == pytest.approx(dear.needed * 0.8, rel=0.02)
 
 
 def test_less_capacity_keeps_less_of_everything(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.script_shedding import shed_decisions
+from penstock.optimize.sharing.reading import read_once
 from penstock.optimize.sharing.shared_script import Told, known_of_makers, shared_script
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript
@@ -63,13 +64,17 @@ def _together(
     """Queries that were planned apart, with what they share, and shed if they must be."""
     unshed = replace(options, sheds=False)
     apart = PlannedScript(script, planning.decisions, planning.capacity)
-    planned = shared_script(apart, planning.known, unshed, standing, told)
+
+    def shared(options: PlanOptions) -> PlannedScript:
+        found = shared_script(apart, planning.known, options, standing, told)
+        known = planning.known | known_of_makers(found, planning.known)
+        return replace(found, reading=read_once(found.script, known))
+
+    planned = shared(unshed)
     if planned.is_feasible or not options.sheds:
         return planned
-    alone = replace(unshed, off=unshed.off | {"sharing"})
-    planned = shared_script(apart, planning.known, alone, standing, told)
-    shed = shed_decisions(planned.script, planned.decisions, planning.known, options)
-    return replace(planned, decisions=shed)
+    planned = shared(replace(unshed, off=unshed.off | {"sharing"}))
+    return replace(planned, decisions=shed_decisions(planned, planning.known, options))
 
 
 def known_of(script: Script, knowledge: KnowledgeOf, options: PlanOptions) -> Mapping[str, Known]:

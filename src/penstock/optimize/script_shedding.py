@@ -15,6 +15,7 @@ from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.plan.decision import Decision
+from penstock.plan.script import PlannedScript
 from penstock.query.script import Member, Script
 from penstock.stats.known import Known
 
@@ -44,25 +45,24 @@ class _Step:
 
 
 def shed_decisions(
-    script: Script,
-    decisions: Mapping[str, Decision],
-    known: Mapping[str, Known],
-    options: PlanOptions,
+    planned: PlannedScript, known: Mapping[str, Known], options: PlanOptions
 ) -> dict[str, Decision]:
     """The decisions of a script whose queries do not keep up together, some of them shed.
 
-    `decisions` are those without shedding, `known` is what they rest on.
+    Those that are `planned` are without shedding, `known` is what they rest on.
     """
+    script, decisions = planned.script, planned.decisions
     curves = {
         name: points
         for name in decisions
         if name in sheddable(script) and (points := _points(known[name], decisions[name], options))
     }
-    capacity = next(iter(known.values())).capacity.value
+    # Each is planned as if it read its streams by itself.
+    capacity = planned.capacity + planned.saved_reading
     fixed = [name for name in decisions if name not in curves]
     spare = capacity - sum(decisions[name].chosen.estimate.needed for name in fixed)
     if not curves or spare < sum(points[0].capacity for points in curves.values()):
-        raise _too_much(decisions, fixed, capacity)
+        raise _too_much(decisions, fixed, planned.capacity)
     given = shared_out(curves, spare)
     return {
         name: _at(known[name], given[name], options) if name in given else decision

@@ -27,6 +27,15 @@ class Sharing:
 
 
 @dataclass(frozen=True)
+class ReadOnce:
+    """A source that is read once for several queries, and the seconds a second that this saves."""
+
+    source: str
+    queries: tuple[str, ...]
+    saves: float
+
+
+@dataclass(frozen=True)
 class PlannedScript:
     """A script with a decision for each of its queries, by name and in its order.
 
@@ -38,6 +47,8 @@ class PlannedScript:
     capacity: float
     """The CPU-seconds a second that there are for all of them."""
     sharing: tuple[Sharing, ...] = ()
+    reading: tuple[ReadOnce, ...] = ()
+    """The sources that several of them read; what that saves is taken off their total."""
 
     @property
     def plans(self) -> dict[str, Plan]:
@@ -45,13 +56,20 @@ class PlannedScript:
 
     @property
     def utilization(self) -> float:
-        """Seconds of work a second of all queries."""
-        return sum(each.chosen.estimate.utilization for each in self.decisions.values())
+        """Seconds of work a second of all queries, each source being read once."""
+        every = sum(each.chosen.estimate.utilization for each in self.decisions.values())
+        return every - self.saved_reading
 
     @property
     def needed(self) -> float:
         """The same without drop boxes."""
-        return sum(each.chosen.estimate.needed for each in self.decisions.values())
+        every = sum(each.chosen.estimate.needed for each in self.decisions.values())
+        return every - self.saved_reading
+
+    @property
+    def saved_reading(self) -> float:
+        """Seconds a second that queries would read for themselves what is read for all of them."""
+        return sum(each.saves for each in self.reading)
 
     @property
     def state(self) -> float:

@@ -11,6 +11,7 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.sharing.choosing import best_groups
 from penstock.optimize.sharing.common_figures import Knowns, common_known
 from penstock.optimize.sharing.common_join import Sharer
+from penstock.optimize.sharing.reading import receiving_all
 from penstock.optimize.sharing.same_joins import named_join
 from penstock.optimize.sharing.shared_work import SharedJoin, shared_join, taken_decision
 from penstock.plan.decision import Decision
@@ -50,10 +51,15 @@ def shared_script(
     found = dict(_standing(sharers, standing, joined_there))
     if "sharing" not in options.off:
         new = [each for name, each in sharers.items() if name not in standing.known]
-        alone = {n: d.chosen.estimate.utilization for n, d in planned.decisions.items()}
+        alone = {name: _by_itself(planned, name, knowns) for name in planned.decisions}
         names = _names({*standing.known, *(member.name for member in script.members)})
         found |= {next(names): group for group in best_groups(new, alone, joined)}
-    return _with_groups(planned, found) if found else planned
+    return _with_groups(planned, found, knowns) if found else planned
+
+
+def _by_itself(planned: PlannedScript, name: str, knowns: Knowns) -> float:
+    """The work of a query that shares nothing, but for receiving what is read for all anyway."""
+    return planned.decisions[name].chosen.estimate.utilization - receiving_all(knowns[name])
 
 
 def known_of_makers(planned: PlannedScript, knowns: Knowns) -> dict[str, Known]:
@@ -95,7 +101,7 @@ def _names(taken: set[str]) -> Iterator[str]:
     return (name for n in count(1) if (name := f"shared.{n}") not in taken)
 
 
-def _with_groups(planned: PlannedScript, groups: Groups) -> PlannedScript:
+def _with_groups(planned: PlannedScript, groups: Groups, knowns: Knowns) -> PlannedScript:
     takers = {
         each.name: (maker, place)
         for maker, group in groups.items()
@@ -117,12 +123,12 @@ def _with_groups(planned: PlannedScript, groups: Groups) -> PlannedScript:
         taking = Taking(maker, group.sharers[place].named.aliases)
         members.append(replace(member, takes=taking))
         decisions[member.name] = taken_decision(alone, member.query, maker, group.taking[place])
-    sharing = tuple(_sharing(planned, maker, group) for maker, group in groups.items())
+    sharing = tuple(_sharing(planned, maker, group, knowns) for maker, group in groups.items())
     script = replace(planned.script, members=tuple(members))
     return PlannedScript(script, decisions, planned.capacity, sharing)
 
 
-def _sharing(planned: PlannedScript, maker: str, group: SharedJoin) -> Sharing:
+def _sharing(planned: PlannedScript, maker: str, group: SharedJoin, knowns: Knowns) -> Sharing:
     names = tuple(each.name for each in group.sharers)
-    alone = (planned.decisions[name].chosen.estimate.utilization for name in names)
+    alone = (_by_itself(planned, name, knowns) for name in names)
     return Sharing(maker, names, group.work, sum(alone))

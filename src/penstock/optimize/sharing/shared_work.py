@@ -14,6 +14,7 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.sharing.common_figures import Knowns, common_known
 from penstock.optimize.sharing.common_join import Sharer, common_query
+from penstock.optimize.sharing.reading import receiving_all
 from penstock.optimize.sharing.same_joins import SameJoin
 from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.default_plan import default_plan
@@ -27,17 +28,18 @@ SHARED_KINDS = frozenset({"tree", "multiway"})
 
 @dataclass(frozen=True)
 class SharedJoin:
-    """A join that is found once for several queries: its decision, and what each query does with
-    what was found, in seconds a second."""
+    """A join that is found once for several queries: its decision, what each query does with what
+    was found, and what it takes to receive its tuples, in seconds a second."""
 
     sharers: tuple[Sharer, ...]
     decision: Decision
     taking: tuple[float, ...]
+    receiving: float = 0.0
 
     @property
     def work(self) -> float:
-        """The work of all of it."""
-        return self.decision.chosen.estimate.utilization + sum(self.taking)
+        """The work of all of it, but for receiving what is read for all anyway."""
+        return self.decision.chosen.estimate.utilization + sum(self.taking) - self.receiving
 
 
 def shared_join(
@@ -76,7 +78,7 @@ def shared_join(
         _looking(each, knowns[each.name], _rate(problem, each)) + delivery(knowns[each.name])
         for each in sharers
     )
-    return SharedJoin(tuple(sharers), decision, taking)
+    return SharedJoin(tuple(sharers), decision, taking, receiving_all(known))
 
 
 def whole_join(sharers: Sequence[Sharer]) -> SameJoin | None:

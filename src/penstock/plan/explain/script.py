@@ -64,6 +64,9 @@ def total_lines(planned: PlannedScript) -> Iterator[str]:
         found = planned.decisions[member.name].chosen.estimate
         part = roughly(number(found.utilization), planned.rests_on_guesses)
         yield f"  {title(member)}   util {part}{_left(planned.decisions[member.name])}"
+    for once in planned.reading:
+        saved = roughly(number(once.saves), planned.rests_on_guesses)
+        yield f"read    {once.source} once, for {', '.join(once.queries)}: saves util {saved}"
     for sharing in planned.sharing:
         yield shared_line(planned, sharing)
     if not planned.is_feasible:
@@ -114,6 +117,10 @@ def script_json(planned: PlannedScript, figures: dict[str, Figures]) -> str:
         "needed": planned.needed,
         "state_tuples": planned.state,
         "rests_on_guesses": planned.rests_on_guesses,
+        "reading": [
+            {"source": once.source, "queries": list(once.queries), "saves": once.saves}
+            for once in planned.reading
+        ],
         "sharing": [
             {
                 "name": sharing.maker,
