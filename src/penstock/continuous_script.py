@@ -42,10 +42,14 @@ class ContinuousScript:
     frames: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The DataFrames of its streams and tables, by the names that they were given by."""
 
-    @cached_property
+    @property
     def planned(self) -> PlannedScript:
         """The plans of all queries, and what they take together."""
-        return decide_script(self.script, self.knowledge, self.options)
+        return self._decided[0]
+
+    @cached_property
+    def _decided(self) -> tuple[PlannedScript, dict[str, Known]]:
+        return decide_known_script(self.script, self.knowledge, self.options)
 
     def planned_on(self, checkpoint: str | Path) -> PlannedScript:
         """The plans for a run on a checkpoint: queries that have begun there share joins as they
@@ -137,7 +141,11 @@ class ContinuousScript:
             return told(member.name, self.knowledge(member, expected))
 
         standing = standing_in(options.checkpoint)
-        planned, known = decide_known_script(self.script, knowledge, self.options, standing, told)
+        planned, known = self._decided
+        if measured or standing != NOTHING_STANDS:
+            planned, known = decide_known_script(
+                self.script, knowledge, self.options, standing, told
+            )
         options = with_delay(options, self.options)
         supervisor = script_supervisor_for(planned, known, self.options, mode, options)
         return planned, replace(options, followed_by=supervisor)
