@@ -9,10 +9,10 @@ import pytest
 
 from penstock.errors import PlanError
 from penstock.plan.text.parse import forced_plan
-from support.engines.restless import Restless
 from support.engines.script_runs import expected, found, opened
 from support.outer.outer_scripts import outer_script
 from support.sharing.forced import forced
+from support.sharing.restless import Restless
 from support.sharing.shared_scripts import shared_case
 from support.streams.scripts import random_script, write_script
 

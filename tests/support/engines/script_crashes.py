@@ -22,9 +22,9 @@ from penstock.engine.sources import derived_rows
 from penstock.errors import CheckpointError
 from support.engines import crashes
 from support.engines.crashes import Crash, after, arm, before
-from support.engines.restless import Restless
 from support.fresh_process import exit_code
 from support.sharing.forced import forced
+from support.sharing.restless import Restless
 
 _TEXT = """
 CREATE STREAM a (ts BIGINT, k BIGINT, v BIGINT)
