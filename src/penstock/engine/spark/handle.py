@@ -26,7 +26,7 @@ from penstock.engine.sources.slices import packets_of
 from penstock.engine.spark.inflow import Inflow, SparkLogs
 from penstock.engine.spark.jvm import is_crash, is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
-from penstock.engine.spark.runner import on_spark
+from penstock.engine.spark.runner import Lightness, on_spark
 from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import pack_fact
@@ -94,6 +94,7 @@ class SparkRun(Handle):
         self._end_error: Exception | None = None
         self._helpers: list[Thread] = []
         self._is_set_up = False
+        self._lightness = Lightness()
         self.starting = ExitStack()
         """What is for the start alone. Spark opens sources after it has said that it started, so
         this ends with the first batch, or with all of them."""
@@ -202,7 +203,8 @@ class SparkRun(Handle):
         return True
 
     def _drain(self) -> None:
-        self.batches.drain(on_spark(self._spark, [pack_fact(0, Drain())], self._tasks))
+        drain = [pack_fact(0, Drain())]
+        self.batches.drain(on_spark(self._spark, drain, self._tasks, lightness=self._lightness))
 
     @contextmanager
     def _batch(self) -> Iterator[None]:
@@ -317,7 +319,9 @@ class SparkRun(Handle):
         done = self.batches.manifest.offsets
         while True:
             weight = sum(piece.weight for piece in serving.slices)
-            run = on_spark(session, packets_of(serving.slices), self._tasks, weight, ticks)
+            run = on_spark(
+                session, packets_of(serving.slices), self._tasks, weight, ticks, self._lightness
+            )
             work = partial(
                 self.batches.process,
                 number,
