@@ -29,7 +29,7 @@ class ParsedWriter:
 
     def __init__(self, root: Place):
         self._root = root
-        self._name = f"{FOLDER}/{unique_name('.parsed')}"
+        self._name = f"{FOLDER}/{unique_name('.arrow')}"
         self._file: pa.NativeFile | None = None
         self._writer: pa.ipc.RecordBatchStreamWriter | None = None
         self._is_sound = True
