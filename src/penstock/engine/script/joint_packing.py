@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from penstock.engine.join.pack import Packing, faults_of
 from penstock.engine.join.pack_meter import PackMeter
 from penstock.engine.places.place import Place
-from penstock.engine.sources.parsed_slices import ParsedWriter, read_parsed
+from penstock.engine.script.parsed_slices import ParsedWriter, read_parsed
 from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.sources.slices import Slice
 from penstock.engine.wire.facts import ParsedSlice

@@ -31,6 +31,7 @@ from penstock.engine.script.leavings import (
     refuse_latecomers,
 )
 from penstock.engine.script.member_run import MemberRun
+from penstock.engine.script.parsed_slices import TEXTS
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_report import report_of_script
 from penstock.engine.script.shared_joins import taken_join, with_takers
@@ -43,7 +44,6 @@ from penstock.engine.sinks.malformed_rows import (
 from penstock.engine.sinks.publisher import Publisher
 from penstock.engine.sinks.sink import Sink, noop
 from penstock.engine.sources.derived_rows import Handover, forget_derived
-from penstock.engine.sources.parsed_slices import TEXTS
 from penstock.engine.sources.spool import slices_of
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.manifest import Manifest
