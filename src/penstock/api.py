@@ -411,7 +411,9 @@ class ContinuousQuery:
         is_free = replan is None and wanted.plan is None
         pin = pinned_at(options.checkpoint, self.query) if is_free else None
         if mode == "on":
-            query = replace(self, known=with_measured(self.known, options.checkpoint))
+            known = with_measured(self.known, options.checkpoint)
+            # Where nothing was measured, the plan is there already.
+            query = self if known is self.known else replace(self, known=known)
         if pin is not None:
             mode, query = "off", replace(query, options=replace(wanted, plan=pin))
         options = with_delay(options, wanted)

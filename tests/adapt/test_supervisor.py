@@ -14,14 +14,19 @@ from penstock.adapt.follow import supervisor_for
 from penstock.adapt.planning.weighing import work_of_plan
 from penstock.adapt.resume import measured_at
 from penstock.adapt.settings import DEFAULT_SETTINGS
+from penstock.adapt.training.trainer import Trainer
 from penstock.api import ContinuousQuery
 from penstock.engine.control.order import Order
+from penstock.engine.run.options import RunOptions
 from penstock.errors import PlanError
 from penstock.figure import Figure
+from penstock.optimize.options import DEFAULT_OPTIONS
 from penstock.optimize.planner import decide
+from penstock.plan.default_plan import default_plan
 from penstock.plan.text.parse import render_plan
 from penstock.stats.guess import complete
 from penstock.stats.statistics import Group, Statistics, StreamFigures
+from support.adapt.sectors import sector_query
 from support.engines.supervised import HASTY, Costly, Followed, follow
 from support.streams.drifting import Drifting, steady, step
 
@@ -252,3 +257,25 @@ def test_orders_set_the_mode(tmp_path: Path) -> None:
     assert run.supervisor.obey(Order("replan", "advise")) == "replan is advise"
     with pytest.raises(PlanError, match="replan cannot be 'never'"):
         run.supervisor.obey(Order("replan", "never"))
+
+
+@pytest.mark.parametrize("payback", [0.0, DEFAULT_SETTINGS.training_payback])
+def test_nothing_is_sampled_before_training_may_pay(payback: float) -> None:
+    query = sector_query()
+    known = complete(query, Statistics(query))
+    supervisor = supervisor_for(
+        default_plan(query),
+        known,
+        DEFAULT_OPTIONS,
+        "on",
+        settings=replace(DEFAULT_SETTINGS, training_payback=payback),
+        trainer=Trainer(query),
+    )
+    assert bool(supervisor.samples(0)) == (payback == 0.0)
+
+
+def test_a_plan_is_made_once_where_nothing_was_measured(tmp_path: Path) -> None:
+    query = planned(CALM, tmp_path / "data")
+    options = RunOptions.of(sink="noop", checkpoint=tmp_path / "new")
+    followed, _ = query.followed(options)
+    assert followed.decision is query.decision

@@ -26,7 +26,8 @@ _LATEST = 64
 def with_measured(known: Known, checkpoint: str) -> Known:
     """What is known, with what the last run on a checkpoint measured over it."""
     training = load_training(Store(Place.of(checkpoint)), known.query)
-    known = replace(known, training={**known.training, **training})
+    if training:
+        known = replace(known, training={**known.training, **training})
     return _with(known, measured_at(checkpoint, known.query))
 
 

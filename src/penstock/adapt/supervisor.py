@@ -29,6 +29,7 @@ from penstock.engine.wire.facts import Fact
 from penstock.errors import PlanError, UsageError
 from penstock.optimize.options import PlanOptions
 from penstock.plan.drops import DropBoxes
+from penstock.plan.mesh import MeshJoin
 from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.stats.known import Known
@@ -111,10 +112,17 @@ class StreamSupervisor:
         self._drops = drops
 
     def samples(self, number: int) -> Mapping[str, Draw]:
-        """What batch `number` is to draw for the trainer, where plans may be chosen anew."""
-        if self._trainer is None or self.replanner.mode == "off":
+        """What batch `number` is to draw for the trainer, where plans may be chosen anew.
+
+        Nothing before it may train: to read more columns, and send them, is a good part of a batch.
+        A mesh that runs may be stale at any time.
+        """
+        trainer = self._trainer
+        if trainer is None or self.replanner.mode == "off":
             return {}
-        return self._trainer.samples()
+        may_train = isinstance(self.running, MeshJoin)
+        may_train = may_train or self._budget.allows_training(trainer.trainings)
+        return trainer.samples() if may_train else {}
 
     def observe(self, report: Report, facts: Sequence[Fact], plan: Plan) -> Report:
         """Take in a batch that is final, and tell what it is measured against."""

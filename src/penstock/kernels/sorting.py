@@ -27,6 +27,14 @@ def hash_order(hashes: Int64s) -> Int64s:
     return _bucket_sort(hashes, bits)
 
 
+def distinct(numbers: Int64s) -> Int64s:
+    """The different ones among whole numbers, in order; several times as fast as `np.unique`."""
+    ordered = np.sort(numbers)
+    is_first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
+
+
 @compiled
 def counting_order(numbers: Int64s, limit: int) -> Int64s:
     """The stable permutation that sorts whole numbers from 0 to below a limit."""

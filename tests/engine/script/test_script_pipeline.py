@@ -102,6 +102,35 @@ def test_a_source_is_read_once_for_all_queries_of_a_level(
     assert Counter(calls) == {"a": 2, "b": 2}
 
 
+@pytest.mark.parametrize("malformed", [False, True], ids=["sound", "malformed"])
+def test_text_is_read_once_for_all_levels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, malformed: bool
+) -> None:
+    """A file with a malformed row is read again: what is wrong with it is told once, as before."""
+    calls: list[str] = []
+
+    def counted(source: Any, columns: Any, piece: Any, *more: Any) -> Any:
+        calls.append(f"{piece.source}/{Path(piece.path or '').stem}")
+        return read_slice(source, columns, piece, *more)
+
+    monkeypatch.setattr(joint_packing, "read_slice", counted)
+    again = "SELECT a.v AS v, s.n AS n INTO again FROM a [NOW], seen AS s WHERE a.k = s.k;"
+    script = written_script(tmp_path, SEEN, again, more=", malformed = 'drop'")
+    if malformed:
+        with open(tmp_path / "a" / "1.csv", "a") as file:
+            file.write("twenty,1,x\n")
+    reports: list[Report] = []
+    opened(script, tmp_path, report=reports.append).available_now(drain=True)
+    assert sorted(call for call in calls if call.startswith("a/")) == (
+        ["a/0", "a/1", "a/1"] if malformed else ["a/0", "a/1"]
+    )
+    # The tuple of 12 meets what the view shows at 10: those of 1 and 6.
+    shown = sorted((row["v"], row["n"]) for row in rows_of(tmp_path, "again"))
+    assert shown == [("w", 1), ("x", 2), ("z", 1)]
+    assert [report.malformed["a"] for report in reports] == [0, int(malformed), 0]
+    assert not list((tmp_path / "checkpoint" / "derived").glob("*"))
+
+
 def test_a_row_is_malformed_for_all_queries_and_kept_once(tmp_path: Path) -> None:
     kept = tmp_path / "kept.jsonl"
     other = "SELECT b.ts AS ts INTO other FROM b [NOW], seen AS s WHERE b.k = s.k;"

@@ -101,3 +101,19 @@ def test_blocks_are_waited_for_since_they_were_due(tmp_path: Path) -> None:
     serving = feed.serve(0, {"a": 4})
     assert serving is not None
     assert serving.oldest == pytest.approx(started + 5)
+
+
+def test_all_that_was_there_has_been_read(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    write(folder, range(3))
+    feed = feed_of(FILES.format(folder=folder), tmp_path)
+    first = feed.serve(0, {})
+    assert first is not None
+    assert not feed.is_over(1, {"a": 3}), "more may come"
+    feed.freeze()
+    write(folder, range(3, 5))
+    assert not feed.is_over(1, first.offsets)
+    last = feed.serve(1, first.offsets)
+    assert last is not None
+    assert feed.is_over(2, last.offsets)
+    assert not feed.is_over(1, last.offsets), "it was begun, and is to be run again"

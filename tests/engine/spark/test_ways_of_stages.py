@@ -3,6 +3,8 @@ the same of them."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,9 +13,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 import penstock as ps
+from penstock.engine.places.place import Place
+from penstock.engine.run.job import Stage
 from penstock.engine.spark import runner, ticker
 from penstock.engine.state.listing import filed_state
 from penstock.engine.state.listing.segments import Segments
+from penstock.engine.wire.packet_files import PacketFiles
+from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.tags import Tag
 
 DECLARED = "ts BIGINT, k BIGINT, s STRING"
 
@@ -43,26 +50,45 @@ def test_both_ways_give_what_one_process_gives(
 ) -> None:
     text = written(tmp_path)
     found = {}
-    for few in (3, 2):
+    for way, few, little in (("dealt", 3, 0), ("moved", 2, 0), ("here", 3, 1 << 30)):
         monkeypatch.setattr(runner, "_FEW", few)
-        path = tmp_path / f"{few}.jsonl"
+        monkeypatch.setattr(runner, "_LITTLE", little)
+        path = tmp_path / f"{way}.jsonl"
         asked = ps.sql(text).start(
             spark,
             sink=ps.jsonl(path),
-            checkpoint=tmp_path / f"{few}",
+            checkpoint=tmp_path / way,
             available_now=True,
             partitions=3,
         )
         asked.await_termination()
-        found[few] = sorted(path.read_text().splitlines())
-    path = tmp_path / "here.jsonl"
+        found[way] = sorted(path.read_text().splitlines())
+    path = tmp_path / "one.jsonl"
     with ps.sql(text, engine="local").local(
-        sink=ps.jsonl(path), checkpoint=tmp_path / "here", available_now=True
+        sink=ps.jsonl(path), checkpoint=tmp_path / "one", available_now=True
     ) as run:
         run.await_termination()
     expected = sorted(path.read_text().splitlines())
     assert len(expected) > 1000
-    assert found == {3: expected, 2: expected}
+    assert found == dict.fromkeys(("dealt", "moved", "here"), expected)
+
+
+def test_few_packets_that_are_much_work_are_left_to_tasks(tmp_path: Path) -> None:
+    files, lightness = PacketFiles(Place.of(str(tmp_path))), runner.Lightness()
+    few = [Packet(0, Tag("new", "a"), b"12345678")]
+
+    def slow(packets: Iterable[Packet]) -> Iterator[Packet]:
+        time.sleep(0.3)
+        return iter(packets)
+
+    task = runner._Task(files, lambda: None)
+    assert runner._is_light(few, task, lightness)
+    assert lightness.done(Stage(1, iter), few, files) == few
+    assert runner._is_light(few, task, lightness)
+    assert lightness.done(Stage(1, slow), few, files) == few
+    assert not runner._is_light(few, task, lightness)
+    large = [Packet(0, Tag("new", "a"), bytes(1 << 21))]
+    assert not runner._is_light(list(files.leave(large)), task, runner.Lightness())
 
 
 QUERIES = {

@@ -18,6 +18,7 @@ from penstock.engine.rows.columns import TS
 from penstock.engine.rows.lifetimes import FOREVER
 from penstock.engine.rows.ticks import Ticks
 from penstock.kernels.grouping import number_groups
+from penstock.kernels.sorting import distinct
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -91,7 +92,7 @@ class ChangeLog:
         keys = self.rows.column(KEY).to_numpy()
         is_due = (self.rows.column(TS).to_numpy() <= last) & (keys != _BEGUN)
         mine, hashes = keys[is_due], self.rows.column(HASH).to_numpy()[is_due]
-        changed = {int(key): np.unique(hashes[mine == key]) for key in np.unique(mine)}
+        changed = {int(key): distinct(hashes[mine == key]) for key in distinct(mine)}
         if manner != self.manner:
             changed[EVERYTHING] = np.zeros(1, np.int64)
         left = self.rows.filter(pa.array(~is_due & (keys != _BEGUN)))

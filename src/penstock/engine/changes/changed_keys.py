@@ -17,6 +17,7 @@ from penstock.engine.state.store import Store, read_rows
 from penstock.engine.wire.exchange import hash_values
 from penstock.engine.wire.facts import ChangesTold
 from penstock.kernels.hashing import among, combine
+from penstock.kernels.sorting import distinct
 from penstock.query.expression import Column, Expression
 from penstock.query.traces import GROUPS, Link, Trace
 
@@ -74,7 +75,7 @@ def traced(trace: Trace, changed: Mapping[int, Int64s], windows: Windows) -> Cha
     found = {key: changed.get(key, nothing) for key in trace.classes}
     for link in reversed(trace.links):
         led_to = _along(trace, link.outer, link.inner, link, windows, found)
-        found[link.inner] = np.union1d(found[link.inner], led_to)
+        found[link.inner] = distinct(np.concatenate([found[link.inner], led_to]))
     for link in trace.links:
         found[link.outer] = _along(trace, link.inner, link.outer, link, windows, found)
     return ChangedKeys(trace, found)
@@ -93,7 +94,7 @@ def _along(
     if rows is None or not len(found[start]):
         return np.empty(0, np.int64)
     mine = among(key_hashes(trace, start, rows), found[start])
-    return np.unique(key_hashes(trace, end, rows)[mine])
+    return distinct(key_hashes(trace, end, rows)[mine])
 
 
 def key_hashes(trace: Trace, key: int, rows: pa.RecordBatch) -> Int64s:

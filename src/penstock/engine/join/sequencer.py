@@ -120,9 +120,11 @@ class Sequencer:
         numbers = np.empty(len(order), np.int64)
         numbers[order] = self.first_number + np.arange(len(order))
         out = {}
-        for alias, mine in zip(aliases, np.split(numbers, np.cumsum(sizes)[:-1]), strict=True):
-            rows = released[alias].append_column(SEQUENCE, pa.array(mine))
-            rows = rows.take(pa.array(np.argsort(mine)))
+        bounds = np.cumsum([0, *sizes])
+        for alias, first, last in zip(aliases, bounds, bounds[1:], strict=False):
+            mine = order if len(aliases) == 1 else order[(order >= first) & (order < last)]
+            rows = released[alias].take(pa.array(mine - first))
+            rows = rows.append_column(SEQUENCE, pa.array(numbers[mine]))
             rusters = self.batch.routing.rusters_of(alias)
             out[alias] = rows if rusters is None else rusters.released(rows, self.first_number)
         return out

@@ -182,6 +182,10 @@ def objects_of(scheme: str, authority: str, options: str, container: str) -> Obj
     return AzureStore(container, account_name=account)
 
 
+SPARK_SETTINGS = tuple(_HADOOP + name for name in _FROM_HADOOP)
+"""The settings of Spark that are of any interest here."""
+
+
 def settings_of_spark(settings: Mapping[str, str]) -> dict[str, str]:
     """What Spark was told of S3, as variables for this process and the workers."""
     return {

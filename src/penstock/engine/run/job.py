@@ -82,6 +82,10 @@ class Staged(Protocol):
         """Whether that is so if nothing new is read."""
 
     @property
+    def has_little(self) -> bool:
+        """Whether little state is kept, so that it depends on what is new how much is done."""
+
+    @property
     def packet_files(self) -> PacketFiles | None:
         """Where large packets may travel as files, if all tasks share a file system."""
 
@@ -165,6 +169,10 @@ class Job:
         waits = (self.sequencer, self.view, batch.sealing)
         does_nothing = self.packing is not None and all(each is None for each in waits)
         return batch.root.is_local and (does_nothing or kept_rows(batch) <= _SMALL)
+
+    @property
+    def has_little(self) -> bool:
+        return self.batch.root.is_local and kept_rows(self.batch) <= _SMALL
 
     def facts(self, packets: Iterable[Packet]) -> list[Fact]:
         return unpack_facts(packet for packet in packets if packet.tag == META)

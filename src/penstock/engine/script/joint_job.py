@@ -68,6 +68,10 @@ class JointJob:
         return all(job.is_idle for job in self.jobs.values())
 
     @property
+    def has_little(self) -> bool:
+        return all(job.has_little for job in self.jobs.values())
+
+    @property
     def stage_names(self) -> tuple[str, ...]:
         own = {n: job.stage_names for n, job in self.jobs.items() if n not in self.takers}
         return tuple(f"{name} ({', '.join(names)})" for name, names in own.items())

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from penstock.engine.join.pack import Packing, faults_of
 from penstock.engine.join.pack_meter import PackMeter
 from penstock.engine.places.place import Place
+from penstock.engine.script.parsed_slices import ParsedWriter, read_parsed
 from penstock.engine.sources.read_slice import Arrivals, read_slice
 from penstock.engine.sources.slices import Slice
-from penstock.engine.wire.packets import Packet
+from penstock.engine.wire.facts import ParsedSlice
+from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.tags import SLICE
 from penstock.query.source import Field, Source
 
@@ -49,43 +51,63 @@ class JointPacking:
     """The packing of queries that run together; packets are tagged with the query's number.
 
     What is wrong with the sources that it `tells_of` is told here: others were read before in the
-    same batch.
+    same batch. The rows of sources that it `keeps` are left for those who read them after it, and
+    `parsed` says where others have left those of slices, by the text of these.
     """
 
     packings: tuple[Packing, ...]
     sources: Mapping[str, SharedSource]
     root: Place
     tells_of: frozenset[str] = frozenset()
+    keeps: frozenset[str] = frozenset()
+    parsed: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         """Tuples for the first stage of each query, and facts with what was read."""
         meters = [packing.meter() for packing in self.packings]
         for packet in packets:
             if packet.tag == SLICE:
-                yield from self._pack_slice(Slice.of(packet), meters)
+                yield from self._pack_slice(packet, meters)
             else:
                 for number, packing in enumerate(self.packings):
                     yield from packets_of(number, packing.passed_on(packet))
         for number, (packing, meter) in enumerate(zip(self.packings, meters, strict=True)):
             yield from packets_of(number, packing.told(meter))
 
-    def _pack_slice(self, piece: Slice, meters: Sequence[PackMeter]) -> Iterator[Packet]:
+    def _pack_slice(self, packet: Packet, meters: Sequence[PackMeter]) -> Iterator[Packet]:
+        piece, text = Slice.of(packet), bytes(packet.payload).decode()
         name = piece.source
         readers = [n for n, packing in enumerate(self.packings) if packing.reads(name)]
         if not readers:
             return
-        for place, block in enumerate(self._blocks(piece, readers)):
+        left = ParsedWriter(self.root) if self._is_kept(name, readers) else None
+        for place, block in enumerate(self._blocks(piece, text, readers)):
+            if left is not None:
+                left.take(block)
             if name in self.tells_of:
                 yield from packets_of(readers[0], faults_of(self.root, piece, place, block))
             for number in readers:
                 made = self.packings[number].pack(name, block, meters[number])
                 yield from packets_of(number, made)
+        file = None if left is None else left.close()
+        if file is not None:
+            yield pack_fact(0, ParsedSlice(text, file))
 
-    def _blocks(self, piece: Slice, readers: Sequence[int]) -> Iterator[Arrivals]:
+    def _is_kept(self, name: str, readers: Sequence[int]) -> bool:
+        """Whether the rows of a source are left for others, with the columns that all want."""
+        return name in self.keeps and not self._hints(name, readers)
+
+    def _hints(self, name: str, readers: Sequence[int]) -> tuple[str, ...]:
+        hints = (hint for number in readers for hint in self.packings[number].hints(name))
+        return tuple(dict.fromkeys(hints))
+
+    def _blocks(self, piece: Slice, text: str, readers: Sequence[int]) -> Iterator[Arrivals]:
         name, packings = piece.source, [self.packings[number] for number in readers]
-        hints = dict.fromkeys(hint for packing in packings for hint in packing.hints(name))
+        hints = self._hints(name, readers)
         if name in self.sources:
             source, columns = self.sources[name].source, self.sources[name].columns
+            if text in self.parsed and not hints:
+                return read_parsed(self.root, self.parsed[text], source)
         else:
             source = packings[0].query.sources[name]
             wanted = {column for packing in packings for column in packing.columns(name)}

@@ -33,6 +33,7 @@ from penstock.engine.script.leavings import (
     refuse_latecomers,
 )
 from penstock.engine.script.member_run import MemberRun
+from penstock.engine.script.parsed_slices import TEXTS
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_report import report_of_script
 from penstock.engine.script.shared_joins import taken_join, with_takers
@@ -51,7 +52,14 @@ from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.silence import Silence
 from penstock.engine.state.upkeep.manifest_chain import ManifestChain
 from penstock.engine.state.upkeep.sweeping import remove_packets
-from penstock.engine.wire.facts import Fact, KeptRows, SpooledRows, Woken, readings
+from penstock.engine.wire.facts import (
+    Fact,
+    KeptRows,
+    ParsedSlice,
+    SpooledRows,
+    Woken,
+    readings,
+)
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import StateError, UsageError
@@ -301,7 +309,8 @@ class ScriptPipeline:
         silent = self.silence.decide(number, self._streams)
         made: Made = {}
         told: set[str] = set()
-        for level in self._levels:
+        parsed: dict[str, str] = {}
+        for depth, level in enumerate(self._levels):
             times = {name: come_to(self._query(name), each) for name, (each, _) in made.items()}
             turns = {
                 m.name: m.begin(
@@ -314,16 +323,36 @@ class ScriptPipeline:
             read = {name for member in level for name in member.query.sources}
             packings = tuple(job.packing for job in jobs.values() if job.packing is not None)
             packing = JointPacking(
-                packings, self._shared, self.checkpoint.store.root, frozenset(read - told)
+                packings,
+                self._shared,
+                self.checkpoint.store.root,
+                frozenset(read - told),
+                self._read_again(depth),
+                parsed,
             )
             takers = {each.name: each.takes.maker for each in members if each.takes}
             facts = run(JointJob(jobs, packing, self._brought(level, made), takers))
             raise_error(facts)
+            parsed |= {each.piece: each.name for each in facts if isinstance(each, ParsedSlice)}
             for place, member in enumerate(level):
                 mine = [*turns[member.name].told, *facts_of(place, facts)]
                 made[member.name] = (member.made(mine), mine)
             told |= read
         return made
+
+    def _read_again(self, depth: int) -> frozenset[str]:
+        """The streams of text that a level is the first to read, and not the last."""
+        if not self.checkpoint.store.is_local:
+            return frozenset()
+        reads = [{name for run in level for name in run.query.sources} for level in self._levels]
+        again = reads[depth].intersection(set[str]().union(*reads[depth + 1 :]))
+        first = again.difference(*reads[:depth])
+        return frozenset(name for name in first if self._is_text(name))
+
+    def _is_text(self, name: str) -> bool:
+        """Whether a source is a stream of text."""
+        shared = self._shared.get(name)
+        return shared is not None and shared.source.format in TEXTS and not shared.source.is_table
 
     def _query(self, name: str) -> Query:
         return self.asked.member(name).query

@@ -141,6 +141,13 @@ class Feed:
         clock, end = end.get(_CLOCK), {n: at for n, at in end.items() if n != _CLOCK}
         return Serving(tuple(self.slices(done, end, clock)), end, self._oldest(done, end), clock)
 
+    def is_over(self, number: int, done: Offsets) -> bool:
+        """Whether batch `number` after `done` would find nothing, and none after it: only where all
+        that is there is read, and nobody has begun that batch before."""
+        if not self._is_frozen or self._end_after(done) != done:
+            return False
+        return not self._store.exists(serving_name(number))
+
     def _is_large(self, done: Offsets, end: Offsets) -> bool:
         read = {name: at for name, at in end.items() if name != _CLOCK}
         return sum(piece.weight for piece in self._between(done, read)) > SPLIT_BYTES

@@ -26,7 +26,7 @@ from penstock.engine.sources.slices import packets_of
 from penstock.engine.spark.inflow import Inflow, SparkLogs
 from penstock.engine.spark.jvm import is_crash, is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
-from penstock.engine.spark.runner import on_spark
+from penstock.engine.spark.runner import Lightness, on_spark
 from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import pack_fact
@@ -94,6 +94,7 @@ class SparkRun(Handle):
         self._end_error: Exception | None = None
         self._helpers: list[Thread] = []
         self._is_set_up = False
+        self._lightness = Lightness()
         self.starting = ExitStack()
         """What is for the start alone. Spark opens sources after it has said that it started, so
         this ends with the first batch, or with all of them."""
@@ -202,7 +203,8 @@ class SparkRun(Handle):
         return True
 
     def _drain(self) -> None:
-        self.batches.drain(on_spark(self._spark, [pack_fact(0, Drain())], self._tasks))
+        drain = [pack_fact(0, Drain())]
+        self.batches.drain(on_spark(self._spark, drain, self._tasks, lightness=self._lightness))
 
     @contextmanager
     def _batch(self) -> Iterator[None]:
@@ -297,8 +299,17 @@ class SparkRun(Handle):
                     serving = self._processed(number, serving, session, ticks)
                 self._feed.passed(serving.offsets)
                 self._inflow.sweep(self.batches.manifest.batch)
+                if self._is_last(number, serving):
+                    self._end_soon(after=number)
         if self._ends and serving is None:
             self._end_soon()
+
+    def _is_last(self, number: int, serving: Serving) -> bool:
+        """Whether nothing is left to read after a batch: Spark's next one would find that out, and
+        its start takes as long as many a batch."""
+        if not self._ends or self._inflow.is_due(serving.offsets):
+            return False
+        return self._feed.is_over(number + 1, serving.offsets)
 
     def _processed(
         self, number: int, serving: Serving, session: SparkSession, ticks: DataFrame | None
@@ -308,7 +319,9 @@ class SparkRun(Handle):
         done = self.batches.manifest.offsets
         while True:
             weight = sum(piece.weight for piece in serving.slices)
-            run = on_spark(session, packets_of(serving.slices), self._tasks, weight, ticks)
+            run = on_spark(
+                session, packets_of(serving.slices), self._tasks, weight, ticks, self._lightness
+            )
             work = partial(
                 self.batches.process,
                 number,
@@ -390,11 +403,12 @@ class SparkRun(Handle):
     def _describe(self, session: SparkSession, text: str) -> None:
         session.sparkContext.setJobDescription(text)
 
-    def _end_soon(self) -> None:
-        """Stop in a thread, since Spark waits for the batch under way before it stops."""
+    def _end_soon(self, after: int | None = None) -> None:
+        """Stop in a thread, since Spark waits for the batch under way before it stops; if that is
+        the one `after` which nothing comes, once Spark has written down that it is done."""
         if not self._is_ending:
             self._is_ending = True
-            self._in_a_thread(self._end)
+            self._in_a_thread(partial(self._end, after))
 
     def _in_a_thread(self, work: Callable[[], None]) -> None:
         """Do something in a thread that ends before the query is said to have ended."""
@@ -402,12 +416,24 @@ class SparkRun(Handle):
         thread.start()
         self.wait_also_for(thread)
 
-    def _end(self) -> None:
+    def _end(self, after: int | None) -> None:
         self._has_begun.wait()
+        if after is not None:
+            self._await_commit(after)
         try:
             self.streaming.stop()
         except (Py4JError, OSError) as error:
             self._end_error = error  # For whoever waits for the end: a thread has nobody to tell.
+
+    def _await_commit(self, number: int) -> None:
+        """Wait for Spark to be done with a batch, for a while: one that it does not know to be done
+        it would run again."""
+        if self._logs is None:
+            return
+        entry = self._logs.folder / f"commits/{number - self._logs.first}"
+        until = time.monotonic() + _LOOK
+        while time.monotonic() < until and not entry.exists:
+            time.sleep(_SHORTEST_WAIT)
 
     def _serving(self, number: int) -> Serving | None:
         """The input of the batch, as soon as there is some."""

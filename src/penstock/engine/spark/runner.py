@@ -7,6 +7,7 @@ through Spark's shuffle, stage after stage in one job.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,17 +42,36 @@ from penstock.engine.wire.packets import (
 )
 from penstock.engine.wire.settled import settle
 from penstock.engine.wire.spilling import Spill
-from penstock.engine.wire.tags import SLICE, Tag
+from penstock.engine.wire.tags import META, SLICE, Tag
 from penstock.engine.wire.task_errors import errors_as_facts
 
 # Bytes of a first batch above which its view is not evaluated by the driver: of later ones it is
 # known how many rows it had before.
 _LIGHT = 4 << 20
+# Bytes of packets with which one process is done sooner than a stage of Spark begins.
+_LITTLE = 3 << 19
+# Seconds that nobody takes for little work, however few bytes there were.
+_LONG = 0.2
 # More tasks than this would have the driver deal out too much.
 _FEW = 32
 
 Hand = list[tuple[int, str, bytes]]
 """Packets for one task."""
+
+
+@dataclass
+class Lightness:
+    """Whether few bytes have been little work so far: a hot key makes much of them, which tasks
+    would have shared."""
+
+    is_deceptive: bool = False
+
+    def done(self, stage: Stage, packets: Sequence[Packet], files: PacketFiles) -> list[Packet]:
+        """What a stage makes of packets in this process."""
+        started = time.monotonic()
+        made = list(files.leave(stage.run(packets, files.fetch)))
+        self.is_deceptive = time.monotonic() - started > _LONG
+        return made
 
 
 def on_spark(
@@ -60,12 +80,13 @@ def on_spark(
     tasks: int,
     weight: int = 0,
     ticks: DataFrame | None = None,
+    lightness: Lightness | None = None,
 ) -> Runner:
     """A runner that takes a batch through its stages on Spark, the small ones after the others.
 
     `ticks` has one for each of `tasks` tasks, which share the packets among them; it is made where
-    it is needed and not given. A small job is none of Spark's. `weight` are the bytes that the
-    batch reads, about.
+    it is needed and not given. A small job is none of Spark's, nor is a stage that gets few packets
+    where that is known to be light. `weight` are the bytes that the batch reads, about.
     """
 
     def run(job: Staged) -> list[Fact]:
@@ -82,7 +103,8 @@ def on_spark(
         task = _Task(files, settling(session))
         try:
             if files is not None and _is_dealt_here(session, tasks, large):
-                made = _dealt(session.sparkContext, sent, large, task, hands)
+                light = lightness if job.has_little else None
+                made = _dealt(session.sparkContext, sent, large, task, hands, light)
             else:
                 source = ticks or ticks_now(session, tasks)
                 with filed(job.root, f"transit/{job.number}", hands) as held:
@@ -178,15 +200,26 @@ def _dealt(
     stages: Sequence[Stage],
     task: _Task,
     hands: Sequence[Sequence[Packet]],
+    lightness: Lightness | None,
 ) -> Iterable[Packet]:
-    """The packets that the last stage makes, each stage a job of plain tasks."""
+    """The packets that the last stage makes, each stage a job of plain tasks, or done here."""
     made = _in_tasks(context, job.pack, task, hands)
     for stage in stages:
+        if lightness is not None and task.files is not None and _is_light(made, task, lightness):
+            made = lightness.done(stage, made, task.files)
+            continue
         by_task: dict[int, list[Packet]] = {}
         for packet in made:
             by_task.setdefault(packet.pid % stage.tasks, []).append(packet)
         made = _in_tasks(context, stage.work, task, list(by_task.values()))
     return made
+
+
+def _is_light(packets: Sequence[Packet], task: _Task, lightness: Lightness) -> bool:
+    """Whether packets are so few that moving them would take longer than all that they are for."""
+    assert task.files is not None, "they are dealt out here"
+    bound = [packet for packet in packets if packet.tag.kind != META.kind]
+    return not lightness.is_deceptive and sum(task.files.sizes(bound)) <= _LITTLE
 
 
 def _in_tasks(

@@ -17,7 +17,12 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from penstock.engine.places.access import settings_here, settings_of_spark, take_settings
+from penstock.engine.places.access import (
+    SPARK_SETTINGS,
+    settings_here,
+    settings_of_spark,
+    take_settings,
+)
 from penstock.engine.spark.data_source import register
 from penstock.engine.spark.java import ensure_java
 from penstock.engine.spark.jvm import (
@@ -248,5 +253,7 @@ def tell_access(spark: SparkSession) -> None:
     context = getattr(spark, "_sc", None)
     if context is None or context._jsc is None:
         return  # A client of Spark Connect, or what is refused later.
-    take_settings(settings_of_spark(dict(context.getConf().getAll())))
+    # One by one: to ask for all of them is hundreds of calls.
+    known = {name: context._conf.get(name) for name in SPARK_SETTINGS}
+    take_settings(settings_of_spark({name: value for name, value in known.items() if value}))
     context.environment.update(settings_here())

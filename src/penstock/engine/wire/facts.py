@@ -75,6 +75,14 @@ class SpooledRows:
 
 
 @dataclass(frozen=True)
+class ParsedSlice:
+    """The rows of a slice, by its text, as a file of the checkpoint for others of the batch."""
+
+    piece: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Shed:
     """Tuples of an input that its drop box has taken."""
 
@@ -231,6 +239,7 @@ Fact = (
     | KeptRows
     | UnreadableFile
     | SpooledRows
+    | ParsedSlice
     | Shed
     | Filtered
     | OperatorFlow

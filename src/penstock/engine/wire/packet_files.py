@@ -36,6 +36,11 @@ class PacketFiles:
         for packet in packets:
             yield self._fetched(packet) if packet.tag.is_filed else packet
 
+    def sizes(self, packets: Iterable[Packet]) -> Iterator[int]:
+        """The bytes of packets, also of those that were left."""
+        for packet in packets:
+            yield self._fetched(packet).size if packet.tag.is_filed else packet.size
+
     def clear(self) -> None:
         """Remove all of them."""
         with suppress(OSError):

@@ -17,6 +17,7 @@ from pyspark.sql.streaming import StreamingQuery
 from penstock.engine.reports.announce import announced, message_of
 from penstock.engine.run.handle import Batches as Pipelined
 from penstock.engine.run.handle import head_of
+from penstock.engine.sources.feed import Serving
 from penstock.engine.spark.handle import LONGEST_NAP, SparkRun
 from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.start import open_feed
@@ -142,7 +143,11 @@ class ServedRun(SparkRun):
         if self._is_stopped:
             self._end_soon()
 
-    def _end_soon(self) -> None:
+    def _is_last(self, number: int, serving: Serving) -> bool:
+        """Never: what is done at the end is done in a batch of its own."""
+        return False
+
+    def _end_soon(self, after: int | None = None) -> None:
         if self._is_ending:
             return
         with self._busy:
@@ -153,6 +158,6 @@ class ServedRun(SparkRun):
             self._release()
         super()._end_soon()
 
-    def _end(self) -> None:
+    def _end(self, after: int | None) -> None:
         with suppress(PySparkException, OSError):
             self.streaming.stop()
