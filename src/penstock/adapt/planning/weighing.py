@@ -10,6 +10,7 @@ from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
 from penstock.adapt.training.reassess import reassessed
 from penstock.optimize.estimate import TRIGGER, needed_by
+from penstock.optimize.model.folding import with_sample_weights
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.options import PlanOptions
@@ -74,10 +75,11 @@ def weigh(question: Question) -> Weighed:
     options = replace(
         options, plan=None, sheds=False, alternatives=False, off=options.off | {"late-filters"}
     )
-    decision = decide(known, options)
+    charged = _charged(known, running)
+    decision = decide(charged, options)
     filled = with_rows(Problem(known.query, known), dict(question.rows))
     # A mesh promises what it did by its own training.
-    work = work_of_plan(known, reassessed(running, known, options))
+    work = work_of_plan(charged, reassessed(running, known, options))
     mine = Candidate(running, render_plan(running), work)
 
     def candidate(each: Alternative) -> Candidate:
@@ -95,6 +97,11 @@ def weigh(question: Question) -> Weighed:
         fitting.append(Candidate(plan, render_plan(plan), work_of_plan(known, plan)))
         fitting.sort(key=lambda each: each.work)
     return Weighed(known, mine, tuple(fitting))
+
+
+def _charged(known: Known, running: Plan) -> Known:
+    """What is known, with what folding and tallying take while tuples carry weights."""
+    return with_sample_weights(Problem(known.query, known)).known if running.drops.kept else known
 
 
 def work_of_plan(known: Known, plan: Plan) -> float:
