@@ -15,8 +15,9 @@ from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.optimize.preferences.preference import Plans
 from penstock.plan.decision import Alternative
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.sharing.offers import offers, turned_to
 from penstock.plan.text.parse import render_plan
 from penstock.stats.known import Known
@@ -89,7 +90,9 @@ def weigh(question: Question) -> Weighed:
         work = each.estimate.needed + each.estimate.starting
         return Candidate(plan, render_plan(plan), work, rebuild, fill)
 
-    every = (decision.chosen, *decision.others)
+    every: Plans = (decision.chosen, *decision.others)
+    if question.options.sheds:
+        every = _good_to_shed(every)
     fitting = [candidate(each) for each in every if offers(each.plan, question.taken)]
     turned = turned_to(decision.plan, question.taken)
     if turned is not None and not offers(decision.plan, question.taken):
@@ -97,6 +100,13 @@ def weigh(question: Question) -> Weighed:
         fitting.append(Candidate(plan, render_plan(plan), work_of_plan(known, plan)))
         fitting.sort(key=lambda each: each.work)
     return Weighed(known, mine, tuple(fitting))
+
+
+def _good_to_shed(plans: Plans) -> Plans:
+    """Plans without those that recompute a view: what is in the windows would be joined again,
+    whatever is shed of what comes."""
+    kept = tuple(each for each in plans if recomputed_by(each.plan) is None)
+    return kept or plans
 
 
 def _charged(known: Known, running: Plan) -> Known:
