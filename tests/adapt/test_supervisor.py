@@ -14,6 +14,8 @@ from penstock.adapt.follow import supervisor_for
 from penstock.adapt.planning.weighing import work_of_plan
 from penstock.adapt.resume import measured_at
 from penstock.adapt.settings import DEFAULT_SETTINGS
+from penstock.adapt.shedding.shedder import Shedder
+from penstock.adapt.shedding.wish import Wish
 from penstock.adapt.training.trainer import Trainer
 from penstock.api import ContinuousQuery
 from penstock.engine.control.order import Order
@@ -249,6 +251,21 @@ def test_a_plan_that_is_pinned_stays(tmp_path: Path) -> None:
     assert render_plan(plan) == "a: c b; b: c a; c: a b"
     assert supervisor.next_plan(plan, 100) is None
     assert supervisor.replanner.mode == "off"
+
+
+def test_what_to_shed_of_another_plan_is_worked_out_before_its_first_batch_is_over(
+    tmp_path: Path,
+) -> None:
+    """It is often a burst that has the plan changed: nothing would be shed for a batch more."""
+    query = planned(CALM, tmp_path / "data")
+    shedder = Shedder(query.query, Wish(5.0, 1.0, is_on=True), is_inline=True)
+    supervisor = supervisor_for(query.plan, query.known, query.options, "on", shedder=shedder)
+    supervisor.obey(Order("pin", "a: c b; b: c a; c: a b"))
+    plan = supervisor.next_plan(supervisor.running, 1)
+    assert plan is not None
+    made = shedder.curves.newest
+    assert made is not None
+    assert made.plan == plan
 
 
 def test_orders_set_the_mode(tmp_path: Path) -> None:

@@ -38,7 +38,12 @@ def weighed(
 ) -> Any:
     """Sums over results that are of no more than themselves."""
     about = values, np.ones(len(ids)), np.ones(len(ids)), np.zeros(values.shape), -1
-    return weighed_results(ids, groups, *about, weights, tickets, sums)
+    return weighed_results(ids, groups, *about, weights, tickets, [each(table) for table in sums])
+
+
+def each(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A table whose rows are those of the results, one after the other."""
+    return table, np.arange(len(table))
 
 
 def many_lots(members: Any, weights: Sequence[float], times: int = 40_000) -> np.ndarray:
@@ -61,7 +66,7 @@ def test_the_loop_is_compiled_once_whatever_is_folded() -> None:
     arrows = pa.array([1.0, 1.0, 1.0]).to_numpy()
     for tuples, folded, ones in product(range(3), range(5), (np.ones(3), np.ones(6)[::2], arrows)):
         ids = ones.astype(np.int64) - 1
-        tables = [np.full((3, TUPLES_WIDTH), 2.0) for _ in range(folded)]
+        tables = [each(np.full((3, TUPLES_WIDTH), 2.0)) for _ in range(folded)]
         weights, tickets = np.ones((tuples, 3)), np.zeros((tuples, 3), np.int64)
         about = ones.reshape(1, 3), ones, ones, np.zeros((1, 3)), -1
         found = weighed_results(ids, 1, *about, weights, tickets, tables)[0]

@@ -26,6 +26,9 @@ class Sheds(Protocol):
     ) -> tuple[DropBoxes, Change | None] | None:
         """The drop boxes of the next batch, and what to tell of them; None for the same."""
 
+    def prepare(self, known: Callable[[], Known], plan: Plan) -> None:
+        """Hear of another plan before its first batch."""
+
     def obey(self, order: str) -> str:
         """Shed from now on, or no more; the answer."""
 

@@ -253,6 +253,8 @@ class StreamSupervisor:
         before, self.running, self._identity = self._identity, plan, identity(plan)
         if self._identity != before:
             self._watch.begin_conditions()
+            if self._shedder is not None:
+                self._shedder.prepare(self.knowledge.known, plan)
         self._predictions = Predictions(plan, known, self._trigger)
         return plan
 

@@ -95,7 +95,7 @@ def weighed_results(
     own: int,
     weights: Floats,
     lots: Int64s,
-    sums: Sequence[Floats],
+    sums: Sequence[tuple[Floats, Int64s]],
 ) -> Floats:
     """The sums over the results of each group, for each of several values of a result.
 
@@ -103,14 +103,15 @@ def weighed_results(
     that are not there. `values` has a row for each value, and `told` how many unseen ones it tells
     of; if a member has the value in its own sums, it has those numbers there, and is `own`, else
     that is −1. `weights` and `lots` have a row for each member that is a tuple, and `sums` a table
-    for each that is a row of sums over tuples.
+    for each that is a row of sums over tuples, with the place in it that each result has.
     """
     # Another number of tables would be another type, and so would arrays that may be written to.
     missing = -len(sums) % _TABLES if sums else _TABLES
     empty = np.empty((0, TUPLES_WIDTH))
-    tables = tuple(_read_only(table) for table in [*sums, *[empty] * missing])
+    tables = tuple(_read_only(table) for table in [*(t for t, _ in sums), *[empty] * missing])
+    rows = np.array([where for _, where in sums], np.int64).reshape(len(sums), len(ids))
     about = _read_only(values), _read_only(repeats), _read_only(unseen), _read_only(told), own
-    members = _read_only(weights), _read_only(lots), tables, len(sums)
+    members = _read_only(weights), _read_only(lots), tables, _read_only(rows)
     return _weighed(_read_only(ids), groups, *about, *members)
 
 
@@ -138,55 +139,68 @@ def _weighed(
     weights: Floats,
     lots: Int64s,
     sums: tuple[Floats, ...],
-    folded: int,
+    rows: Int64s,
 ) -> Floats:
-    """The same; nothing as large as all results times all buckets is ever held."""
-    tuples, size = len(weights), len(weights) + folded
+    """The same; nothing as large as all results times all buckets is ever held.
+
+    Members of which nothing was shed do not vary. Most are such when shedding begins: they are
+    factors, and nothing else is done for them.
+    """
+    tuples, folded = len(weights), len(rows)
+    size = tuples + folded
     out = np.zeros((len(values), groups, RESULTS_WIDTH))
     plain, others, parts = np.ones(size), np.empty(size), np.empty(size)
+    varies = np.zeros(size, np.bool_)
     places, signed = np.zeros(size, np.int64), np.zeros((size, REPLICATES))
     first, even, odd = np.empty(BUCKETS), np.zeros(REPLICATES), np.zeros(REPLICATES)
     for i in range(len(ids)):
-        total = 1.0
+        total, varying, spread = 1.0, 0, 0
         for m in range(tuples):
             plain[m] = weights[m, i]
             parts[m] = math.sqrt(plain[m] * (plain[m] - 1.0))
             places[m] = (lots[m, i] >> _BUCKET_SHIFT) & (BUCKETS - 1)
+            varies[m] = plain[m] != 1.0
+            varying += varies[m]
             total *= plain[m]
         for m in range(folded):
-            table = sums[m]
-            plain[tuples + m] = table[i, 0] + table[i, 1]
+            row = sums[m][rows[m, i]]
+            plain[tuples + m] = row[0] + row[1]
+            varies[tuples + m] = row[UNSEEN] != 0.0
+            spread += varies[tuples + m]
             total *= plain[tuples + m]
+        varying += spread
         for m in range(size):
             others[m] = 1.0
             for n in range(size):
                 if n != m:
                     others[m] *= plain[n]
-        if folded:
+        if spread:
             first[:] = 0.0
             for m in range(folded):
-                share, table = others[tuples + m], sums[m]
-                for b in range(BUCKETS):
-                    first[b] += share * table[i, FIRST + b]
-        # Which replicates have anything: none of a tuple alone, two where two tuples agree.
-        start, stop = 0, REPLICATES if size > 1 else 0
-        if size == 2 and tuples:
+                if varies[tuples + m]:
+                    share, row = others[tuples + m], sums[m][rows[m, i]]
+                    for b in range(BUCKETS):
+                        first[b] += share * row[FIRST + b]
+        # Which replicates have anything: none of one that varies alone, two where two tuples agree.
+        start, stop = 0, REPLICATES if varying > 1 else 0
+        if size == 2 and tuples and stop:
             start = places[0] // _BLOCK * 2
             stop = start + 2
             if tuples == 2 and places[1] // _BLOCK * 2 != start:
                 stop = start
-        for m in range(folded):
-            table = sums[m]
-            for r in range(start, stop, 2):
-                block = FIRST + r // 2 * _BLOCK
-                one, two = table[i, block], table[i, block + 1]
-                three, four = table[i, block + 2], table[i, block + 3]
-                signed[tuples + m, r] = _ROOT * (one - two + three - four)
-                signed[tuples + m, r + 1] = _ROOT * (one + two - three - four)
-        for m in range(tuples):
-            for r in range(start, stop):
-                is_in = places[m] // _BLOCK == r // 2
-                signed[m, r] = parts[m] * _delta(places[m], r & 1) if is_in else 0.0
+        if stop > start:
+            for m in range(folded):
+                row = sums[m][rows[m, i]]
+                for r in range(start, stop, 2):
+                    block = FIRST + r // 2 * _BLOCK
+                    one, two = row[block], row[block + 1]
+                    three, four = row[block + 2], row[block + 3]
+                    signed[tuples + m, r] = _ROOT * (one - two + three - four)
+                    signed[tuples + m, r + 1] = _ROOT * (one + two - three - four)
+            for m in range(tuples):
+                for r in range(start, stop):
+                    is_in = places[m] // _BLOCK == r // 2
+                    signed[m, r] = parts[m] * _delta(places[m], r & 1) if is_in else 0.0
         if size == 2:
             for r in range(start, stop):
                 even[r] = -signed[0, r] * signed[1, r]
@@ -202,32 +216,32 @@ def _weighed(
                 # Single members are in the buckets; what is left is of three and more.
                 odd[r] = imaginary - linear
         for v in range(len(values)):
-            row, single, times = out[v, ids[i]], values[v, i], told[v, i]
-            row[UNSEEN] += unseen[i]
+            into, single, times = out[v, ids[i]], values[v, i], told[v, i]
+            into[UNSEEN] += unseen[i]
             if own >= 0:
-                table = sums[own]
+                row = sums[own][rows[own, i]]
                 for f in range(ALL, FIRST):
-                    row[f] += times * table[i, f]
+                    into[f] += times * row[f]
             elif times != 0.0:
-                row[ALL] += times
+                into[ALL] += times
                 if single != 0.0:
-                    row[OTHERS_THAN_ZERO] += times
-                    row[ROOTS] += times * math.sqrt(abs(single))
-                    row[VALUES] += times * abs(single)
+                    into[OTHERS_THAN_ZERO] += times
+                    into[ROOTS] += times * math.sqrt(abs(single))
+                    into[VALUES] += times * abs(single)
             value = single * repeats[i]
             if value == 0.0:
                 continue
-            row[0], row[1] = add_pairs(row[0], row[1], value * total, 0.0)
+            into[0], into[1] = add_pairs(into[0], into[1], value * total, 0.0)
             for m in range(tuples):
-                row[FIRST + places[m]] += value * others[m] * parts[m]
-            if folded:
+                into[FIRST + places[m]] += value * others[m] * parts[m]
+            if spread:
                 for b in range(BUCKETS):
-                    row[FIRST + b] += value * first[b]
+                    into[FIRST + b] += value * first[b]
             for r in range(start, stop):
-                row[EVEN + r] += value * even[r]
+                into[EVEN + r] += value * even[r]
             if size > 2:
                 for r in range(start, stop):
-                    row[ODD + r] += value * odd[r]
+                    into[ODD + r] += value * odd[r]
     return out
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from penstock.adapt.figures.distinct import values_behind
 from penstock.adapt.figures.sketch import Sketch, overlaps, united
 from penstock.engine.wire.facts import KeySketch
+from penstock.kernels.sorted_counts import add_counts, pair_counts
 
 Keys = NDArray[np.int64]
 
@@ -113,3 +114,13 @@ def test_values_that_were_seen_tell_how_many_there_are() -> None:
     keys = rng.integers(0, 2_000, 3_000)
     found = values_behind(float(len(np.unique(keys))), 3_000.0)
     assert abs(found / 2_000 - 1.0) < 0.05
+
+
+def test_loops_over_sketches_are_compiled_once(inputs: dict[str, Keys]) -> None:
+    """Whether they come from a task or were made here: it would be done in the driver, in a run."""
+    new, old = sketch_of(inputs["a"]), sketch_of(inputs["b"]).faded(0.5)
+    overlaps({"a": new, "b": old})
+    overlaps({"a": old, "b": new})
+    united([new, old], 100)
+    assert len(pair_counts.signatures) == 1  # type: ignore[attr-defined]
+    assert len(add_counts.signatures) == 1  # type: ignore[attr-defined]

@@ -151,3 +151,16 @@ def test_figures_that_no_plan_can_be_made_of_are_no_answer(known: Known) -> None
     planner = BackgroundPlanner("inline")
     planner.ask(question(replace(known, rates=absurd), "a: c b; b: a c; c: a b"))
     assert planner.answer() is None
+
+
+def test_what_weights_cost_is_charged_while_tuples_are_shed() -> None:
+    """Aggregated early, a row that is shed from carries dozens of numbers more."""
+    declared, _, _ = SCRIPT.partition("SELECT")
+    query = parse(
+        f"""{declared} SELECT a.k, COUNT(*) AS n FROM a [RANGE 5 SECONDS], b [RANGE 5 SECONDS]
+        WHERE a.k = b.k GROUP BY a.k EVERY 1 SECOND"""
+    )
+    shed = question(complete(query), "a: b; b: a | early a b")
+    kept = replace(shed, running=replace(shed.running, drops=DropBoxes()))
+    assert weigh(shed).running.work > 1.2 * weigh(kept).running.work
+    assert weigh(shed).known == weigh(kept).known

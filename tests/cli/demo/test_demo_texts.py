@@ -17,13 +17,15 @@ from penstock.cli.demo.page import dashboard_of
 from penstock.cli.demo.preparing import sized
 from penstock.cli.demo.site import BURST, RUSH, START, WRITTEN, Site
 from penstock.cli.demo.story import story_of
-from penstock.cli.demo.summary import summary
+from penstock.cli.demo.summary import costs_text, summary
 from penstock.cli.demo.trial import Trial, trial_of
+from penstock.cli.demo.voice import say, tell
 from penstock.cql import parse
 from penstock.engine.reports.parts import Change, InputReport
 from penstock.engine.reports.report import Report
 from penstock.engine.sources.made.made import made_of
 from penstock.errors import SetupError
+from penstock.plan.text.parse import render_plan
 
 SITE = Site(people=100, seconds=48)
 SLOW = Trial("((bid auction) person)", 0.8, 0.4, 0.3, 120_000, ((1,), (2,)))
@@ -204,9 +206,29 @@ def test_the_view_at_the_end_has_the_last_row_of_each_group_that_is_left(tmp_pat
         "_change": ["upsert", "upsert", "upsert", "delete"],
     }
     pq.write_table(pa.table(rows), tmp_path / "0.parquet")
-    (line,) = view_text(tmp_path).splitlines()[1:]
+    line, when = view_text(tmp_path).splitlines()[1:]
     assert line.split()[0] == "10"
     assert float(line.split()[1]) == 3.0
+    assert when == "all of 2"
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_all_that_is_said_fits_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever plan is chosen: the one of this line has 110 columns."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    orders = "bid: auction person; auction: person bid; person: auction bid"
+    chosen = ps.sql(SITE.calm(2), plan=f"{orders} | early auction person | recompute person")
+    say("A question", chosen.query.text.strip())
+    say("Plans", costs_text(ps.sql(SITE.calm(2), plan=WRITTEN), chosen))
+    say("The plan", f"plan    {render_plan(chosen.plan)}")
+    for line in BatchTable(SITE).lines(batch(0, changes=(replace(OTHER, plan=f"{orders}; …"),))):
+        tell(line)
+    said = capsys.readouterr()
+    assert f"chosen: {orders} | early" in " ".join(said.out.split())
+    lines = [*said.out.splitlines(), *said.err.splitlines()]
+    assert max(map(len, lines)) == min(columns, 100)
 
 
 def test_the_page_beside_it_answers_and_goes(tmp_path: Path) -> None:

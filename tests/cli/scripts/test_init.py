@@ -67,6 +67,14 @@ def write_lines(path: str, *lines: str) -> None:
     Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
+def test_many_files_show_how_far_it_is(folder: Path) -> None:
+    for number in range(45):
+        (folder / f"{number}.csv").write_text("ts,x\n2026-01-01T00:00:00Z,1\n")
+    done = penstock("init", "--from", ".")
+    assert "reading files: 40 of 45" in done.stderr
+    assert done.stdout.count("CREATE STREAM") == 1
+
+
 def test_types_of_csv_are_the_narrowest_that_hold_all_values() -> None:
     write_lines(
         "data/a.csv",

@@ -13,6 +13,7 @@ from penstock.duration import MICROS
 from penstock.engine.join.reach import Reach
 from penstock.engine.rows.columns import TS, UNTIL, hash_name
 from penstock.engine.state.store import Chunk
+from penstock.kernels.ranges import count_between
 from penstock.query import TimeWindow
 
 EXTENT = 10 * MICROS
@@ -54,6 +55,14 @@ def test_some_rows_of_each_chunk_stand_for_all(sizes: tuple[int, ...], keys: int
         errors.append(told / true - 1.0)
     assert np.sqrt(np.mean(np.square(errors))) < 0.08
     assert abs(np.mean(errors)) < 0.04
+
+
+def test_the_loop_is_compiled_once_whoever_owns_the_times() -> None:
+    found = Reach.of(chunks((100, 90), 5, seed=1), 1.0, 1)
+    times = np.arange(20_000)
+    for owned in (times, pa.array(times).to_numpy(), np.arange(60_000)[::3]):
+        found.met((WINDOW,), {TS: owned, UNTIL: owned})
+    assert len(count_between.signatures) == 1  # type: ignore[attr-defined]
 
 
 def test_few_rows_are_counted_one_by_one() -> None:

@@ -26,7 +26,13 @@ from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.preferences.least_state import ALIKE
 from penstock.optimize.preferences.order import PREFERENCES
-from penstock.optimize.preferences.preference import CLEARLY, Context, Plans, Reason
+from penstock.optimize.preferences.preference import (
+    CLEARLY,
+    Context,
+    Plans,
+    Reason,
+    clearly_recomputed,
+)
 from penstock.optimize.preferences.ranking import Ranking
 from penstock.optimize.shedding.feasible import refuse_infeasible
 from penstock.plan.decision import Decision
@@ -128,7 +134,7 @@ def _reason_as_decided(known: Known, options: PlanOptions, made: Decision, order
     context = Context(Problem(made.plan.query, known), options)
     if reason.startswith("the view is kept, as recomputing it is not"):
         recomputed, kept = numbers(reason)[:2]
-        assert recomputed > CLEARLY * kept * (1 - 1e-2)
+        assert recomputed > clearly_recomputed(context) * kept * (1 - 1e-2)
         assert recomputed_by(made.plan) is None
     elif reason.startswith("the order of FROM"):
         own, best = numbers(reason)[:2]

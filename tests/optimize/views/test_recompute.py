@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from penstock.adapt.planning.weighing import Question, weigh
 from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.model.distinct import is_folding_guessed
 from penstock.optimize.model.folding import with_early
@@ -124,6 +125,21 @@ def test_a_little_less_work_is_not_enough() -> None:
     ratio = best.estimate.utilization / decision.chosen.estimate.utilization
     assert 0.9 < ratio < 1.0
     assert decision.reason.startswith("the view is kept, as recomputing it is not clearly")
+
+
+def test_where_tuples_may_be_shed_a_third_less_work_is_not_enough() -> None:
+    """What is in the windows is joined again then, whatever is dropped of what comes."""
+    costs = {"insert": 2e-7, "probe": 3e-7, "compare": 1e-8, "fold": 1.4e-7}
+    known = known_of(view(m=2), 300, costs=costs)
+    assert recomputed_by(decide(known).plan) == "B"
+    shed = PlanOptions(sheds=True)
+    decision = decide(known, shed)
+    assert recomputed_by(decision.plan) is None
+    assert "and not 50 % of it or less" in decision.reason
+    weighed = weigh(Question(lambda: known, shed, decision.plan, {}))
+    assert {recomputed_by(each.plan) for each in weighed.others} == {None}
+    wanted = weigh(Question(lambda: known, PlanOptions(), decision.plan, {}))
+    assert recomputed_by(wanted.others[0].plan) == "B"
 
 
 def guessed(window: str, **more: Any) -> Decision:

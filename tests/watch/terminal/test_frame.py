@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,21 @@ def test_it_fits_the_terminal(checkpoint: Path, width: int, height: int) -> None
     assert max(map(len, lines)) <= width
     if height >= 24:  # The last batch is always there.
         assert lines[-1].startswith("15 ")
+
+
+@pytest.mark.parametrize("known", [1, 3, 8, 11, 12])
+def test_all_batches_are_shown_where_there_is_room_for_more(checkpoint: Path, known: int) -> None:
+    log = read_log(str(checkpoint))
+    lines = frame(replace(log, reports=log.reports[:known]), 2.0, 200, 60)
+    shown = lines[next(i for i, line in enumerate(lines) if line.startswith("batch  ")) + 2 :]
+    assert [line.split()[0] for line in shown] == [str(r.batch) for r in log.reports[:known]]
+
+
+@pytest.mark.parametrize("height", range(5, 40))
+def test_no_table_is_cut_down_to_its_heading(checkpoint: Path, height: int) -> None:
+    lines = frame(read_log(str(checkpoint)), 2.0, 60, height)
+    rules = [place for place, line in enumerate(lines) if line.startswith("─")]
+    assert all(lines[place + 1 : place + 2] not in ([], [""]) for place in rules)
 
 
 def hostile() -> LogView:

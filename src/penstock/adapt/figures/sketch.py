@@ -39,7 +39,8 @@ class Sketch:
     @classmethod
     def of(cls, fact: KeySketch) -> Sketch:
         """The sketch of a fact."""
-        hashes = np.frombuffer(fact.hashes, np.int64).view(np.uint64)
+        # A copy: for an array that may not be written to, inner loops would be compiled once more.
+        hashes = np.frombuffer(fact.hashes, np.int64).view(np.uint64).copy()
         counts = np.frombuffer(fact.counts, np.int64).astype(np.float64)
         return cls(float(fact.rows), float(fact.known), fact.share, hashes, counts)
 

@@ -10,12 +10,14 @@ from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
 from penstock.adapt.training.reassess import reassessed
 from penstock.optimize.estimate import TRIGGER, needed_by
+from penstock.optimize.model.folding import with_sample_weights
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.optimize.preferences.preference import Plans
 from penstock.plan.decision import Alternative
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.sharing.offers import offers, turned_to
 from penstock.plan.text.parse import render_plan
 from penstock.stats.known import Known
@@ -74,10 +76,11 @@ def weigh(question: Question) -> Weighed:
     options = replace(
         options, plan=None, sheds=False, alternatives=False, off=options.off | {"late-filters"}
     )
-    decision = decide(known, options)
+    charged = _charged(known, running)
+    decision = decide(charged, options)
     filled = with_rows(Problem(known.query, known), dict(question.rows))
     # A mesh promises what it did by its own training.
-    work = work_of_plan(known, reassessed(running, known, options))
+    work = work_of_plan(charged, reassessed(running, known, options))
     mine = Candidate(running, render_plan(running), work)
 
     def candidate(each: Alternative) -> Candidate:
@@ -87,7 +90,9 @@ def weigh(question: Question) -> Weighed:
         work = each.estimate.needed + each.estimate.starting
         return Candidate(plan, render_plan(plan), work, rebuild, fill)
 
-    every = (decision.chosen, *decision.others)
+    every: Plans = (decision.chosen, *decision.others)
+    if question.options.sheds:
+        every = _good_to_shed(every)
     fitting = [candidate(each) for each in every if offers(each.plan, question.taken)]
     turned = turned_to(decision.plan, question.taken)
     if turned is not None and not offers(decision.plan, question.taken):
@@ -95,6 +100,18 @@ def weigh(question: Question) -> Weighed:
         fitting.append(Candidate(plan, render_plan(plan), work_of_plan(known, plan)))
         fitting.sort(key=lambda each: each.work)
     return Weighed(known, mine, tuple(fitting))
+
+
+def _good_to_shed(plans: Plans) -> Plans:
+    """Plans without those that recompute a view: what is in the windows would be joined again,
+    whatever is shed of what comes."""
+    kept = tuple(each for each in plans if recomputed_by(each.plan) is None)
+    return kept or plans
+
+
+def _charged(known: Known, running: Plan) -> Known:
+    """What is known, with what folding and tallying take while tuples carry weights."""
+    return with_sample_weights(Problem(known.query, known)).known if running.drops.kept else known
 
 
 def work_of_plan(known: Known, plan: Plan) -> float:

@@ -35,7 +35,7 @@ class CurveMaker:
         self._is_inline = is_inline
         self._worker: ThreadPoolExecutor | None = None
         self._making: Future[KeepCurve] | None = None
-        self._newest: KeepCurve | None = None
+        self.newest: KeepCurve | None = None
 
     def curve(self, known: Known, plan: Plan) -> KeepCurve | None:
         """The newest curve of a plan; another is begun if the figures have moved since."""
@@ -43,7 +43,7 @@ class CurveMaker:
         self._collect()
         if self._making is None and self._is_stale(known, plan):
             self._begin(known, plan)
-        found = self._newest
+        found = self.newest
         return found if found is not None and found.plan == plan else None
 
     def close(self) -> None:
@@ -56,20 +56,20 @@ class CurveMaker:
             made, self._making = self._making, None
             error = made.exception()
             if error is None:
-                self._newest = made.result()
+                self.newest = made.result()
             else:
                 _LOG.warning("cannot tell what to shed", exc_info=error)
 
     def _begin(self, known: Known, plan: Plan) -> None:
         if self._is_inline:
-            self._newest = self._make(known, plan, self._settings)
+            self.newest = self._make(known, plan, self._settings)
             return
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="penstock-shedding")
         self._making = self._worker.submit(self._make, known, plan, self._settings)
 
     def _is_stale(self, known: Known, plan: Plan) -> bool:
-        made = self._newest
+        made = self.newest
         if made is None or made.plan != plan:
             return True
         return _distance(made.problem.known, known) > self._settings.shed_moved

@@ -40,7 +40,7 @@ class Shedder:
     ):
         self._lead = DelayLead(wish, limits_of(query), settings)
         self._fill = WindowFill(query, settings)
-        self._curves = CurveMaker(is_inline=is_inline, settings=settings)
+        self.curves = CurveMaker(is_inline=is_inline, settings=settings)
 
     def obey(self, order: str) -> str:
         """Shed, or shed no more, from the next batch on; the answer."""
@@ -48,7 +48,12 @@ class Shedder:
 
     def close(self) -> None:
         """The run has ended."""
-        self._curves.close()
+        self.curves.close()
+
+    def prepare(self, known: Callable[[], Known], plan: Plan) -> None:
+        """Have what to shed of a plan worked out beside its first batch: it may be in a burst."""
+        if self._lead.is_on:
+            self.curves.curve(with_rates(known(), self._fill), plan)
 
     def next_boxes(self, report: Report, known: Callable[[], Known], plan: Plan) -> Boxes | None:
         """The drop boxes of the next batch, and what to say of them; None if nothing changes.
@@ -67,7 +72,7 @@ class Shedder:
 
     def _forecast(self, report: Report, known: Callable[[], Known], plan: Plan) -> Forecast | None:
         """What batches of a plan take; None as long as nobody can tell."""
-        curve = self._curves.curve(with_rates(known(), self._fill), plan)
+        curve = self.curves.curve(with_rates(known(), self._fill), plan)
         if curve is None or not report.span:
             return None
         return Forecast(curve, self._fill, self._lead.model)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from penstock.cli.demo.site import BURST, RUSH, Site, second_of
+from penstock.cli.demo.voice import width
 from penstock.cli.show.decisions import decision_lines
 from penstock.engine.reports.report import Report
 from penstock.plan.explain.quantity import percent
@@ -13,7 +14,6 @@ from penstock.plan.explain.quantity import percent
 _STREAMS = ("bid", "auction", "person")
 _HEADINGS = ("second", *(f"{name}/s" for name in _STREAMS), "state", "took", "busy", "lag", "kept")
 _WIDTHS = (6, 9, 9, 9, 11, 7, 6, 7, 6)
-_WIDTH = 100
 
 
 class BatchTable:
@@ -76,4 +76,4 @@ def _aligned(cells: tuple[str, ...]) -> str:
 
 def _folded(line: str) -> list[str]:
     """A decision on lines that are not too long, set in."""
-    return wrap(line, _WIDTH, initial_indent=" " * 7, subsequent_indent=" " * 9)
+    return wrap(line, width(), initial_indent=" " * 7, subsequent_indent=" " * 9)

@@ -38,4 +38,15 @@ def view_text(folder: Path) -> str:
     changes = ds.dataset(folder).to_table().to_pandas().sort_values("_time", kind="stable")
     last = changes.groupby("category").tail(1).sort_values("category")
     shown = last[last["_change"] == "upsert"].drop(columns="_change")
-    return str(shown.to_string(index=False))
+    short = {name: _short for name in shown.columns if shown[name].dtype.kind == "f"}
+    if shown["_time"].dtype.kind == "M":
+        shown = shown.assign(_time=shown["_time"].dt.strftime("%H:%M:%S"))
+    times = shown["_time"].unique()
+    if len(times) != 1:
+        return str(shown.to_string(index=False, formatters=short))
+    rest = shown.drop(columns="_time")
+    return f"{rest.to_string(index=False, formatters=short)}\nall of {times[0]}"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.2f}" if abs(value) < 1_000 else f"{value:,.0f}"

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import penstock as ps
 from penstock.cli.demo.site import BIDS, RUSH, Site
 from penstock.cli.demo.stage import Stage
 from penstock.cli.demo.trial import Trial, try_out
-from penstock.cli.demo.voice import tell
+from penstock.cli.demo.voice import tell, width
 from penstock.optimize.planner import decide
 from penstock.plan.text.parse import render_plan
 
@@ -85,11 +86,12 @@ def live_part(rushed: ContinuousQuery, stage: Stage, seconds: int) -> LivePart:
     again = planned(first.rushed(AT_ONCE), stage.scratch / "rush-again.toml")
     found = try_out(again, stage, "rush-again")
     site = replace(sized(first, found), seconds=seconds)
-    tell(
+    took = (
         f"A second of {BIDS * first.people:,} bids and {RUSH * first.people:,} people takes "
         f"{found.seconds:.2g} s, and a batch {found.start:.2g} s to start: the site gets "
         f"{BIDS * site.people:,} bids and {site.people:,} people a second."
     )
+    tell(fill(took, width()))
     script, stats = stage.place / "site.cql", stage.place / "site.toml"
     script.write_text(site.live, encoding="utf-8")
     # Sampled as it begins: what comes later is not known.

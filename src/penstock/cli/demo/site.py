@@ -83,8 +83,8 @@ def second_of(time: int) -> float:
 
 
 def _limit(at_once: int) -> str:
-    return f" max_time = '{at_once} seconds',"
+    return f"\n  max_time = '{at_once} seconds',"
 
 
 def _shape(text: str) -> str:
-    return f" shape = '{text}'," if text else ""
+    return f"\n  shape = '{text}'," if text else ""

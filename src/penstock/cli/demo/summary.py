@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from penstock.cli.demo.site import BURST, RUSH, Site
 from penstock.cli.demo.story import Shedding, Story, Switch
 from penstock.cli.demo.trial import Trial
+from penstock.cli.demo.voice import width
 from penstock.plan.explain.quantity import number, percent
 from penstock.plan.text.parse import render_plan
 from penstock.table import table
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
-
-_WIDTH = 100
 
 
 def summary(site: Site, written: Trial, chosen: Trial, story: Story) -> str:
@@ -27,7 +26,7 @@ def summary(site: Site, written: Trial, chosen: Trial, story: Story) -> str:
         _whole(story),
     )
     return "\n".join(
-        fill(part, _WIDTH, initial_indent="· ", subsequent_indent="  ") for part in parts
+        fill(part, width(), initial_indent="· ", subsequent_indent="  ") for part in parts
     )
 
 
@@ -110,13 +109,14 @@ def _figure(value: float) -> str:
 
 
 def costs_text(written: ContinuousQuery, chosen: ContinuousQuery) -> str:
-    """Both plans with what they are expected to cost."""
-    rows = []
+    """Both plans with what they are expected to cost; their texts, which may be long, above."""
+    plans, rows = [], []
     for name, query in (("as written", written), ("chosen", chosen)):
         found = query.decision.chosen
         work, state = number(found.estimate.utilization), number(round(found.estimate.state))
-        rows.append([f"{name}: {render_plan(found.plan)}", f"{work} s/s", state])
-    return "\n".join(table(["plan", "work", "rows of state"], rows))
+        plans.append(fill(f"{name}: {render_plan(found.plan)}", width(), subsequent_indent="  "))
+        rows.append([name, f"{work} s/s", state])
+    return "\n".join([*plans, "", *table(["plan", "work", "rows of state"], rows)])
 
 
 def measured_text(written: Trial, chosen: Trial) -> str:

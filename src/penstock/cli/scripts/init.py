@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.show.stopping import stoppable
+
 if TYPE_CHECKING:
     from penstock.cli.scripts.input_files import Sample
+
+_MANY = 40
+"""Files of which reading the first rows may take a while: up to a few seconds for so many."""
 
 
 def init(
@@ -43,7 +49,8 @@ def init(
     if not found:
         hint = "the files end with .csv, .tsv, .json, .jsonl, .ndjson or .parquet"
         raise SourceError(f"there are no data files in {given[0]}", hint=hint)
-    samples = [each for path in found if (each := _readable(path)) is not None]
+    with stoppable("nothing is written"):
+        samples = _samples(found)
     if not samples:
         hint = "mend what the warnings say, or give others"
         raise SourceError("none of the files can be read", hint=hint)
@@ -54,6 +61,21 @@ def init(
     else:
         write_new(output, text)
         print(f"wrote {output}; try: penstock check {output}", file=sys.stderr)
+
+
+def _samples(paths: Sequence[Path]) -> list[Sample]:
+    """The first rows of all files that can be read; of many files it is shown how far it is."""
+    from penstock.cli.show.bars import bar
+
+    if len(paths) < _MANY:
+        return [each for path in paths if (each := _readable(path)) is not None]
+    samples = []
+    with bar("reading files") as show:
+        for done, path in enumerate(paths, 1):
+            samples.append(_readable(path))
+            if not done % (_MANY // 4) or done == len(paths):
+                show(done, len(paths))
+    return [each for each in samples if each is not None]
 
 
 def _readable(path: Path) -> Sample | None:

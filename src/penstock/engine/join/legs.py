@@ -27,6 +27,7 @@ from penstock.engine.rows.columns import (
     time_name,
 )
 from penstock.engine.rows.lifetimes import alive_until
+from penstock.engine.rows.references import put_together, resolved, taken
 from penstock.engine.state.store import Chunk
 from penstock.kernels.ranges import expand, find_ranges
 from penstock.kernels.sorting import hash_order
@@ -60,12 +61,13 @@ class Partial:
     def take(self, rows: Int64s) -> Partial:
         """The combinations at the given places."""
         control = {name: values[rows] for name, values in self.control.items()}
-        return Partial(len(rows), control, _take(self.payload, rows))
+        return Partial(len(rows), control, taken(self.payload, rows))
 
     def to_rows(self) -> pa.RecordBatch:
         """As one batch, to travel or to be kept; columns in the same order, whoever found them."""
         columns = {name: pa.array(values) for name, values in self.control.items()}
-        columns |= dict(zip(self.payload.schema.names, self.payload.columns, strict=True))
+        values = map(resolved, self.payload.columns)
+        columns |= dict(zip(self.payload.schema.names, values, strict=True))
         return pa.RecordBatch.from_pydict(dict(sorted(columns.items())))
 
     @classmethod
@@ -224,8 +226,8 @@ class Join:
         wanted = visit.keep | {column_name(column) for column in read}
         mine = [name for name in partial.payload.schema.names if name in wanted]
         other = [n for n in chunk.rows.schema.names if n in wanted and not is_control(n)]
-        left = _take(partial.payload.select(mine), ours)
-        right = _take(chunk.rows.select(other), theirs)
+        left = taken(partial.payload.select(mine), ours)
+        right = taken(chunk.rows.select(other), theirs)
         return pa.RecordBatch.from_arrays(left.columns + right.columns, names=mine + other)
 
     def _checked(self, visit: Visit, gauge: Gauge, found: Partial) -> Partial:
@@ -289,11 +291,6 @@ def _sorted_by_key(partial: Partial, visit: Visit) -> Partial:
     return partial.take(hash_order(hashes))
 
 
-def _take(rows: pa.RecordBatch, places: Int64s) -> pa.RecordBatch:
-    """Rows at the given places; pyarrow cannot take from a batch that has no columns."""
-    return rows.take(pa.array(places)) if rows.num_columns else rows
-
-
 def gathered(pieces: Iterable[Partial]) -> Iterator[Partial]:
     """Pieces put together into slices, so that the next visit is not made for each alone."""
     held: list[Partial] = []
@@ -312,5 +309,5 @@ def _concat(pieces: list[Partial]) -> Partial:
     if len(pieces) == 1:
         return pieces[0]
     control = {n: np.concatenate([p.control[n] for p in pieces]) for n in pieces[0].control}
-    payload = pa.concat_batches([p.payload for p in pieces])
+    payload = put_together([p.payload for p in pieces])
     return Partial(sum(len(p) for p in pieces), control, payload)

@@ -71,7 +71,10 @@ class Reach:
         if not size or not len(self.births):
             return 0.0
         stride = -(-size // _COMBINATIONS)
-        some = {name: values[::stride] for name, values in control.items() if name in _BOUNDS}
+        # Copies: for arrays with gaps, or that Arrow owns, the loop would be compiled once more.
+        some = {
+            name: np.array(values[::stride]) for name, values in control.items() if name in _BOUNDS
+        }
         found = (
             self._by_time(windows, some) if self.numbers is None else self._by_number(windows, some)
         )

@@ -131,6 +131,11 @@ def is_lane(name: str) -> bool:
     return name.startswith(_MARK)
 
 
+def is_wide_lane(name: str) -> bool:
+    """Whether a column is a lane of dozens of numbers a row."""
+    return name.startswith(f"{_MARK}{LaneKind.ESTIMATE}:")
+
+
 def count_of(alias: str) -> Lane:
     """The number of an input's tuples that a row stands for."""
     return Lane(LaneKind.COUNT, alias)

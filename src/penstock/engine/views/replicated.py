@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.engine.rows.accumulators import Columns, Groups, as_lists, as_rows
+from penstock.engine.rows.accumulators import Columns, Groups, as_lists
 from penstock.engine.rows.lanes import Lane, LaneKind, count_of, lot_of, marks_of, weight_of
 from penstock.engine.rows.layout import Layout
+from penstock.engine.rows.references import table_and_places
 from penstock.engine.rows.sample_weights import certain, exact_values, results_quantities
 from penstock.engine.rows.value_lanes import value_lanes
 from penstock.kernels.grouping import bits_by
@@ -140,11 +141,15 @@ class _Members:
     @cached_property
     def _weights(self) -> Mapping[str, Floats]:
         return {
-            alias: totals(as_rows(self.results.column(str(count_of(alias).estimate))))
+            alias: self._totals(count_of(alias).estimate)
             if alias in self.layout.weighted
             else self._column(weight_of(alias))
             for alias in self.layout.sampled
         }
+
+    def _totals(self, lane: Lane) -> Floats:
+        table, places = table_and_places(self.results.column(str(lane)))
+        return totals(table)[places]
 
     def _product(self, factors: Sequence[NDArray[Any]]) -> Floats:
         found: Floats = reduce(np.multiply, factors, self.ones)
@@ -156,7 +161,7 @@ class _Members:
         folded = [alias for alias in sampled if alias in self.layout.weighted]
         tuples = [alias for alias in sampled if alias not in self.layout.weighted]
         weights = [of.quantities[0] if a == owner else count_of(a) for a in folded]
-        sums = [as_rows(self.results.column(str(each.estimate))) for each in weights]
+        sums = [table_and_places(self.results.column(str(each.estimate))) for each in weights]
         tickets = [self._column(lot_of(alias)) for alias in tuples]
         found = weighed_results(
             self.groups.ids,

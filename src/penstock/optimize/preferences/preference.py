@@ -14,6 +14,10 @@ from penstock.query.goal import Steady
 
 CLEARLY = 0.9
 """The part of another plan's work that a plan may need at the most to be clearly better."""
+CLEARLY_IF_SHED = 0.5
+"""The same of a plan that recomputes a view of which tuples may be shed. All that is in the windows
+is joined again then, and takes longer by the weights; whatever is shed of what comes, that gets
+less only as windows pass."""
 
 Plans = Sequence[Alternative]
 
@@ -73,9 +77,14 @@ def put_first(plans: Plans, plan: Alternative, reason: str) -> Preferred:
     return Preferred([plan, *others], lambda _: reason)
 
 
-def is_clearly_less(one: Alternative, other: Alternative) -> bool:
+def is_clearly_less(one: Alternative, other: Alternative, part: float = CLEARLY) -> bool:
     """Whether a plan needs clearly less work than another."""
-    return one.estimate.work <= CLEARLY * other.estimate.work
+    return one.estimate.work <= part * other.estimate.work
+
+
+def clearly_recomputed(context: Context) -> float:
+    """The part of the work of keeping a view that recomputing it may need at the most."""
+    return CLEARLY_IF_SHED if context.options.sheds else CLEARLY
 
 
 def aggregate_alike(one: Plan, other: Plan) -> bool:

@@ -16,7 +16,7 @@ _MODULES = 4
 
 def batch_lines(view: Batches, count: int) -> list[str]:
     """The last batches, so many at most, the latest last; bars are against the trigger."""
-    shown = view.batches[len(view.batches) - count :] if count > 0 else ()
+    shown = view.batches[-count:] if count > 0 else ()
     if not shown:
         return []
     longest = max(each.seconds for each in shown)

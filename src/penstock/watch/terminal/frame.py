@@ -32,9 +32,15 @@ def frame(log: LogView, now: float, width: int, height: int | None = None) -> li
     free = _MANY if height is None else height - len(above) - _HEADING
     below = batch_lines(batches_view(log), min(max(free, _FEW), _MANY))
     if height is not None:
-        above = above[: max(height - len(below) - 1, 1)]
+        above = _without_bare_heading(above[: max(height - len(below) - 1, 1)])
     lines = [*above, *([""] if below else []), *below]
     return [cut(line.rstrip(), width) for line in lines[:height]]
+
+
+def _without_bare_heading(lines: list[str]) -> list[str]:
+    """Lines whose end was cut off, without the heading of a table that has lost all its rows."""
+    is_rule = len(lines) > 2 and lines[-1].startswith("─")
+    return lines[:-3] if is_rule else lines
 
 
 def last_line(log: LogView) -> str:
