@@ -10,8 +10,10 @@ from threading import local
 from time import perf_counter
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 from numba.core import event
+from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -61,6 +63,14 @@ def uncounted(function: Function) -> Function:
     of an eager join.
     """
     return cast(Function, _kept(njit(cache=True, _nrt=False)(function)))
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """An array in one piece that nobody writes to: a loop is compiled anew for others, and those of
+    Arrow are of this kind."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def _kept(dispatcher: Any) -> Any:

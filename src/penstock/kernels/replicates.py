@@ -24,12 +24,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.kernels.compiled import compiled, inlined
+from penstock.kernels.compiled import compiled, inlined, read_only
 from penstock.kernels.exact_sum import add_pairs
 
 Int64s = NDArray[np.int64]
@@ -108,17 +107,11 @@ def weighed_results(
     # Another number of tables would be another type, and so would arrays that may be written to.
     missing = -len(sums) % _TABLES if sums else _TABLES
     empty = np.empty((0, TUPLES_WIDTH))
-    tables = tuple(_read_only(table) for table in [*(t for t, _ in sums), *[empty] * missing])
+    tables = tuple(read_only(table) for table in [*(t for t, _ in sums), *[empty] * missing])
     rows = np.array([where for _, where in sums], np.int64).reshape(len(sums), len(ids))
-    about = _read_only(values), _read_only(repeats), _read_only(unseen), _read_only(told), own
-    members = _read_only(weights), _read_only(lots), tables, _read_only(rows)
-    return _weighed(_read_only(ids), groups, *about, *members)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+    about = read_only(values), read_only(repeats), read_only(unseen), read_only(told), own
+    members = read_only(weights), read_only(lots), tables, read_only(rows)
+    return _weighed(read_only(ids), groups, *about, *members)
 
 
 @inlined

@@ -13,7 +13,7 @@ import pytest
 from penstock.engine.spark.starting.class_archive import reading_options
 from support.kafka.cluster import Cluster
 
-COMMAND = [sys.executable, "-c", "from penstock.cli.main import main; main()"]
+COMMAND = ["-c", "from penstock.cli.main import main; main()"]
 
 # A view over JSON and CSV that is none of the small queries, with keys, groups and sums of its own.
 OTHER = """
@@ -38,6 +38,40 @@ SELECT a.x, b.t, c.kafka_timestamp FROM a [NOW], b [NOW], c [NOW] WHERE a.k = b.
 """
 
 
+# Views that are shed from their second batch on, by plans that no small query has.
+SHED = """
+from dataclasses import replace
+from pathlib import Path
+import penstock as ps
+from penstock.cli.warm.small_queries import write_rows
+from penstock.engine.local import open_run
+from penstock.engine.run.options import RunOptions
+from penstock.engine.sinks.sink import jsonl
+from penstock.plan.drops import DropBoxes
+
+write_rows(Path("rows"))
+text = "".join(
+    f"CREATE STREAM {name} (ts BIGINT, k BIGINT, t STRING, x DOUBLE, n INT) WITH (format = 'csv', "
+    "path = 'rows/a', timestamp = 'ts', unit = 's', max_files = 1);"
+    for name in "pqr"
+)
+text += (
+    "SELECT p.t, COUNT(*) AS c, SUM(q.x) AS s, MAX(r.n) AS h FROM p [RANGE 20 SECONDS], "
+    "q [RANGE 15 SECONDS], r [RANGE 9 SECONDS] WHERE p.k = q.k AND q.n = r.n GROUP BY p.t "
+    "EVERY 3 SECONDS"
+)
+orders = "p: q r; q: p r; r: q p"
+ways = [orders, f"{orders} | early q", f"{orders} | early q r | recompute q", "((p q) r)"]
+for number, way in enumerate(ways):
+    plan = ps.sql(text, engine="local", plan=way).decision.plan
+    shed = replace(plan, drops=DropBoxes((("p", 0.7), ("q", 0.5))))
+    place, then = Path(f"shed-{number}"), lambda _, shed=shed: run.replan(shed)
+    run = open_run(plan, RunOptions(jsonl(f"{place}.jsonl"), checkpoint=str(place), report=then))
+    run.available_now(drain=True)
+    assert '_low":' in Path(f"{place}.jsonl").read_text()
+"""
+
+
 def write_long(folder: Path) -> Cluster:
     """Some thousand rows for each of these streams, 64 KiB and more."""
     times = (f"2026-01-01 00:{n // 60:02}:{n % 60:02}.5" for n in range(2000))
@@ -53,9 +87,13 @@ def write_long(folder: Path) -> Cluster:
 
 
 def penstock(folder: Path, *words: str) -> None:
+    python(folder, *COMMAND, *words)
+
+
+def python(folder: Path, *words: str) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
-        [*COMMAND, *words], cwd=folder, env=environment, capture_output=True, text=True
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
 
@@ -77,6 +115,7 @@ def test_a_first_query_compiles_nothing(tmp_path: Path) -> None:
     for query in ("shop/query.cql", "other.cql", "long.cql"):
         run = ("run", query, "--engine", "local", "--available-now", "--drain", "--sink", "noop")
         penstock(tmp_path, *run)
+    python(tmp_path, "-c", SHED)
     assert compiled(tmp_path) == before
 
 

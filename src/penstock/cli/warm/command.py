@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,21 +76,24 @@ def compile_all() -> None:
 
 
 def run_small(small: SmallQuery, folder: Path) -> None:
-    """Run a small query over the rows of a folder."""
+    """Run a small query over the rows of a folder, as users do; one that is shed begins to be after
+    its first batch, whatever this machine could take."""
     from penstock.api import sql
+    from penstock.engine.local import open_run
+    from penstock.engine.run.options import RunOptions
+    from penstock.engine.sinks.sink import jsonl
+    from penstock.plan.drops import DropBoxes
 
-    query = sql(
-        small.text(folder),
-        engine="local",
-        plan=small.plan,
-        capacity=small.capacity,
-        shed=small.capacity is not None,
-    )
+    query = sql(small.text(folder), engine="local", plan=small.plan)
     place = folder / f"run-{small.name}"
-    with query.local(
-        sink=f"jsonl:{place}.jsonl",
-        checkpoint=f"{place}-checkpoint",
-        available_now=True,
-        drain=True,
-    ) as run:
-        run.await_termination()
+    sink, checkpoint = jsonl(f"{place}.jsonl"), f"{place}-checkpoint"
+    if small.kept is None:
+        with query.local(sink=sink, checkpoint=checkpoint, available_now=True, drain=True) as run:
+            run.await_termination()
+        return
+    plan = query.decision.plan
+    kept = tuple((item.alias, small.kept) for item in plan.query.streams)
+    shed = replace(plan, drops=DropBoxes(kept))
+    options = RunOptions(sink, checkpoint, report=lambda report: started.replan(shed))
+    started = open_run(plan, options)
+    started.available_now(drain=True)

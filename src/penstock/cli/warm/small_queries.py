@@ -32,12 +32,13 @@ _TWO = "a [RANGE 9 SECONDS], b [RANGE 9 SECONDS]"
 
 @dataclass(frozen=True)
 class SmallQuery:
-    """A query, the plan that it is forced to, and whether so little is allowed that it sheds."""
+    """A query, the plan that it is forced to, and the part of its streams that is kept once there
+    is too much of them."""
 
     name: str
     select: str
     plan: str | None = None
-    capacity: float | None = None
+    kept: float | None = None
 
     def text(self, folder: Path) -> str:
         """The script over the files of a folder."""
@@ -85,21 +86,21 @@ QUERIES = (
     SmallQuery(
         "shed",
         f"SELECT a.k, COUNT(*) AS n, SUM(b.x) AS s FROM {_TWO} WHERE a.k = b.k GROUP BY a.k",
-        capacity=1e-6,
+        kept=0.6,
     ),
     SmallQuery(
         "early",
         f"SELECT a.n, COUNT(*) AS c, AVG(c.x) AS m FROM {_THREE} WHERE a.k = b.k AND b.k = c.k "
         "GROUP BY a.n EVERY 2 SECONDS",
         plan="a: b c; b: a c; c: a b | early a b c",
-        capacity=1e-6,
+        kept=0.6,
     ),
     SmallQuery(
         "anew",
         f"SELECT a.n, COUNT(*) AS c, AVG(c.x) AS m FROM {_THREE} WHERE a.k = b.k AND b.k = c.k "
         "GROUP BY a.n EVERY 2 SECONDS",
         plan="a: b c; b: a c; c: a b | early a b c | recompute c",
-        capacity=1e-6,
+        kept=0.6,
     ),
 )
 

@@ -21,6 +21,7 @@ from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.references import table_and_places
 from penstock.engine.rows.sample_weights import certain, exact_values, results_quantities
 from penstock.engine.rows.value_lanes import value_lanes
+from penstock.kernels.compiled import read_only
 from penstock.kernels.grouping import bits_by
 from penstock.kernels.replicates import (
     RESULTS_WIDTH,
@@ -182,7 +183,7 @@ class _Members:
         """The marks of an input's tuples in each group."""
         is_folded = alias in self.layout.weighted
         bits = self._column(marks_of(alias)) if is_folded else marks(self._column(lot_of(alias)))
-        return pa.array(bits_by(self.groups.ids, self.groups.count, bits))
+        return pa.array(bits_by(self.groups.ids, self.groups.count, read_only(bits)))
 
     def _column(self, lane: Lane) -> NDArray[Any]:
         values: NDArray[Any] = self.results.column(str(lane)).to_numpy()
