@@ -47,6 +47,13 @@ def test_now_has_the_figures_of_the_last_batch(checkpoint: Path) -> None:
     assert now.verdict == "has ended; it read what was there as fast as it could"
 
 
+def test_a_batch_of_hardly_any_event_time_tells_nothing_of_a_second(checkpoint: Path) -> None:
+    log = read_log(str(checkpoint))
+    short = replace(log, reports=(*log.reports[:-1], replace(log.reports[-1], span=1e-6)))
+    now = now_view(short)
+    assert (now.output_rate, now.work) == (None, None)
+
+
 def test_batches_have_the_phases_of_the_log(checkpoint: Path) -> None:
     log = read_log(str(checkpoint))
     view = batches_view(log)

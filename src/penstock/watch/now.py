@@ -95,6 +95,10 @@ class Now:
     sources: tuple[SourceLine, ...] = ()
 
 
+_SHORTEST = 1e-3
+"""Seconds of event time below which a batch tells nothing of a second."""
+
+
 def now_view(log: LogView) -> Now:
     """The view of a log."""
     last, recent = log.last, log.reports[-HISTORY:]
@@ -128,8 +132,9 @@ def now_view(log: LogView) -> Now:
 
 
 def a_second(count: float, report: Report) -> float | None:
-    """So many of a batch for each second of event time; None where it moved none on."""
-    return count / report.span if report.span else None
+    """So many of a batch for each second of event time; None where it moved hardly any on, as the
+    last ones of streams that end do."""
+    return count / report.span if report.span and report.span >= _SHORTEST else None
 
 
 def lag_seconds(report: Report) -> float | None:
