@@ -148,6 +148,10 @@ def test_casts_and_rounding_agree_with_fractions() -> None:
             DataType.STRING,
             ["1.005", "-1.005", " 12 ", "+.5", "5.", "1e3", "1e-99", "x", "NaN"],
         ),
+        (
+            DataType.STRING,
+            [f"{(1 << 128) + 1}", f"-{1 << 128}.5", f"{1 << 64}.{1 << 80}", "0" * 50 + "7"],
+        ),
         (DataType.DOUBLE, [1.005, -0.0, 1e22, 1e300, float("nan"), float("inf"), 2.5, 0.1, None]),
         (DataType.BIGINT, [0, 2**63 - 1, -(2**63), 99, None]),
         (DataType.BOOLEAN, [True, False, None]),

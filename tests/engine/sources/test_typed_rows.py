@@ -292,6 +292,27 @@ def test_nested_values_of_another_shape_are_malformed(line: str, said: str, tmp_
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("column", "good", "value", "bad"),
+    [
+        ("DOUBLE", "9007199254740993", 9007199254740992.0, '"x"'),
+        ("FLOAT", "16777217", 16777216.0, "true"),
+        ("ARRAY<DOUBLE>", "[9007199254740993, 1]", [9007199254740992.0, 1.0], "[true]"),
+        ("DECIMAL(5, 2)", "1.5", Decimal("1.50"), r'"\ud83d"'),
+        ("DECIMAL(38, 0)", "5", Decimal(5), "340282366920938463463374607431768211457"),
+    ],
+)
+def test_a_malformed_row_of_json_harms_no_others(
+    column: str, good: str, value: Any, bad: str, tmp_path: Path
+) -> None:
+    """Beside one, all rows of a file are read the slow way: numbers that round, halves of pairs and
+    more digits than 128 bits hold."""
+    lines(tmp_path, f'{{"ts": 1, "x": {good}}}', f'{{"ts": 2, "x": {bad}}}', name="1.json")
+    more = ", malformed = 'drop'"
+    query = asked(tmp_path, f"ts BIGINT, x {column}", "x FROM s [NOW]", "json", more)
+    assert results(query, tmp_path) == [(value,)]
+
+
 # ── on Spark ──────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from penstock.engine.expressions.decimals import fitted, half_up, lowered, within
 from penstock.kernels.hashing import words_of
 
+_MOST = 38
 _WIDEST = 76
 # Whole numbers of so many digits are doubles, and so are these powers of ten: their quotient is
 # rounded once. Longer ones are read from their digits, which rounds once too.
@@ -37,10 +38,21 @@ def from_text(text: pa.Array, wanted: pa.DataType) -> pa.Array:
     try:
         if pc.any(pc.match_substring_regex(text, "[eE]")).as_py():
             raise pa.ArrowInvalid("Arrow ends the process at some exponents")
+        if _most_digits(text) > _MOST:
+            raise pa.ArrowInvalid("Arrow drops the highest bits of so many digits")
         return within(text.cast(wanted), wanted.precision)
     except pa.ArrowInvalid:
         # More digits after the point than the type has, or too many before it.
         return pa.array([_from_text(each, wanted) for each in text.to_pylist()], wanted)
+
+
+def _most_digits(text: pa.Array) -> int:
+    """The most digits that a text has, or more."""
+    length = pc.max(pc.binary_length(text)).as_py() or 0
+    if length <= _MOST:
+        return int(length)
+    digits = pc.replace_substring_regex(text, "[^0-9]", "")
+    return int(pc.max(pc.binary_length(digits)).as_py())
 
 
 def to_double(values: pa.Array) -> pa.Array:

@@ -38,7 +38,8 @@ def json_value(value: Any, type_: DataType, zone: str | None = None) -> Any:
     plain = float(value) if isinstance(value, Decimal) else value
     if not _fits(plain, type_):
         raise MisfitError
-    return plain
+    # Arrow makes no doubles of whole numbers that these round.
+    return float(plain) if type_.is_floating else plain
 
 
 def member_of(members: Mapping[str, Any], name: str) -> Any:
@@ -81,7 +82,8 @@ def _nested(value: Any, type_: DataType, zone: str | None) -> Any:
 
 def _decimal(value: Any, type_: DataType) -> Any:
     is_number = isinstance(value, int | Decimal)
-    text = str(value) if is_number or isinstance(value, str) else ""
+    is_text = isinstance(value, str) and not _has_half_a_pair(value)
+    text = str(value) if is_number or is_text else ""
     found = cast(pa.array([text], pa.large_string()), DataType.STRING, type_)
     if found.null_count:
         raise MisfitError
@@ -101,6 +103,10 @@ def _fits(value: Any, type_: DataType) -> bool:
             return type_.is_floating
         case str():
             is_text = type_.is_temporal or type_ in (DataType.STRING, DataType.BINARY)
-            # Half a surrogate pair can be escaped in JSON, but is no character.
-            return is_text and not any("\ud800" <= letter <= "\udfff" for letter in value)
+            return is_text and not _has_half_a_pair(value)
     return False
+
+
+def _has_half_a_pair(text: str) -> bool:
+    """Whether a text has half a surrogate pair, which JSON can escape, but is no character."""
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
