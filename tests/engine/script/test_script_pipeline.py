@@ -69,6 +69,20 @@ def test_a_stream_meets_a_view_as_it_is(tmp_path: Path) -> None:
     assert sorted(rows_of(tmp_path, "met"), key=lambda row: row["ts"]) == wanted
 
 
+def test_a_script_waits_only_where_no_query_has_results(tmp_path: Path) -> None:
+    far = "SELECT COUNT(*) AS n INTO far FROM b [RANGE 3 s] EVERY 100 s;"
+    plain = "SELECT v INTO plain FROM a [NOW];"
+    both, other = list[Report](), list[Report]()
+    for other_query, reports in ((plain, both), (far.replace("far", "farther"), other)):
+        folder = tmp_path / f"{len(both)}"
+        folder.mkdir()
+        script = written_script(folder, far, other_query)
+        opened(script, folder, report=reports.append).available_now()
+    assert both[0].waiting is None
+    assert other[0].waiting is not None
+    assert other[0].waiting.reason.startswith("far: ")
+
+
 def test_reports_tell_of_all_queries(tmp_path: Path) -> None:
     script, reports = written_script(tmp_path, SEEN, MET, PAIRS), list[Report]()
     opened(script, tmp_path, report=reports.append).available_now(drain=True)

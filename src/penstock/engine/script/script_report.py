@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from penstock.duration import MICROS
 from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.report import Report
 from penstock.engine.state.manifest import Manifest, StreamState
+from penstock.engine.state.no_results import Waiting
 from penstock.query.script import Script
 from penstock.query.source import Source
 
@@ -53,10 +55,18 @@ def report_of_script(
         busy=1.0 - min(watch.phases.get("wait", 0.0) / clock, 1.0) if clock > 0.0 else None,
         delay=None if watch.oldest is None else max(at - watch.oldest, 0.0),
         backlog=watch.backlog(now.offsets, 0.01 * clock),
-        waiting=next((each.waiting for each in shown if each.waiting is not None), None),
+        waiting=_waiting({member.name: members[member.name] for member in script.shown}),
         plan="; ".join(f"{name}: {report.plan}" for name, report in members.items()),
         members=members,
     )
+
+
+def _waiting(shown: Mapping[str, Report]) -> Waiting | None:
+    """What one of the queries waits for whose results are shown, where none of them has any."""
+    if any(report.results for report in shown.values()):
+        return None
+    waits = ((name, report.waiting) for name, report in shown.items())
+    return next((replace(w, reason=f"{name}: {w.reason}") for name, w in waits if w), None)
 
 
 def _span(old: Mapping[str, StreamState], new: Mapping[str, StreamState]) -> float | None:

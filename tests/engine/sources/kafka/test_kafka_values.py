@@ -123,6 +123,14 @@ def test_a_value_in_csv_is_one_row_and_leaves_others_alone(
     assert list(faults) == ([1] if row is None else [])
 
 
+def test_a_value_in_csv_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
+    """Whether it is the first of those that are read at once or not."""
+    source = source_of("csv", tmp_path, "x BIGINT, ts TIMESTAMP", "")
+    values = [b"\xef\xbb\xbf1,2026-01-01", b"\xef\xbb\xbf2,2026-01-01"]
+    found = parse_values(source, [source.fields[0]], values, None)
+    assert (found.columns["x"].to_pylist(), found.faults) == ([1, 2], {})
+
+
 def test_a_single_column_in_csv_may_be_text_of_any_kind(tmp_path: Path) -> None:
     source = source_of("csv", tmp_path, "x STRING, ts TIMESTAMP", "")
     fields = [source.fields[0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -117,7 +118,7 @@ def _layout(source: Source, fields: list[Field]) -> CsvLayout:
 
 def _csv(layout: CsvLayout, values: list[bytes | None], faults: dict[int, str]) -> Values:
     lines = [
-        b"" if row in faults or value is None else _without_end(value)
+        b"" if row in faults or value is None else _without_end(value.removeprefix(BOM_UTF8))
         for row, value in enumerate(values)
     ]
     row_alone = re.compile(_ROW.replace("D", re.escape(layout.delimiter)).encode())
