@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,6 +28,10 @@ settings.load_profile("patient")
 # What this machine has been measured to cost must not decide which plans tests get to see. Nobody
 # can make a file below one that is no folder, not even a test that goes astray.
 os.environ["PENSTOCK_CALIBRATION"] = os.devnull + "/none"
+
+# Who runs tests in the background of a shell has Ctrl-C ignored, and so have all whom they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and current_thread() is main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 choose_broker()
 

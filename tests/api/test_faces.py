@@ -46,7 +46,7 @@ def test_both_engines_take_the_same_options() -> None:
     assert dict(here) == {name: option for name, option in there.items() if name != "spark"}
     # Who follows the streams is made of `replan`, and so is a pin that is followed; when state is
     # rebuilt at once is for tests; sinks of several queries are given as one option.
-    unasked = {"supervisor", "rebuilt_at_once", "pin", "sinks"}
+    unasked = {"supervisor", "followed_by", "rebuilt_at_once", "pin", "sinks"}
     made = {*RunOptions.__dataclass_fields__} - unasked
     assert {*here} - {"self", "replan"} == made
     assert {*inspect.signature(RunOptions.of).parameters} == made
