@@ -123,6 +123,13 @@ def test_a_value_in_csv_is_one_row_and_leaves_others_alone(
     assert list(faults) == ([1] if row is None else [])
 
 
+def test_a_line_end_in_a_text_of_json_is_malformed_and_a_blank_elsewhere(tmp_path: Path) -> None:
+    source = source_of("json", tmp_path, "x STRING, ts TIMESTAMP", "")
+    values = [b'{"x": "a\nb"}', b'{"x":\n"a"\n}\n', b'{"x": "a\\nb"}']
+    found = parse_values(source, [source.fields[0]], values, None)
+    assert (found.columns["x"].to_pylist()[1:], list(found.faults)) == (["a", "a\nb"], [0])
+
+
 def test_a_value_in_csv_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
     """Whether it is the first of those that are read at once or not."""
     source = source_of("csv", tmp_path, "x BIGINT, ts TIMESTAMP", "")

@@ -98,9 +98,9 @@ def _headed(values: list[bytes | None], faults: dict[int, str]) -> list[bytes | 
 def _json(
     fields: list[Field], values: list[bytes | None], faults: Mapping[int, str], zone: str | None
 ) -> Values:
-    # Line ends are blanks in JSON; one in a text is an escape.
+    # Line ends are blanks in JSON, and so are tabs: in a text both are an escape, or malformed.
     lines = [
-        b"{}" if row in faults or value is None else value.replace(b"\n", b" ")
+        b"{}" if row in faults or value is None else value.replace(b"\n", b"\t")
         for row, value in enumerate(values)
     ]
     parsed = parse_lines(fields, Piece(b"\n".join(lines), 1), zone)
