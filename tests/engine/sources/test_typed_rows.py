@@ -300,6 +300,8 @@ def test_nested_values_of_another_shape_are_malformed(line: str, said: str, tmp_
         ("ARRAY<DOUBLE>", "[9007199254740993, 1]", [9007199254740992.0, 1.0], "[true]"),
         ("DECIMAL(5, 2)", "1.5", Decimal("1.50"), r'"\ud83d"'),
         ("DECIMAL(38, 0)", "5", Decimal(5), "340282366920938463463374607431768211457"),
+        ("DECIMAL(38, 38)", "0.5", Decimal("0.5"), "19900400.5"),
+        ("MAP<STRING, INT>", '{"a": 1}', [("a", 1)], r'{"\ud83d": 1}'),
     ],
 )
 def test_a_malformed_row_of_json_harms_no_others(

@@ -38,9 +38,13 @@ def from_text(text: pa.Array, wanted: pa.DataType) -> pa.Array:
     try:
         if pc.any(pc.match_substring_regex(text, "[eE]")).as_py():
             raise pa.ArrowInvalid("Arrow ends the process at some exponents")
-        if _most_digits(text) > _MOST:
+        digits = _most_digits(text)
+        if digits > _MOST:
             raise pa.ArrowInvalid("Arrow drops the highest bits of so many digits")
-        return within(text.cast(wanted), wanted.precision)
+        # So it does where zeros behind the point make them too many.
+        is_wide = digits + wanted.scale > _MOST
+        kind = pa.decimal256(_WIDEST, wanted.scale) if is_wide else wanted
+        return within(text.cast(kind), wanted.precision).cast(wanted)
     except pa.ArrowInvalid:
         # More digits after the point than the type has, or too many before it.
         return pa.array([_from_text(each, wanted) for each in text.to_pylist()], wanted)

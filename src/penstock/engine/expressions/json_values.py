@@ -15,6 +15,8 @@ from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.query import DataType
 from penstock.query.families.spelling import spelled
 
+_MOST_DIGITS = 38
+
 
 class MisfitError(ValueError):
     """A value that is not of the type."""
@@ -24,6 +26,9 @@ def is_simple(type_: DataType) -> bool:
     """Whether Arrow reads it from JSON as we do."""
     if type_.is_nested:
         return type_.kind != "MAP" and all(is_simple(inner) for _, inner in type_.parts)
+    if type_.is_decimal:
+        # With more zeros behind the point than there is room for it drops the highest bits.
+        return sum(type_.digits) <= _MOST_DIGITS
     return not type_.is_temporal and type_ is not DataType.BINARY
 
 
@@ -76,6 +81,8 @@ def _nested(value: Any, type_: DataType, zone: str | None) -> Any:
         case "ARRAY", list():
             return [inner(each, parts["element"]) for each in value]
         case "MAP", dict() if parts["key"] is DataType.STRING:
+            if any(map(_has_half_a_pair, value)):
+                raise MisfitError
             return [(key, inner(each, parts["value"])) for key, each in value.items()]
     raise MisfitError
 

@@ -169,8 +169,9 @@ def _fast(fields: list[Field], data: bytes, zone: str | None) -> list[pa.Array]:
     plain = _plain(fields, data, zone) if len(data) >= MANY else None
     if plain is not None:
         return plain
-    if any(field.type.is_nested and not is_simple(field.type) for field in fields):
-        raise pa.ArrowInvalid("Arrow reads no maps from JSON, nor times as we do")
+    exacting = (field.type for field in fields if field.type.is_nested or field.type.is_decimal)
+    if not all(map(is_simple, exacting)):
+        raise pa.ArrowInvalid("Arrow reads no maps from JSON, nor times and long decimals as we do")
     if any("DECIMAL" in field.type for field in fields) and EXPONENT.search(data):
         raise pa.ArrowInvalid("Arrow ends the process at some exponents of decimals")
     if b"null" in data and _BARE_NULL.search(data):
