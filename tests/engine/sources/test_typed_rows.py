@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -290,6 +291,25 @@ def test_nested_values_of_another_shape_are_malformed(line: str, said: str, tmp_
     with pytest.raises(SourceError, match="malformed row") as caught:
         run_local(query, Place(tmp_path))
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("format_", ["csv", "json"])
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("DECIMAL(38, 38)", "19900400.5"),
+        ("DECIMAL(38, 10)", "27959099055959347099909999400106906"),
+    ],
+)
+def test_decimals_whose_zeros_have_no_room_are_malformed(
+    column: str, value: str, format_: str, tmp_path: Path
+) -> None:
+    """Whatever else is in the file; in 128 bits they would be other numbers."""
+    text = f"ts,x\n1,{value}" if format_ == "csv" else f'{{"ts": 1, "x": {value}}}'
+    lines(tmp_path, text, name=f"1.{format_}")
+    query = asked(tmp_path, f"ts BIGINT, x {column}", "x FROM s [NOW]", format_)
+    with pytest.raises(SourceError, match=f"in column x is not a {re.escape(column)}"):
+        run_local(query, Place(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,12 @@ def from_text(text: pa.Array, wanted: pa.DataType) -> pa.Array:
         return pa.array([_from_text(each, wanted) for each in text.to_pylist()], wanted)
 
 
+def has_room(digits: tuple[int, int]) -> bool:
+    """Whether numbers of a precision have room for the zeros behind the point of a scale, as Arrow
+    takes for granted when it reads text: else it drops the highest bits."""
+    return sum(digits) <= _MOST
+
+
 def _most_digits(text: pa.Array) -> int:
     """The most digits that a text has, or more."""
     length = pc.max(pc.binary_length(text)).as_py() or 0

@@ -11,11 +11,10 @@ import pyarrow as pa
 
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.expressions.cast import cast
+from penstock.engine.expressions.decimal_cast import has_room
 from penstock.engine.expressions.timestamps import timestamps_of
 from penstock.query import DataType
 from penstock.query.families.spelling import spelled
-
-_MOST_DIGITS = 38
 
 
 class MisfitError(ValueError):
@@ -27,8 +26,7 @@ def is_simple(type_: DataType) -> bool:
     if type_.is_nested:
         return type_.kind != "MAP" and all(is_simple(inner) for _, inner in type_.parts)
     if type_.is_decimal:
-        # With more zeros behind the point than there is room for it drops the highest bits.
-        return sum(type_.digits) <= _MOST_DIGITS
+        return has_room(type_.digits)
     return not type_.is_temporal and type_ is not DataType.BINARY
 
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from penstock.engine.expressions.arrow_types import arrow_type
+from penstock.engine.expressions.decimal_cast import has_room
 from penstock.engine.sources.lines import Piece, csv_rows_at, pieces_in, pieces_of, text_of_span
 from penstock.engine.sources.parsed import (
     EXPONENT,
@@ -164,8 +165,11 @@ def _typed_columns(layout: CsvLayout, piece: Piece) -> tuple[list[pa.Array], int
     has_integers = any(field.type.is_integer for field in layout.fields)
     if has_integers and (b"0x" in piece.data or b"0X" in piece.data):
         raise pa.ArrowInvalid("Arrow would read 0x10 as 16")
-    if any(field.type.is_decimal for field in layout.fields) and EXPONENT.search(piece.data):
+    decimals = [field.type for field in layout.fields if field.type.is_decimal]
+    if decimals and EXPONENT.search(piece.data):
         raise pa.ArrowInvalid("Arrow ends the process at some exponents of decimals")
+    if not all(has_room(type_.digits) for type_ in decimals):
+        raise pa.ArrowInvalid("Arrow drops the highest bits of some decimals")
     columns, count = _columns(layout, piece, types)
     for field, column in zip(layout.fields, columns, strict=True):
         if field.type.is_decimal:
