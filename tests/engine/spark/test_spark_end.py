@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -116,6 +117,38 @@ def test_a_query_has_ended_only_when_nobody_uses_the_session_any_more(
     )
     assert run.await_termination()
     assert ended == ["stop"]
+
+
+@pytest.mark.spark
+def test_a_batch_that_spark_begins_while_it_stops_is_no_error(
+    spark: SparkSession, script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Busy:
+        """Spark's handle, on a machine that is busy while it stops: it says that the query has
+        ended, and begins another batch of it before it has."""
+
+        def __init__(self, streaming: Any):
+            self._streaming = streaming
+            self._is_stopped = Event()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._streaming, name)
+
+        def stop(self) -> None:
+            self._is_stopped.set()
+
+        def awaitTermination(self, seconds: float) -> bool:  # noqa: N802
+            if current_thread() is main_thread():
+                return bool(self._streaming.awaitTermination(seconds))
+            return self._is_stopped.wait(seconds)
+
+    begin = SparkRun.begin
+    monkeypatch.setattr(SparkRun, "begin", lambda run, streaming: begin(run, Busy(streaming)))
+    run = ps.sql(script.read_text()).start(
+        spark, sink="noop", checkpoint=tmp_path / "checkpoint", available_now=True
+    )
+    assert run.await_termination()
+    assert run.exception is None
 
 
 @pytest.mark.spark

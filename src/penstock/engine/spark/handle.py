@@ -137,8 +137,10 @@ class SparkRun(Handle):
 
     @property
     def _is_interrupted(self) -> bool:
-        """Whether its last batch was left undone because it is being stopped."""
-        return self._is_stopped and isinstance(self._error, InterruptedError)
+        """Whether its last batch was left undone because it is being stopped, or is over: Spark may
+        say that a query has ended when it has just begun another batch."""
+        is_over = self._is_stopped or self._is_ending
+        return is_over and isinstance(self._error, InterruptedError)
 
     def stop(self) -> None:
         self._is_stopped = True
