@@ -52,7 +52,8 @@ class Cluster:
         settings = {"test.mock.num.brokers": 1} if REAL is None else {"bootstrap.servers": REAL}
         if REAL is not None:
             _empty(REAL)
-        self._producer = Producer({**settings, "log_level": 0})
+        # What a slow broker makes the producer send again comes once, and in its order.
+        self._producer = Producer({**settings, "log_level": 0, "enable.idempotence": True})
         brokers = self._producer.list_topics(timeout=PATIENCE).brokers.values()
         self.servers = REAL or ",".join(f"{each.host}:{each.port}" for each in brokers)
 

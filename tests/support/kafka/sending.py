@@ -26,8 +26,15 @@ class Sent:
 
 def send(servers: str, topic: str, records: Iterable[Sent], *, at_once: int = 10_000) -> None:
     """Write records to a topic, so many in one message set at the most."""
-    settings = {"bootstrap.servers": servers, "log_level": 0, "batch.num.messages": at_once}
-    producer = Producer(settings)
+    producer = Producer(
+        {
+            "bootstrap.servers": servers,
+            "log_level": 0,
+            "batch.num.messages": at_once,
+            # What a slow broker makes the producer send again comes once, and in its order.
+            "enable.idempotence": True,
+        }
+    )
     _produce(producer, topic, records)
     assert producer.flush(PATIENCE) == 0
 

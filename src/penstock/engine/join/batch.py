@@ -78,6 +78,9 @@ class Batch:
     due: DueTicks | None = None
     """The ticks of a view that may be evaluated; which of them are, follows from what is read."""
 
+    shed_times: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Of which event times tuples were shed before the batch that might be in a view's windows."""
+
     sealing: Sealing | None = None
     """How far the inputs of an outer join were, if there is one; what is read tells the rest."""
 

@@ -128,6 +128,9 @@ class Packing:
         if late:
             block = block.at(on_time)
         kept = {item.alias: self._kept(item, block) for item in self.query.reading(name)}
+        for item in self.query.reading(name) if len(block.times) else ():
+            if item.alias in self.layout.sampled and self._sheds(item):
+                meter.take_shed_times(item.alias, int(block.times.min()), int(block.times.max()))
         begun = [int(each.times.min()) for each in kept.values() if len(each.times)]
         meter.take_reading(
             Reading(
@@ -206,10 +209,14 @@ class Packing:
         """
         if item.source.key is not None and not item.is_relation:
             return block.at(_is_upsert(block.rows))
-        fraction = self.drops.fraction(item.alias)
-        if item.is_table or item.is_relation or fraction >= 1.0:
+        if not self._sheds(item):
             return block
+        fraction = self.drops.fraction(item.alias)
         return block.at(keeps(self.drops.seed, item.alias, block.numbers, fraction))
+
+    def _sheds(self, item: Input) -> bool:
+        """Whether an input has a drop box that is on."""
+        return not (item.is_table or item.is_relation) and self.drops.fraction(item.alias) < 1.0
 
     def _screened(self, item: Input, block: Arrivals) -> Screened:
         screener = self.screeners.get(item.alias)

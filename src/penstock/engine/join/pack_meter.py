@@ -14,7 +14,7 @@ from penstock.engine.join.key_sketches import KeyCounters
 from penstock.engine.routes.meter import added_up
 from penstock.engine.rows.columns import PASSES, hash_name
 from penstock.engine.state.frontier import Reading, read_together
-from penstock.engine.wire.facts import Fact, Filtered, KeySketch, OperatorFlow, Shed
+from penstock.engine.wire.facts import Fact, Filtered, KeySketch, OperatorFlow, Shed, ShedTimes
 
 
 @dataclass
@@ -26,6 +26,7 @@ class PackMeter:
     flows: list[OperatorFlow] = field(default_factory=list)
     _read: dict[tuple[str, str | None], Reading] = field(default_factory=dict)
     _shed: dict[str, int] = field(default_factory=dict)
+    _shed_times: dict[str, tuple[int, int]] = field(default_factory=dict)
     _filtered: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def take_reading(self, reading: Reading) -> None:
@@ -38,15 +39,21 @@ class PackMeter:
         """Count tuples that the drop box of an input has taken."""
         self._shed[alias] = self._shed.get(alias, 0) + rows
 
+    def take_shed_times(self, alias: str, first: int, last: int) -> None:
+        """Note between which times tuples came to a drop box."""
+        known = self._shed_times.get(alias, (first, last))
+        self._shed_times[alias] = (min(known[0], first), max(known[1], last))
+
     def take_filtered(self, alias: str, taken: int, passed: int) -> None:
         """Count tuples that came to the filters of an input, and those that passed."""
         before = self._filtered.get(alias, (0, 0))
         self._filtered[alias] = (before[0] + taken, before[1] + passed)
 
     @property
-    def readings(self) -> tuple[Reading, ...]:
-        """What was read, one for each source and partition of it."""
-        return tuple(self._read.values())
+    def readings(self) -> tuple[Reading | ShedTimes, ...]:
+        """What was read, one for each source and partition of it, and when drop boxes were on."""
+        shed = (ShedTimes(alias, *times) for alias, times in self._shed_times.items())
+        return (*self._read.values(), *shed)
 
     @property
     def counts(self) -> tuple[Shed | Filtered, ...]:

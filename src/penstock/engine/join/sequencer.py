@@ -29,6 +29,7 @@ from penstock.engine.rows.sample_weights import with_samples
 from penstock.engine.state.frontier import frontier_after
 from penstock.engine.state.manifest import StreamState
 from penstock.engine.state.modules import CHANGES, Module
+from penstock.engine.state.shed_times import Doubt, widened
 from penstock.engine.state.store import read_rows
 from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.wire.chunks import keep_chunk
@@ -78,8 +79,10 @@ class Sequencer:
             if alias in rings:
                 yield from self._store(Module.ring(alias), rings[alias].alive)
         if self.batch.due is not None:
-            span = self.batch.due.span(readings(unpack_facts_for_steps(facts)))
-            yield from self._snapshot(numbered, rings, span)
+            known = unpack_facts_for_steps(facts)
+            span = self.batch.due.span(readings(known))
+            doubt = Doubt.of(self.batch.layout, widened(self.batch.shed_times, known))
+            yield from self._snapshot(numbered, rings, span, self._manner(span, doubt))
             return
         for alias in self.batch.layout.query.aliases:
             yield from self._send(alias, numbered.get(alias), rings.get(alias))
@@ -168,13 +171,17 @@ class Sequencer:
     # Views
 
     def _snapshot(
-        self, numbered: Mapping[str, pa.RecordBatch], rings: Mapping[str, Ring], span: TickSpan
+        self,
+        numbered: Mapping[str, pa.RecordBatch],
+        rings: Mapping[str, Ring],
+        span: TickSpan,
+        manner: int,
     ) -> Iterator[Packet]:
         """What a view is computed from: new tuples that are kept elsewhere, and where a tick is due
         those of ROWS windows that may be in a group that has changed."""
         windows = {alias: ring.with_deaths for alias, ring in rings.items()}
         others = {alias: rows for alias, rows in numbered.items() if alias not in rings}
-        tracked = self._tracked(windows, others, span)
+        tracked = self._tracked(windows, others, span, manner)
         yield from self._store(CHANGES, None if tracked.log is None else tracked.log.rows)
         for alias, rows in others.items():
             yield from self._folded(alias, rows)
@@ -187,31 +194,32 @@ class Sequencer:
                 rows = rows.filter(pa.array(changed.of_tuples(alias, rows)))
             yield from self._folded(alias, rows)
 
-    def _tracked(self, windows: Rows, released: Rows, span: TickSpan) -> Tracked:
+    def _tracked(self, windows: Rows, released: Rows, span: TickSpan, manner: int) -> Tracked:
         layout, trace = self.batch.layout, trace_of(self.batch.layout.query)
         assert layout.ticks is not None, "only a view is tracked"
-        log = self._log()
+        log = self._log(manner)
         if trace is None or log is None:
             return Tracked()
-        query, number, manner = layout.query, self.first_number, self._manner
+        query, number = layout.query, self.first_number
         return Tracking(query, trace, layout.ticks, windows, released, number, manner).tracked(
             log, span
         )
 
-    @property
-    def _manner(self) -> int:
-        """A number for what decides how groups are shown: whether as estimates, and of what, and
-        the versions of tables."""
+    def _manner(self, span: TickSpan, doubt: Doubt) -> int:
+        """A number for what decides how groups are shown: whether as estimates, and of what, the
+        versions of tables, and where tuples were shed."""
         layout, renewed = self.batch.layout, self.batch.renewed
-        since = () if renewed is None else (renewed,)
+        since: tuple[object, ...] = () if renewed is None else (renewed,)
+        if doubt.at(np.array([span.last]))[0] or len(doubt.edges(span)):
+            since = (*since, "doubt", *doubt.edges(span).tolist())
         return zlib.crc32(repr((layout.is_estimate, sorted(layout.sampled), *since)).encode())
 
-    def _log(self) -> ChangeLog | None:
+    def _log(self, manner: int) -> ChangeLog | None:
         """The change log, if it has been kept from the first tuple on."""
         rows = _rows_of(self.batch, CHANGES)
         if rows:
             return ChangeLog(rows[0])
-        return ChangeLog.begun(self._manner) if self.first_number == 0 else None
+        return ChangeLog.begun(manner) if self.first_number == 0 else None
 
     def _tell(self, changed: ChangedKeys | None) -> Iterator[Packet]:
         """Tell all partitions that a tick is due, and what has changed."""

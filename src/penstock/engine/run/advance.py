@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from penstock.engine.join.expiry import floors_of, modules_after
 from penstock.engine.run.batch_jobs import BatchJobs
 from penstock.engine.sinks.malformed_rows import with_rows
 from penstock.engine.sinks.publish import as_parts
 from penstock.engine.sinks.sink import Sink
-from penstock.engine.state.frontier import streams_after
-from penstock.engine.state.manifest import Manifest, StagedPart
+from penstock.engine.state.frontier import frontier_of, streams_after
+from penstock.engine.state.manifest import Manifest, StagedPart, StreamState
+from penstock.engine.state.shed_times import still_seen, widened
 from penstock.engine.wire.facts import Fact, Filtered, Numbered, Shed, readings
 from penstock.plan.drops import DropBoxes
 
@@ -48,6 +49,7 @@ def advanced(
         total_shed=_shed_after(jobs.plan.drops, before, facts),
         weighted=tuple(sorted(layout.weighted)),
         sampled=tuple(sorted(layout.sampled)),
+        shed_times=_shed_times_after(jobs, before, facts, streams),
         has_ends=layout.is_estimate or before.has_ends,
         is_recomputed=jobs.routing.is_recomputed,
         kept=with_rows(before.kept, query.sources.values(), facts),
@@ -63,6 +65,18 @@ def _shed_after(drops: DropBoxes, before: Manifest, facts: Facts) -> dict[str, i
         if isinstance(fact, Shed):
             total[fact.alias] = total.get(fact.alias, 0) + fact.rows
     return total
+
+
+def _shed_times_after(
+    jobs: BatchJobs, before: Manifest, facts: Facts, streams: Mapping[str, StreamState]
+) -> dict[str, tuple[int, int]]:
+    """When there were drop boxes, as far as a tick still to come may see of it."""
+    ticks = jobs.layout.ticks
+    if ticks is None:
+        return {}
+    frontier = frontier_of(jobs.plan.query.stream_sources.values(), streams)
+    spans = widened(before.shed_times, facts)
+    return still_seen(jobs.layout, spans, ticks.next_after(frontier))
 
 
 def _screened_after(before: Manifest, facts: Facts) -> dict[str, tuple[int, int]]:

@@ -174,6 +174,7 @@ class BatchJobs:
             handover=self.handover,
             renewed=before.renewed,
             due=self._due(before, silent, drains),
+            shed_times=before.shed_times,
             sealing=self._sealing(before, silent, drains),
         )
 

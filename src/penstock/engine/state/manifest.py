@@ -146,6 +146,10 @@ class Manifest:
     sampled: tuple[str, ...] = ()
     """The inputs of a view whose tuples may stand for others that were shed."""
 
+    shed_times: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By alias, the least and the greatest event time of what came to an input of a view while it
+    was shed, as long as any of it would be in a window."""
+
     has_ends: bool = False
     """Whether results of a view have the ends of their intervals; they keep these columns."""
 
@@ -410,6 +414,7 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
     facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled", "takers")}
     facts["taken_parts"] = tuple(map(tuple, facts.get("taken_parts", ())))
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
+    facts["shed_times"] = {a: (int(f), int(t)) for a, (f, t) in facts.get("shed_times", {}).items()}
     facts["sink_positions"] = {int(p): n for p, n in facts.get("sink_positions", {}).items()}
     facts["members"] = {name: _from_json(m) for name, m in facts.get("members", {}).items()}
     # 0.1 called it otherwise.

@@ -28,10 +28,9 @@ from penstock.query.view import Aggregate, View
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# Digits of an interval's width, of which it knows two or three at the best, and of ends that are
-# certain. Beyond these the order shows in which sums are added up; that is no change of a group.
+# Digits of an interval's width, of which it knows two or three at the best. Beyond these the order
+# shows in which sums are added up; that is no change of a group.
 _DIGITS = 4
-_CERTAIN_DIGITS = 12
 # What is so near to a rounded end, in units of its last digit, has got beyond it by rounding alone.
 _NEAR = 1e-4
 # How far, relatively, errors of rounding may take a sum from what it is.
@@ -41,11 +40,17 @@ _WHOLE = 2.0**52
 
 
 def estimates(
-    view: View, rows: pa.RecordBatch, cover: Cover, sources: Sources, kept: Columns
+    view: View,
+    rows: pa.RecordBatch,
+    cover: Cover,
+    sources: Sources,
+    kept: Columns,
+    is_doubted: Bools,
 ) -> Columns:
     """The estimates at each point and the ends of their intervals, by the names of aggregates.
 
-    `kept` are the values of what was kept, which are NULL where there is nothing to estimate.
+    `kept` are the values of what was kept, which are NULL where there is nothing to estimate. Where
+    tuples are known to be missing, an estimate is not certain though no kept tuple tells of them.
     """
     sums = {q: cover.rows(rows.column(str(q.estimate))) for q in results_quantities(view)}
     sampled = sorted(frozenset().union(*sources.values()))
@@ -57,14 +62,17 @@ def estimates(
             # Large products may be due to any of the inputs, so each of them has its say.
             usual = np.exp(np.mean([np.log1p(tuples[alias]) for alias in sorted(read)], axis=0))
             is_null = kept[each.name].is_null().to_numpy(zero_copy_only=False)
-            plain = kept[each.name].cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
+            plain = _as_floats(kept[each.name])
             with np.errstate(all="ignore"):
                 values = _value(each, sums)
                 bounds = rounded(_ends(each, sums, plain, usual - 1.0))
             columns[each.name] = _typed(each, values, is_null)
-            is_unknown = is_null | ~np.isfinite(bounds[0] + bounds[1])
+            is_certain = bounds[0] == bounds[1]
+            is_unknown = is_null | ~np.isfinite(bounds[0] + bounds[1]) | (is_certain & is_doubted)
+            shown = _as_floats(columns[each.name])
             for end, bound in zip(ENDS, bounds, strict=True):
-                columns[end_name(each, end)] = pa.array(bound, mask=is_unknown)
+                ends = np.where(is_certain, shown, bound)
+                columns[end_name(each, end)] = pa.array(ends, mask=is_unknown)
     return columns
 
 
@@ -74,11 +82,17 @@ def certain_ends(view: View, values: Columns) -> Columns:
     for each in view.aggregates:
         if each.is_estimable:
             is_null = values[each.name].is_null().to_numpy(zero_copy_only=False)
-            plain = values[each.name].cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
+            plain = _as_floats(values[each.name])
             is_unknown = is_null | ~np.isfinite(plain)
             for end in ENDS:
                 columns[end_name(each, end)] = pa.array(plain, mask=is_unknown)
     return columns
+
+
+def _as_floats(values: pa.Array) -> Floats:
+    """Values of any type; 0 where there is none."""
+    found: Floats = values.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
+    return found
 
 
 def _typed(of: Aggregate, values: Floats, is_null: Bools) -> pa.Array:
@@ -131,13 +145,11 @@ def _value(of: Aggregate, sums: Mapping[Lane, Floats]) -> Floats:
 def rounded(ends: Ends) -> Ends:
     """Intervals with ends of a few digits of their width: never narrower than they were."""
     low, high = ends
-    width = high - low
-    certain = 10.0 ** (_CERTAIN_DIGITS - _DIGITS)
-    scale = 10.0 ** (_DIGITS - 1 - _magnitude(np.where(width > 0, width, low / certain)))
-    is_wide = width > 0
+    is_wide = high > low
+    scale = 10.0 ** (_DIGITS - 1 - _magnitude(high - low))
     return (
-        np.where(is_wide, np.floor(low * scale + _NEAR), np.rint(low * scale)) / scale,
-        np.where(is_wide, np.ceil(high * scale - _NEAR), np.rint(high * scale)) / scale,
+        np.where(is_wide, np.floor(low * scale + _NEAR) / scale, low),
+        np.where(is_wide, np.ceil(high * scale - _NEAR) / scale, high),
     )
 
 

@@ -22,6 +22,7 @@ from penstock.engine.rows.accumulators import Columns, fold
 from penstock.engine.rows.columns import ROWS, TS, UNTIL, plain_name
 from penstock.engine.rows.lanes import COUNT
 from penstock.engine.rows.sample_weights import Sources
+from penstock.engine.state.shed_times import Doubt
 from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.estimates import certain_ends, estimates
 from penstock.kernels.grouping import number_groups, pair_ids
@@ -131,8 +132,9 @@ class _Lines:
 class Evaluation:
     """A view at the ticks of a span. There are few of them: where something changes in a group.
 
-    It is estimated from the tuples that were kept of the inputs that are its `sources`, if any. If
-    it `has_ends` without that, they are certain.
+    It is estimated from the tuples that were kept of the inputs that are its `sources`, if any;
+    others of them were shed where there is `doubt`. If it `has_ends` without that, these are
+    certain.
     """
 
     view: View
@@ -140,6 +142,7 @@ class Evaluation:
     shown: pa.RecordBatch
     span: TickSpan
     sources: Sources = field(default_factory=dict)
+    doubt: Doubt = field(default_factory=Doubt)
     has_ends: bool = False
 
     def changes(self) -> Changes:
@@ -198,6 +201,12 @@ class Evaluation:
         if not self.view.groups:
             ids.append(np.zeros(1, np.int64))
             ticks.append(np.array([max(span.begin, span.first)]))
+        # Where doubt begins or ends, an interval changes though nothing comes or goes.
+        everyone = np.arange(len(self._groups[2])) if self.view.groups else np.zeros(1, np.int64)
+        for edge in self.doubt.edges(span):
+            if self.view.groups or edge >= span.begin:
+                ids.append(everyone)
+                ticks.append(np.full(len(everyone), edge))
         all_ids, all_ticks = np.concatenate(ids), np.concatenate(ticks)
         inside = (all_ticks >= span.first) & (all_ticks <= span.last)
         all_ids, all_ticks = all_ids[inside], all_ticks[inside]
@@ -237,7 +246,8 @@ class Evaluation:
         """The aggregates at each point by name, with the ends of the intervals of estimates."""
         found = {a.name: aggregate(a, self.table, cover, counts) for a in self.view.aggregates}
         if self.sources:
-            found |= estimates(self.view, self.table, cover, self.sources, found)
+            is_doubted = self.doubt.at(self._points[1])
+            found |= estimates(self.view, self.table, cover, self.sources, found, is_doubted)
         elif self.has_ends:
             found |= certain_ends(self.view, found)
         return found

@@ -18,6 +18,7 @@ from penstock.engine.rows.value_lanes import lane_type, lanes_of
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.sources.derived_rows import DerivedWriter
 from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN, Module
+from penstock.engine.state.shed_times import Doubt, widened
 from penstock.engine.state.store import read_rows
 from penstock.engine.state.tick_span import DueTicks, TickSpan
 from penstock.engine.views.candidates import candidates, has_candidates
@@ -71,9 +72,11 @@ class ViewStep:
         table = self._table(pid)
         if arrived is not None:
             table = pa.concat_batches([table, arrived.select(table.schema.names)])
-        span = self.due.span(readings(unpack_facts(by_tag.get(READ, ()))))
+        read = unpack_facts(by_tag.get(READ, ()))
+        span = self.due.span(readings(read))
         if not span.is_empty:
-            yield from self._evaluated(pid, table, span, self._changed(facts))
+            doubt = Doubt.of(self.batch.layout, widened(self.batch.shed_times, read))
+            yield from self._evaluated(pid, table, span, doubt, self._changed(facts))
         elif arrived is None:
             return
         if not self.batch.is_snapshot:
@@ -94,7 +97,12 @@ class ViewStep:
         return ChangedKeys.read(trace_of(self.batch.layout.query), self.batch.root, told[0])
 
     def _evaluated(
-        self, pid: int, table: pa.RecordBatch, span: TickSpan, changed: ChangedKeys | None
+        self,
+        pid: int,
+        table: pa.RecordBatch,
+        span: TickSpan,
+        doubt: Doubt,
+        changed: ChangedKeys | None,
     ) -> Iterator[Packet]:
         if not self.view.groups and pid % self.batch.partitions:
             return
@@ -105,7 +113,7 @@ class ViewStep:
             shown, stays = shown.filter(pa.array(may_change)), shown.filter(pa.array(~may_change))
         has_ends = layout.is_estimate
         read = sources(layout.query, layout.sampled) if has_ends and layout.sampled else {}
-        changes = Evaluation(self._rows, table, shown, span, read, has_ends).changes()
+        changes = Evaluation(self._rows, table, shown, span, read, doubt, has_ends).changes()
         if not len(changes.versions.times):
             return
         now = pa.concat_batches([stays, changes.shown.select(stays.schema.names)])

@@ -91,6 +91,15 @@ class Shed:
 
 
 @dataclass(frozen=True)
+class ShedTimes:
+    """The least and the greatest event time of what came to an input that is shed."""
+
+    alias: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class Filtered:
     """Tuples of an input that came to its filters, and those of them that passed."""
 
@@ -241,6 +250,7 @@ Fact = (
     | SpooledRows
     | ParsedSlice
     | Shed
+    | ShedTimes
     | Filtered
     | OperatorFlow
     | EddySample
