@@ -8,14 +8,14 @@ from typing import Literal, Protocol
 
 from penstock.adapt.planning.budget import Budget
 from penstock.adapt.planning.planner import BackgroundPlanner, Planning
-from penstock.adapt.planning.weighing import Candidate, Question, Weighed
+from penstock.adapt.planning.weighing import Candidate, Question, Weighed, keeping_plan
 from penstock.adapt.settings import Settings
 from penstock.adapt.switching.corrections import Corrections
 from penstock.adapt.switching.follow_up import Switch
 from penstock.adapt.switching.policy import Offer, Verdict, verdict
 from penstock.engine.reports.parts import Change
 from penstock.optimize.options import PlanOptions
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.stats.known import Known
 
 Mode = Literal["on", "advise", "off"]
@@ -28,7 +28,8 @@ _DOUBLED = 10
 @dataclass(frozen=True)
 class Standing:
     """How things stand at a batch boundary: seconds are of event time, `busy` is a part of the
-    clock, `backlog` pieces that are there to be read, `rows` those in windows, by alias."""
+    clock, `backlog` pieces that are there to be read, `rows` those in windows, by alias. While it
+    `is_shed`, a view is not recomputed."""
 
     number: int
     regime: float
@@ -37,6 +38,7 @@ class Standing:
     busy: float
     backlog: int
     rows: Mapping[str, float]
+    is_shed: bool = False
 
 
 class Moves(Protocol):
@@ -116,6 +118,8 @@ class Replanner:
             return None, None
         refused = list[tuple[Candidate, Verdict]]()
         for candidate in self.corrections.better(answer, standing.number):
+            if standing.is_shed and recomputed_by(candidate.plan) is not None:
+                continue
             offer = self._offer(answer.running, candidate, standing)
             found = verdict(offer, self._settings)
             if found.is_worth_it:
@@ -123,6 +127,12 @@ class Replanner:
                 return answer, self._followed(answer, candidate, offer, found.reason, standing)
             refused.append((candidate, found))
         return answer, self._stays(refused) if new is not None else None
+
+    def keeping(self, known: Callable[[], Known], running: Plan) -> Plan | None:
+        """A plan that keeps the view from batch to batch, if plans may be changed."""
+        if self.mode != "on":
+            return None
+        return keeping_plan(Question(known, self.options, running, {}, self._taken))
 
     def back(self, number: int) -> Switch | None:
         """The last switch, taken back: no other is made for a while."""

@@ -30,7 +30,7 @@ from penstock.errors import PlanError, UsageError
 from penstock.optimize.options import PlanOptions
 from penstock.plan.drops import DropBoxes
 from penstock.plan.mesh import MeshJoin
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.stats.known import Known
 
@@ -93,7 +93,8 @@ class StreamSupervisor:
             return self._adopted(plan, self._predictions.known)
         if self._standing is None:
             return None
-        standing = replace(self._standing, number=number)
+        is_shed = bool((self._drops or running.drops).kept)
+        standing = replace(self._standing, number=number, is_shed=is_shed)
         mine = self._identity if running is self.running else identity(running)
         weighed, change = self.replanner.decide(mine, standing)
         if weighed is not None:
@@ -210,11 +211,25 @@ class StreamSupervisor:
 
     def _shed(self, report: Report, plan: Plan) -> None:
         """Let the shedder set the drop boxes of the next batch."""
-        if self._shedder is not None:
-            found = self._shedder.next_boxes(report, self.knowledge.known, plan)
-            if found is not None:
-                self._drops, change = found
-                self._changes += [] if change is None else [change]
+        if self._shedder is None:
+            return
+        found = self._shedder.next_boxes(report, self.knowledge.known, plan)
+        if found is None or self._keeps_view_first(found[0], plan):
+            return
+        self._drops, change = found
+        self._changes += [] if change is None else [change]
+
+    def _keeps_view_first(self, drops: DropBoxes, plan: Plan) -> bool:
+        """Whether a view that was recomputed is kept from the next batch on, and only then shed:
+        while all tuples stand for themselves that is soon done."""
+        if not drops.kept or plan.drops.kept or recomputed_by(plan) is None:
+            return False
+        other = self.replanner.keeping(self.knowledge.question(self._trainer), plan)
+        if other is not None:
+            self._wanted = other
+            reason = "it is about to shed, and a view that is kept takes less to estimate"
+            self._changes.append(Change("switch", reason, render_plan(other)))
+        return other is not None
 
     def has_moved(self) -> bool:
         """Whether there is a reason to weigh plans again: a figure, or training."""

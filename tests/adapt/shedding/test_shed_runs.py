@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from penstock.adapt.follow import shedder_for, supervisor_for
+from penstock.adapt.replanner import Mode
+from penstock.adapt.settings import DEFAULT_SETTINGS
 from penstock.cql import parse
 from penstock.duration import Duration
 from penstock.engine.local import open_run
@@ -17,6 +19,8 @@ from penstock.engine.run.options import RunOptions
 from penstock.engine.state.plan_log import PlanLog
 from penstock.optimize.options import PlanOptions
 from penstock.plan.default_plan import default_plan
+from penstock.plan.plan import Plan
+from penstock.plan.text.parse import forced_plan
 from penstock.query import Query
 from penstock.stats.guess import complete
 from support.adapt.virtual_clock import BEGIN, VirtualClock, arrivals
@@ -29,6 +33,13 @@ CREATE STREAM b (ts BIGINT, k INT)
   WITH (format='parquet', path='{folder}/b', timestamp='ts', unit='ms');
 SELECT a.ts AS a, b.ts AS b FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS] WHERE a.k = b.k
 """
+COUNTED = """
+SELECT a.ts AS at, b.ts AS bt, COUNT(*) AS n
+FROM a [RANGE 10 SECONDS], b [RANGE 10 SECONDS] WHERE a.k = b.k
+GROUP BY a.ts, b.ts EVERY 1 SECOND
+"""
+NO_DRIFT = replace(DEFAULT_SETTINGS, drift_least=10**6, moved_far=1e9, weigh_every=10**6)
+"""Plans are weighed for no other reason than shedding."""
 CALM, HIGH = 40, 120
 FIRST, LAST, END = 20, 80, 110
 DELAY = 5.0
@@ -43,11 +54,17 @@ def burst_query(folder: Path, clock: VirtualClock) -> Query:
 
 
 def play(
-    query: Query, place: Place, *, sheds: bool = True, seconds: float = END + 5.0
+    query: Query,
+    place: Place,
+    *,
+    sheds: bool = True,
+    seconds: float = END + 5.0,
+    plan: Plan | None = None,
+    mode: Mode = "off",
 ) -> list[Report]:
     """The reports of a run of so many virtual seconds."""
     reports: list[Report] = []
-    plan, planning = default_plan(query), PlanOptions(sheds=sheds, engine="local")
+    plan, planning = plan or default_plan(query), PlanOptions(sheds=sheds, engine="local")
     options = RunOptions(
         sink=place.sink,
         checkpoint=str(place.checkpoint),
@@ -56,7 +73,13 @@ def play(
     )
     shedder = shedder_for(query, options, planning, is_inline=True)
     supervisor = supervisor_for(
-        plan, complete(query), planning, "off", planning="inline", shedder=shedder
+        plan,
+        complete(query),
+        planning,
+        mode,
+        settings=NO_DRIFT,
+        planning="inline",
+        shedder=shedder,
     )
     run = open_run(plan, replace(options, supervisor=supervisor))
     run.await_termination(seconds)
@@ -111,6 +134,36 @@ def test_files_that_wait_are_caught_up_with(
     delays = [each.delay or 0.0 for each in reports]
     assert max(delays) > 2.0 * DELAY
     assert delays[-1] < DELAY
+
+
+@pytest.mark.parametrize("mode", ["on", "off"])
+def test_a_view_is_kept_before_it_is_shed(
+    mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is recomputed has all of its windows estimated in every batch; who wants no other
+    plan gets none."""
+    clock = VirtualClock()
+    declared = burst_query(tmp_path / "in", clock)
+    text = JOIN.partition("SELECT")[0].format(folder=tmp_path / "in")
+    query, place = parse(text + COUNTED), Place(tmp_path)
+    assert query.sources == declared.sources
+    clock.install(monkeypatch)
+    plan = forced_plan(query, "a: b; b: a | early a b | recompute a")
+    reports = play(query, place, plan=plan, mode=mode)
+    shed = [each for each in reports if any(item.keep < 1.0 for item in each.inputs.values())]
+    assert shed
+    assert any("recompute" in each.plan for each in shed) == (mode == "off")
+    said = [(each.batch, c) for each in reports for c in each.changes if c.kind == "switch"]
+    if mode == "off":
+        assert not said
+        return
+    about = [batch for batch, change in said if change.reason.startswith("it is about to shed")]
+    assert about
+    assert "recompute" in reports[about[0]].plan
+    # The batch after it keeps all, and its view.
+    follows = reports[about[0] + 1]
+    assert "recompute" not in follows.plan
+    assert all(item.keep == 1.0 for item in follows.inputs.values())
 
 
 def test_the_same_again_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from penstock.adapt.planning.identity import identity
 from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
 from penstock.adapt.training.reassess import reassessed
+from penstock.errors import PlanError
 from penstock.optimize.estimate import TRIGGER, needed_by
 from penstock.optimize.model.folding import with_sample_weights
 from penstock.optimize.model.problem import Problem
@@ -72,10 +73,7 @@ def weigh(question: Question) -> Weighed:
     running = question.running
     # Where filters stand was settled when the first of the state was written.
     known = replace(question.known(), query=running.query)
-    options = question.options
-    options = replace(
-        options, plan=None, sheds=False, alternatives=False, off=options.off | {"late-filters"}
-    )
+    options = _options(question, keeps_view=bool(running.drops.kept))
     charged = _charged(known, running)
     decision = decide(charged, options)
     filled = with_rows(Problem(known.query, known), dict(question.rows))
@@ -91,8 +89,6 @@ def weigh(question: Question) -> Weighed:
         return Candidate(plan, render_plan(plan), work, rebuild, fill)
 
     every: Plans = (decision.chosen, *decision.others)
-    if question.options.sheds:
-        every = _good_to_shed(every)
     fitting = [candidate(each) for each in every if offers(each.plan, question.taken)]
     turned = turned_to(decision.plan, question.taken)
     if turned is not None and not offers(decision.plan, question.taken):
@@ -102,11 +98,23 @@ def weigh(question: Question) -> Weighed:
     return Weighed(known, mine, tuple(fitting))
 
 
-def _good_to_shed(plans: Plans) -> Plans:
-    """Plans without those that recompute a view: what is in the windows would be joined again,
-    whatever is shed of what comes."""
-    kept = tuple(each for each in plans if recomputed_by(each.plan) is None)
-    return kept or plans
+def keeping_plan(question: Question) -> Plan | None:
+    """The best plan that keeps its view from batch to batch, for a run that is about to shed."""
+    known = replace(question.known(), query=question.running.query)
+    try:
+        decision = decide(known, _options(question, keeps_view=True))
+    except PlanError:
+        return None
+    fits = recomputed_by(decision.plan) is None and offers(decision.plan, question.taken)
+    return decision.plan if fits else None
+
+
+def _options(question: Question, *, keeps_view: bool) -> PlanOptions:
+    """How plans are asked for. What is shed must be weighed result by result, and a view that is
+    recomputed would have all of its windows weighed in every batch."""
+    options = question.options
+    off = options.off | {"late-filters"} | ({"recompute"} if keeps_view else set())
+    return replace(options, plan=None, sheds=False, alternatives=False, off=off)
 
 
 def _charged(known: Known, running: Plan) -> Known:

@@ -9,7 +9,7 @@ from pathlib import Path
 AUCTIONS, BIDS = 3, 46
 WRITTEN = "((bid auction) person)"
 """The plan as the query is written: FROM from left to right, aggregated at the end."""
-RUSH = 8
+RUSH = 12
 """How many times as many people come from some time on."""
 BURST = 3
 """How many times as many bids come for a while."""
@@ -19,9 +19,9 @@ START = 1_767_225_600_000_000
 # When rates change, as parts of the whole: after each change there is time to see what follows.
 _RUSH_AT, _BURST_AT, _BURST_LENGTH = 0.25, 0.5, 0.25
 # So many auctions have the number of a bid, and so many sign-ins are of the seller of an auction,
-# within their windows of 10 and 5 seconds, before the rush.
-_AUCTIONS_MET, _PEOPLE_MET = 20.0, 0.6
-_AUCTION_WINDOW, _PERSON_WINDOW = 10, 5
+# within their windows of 20 and 10 seconds, before the rush.
+_AUCTIONS_MET, _PEOPLE_MET = 12.0, 0.6
+_AUCTION_WINDOW, _PERSON_WINDOW = 20, 10
 
 
 @dataclass(frozen=True)
