@@ -41,7 +41,7 @@ def test_where_all_there_is_gets_read_nobody_watches() -> None:
     ("more", "what"),
     [
         ({"delay": "1 second"}, "results cannot have a delay of 1 SECOND if data is looked for"),
-        ({"delay": "5 seconds", "available_now": True}, "delay goes with a trigger"),
+        ({"delay": "5 seconds", "available_now": True}, "a delay is for a run that goes on"),
         ({"delay": 0}, "delay: 0 is not above zero"),
     ],
 )

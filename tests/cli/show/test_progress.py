@@ -126,3 +126,23 @@ def test_a_query_that_falls_behind_says_so(capsys: pytest.CaptureFixture[str]) -
         progress(report(number, 1, changes=changes))
     said = capsys.readouterr().err
     assert said.count("it falls behind: a second of data takes 1.8 s") == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "shed", "said"),
+    [
+        (0, 7, "shed bid 7"),
+        (100, 7, "shed bid 7 (bid 107 since the checkpoint began)"),
+        (100, 0, "nothing was shed in this run (bid 100 since the checkpoint began)"),
+        (0, 0, ""),
+    ],
+)
+def test_a_run_says_what_it_has_shed_itself(
+    before: int, shed: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Progress() as progress:
+        progress(report(0, 1, shed={"bid": shed}, total_shed={"bid": before + shed}))
+    lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("batch")]
+    assert [line for line in lines if "shed" in line and not line.startswith("read")] == (
+        [said] if said else []
+    )

@@ -44,7 +44,7 @@ class Progress:
         self._late: Counter[str] = Counter()
         self._malformed: Counter[str] = Counter()
         self._unreadable = 0
-        self._shed = 0
+        self._shed = Counter[str]()
         self._results = 0
         self._empty = 0
         self._decisions: deque[str] = deque(maxlen=_DECISIONS)
@@ -75,7 +75,7 @@ class Progress:
         self._late.update(report.late)
         self._malformed.update(report.malformed)
         self._unreadable += sum(report.unreadable.values())
-        self._shed += sum(report.shed.values())
+        self._shed.update(report.shed)
         decisions = list(decision_lines(report))
         self._decisions.extend(decisions)
         if self._live is not None:
@@ -114,8 +114,8 @@ class Progress:
             foot += f" · {_busy(report)}"
         if self._unreadable:
             foot += f" · {_files(self._unreadable)}"
-        if report.total_shed:
-            foot += f" · shed {_counts(report.total_shed)}"
+        if any(self._shed.values()):
+            foot += f" · shed {_counts(self._shed)}"
         foot += "".join(f" · {part}" for part in _frontier(report))
         above = () if self._above is None else (self._above(),)
         is_told = report.waiting is not None and self._empty >= _FEW
@@ -141,15 +141,23 @@ class Progress:
         seconds = time.monotonic() - self._started
         read = sum(self._read.values())
         late, malformed = sum(self._late.values()), sum(self._malformed.values())
-        drops = _drops(late, malformed, self._unreadable, self._shed)
+        drops = _drops(late, malformed, self._unreadable, self._shed.total())
         results, total = f"{self._results:,} results", self.last.total_results
         results += f" ({total:,} since the checkpoint began)" if total > self._results else ""
         print(f"read {read:,} tuples{drops}; {results}; {seconds:.1f} s", file=sys.stderr)
         if not self._results and self.last.waiting is not None:
             hint = f"\nhint: {self.last.waiting.hint}" if self.last.waiting.hint else ""
             print(f"no results: {self.last.waiting.reason}{hint}", file=sys.stderr)
-        if self.last.total_shed:
-            print(f"shed {_counts(self.last.total_shed)}", file=sys.stderr)
+        self._say_shed(self.last.total_shed)
+
+    def _say_shed(self, total: Mapping[str, int]) -> None:
+        """How many tuples were shed by this run, and by those before it."""
+        if not any(total.values()):
+            return
+        mine = {alias: self._shed[alias] for alias in total}
+        said = f"shed {_counts(mine)}" if any(mine.values()) else "nothing was shed in this run"
+        since = f" ({_counts(total)} since the checkpoint began)" if mine != dict(total) else ""
+        print(said + since, file=sys.stderr)
 
 
 def _line(report: Report, rate: float) -> str:

@@ -104,7 +104,9 @@ def _check_delay(delay: Duration, options: RunOptions) -> None:
     """Refuse a delay that no shedding leads to."""
     if options.available_now:
         hint = "leave it out: where all there is gets read, nothing waits for its turn"
-        raise UsageError("delay goes with a trigger, not with available_now", hint=hint)
+        raise UsageError(
+            "a delay is for a run that goes on, not for one over all there is", hint=hint
+        )
     if delay.micros <= options.trigger.micros:
         raise UsageError(
             f"results cannot have a delay of {delay} if data is looked for every {options.trigger}",
