@@ -54,7 +54,7 @@ test-kafka: setup ## run the tests of Kafka with a real broker, which Maven (mvn
 
 test-connect: setup ## run the engine's tests on Spark again, on sessions of Spark Connect
 	@export TMPDIR $$($(IN_MEMORY)); PENSTOCK_REMOTE='local[2]' $(BIN)/python -m pytest -q -p no:cacheprovider \
-	  -m "spark and not cluster" $$(grep -rlE "run_spark|run: Runner" tests/engine --include=*.py)
+	  -m "spark and not cluster and not classic" $$(grep -rlE "run_spark|run: Runner" tests/engine --include=*.py)
 
 test-cluster: setup ## run the tests of clusters: local-cluster, and a standalone master with two workers
 	@export TMPDIR $$($(IN_MEMORY)); $(BIN)/python -m pytest -q tests/engine/spark/test_cluster.py

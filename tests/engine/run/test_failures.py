@@ -319,6 +319,7 @@ def test_a_vanished_input_file(query: Query, tmp_path: Path) -> None:
     assert canonical(place.results(query)) == right_results(query, tmp_path)
 
 
+@pytest.mark.classic
 @pytest.mark.spark
 def test_a_vanished_input_file_on_spark(query: Query, spark: SparkSession, tmp_path: Path) -> None:
     place = Place(tmp_path)

@@ -232,6 +232,7 @@ def test_spark_trees_give_what_the_reference_does(
     assert canonical(place.results(query)) == expected(case, query, place.kind, number % 3 > 0)
 
 
+@pytest.mark.classic
 @pytest.mark.spark
 @pytest.mark.slow
 def test_plans_may_change_on_spark(spark: SparkSession, tmp_path: Path) -> None:

@@ -289,6 +289,7 @@ def test_state_and_results_on_another_file_system(query: Query, tmp_path: Path) 
     assert {path.name for path in tmp_path.iterdir()} == {"in"}
 
 
+@pytest.mark.classic
 @pytest.mark.spark
 def test_a_checkpoint_with_options_and_strange_names_on_spark(
     spark: SparkSession, query: Query, tmp_path: Path

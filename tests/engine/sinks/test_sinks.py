@@ -173,6 +173,7 @@ def test_foreach_batch_needs_spark(tmp_path: Path) -> None:
         run_local(query, Place(tmp_path), sink=ps.foreach_batch(lambda frame, batch: None))
 
 
+@pytest.mark.classic
 @pytest.mark.spark
 def test_foreach_batch_gets_frames_and_batch_ids(spark: SparkSession, tmp_path: Path) -> None:
     query = every_type(tmp_path, files=2)
@@ -187,6 +188,7 @@ def test_foreach_batch_gets_frames_and_batch_ids(spark: SparkSession, tmp_path: 
     assert seen == [(0, "timestamp", [1, 2, 3]), (1, "timestamp", [1, 2, 3])]
 
 
+@pytest.mark.classic
 @pytest.mark.spark
 def test_what_a_foreach_batch_function_raises_reaches_the_caller(
     spark: SparkSession, tmp_path: Path

@@ -120,6 +120,7 @@ def check(run: Runner, seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch)
     return total(case.batches) - total(sane)
 
 
+@pytest.mark.classic
 def test_both_engines_drop_what_the_reference_does(
     run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

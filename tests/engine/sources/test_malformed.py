@@ -315,6 +315,7 @@ def totals(reports: list[Report], name: str) -> dict[str, int]:
     return {each: sum(getattr(r, each).get(name, 0) for r in reports) for each in counts}
 
 
+@pytest.mark.classic
 def test_late_malformed_and_unreadable_are_told_apart_and_add_up(
     run: Runner, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

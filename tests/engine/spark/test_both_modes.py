@@ -19,7 +19,7 @@ from penstock.cql import parse
 from penstock.engine.control.order import order_names
 from penstock.engine.places.place import Place
 from penstock.engine.state.store import Store
-from penstock.errors import CheckpointError, PenstockError, SinkError
+from penstock.errors import CheckpointError, SinkError, SourceError
 from penstock.plan.text.parse import forced_plan, render_plan
 from support.engines.read_back import (
     FILES,
@@ -169,13 +169,13 @@ def test_what_goes_wrong_is_said_in_our_words(
     write_streams(tmp_path)
     (tmp_path / "b" / "3.jsonl").write_text('{"ts": "yesterday", "k": 1, "z": 1}\n')
     with (
-        pytest.raises(PenstockError, match="yesterday"),
+        pytest.raises(SourceError, match="yesterday"),
         ps.sql(script(tmp_path, JOIN)).start(
             spark, sink="noop", checkpoint=tmp_path / "two", available_now=True
         ) as run,
     ):
         run.await_termination()
-    assert isinstance(run.exception, PenstockError)
+    assert isinstance(run.exception, SourceError)
     assert not run.is_active
 
 

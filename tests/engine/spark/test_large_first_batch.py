@@ -24,6 +24,7 @@ SELECT k, COUNT(*) AS n FROM s [RANGE 10 SECONDS] GROUP BY k EVERY 5 SECONDS
 """
 
 
+@pytest.mark.classic
 @pytest.mark.spark
 def test_executors_evaluate_a_view_whose_first_batch_is_large(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -233,6 +233,7 @@ def test_views_may_change_their_plans_on_spark(
     assert told(place, query) == expected(case, query)
 
 
+@pytest.mark.classic
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_function_gets_the_changes_of_a_view(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import stat
 import tempfile
 from contextlib import suppress
 from functools import cache
+from itertools import takewhile
 from subprocess import Popen, TimeoutExpired
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -15,7 +16,8 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from penstock.engine.places.place import Place
-from penstock.errors import EngineError, StateError
+from penstock.engine.wire.task_errors import class_of
+from penstock.errors import EngineError, PenstockError, StateError
 
 _PRIVATE = 0o700
 # A process that was killed lets go of its sockets a moment before it is seen to have ended.
@@ -28,6 +30,8 @@ _CRASH = re.compile(
     r"|FetchFailed|worker lost"
 )
 _TRACE = "Traceback (most recent call last):"
+_OWN = re.compile(r"penstock\.errors\.(\w+): (.*)")
+_HINT = "hint: "
 
 
 def log_file() -> str:
@@ -120,6 +124,19 @@ def reason_of(error: Exception) -> str:
             return line
     java = next((line for line in lines if line.startswith(": ")), None)
     return lines[0] if java is None else re.sub(r"^: [\w.$]+(Exception|Error): ", "", java)
+
+
+def own_error(error: Exception) -> PenstockError | None:
+    """The error of ours that a Python process of Spark has ended with, as its trace tells it; None
+    of any other."""
+    lines = str(error).splitlines()
+    found = [(at, each) for at, line in enumerate(lines) if (each := _OWN.fullmatch(line))]
+    if not found:
+        return None
+    at, (kind, message) = found[-1][0], found[-1][1].groups()
+    told = list(takewhile(str.strip, lines[at + 1 :]))
+    hint = next((line.removeprefix(_HINT) for line in told if line.startswith(_HINT)), None)
+    return class_of(kind)(message, hint=hint)
 
 
 def end_process() -> None:

@@ -36,10 +36,10 @@ def raise_error(facts: Iterable[Fact]) -> None:
     """Raise the first error among facts, if there is one."""
     for fact in facts:
         if isinstance(fact, Failure):
-            raise _class_of(fact.error)(fact.message, place=fact.place, hint=fact.hint)
+            raise class_of(fact.error)(fact.message, place=fact.place, hint=fact.hint)
 
 
-def _class_of(name: str) -> type[PenstockError]:
+def class_of(name: str) -> type[PenstockError]:
     """The error class of a name; what a user's own code has derived from one is a plain error."""
     found = getattr(errors, name, None)
     if isinstance(found, type) and issubclass(found, PenstockError):

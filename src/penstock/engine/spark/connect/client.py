@@ -34,7 +34,7 @@ from penstock.engine.sinks.sink import Sink
 from penstock.engine.spark.connect.served import Batches, Planned
 from penstock.engine.spark.frames import frames_of
 from penstock.engine.spark.inflow import Inflow
-from penstock.engine.spark.jvm import reason_of
+from penstock.engine.spark.jvm import own_error, reason_of
 from penstock.engine.spark.naming import query_name
 from penstock.engine.spark.start import check_reach, explained_start, mend_logs, triggered
 from penstock.engine.spark.work import Held, QueryWork, ScriptWork, Work, hold_query
@@ -300,11 +300,11 @@ class ConnectRun(Run):
         head = None if head == self._before else head
         if head is not None and head.ended_at is not None and head.error is None:
             return None
-        said = None if head is None else head.error
-        return EngineError(
-            said or f"the batch failed on Spark: {reason_of(error)}",
-            hint="nothing is lost: run again on this checkpoint; the server's log has the details",
-        )
+        said, own = None if head is None else head.error, own_error(error)
+        hint = "nothing is lost: run again on this checkpoint; the server's log has the details"
+        if own is not None and (said is None or said.startswith(own.message)):
+            return type(own)(said or own.message, hint=own.hint or hint)
+        return EngineError(said or f"the batch failed on Spark: {reason_of(error)}", hint=hint)
 
     def _follow(self) -> None:
         """Collect the reports that the server writes, until all have come."""
