@@ -1,1 +1,1 @@
-"""The keys of a view over ROWS windows that may have changed since it was last evaluated."""
+"""What changes a view beside new tuples: keys of ROWS windows since the last time, and shedding."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from penstock.engine.changes.change_log import ChangeLog
 from penstock.engine.changes.changed_keys import ChangedKeys
+from penstock.engine.changes.shed_times import Doubt, widened
 from penstock.engine.changes.tracking import Rows, Tracked, Tracking
 from penstock.engine.folding.fold import folded, with_lanes
 from penstock.engine.join.batch import Batch
@@ -29,7 +30,6 @@ from penstock.engine.rows.sample_weights import with_samples
 from penstock.engine.state.frontier import frontier_after
 from penstock.engine.state.manifest import StreamState
 from penstock.engine.state.modules import CHANGES, Module
-from penstock.engine.state.shed_times import Doubt, widened
 from penstock.engine.state.store import read_rows
 from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.wire.chunks import keep_chunk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from penstock.engine.changes.shed_times import still_seen, widened
 from penstock.engine.join.expiry import floors_of, modules_after
 from penstock.engine.run.batch_jobs import BatchJobs
 from penstock.engine.sinks.malformed_rows import with_rows
@@ -11,7 +12,6 @@ from penstock.engine.sinks.publish import as_parts
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state.frontier import frontier_of, streams_after
 from penstock.engine.state.manifest import Manifest, StagedPart, StreamState
-from penstock.engine.state.shed_times import still_seen, widened
 from penstock.engine.wire.facts import Fact, Filtered, Numbered, Shed, readings
 from penstock.plan.drops import DropBoxes
 

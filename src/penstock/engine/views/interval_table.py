@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.changes.shed_times import Doubt
 from penstock.engine.expressions.arrow_types import TIMESTAMP
 from penstock.engine.expressions.evaluate import evaluate, holds
 from penstock.engine.folding.aggregate_values import aggregate
@@ -22,7 +23,6 @@ from penstock.engine.rows.accumulators import Columns, fold
 from penstock.engine.rows.columns import ROWS, TS, UNTIL, plain_name
 from penstock.engine.rows.lanes import COUNT
 from penstock.engine.rows.sample_weights import Sources
-from penstock.engine.state.shed_times import Doubt
 from penstock.engine.state.tick_span import TickSpan
 from penstock.engine.views.estimates import certain_ends, estimates
 from penstock.kernels.grouping import number_groups, pair_ids

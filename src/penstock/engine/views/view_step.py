@@ -9,6 +9,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from penstock.engine.changes.changed_keys import ChangedKeys
+from penstock.engine.changes.shed_times import Doubt, widened
 from penstock.engine.expressions.arrow_types import arrow_type
 from penstock.engine.join.batch import Batch
 from penstock.engine.rows.columns import TS, UNTIL
@@ -18,7 +19,6 @@ from penstock.engine.rows.value_lanes import lane_type, lanes_of
 from penstock.engine.sinks.sink import PartWriter
 from penstock.engine.sources.derived_rows import DerivedWriter
 from penstock.engine.state.modules import ALL_ROWS, INTERVALS, SHOWN, Module
-from penstock.engine.state.shed_times import Doubt, widened
 from penstock.engine.state.store import read_rows
 from penstock.engine.state.tick_span import DueTicks, TickSpan
 from penstock.engine.views.candidates import candidates, has_candidates
