@@ -17,7 +17,20 @@ HALVES = [
 ]
 CLUSTER = "-m pytest -q tests/engine/spark/test_cluster.py"
 KAFKA = "tests/support/kafka/real_broker.py --brokers 2 .venv/bin/python -m pytest -q -n 2"
-TOOLS = ("bash", "cat", "dirname", "env", "make", "sh")
+TOOLS = [
+    "bash",
+    "cat",
+    "cut",
+    "dirname",
+    "env",
+    "grep",
+    "make",
+    "mktemp",
+    "rm",
+    "sh",
+    "tail",
+    "tee",
+]
 
 
 @pytest.fixture
@@ -83,6 +96,18 @@ def test_ci_runs_the_tests_though_the_style_is_bad(clone: Path) -> None:
     done = make_test(clone, ".ci/run", tools_in(clone / "tools"))
     assert done.returncode == 1
     assert (clone / "asked").read_text().splitlines()[-3:] == [*HALVES, CLUSTER]
+    assert done.stdout.splitlines()[-1] == "failed: make lint"
+
+
+def test_ci_says_last_which_tests_have_failed(clone: Path) -> None:
+    python = clone / ".venv" / "bin" / "python"
+    said = 'case "$*" in *"-m spark"*) echo "FAILED tests/test_it.py::test_it - it is so";; esac\n'
+    python.write_text(python.read_text().replace("[ -s fails ]", f"{said}[ -s fails ]"))
+    (clone / "fails").write_text("-m spark")
+    done = make_test(clone, ".ci/run", tools_in(clone / "tools"))
+    assert done.returncode == 1
+    last = ["failed: make test", "FAILED tests/test_it.py::test_it - it is so"]
+    assert done.stdout.splitlines()[-2:] == last
 
 
 def test_ci_has_a_real_broker_of_kafka_where_there_is_maven(clone: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
 
-from penstock.adapt.planning.weighing import Question, weigh
+from penstock.adapt.planning.weighing import Question, keeping_plan, weigh
 from penstock.optimize.algebra.posynomial import value
 from penstock.optimize.model.distinct import is_folding_guessed
 from penstock.optimize.model.folding import with_early
@@ -23,6 +24,7 @@ from penstock.optimize.views.early import early_sets
 from penstock.optimize.views.recompute import RECOMPUTED, recompute_plan, recompute_plans
 from penstock.plan.decision import Decision
 from penstock.plan.default_plan import default_plan
+from penstock.plan.drops import DropBoxes
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
 from penstock.plan.plan import recomputed_by
 from penstock.plan.text.parse import forced_plan
@@ -136,10 +138,15 @@ def test_where_tuples_may_be_shed_a_third_less_work_is_not_enough() -> None:
     decision = decide(known, shed)
     assert recomputed_by(decision.plan) is None
     assert "and not 50 % of it or less" in decision.reason
-    weighed = weigh(Question(lambda: known, shed, decision.plan, {}))
+    calm = Question(lambda: known, shed, decision.plan, {})
+    assert recomputed_by(weigh(calm).others[0].plan) == "B"
+    # While tuples are shed none is recomputed.
+    boxed = replace(decision.plan, drops=DropBoxes((("A", 0.5),), 0))
+    weighed = weigh(replace(calm, running=boxed))
     assert {recomputed_by(each.plan) for each in weighed.others} == {None}
-    wanted = weigh(Question(lambda: known, PlanOptions(), decision.plan, {}))
-    assert recomputed_by(wanted.others[0].plan) == "B"
+    before = keeping_plan(replace(calm, running=decide(known).plan))
+    assert before is not None
+    assert recomputed_by(before) is None
 
 
 def guessed(window: str, **more: Any) -> Decision:
