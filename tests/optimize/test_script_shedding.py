@@ -13,8 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import penstock as ps
+from penstock.cql import parse_script
 from penstock.errors import PlanError
+from penstock.optimize.options import PlanOptions
 from penstock.optimize.script_shedding import CapacityPoint, shared_out
+from support.sharing.forced import forced
 
 COSTS = """
 [costs]
@@ -95,6 +98,18 @@ def test_less_capacity_keeps_less_of_everything(tmp_path: Path) -> None:
 def test_too_little_is_refused_with_what_cannot_be_shed(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"(?s)even when all that can be is shed.*not shed: most "):
         script(tmp_path, capacity=1e-9, shed=True).explain()
+
+
+def test_who_shares_a_join_is_told_how_to_shed_it() -> None:
+    asked = parse_script(
+        "CREATE STREAM a (ts TIMESTAMP, k INT) WITH (format = 'csv', path = 'x', timestamp = 'ts');"
+        "CREATE STREAM b (ts TIMESTAMP, k INT) WITH (format = 'csv', path = 'x', timestamp = 'ts');"
+        "SELECT a.k FROM a [RANGE 9 SECONDS], b [RANGE 9 SECONDS] WHERE a.k = b.k INTO one;"
+        "SELECT b.k FROM a [RANGE 9 SECONDS], b [RANGE 9 SECONDS] WHERE a.k = b.k INTO two"
+    )
+    with pytest.raises(PlanError, match="all that can be is shed") as caught:
+        forced(asked, {"shared.1": ("one", "two")}, capacity=1e-6, options=PlanOptions(sheds=True))
+    assert "are shed while they run" in str(caught.value.hint)
 
 
 def test_explain_says_what_is_left(tmp_path: Path) -> None:

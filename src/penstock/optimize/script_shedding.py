@@ -62,7 +62,8 @@ def shed_decisions(
     fixed = [name for name in decisions if name not in curves]
     spare = capacity - sum(decisions[name].chosen.estimate.needed for name in fixed)
     if not curves or spare < sum(points[0].capacity for points in curves.values()):
-        raise _too_much(decisions, fixed, planned.capacity)
+        shares = any(member.takes for member in script.members)
+        raise _too_much(decisions, fixed, planned.capacity, shares=shares)
     given = shared_out(curves, spare)
     return {
         name: _at(known[name], given[name], options) if name in given else decision
@@ -143,14 +144,19 @@ def _at(known: Known, capacity: float, options: PlanOptions) -> Decision:
 
 
 def _too_much(
-    decisions: Mapping[str, Decision], fixed: Iterable[str], capacity: float
+    decisions: Mapping[str, Decision], fixed: Iterable[str], capacity: float, *, shares: bool
 ) -> PlanError:
     names = list(fixed)
     needs = ", ".join(f"{name} {decisions[name].chosen.estimate.needed:,.4g}" for name in names)
     kept = f"\n  not shed: {needs}" if names else ""
+    hint = "a query that others read is not shed, nor an outer join: give more with --capacity, "
+    if shares:
+        hint = (
+            "queries that share a join on this checkpoint are shed while they run, and not from "
+            "the start: leave --capacity out, begin a new checkpoint, "
+        )
     return PlanError(
         f"the queries of the script do not keep up with {capacity:g} CPU-seconds a second, even "
         f"when all that can be is shed{kept}",
-        hint="a query that others read is not shed, nor an outer join: give more with --capacity, "
-        "or ask less",
+        hint=f"{hint}or ask less",
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from random import Random
 
 from penstock.api import know_script
-from penstock.optimize.options import DEFAULT_OPTIONS
+from penstock.optimize.options import DEFAULT_OPTIONS, PlanOptions
 from penstock.optimize.script import decide_script
 from penstock.optimize.sharing.same_joins import named_join
 from penstock.plan.plan import Plan
@@ -32,12 +32,18 @@ def shareable(script: Script) -> dict[str, tuple[str, ...]]:
     return made
 
 
-def forced(script: Script, makers: Mapping[str, tuple[str, ...]] | None = None) -> PlannedScript:
+def forced(
+    script: Script,
+    makers: Mapping[str, tuple[str, ...]] | None = None,
+    *,
+    capacity: float | None = None,
+    options: PlanOptions = DEFAULT_OPTIONS,
+) -> PlannedScript:
     """The script planned as on a checkpoint whose queries share what they can, or as given."""
     names = frozenset(member.name for member in script.members)
     standing = Standing(names, shareable(script) if makers is None else makers)
-    knowledge = know_script(script, None, None, "local")
-    return decide_script(script, knowledge, DEFAULT_OPTIONS, standing)
+    knowledge = know_script(script, None, capacity, "local")
+    return decide_script(script, knowledge, options, standing)
 
 
 def any_plans(planned: PlannedScript, rng: Random) -> dict[str, Plan]:
