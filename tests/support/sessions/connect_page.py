@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import penstock as ps
+from penstock.errors import SetupError, UsageError
 from support.engines.read_back import script, write_streams
 from support.paths import ROOT
 
@@ -84,3 +85,30 @@ def test_a_pipeline_has_results_as_a_table(
     assert "Run is COMPLETED" in capsys.readouterr().out
     assert run.last_report is not None
     assert spark.table("bids").count() == run.last_report.total_results > 0
+
+
+def test_what_comes_through_spark_cannot_be_drained(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark's query would end before, and what waits would never be answered."""
+    frame = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "ts")
+    query = ps.sql(
+        "CREATE STREAM a WITH (format = 'dataframe', timestamp = 'ts'); "
+        "SELECT COUNT(*) AS n FROM a [RANGE 1 SECOND] EVERY 1 SECOND",
+        streams={"a": frame},
+    )
+    with pytest.raises(UsageError, match="a query over a DataFrame, as a is, has no drain"):
+        query.start(
+            spark, sink="noop", checkpoint=tmp_path / "ckpt", available_now=True, drain=True
+        )
+    assert not (tmp_path / "ckpt").exists()
+
+
+def test_a_server_without_penstock_is_told(tmp_path: Path) -> None:
+    from pyspark.errors import PythonException
+
+    from penstock.engine.places.place import Place
+    from penstock.engine.spark.connect import client
+
+    error = PythonException("Traceback …\nModuleNotFoundError: No module named 'penstock'\n")
+    found = client._explained(error, Place.of(tmp_path))
+    assert isinstance(found, SetupError)
+    assert "has no penstock" in found.message

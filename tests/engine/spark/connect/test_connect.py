@@ -40,7 +40,7 @@ needs_connect = pytest.mark.skipif(
 @pytest.mark.parametrize(
     ("files", "count"),
     [
-        ([HERE / "test_both_modes.py", SESSIONS / "connect_page.py"], 11),
+        ([HERE / "test_both_modes.py", SESSIONS / "connect_page.py"], 13),
         ([SESSIONS / "connect_kills.py"], 1),
     ],
     ids=["sessions", "servers"],

@@ -40,7 +40,7 @@ from penstock.engine.spark.start import check_reach, explained_start, mend_logs,
 from penstock.engine.spark.work import Held, QueryWork, ScriptWork, Work, hold_query
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.store import Store
-from penstock.errors import EngineError, PenstockError, SetupError
+from penstock.errors import EngineError, PenstockError, SetupError, UsageError
 from penstock.plan.plan import Plan
 from penstock.plan.script import PlannedScript
 from penstock.plan.text.parse import render_plan
@@ -50,6 +50,7 @@ from penstock.query.script import Script
 _LOOK = 0.2
 """Seconds between two looks into the report log."""
 _STARTS = 30
+_NOT_THERE = "No module named 'penstock'"
 _TOO_SLOW = "Python worker failed to connect back"
 _LONGEST_WAIT = 1.0
 """Seconds that the server is asked to wait at once: a client may be interrupted between."""
@@ -109,9 +110,13 @@ def _start(
     frames: Mapping[str, DataFrame],
 ) -> ConnectRun:
     """What is asked, running on the server; `hold` takes its checkpoint for a moment."""
+    _refuse_drain(asked, options)
     store = Store(Place.of(options.checkpoint))
     tasks = _parallelism(spark)
-    check_reach(spark, options, tasks)
+    try:
+        check_reach(spark, options, tasks)
+    except PySparkException as error:
+        raise _explained(error, store.root) from None
     mend_logs(store)
     name = query_name(asked, unique_name())
     since, before = end_of(store), read_head(store)
@@ -128,8 +133,24 @@ def _start(
     return ConnectRun(streaming, store, since, before, options.report)
 
 
+def _refuse_drain(asked: Query | Script, options: RunOptions) -> None:
+    """Refuse to drain what comes through Spark: its query ends after the last of the data, and its
+    process with it, before anybody could."""
+    through = [s for s in asked.sources.values() if s.is_of_spark and not s.is_table]
+    if options.drain and through:
+        raise UsageError(
+            f"on Spark Connect a query over a DataFrame, as {through[0].name} is, has no drain",
+            hint="leave drain out, or start it on a session of the classic kind",
+        )
+
+
 def _explained(error: PySparkException, root: Place) -> PenstockError:
     """What is to be said of a start that failed on the server."""
+    if _NOT_THERE in str(error):
+        return SetupError(
+            "the Python of the Spark Connect server has no penstock",
+            hint="install this version there too; PYSPARK_PYTHON says which Python a server takes",
+        )
     if _TOO_SLOW in str(error):
         return SetupError(
             "the server's Python process took longer than the ten seconds that Spark gives it",
