@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from penstock.engine.spark.starting import class_archive
 from penstock.engine.spark.starting.class_archive import reading_options
 from support.kafka.cluster import Cluster
 
@@ -42,6 +44,7 @@ SELECT a.x, b.t, c.kafka_timestamp FROM a [NOW], b [NOW], c [NOW] WHERE a.k = b.
 SHED = """
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 import penstock as ps
 from penstock.cli.warm.small_queries import write_rows
 from penstock.engine.local import open_run
@@ -121,6 +124,7 @@ def test_a_first_query_compiles_nothing(tmp_path: Path) -> None:
 
 STARTED = """
 from pathlib import Path
+from types import SimpleNamespace
 from pyspark import SparkContext
 from penstock.engine.spark.session import own_session
 with own_session("local[1]") as spark:
@@ -172,3 +176,26 @@ def test_an_archive_that_others_may_write_to_is_not_read(tmp_path: Path) -> None
     assert f"={archive} " in reading_options(archive)
     archive.chmod(0o666)
     assert reading_options(archive) == ""
+
+
+def test_what_is_installed_anew_has_another_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The JVM would pass the old one over, without a word."""
+    (tmp_path / "jars").mkdir()
+    jar = tmp_path / "jars" / "spark-core.jar"
+    jar.touch()
+    here = SimpleNamespace(__file__=str(tmp_path / "__init__.py"), __version__="4.3")
+    monkeypatch.setattr(class_archive, "pyspark", here)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    before = class_archive.archive_path()
+    assert class_archive.archive_path() == before
+    os.utime(jar, (1, 1))
+    now = class_archive.archive_path()
+    assert now != before
+    now.parent.mkdir()
+    others = now.with_name("spark-0123456789ab-0123456789ab.jsa")
+    for path in (before, now, others):
+        path.touch()
+    class_archive.forget_others(now)
+    assert sorted(now.parent.iterdir()) == sorted([now, others])

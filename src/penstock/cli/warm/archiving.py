@@ -10,7 +10,12 @@ from penstock.api import sql
 from penstock.cli.warm.small_queries import QUERIES, write_rows
 from penstock.engine.spark.java import ensure_java
 from penstock.engine.spark.session import JAVA_OPTIONS, own_session, quick_java
-from penstock.engine.spark.starting.class_archive import archive_path, end_calmly, writing_options
+from penstock.engine.spark.starting.class_archive import (
+    archive_path,
+    end_calmly,
+    forget_others,
+    writing_options,
+)
 from penstock.errors import SetupError
 
 _JOIN, _VIEW = "join", "view"
@@ -32,6 +37,7 @@ def archive_classes() -> Path:
             raise SetupError("Java has written none", hint="its log is in the temporary folder")
         draft.chmod(_READABLE)
         draft.replace(archive)
+        forget_others(archive)
     finally:
         draft.unlink(missing_ok=True)
     return archive

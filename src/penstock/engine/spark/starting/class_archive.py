@@ -23,10 +23,29 @@ _LONGEST_END = 300.0
 
 
 def archive_path() -> Path:
-    """Where the archive for this Spark and the Java of JAVA_HOME is, or would be."""
-    kind = "\n".join((os.environ.get("JAVA_HOME", ""), pyspark.__version__, pyspark.__file__))
+    """Where the archive for this Spark and the Java of JAVA_HOME is, or would be: another one once
+    Spark has been installed anew, for the JVM passes over what is of other jars, without a word."""
+    place = "\n".join((os.environ.get("JAVA_HOME", ""), pyspark.__version__, pyspark.__file__))
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "penstock" / f"spark-{sha256(kind.encode()).hexdigest()[:12]}.jsa"
+    return cache / "penstock" / f"spark-{_short(place)}-{_short(_installed())}.jsa"
+
+
+def forget_others(archive: Path) -> None:
+    """Delete the archives of what was installed in this place before: they are large."""
+    place = archive.name.rpartition("-")[0]
+    for each in archive.parent.glob(f"{place}*.jsa"):
+        if each != archive:
+            each.unlink(missing_ok=True)
+
+
+def _installed() -> str:
+    """When the jars of this Spark were written."""
+    jars = Path(pyspark.__file__).parent.glob("jars/*.jar")
+    return str(max((each.stat().st_mtime_ns for each in jars), default=0))
+
+
+def _short(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
 
 
 def reading_options(archive: Path) -> str:
