@@ -224,9 +224,12 @@ class StreamSupervisor:
         while all tuples stand for themselves that is soon done."""
         if not drops.kept or plan.drops.kept or recomputed_by(plan) is None:
             return False
+        if self._wanted is not None and recomputed_by(self._wanted) is None:
+            return True  # A switch is taken back, which comes to the same.
         other = self.replanner.keeping(self.knowledge.question(self._trainer), plan)
         if other is not None:
             self._wanted = other
+            self._follow_up.drop()
             reason = "it is about to shed, and a view that is kept takes less to estimate"
             self._changes.append(Change("switch", reason, render_plan(other)))
         return other is not None

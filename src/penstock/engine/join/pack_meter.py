@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from penstock.engine.changes.shed_times import widened
 from penstock.engine.join.key_sketches import KeyCounters
 from penstock.engine.routes.meter import added_up
 from penstock.engine.rows.columns import PASSES, hash_name
@@ -41,8 +42,7 @@ class PackMeter:
 
     def take_shed_times(self, alias: str, first: int, last: int) -> None:
         """Note between which times tuples came to a drop box."""
-        known = self._shed_times.get(alias, (first, last))
-        self._shed_times[alias] = (min(known[0], first), max(known[1], last))
+        self._shed_times = widened(self._shed_times, [ShedTimes(alias, first, last)])
 
     def take_filtered(self, alias: str, taken: int, passed: int) -> None:
         """Count tuples that came to the filters of an input, and those that passed."""
