@@ -17,7 +17,9 @@ from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.preferences.preference import Plans
+from penstock.optimize.sharing.several_joins import joins_plan
 from penstock.plan.decision import Alternative
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.sharing.offers import offers, turned_to
 from penstock.plan.text.parse import render_plan
@@ -75,6 +77,8 @@ def weigh(question: Question) -> Weighed:
     known = replace(question.known(), query=running.query)
     options = _options(question, keeps_view=bool(running.drops.kept))
     charged = _charged(known, running)
+    if isinstance(running, MultiwayJoin) and len(running.joins) > 1:
+        return _weighed_joins(known, charged, question)
     decision = decide(charged, options)
     filled = with_rows(Problem(known.query, known), dict(question.rows))
     # A mesh promises what it did by its own training.
@@ -96,6 +100,17 @@ def weigh(question: Question) -> Weighed:
         fitting.append(Candidate(plan, render_plan(plan), work_of_plan(known, plan)))
         fitting.sort(key=lambda each: each.work)
     return Weighed(known, mine, tuple(fitting))
+
+
+def _weighed_joins(known: Known, charged: Known, question: Question) -> Weighed:
+    """A plan that finds several joins, and the best orders of these by what is known now."""
+    running = question.running
+
+    def candidate(plan: Plan) -> Candidate:
+        return Candidate(plan, render_plan(plan), work_of_plan(charged, plan))
+
+    best = joins_plan(Problem(charged.query, charged), question.taken)
+    return Weighed(known, candidate(running), (candidate(replace(best, drops=running.drops)),))
 
 
 def keeping_plan(question: Question) -> Plan | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,6 +56,12 @@ class Layout:
     """The sets of some inputs of which other queries take the combinations."""
 
     @cached_property
+    def real_parts(self) -> frozenset[frozenset[str]]:
+        """Those that are not all of the inputs, and of which no input is gone."""
+        every = frozenset(self.query.aliases)
+        return frozenset(part for part in self.parts if part < every)
+
+    @cached_property
     def shown(self) -> Query:
         """The query with all the columns that its results have."""
         return with_intervals(self.query) if self.is_estimate else self.query
@@ -93,13 +99,22 @@ class Layout:
         equalities = unkeyed_equalities(self.query, self.keys)
         outer = self.query.outer
         own = () if outer is None else (*outer.partner_conditions, *outer.after)
-        known = (is_known(part) for alias, key in self._partial_keys for part in key.parts(alias))
         return (
             *(as_condition(e) for e in equalities),
             *self.query.thetas,
             *own,
-            *(Condition(each) for each in known),
+            *self._known_keys,
         )
+
+    @cached_property
+    def _known_keys(self) -> Mapping[Condition, tuple[str, KeyClass]]:
+        """That the keys are known which may be NULL, since tuples are kept for parts of the join
+        that do not ask for them."""
+        return {
+            Condition(is_known(part)): (alias, key)
+            for alias, key in self._partial_keys
+            for part in key.parts(alias)
+        }
 
     @cached_property
     def _partial_keys(self) -> tuple[tuple[str, KeyClass], ...]:
@@ -112,7 +127,15 @@ class Layout:
             if alias in key.streams and any(_is_apart(part, alias, key) for part in self.parts)
         )
 
-    def bound_for(self, check: Condition) -> frozenset[str]:
+    def is_decided(self, check: Condition, members: Collection[str]) -> bool:
+        """Whether a check can be made once some inputs are bound; that a key is known, as soon as
+        something else is that must be equal to it."""
+        if check in self._known_keys:
+            alias, key = self._known_keys[check]
+            return alias in members and len(set(members).intersection(key.streams)) > 1
+        return self._bound_for(check) <= set(members)
+
+    def _bound_for(self, check: Condition) -> frozenset[str]:
         """The inputs that must be bound for a check: all, if it is a filter that waits, or says of
         preserved inputs alone whether they have partners."""
         outer = self.query.outer

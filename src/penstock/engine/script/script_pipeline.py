@@ -27,8 +27,8 @@ from penstock.engine.script.derived_streams import come_to, derived_sources, lev
 from penstock.engine.script.joint_job import JointJob, facts_of
 from penstock.engine.script.joint_packing import JointPacking, shared_sources
 from penstock.engine.script.leavings import (
+    Gone,
     check_changes,
-    forget_gone,
     refuse_closed_script,
     refuse_latecomers,
 )
@@ -109,7 +109,8 @@ class ScriptPipeline:
         self.manifest = found or Manifest(batch=-1)
         refuse_latecomers(script, self.manifest)
         check_changes(checkpoint, script, found)
-        forget_gone(checkpoint, self.manifest)
+        before = None if found is None else manifests.before(checkpoint.store, found)
+        self._gone = Gone(checkpoint, self.manifest, before)
         runs = {
             member.name: self._member(member, sinks, deliver or {}, rebuilt_at_once)
             for member in script.members
@@ -424,6 +425,7 @@ class ScriptPipeline:
         self._before = {member.name: member.manifest for member in self.members}
         for member in self.members:
             member.settle(*made[member.name])
+        self._gone.sweep(old)
         forget_batch(store, old, self._chain)
         forget_derived(store)
         if any(isinstance(fact, KeptRows) for fact in every):

@@ -296,6 +296,8 @@ class Feed:
         slices = []
         for name, end in last.items():
             begin = first.get(name, 0)
+            if name not in self._sources:
+                continue  # Who read it has left the script that began the batch.
             if name in self._logs:
                 files = self._logs[name].files
                 slices += [

@@ -182,6 +182,10 @@ class Manifest:
     """The sets of some of its inputs whose combinations others have taken: since then tuples are
     kept that have no key in the rest."""
 
+    placed_by: Mapping[str, str] = field(default_factory=dict)
+    """By the text of a module, the key by which it is kept: that of an input which others take
+    combinations of may go with them, and keys be numbered anew."""
+
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules; those of a script's queries are in the manifests of these."""
         for partitions in self.modules.values():

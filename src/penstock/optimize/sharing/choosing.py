@@ -22,9 +22,17 @@ def best_groups(
 ) -> Iterator[SharedJoin]:
     """Groups of queries that do less together than `alone`, in seconds a second by name.
 
-    Joins of many inputs come first: those of some of these may be found on the way.
+    First those of one join, and of parts of it; then those of different joins, for which inputs
+    that they have in common are kept once.
     """
-    choosing = _Choosing(alone, joined)
+    choosing, left = _Choosing(alone, joined), list(sharers)
+    groups = list(_of_one_join(choosing, left))
+    rest = [each for each in left if not any(each in group.sharers for group in groups)]
+    yield from choosing.merged(groups, [each for each in rest if not _is_over_queries([each])])
+
+
+def _of_one_join(choosing: _Choosing, sharers: Iterable[Sharer]) -> Iterator[SharedJoin]:
+    """Joins of many inputs come first: those of some of these may be found on the way."""
     left = list(sharers)
     for join in sorted(_by_join(left), key=lambda each: -len(each.inputs)):
         own = [each for each in left if each.named.join == join]
@@ -61,6 +69,32 @@ class _Choosing:
                 best, mine, work = found, [*mine, *some], found.work
         return best
 
+    def merged(self, groups: Sequence[SharedJoin], rest: Sequence[Sharer]) -> Iterator[SharedJoin]:
+        """Groups, and queries that are in none, together with others with which they have an input
+        in common, where that is less work; those with the most work come first."""
+        parts = [_Part(tuple(group.sharers), group.work, group) for group in groups]
+        parts += [_Part((each,), self.alone[each.name]) for each in rest]
+        found: list[_Part] = []
+        for part in sorted(parts, key=lambda each: -each.work):
+            tried = [(other, self._both(other, part)) for other in found]
+            saved = [(o.work + part.work - b.work, n) for n, (o, b) in enumerate(tried) if b]
+            gain, best = max(saved, default=(0.0, 0))
+            if gain > 0.0:
+                both = tried[best][1]
+                assert both is not None, "only such were compared"
+                found[best] = both
+            else:
+                found.append(part)
+        yield from (part.group for part in found if part.group is not None)
+
+    def _both(self, one: _Part, other: _Part) -> _Part | None:
+        """Two parts as one; None if they have nothing in common."""
+        if one.sources.isdisjoint(other.sources) or one.is_over_queries or other.is_over_queries:
+            return None
+        sharers = (*one.sharers, *other.sharers)
+        group = self.joined(sharers)
+        return None if group is None else _Part(sharers, group.work, group)
+
     def _best(self, sharers: Sequence[Sharer]) -> SharedJoin | None:
         """Queries of one join that are left when all have gone, one after another, that do better
         alone; None if nobody is."""
@@ -75,6 +109,23 @@ class _Choosing:
 
     def _apart(self, sharers: Sequence[Sharer]) -> float:
         return sum(self.alone[each.name] for each in sharers)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Queries that share, or one that does not, and their work in seconds a second."""
+
+    sharers: tuple[Sharer, ...]
+    work: float
+    group: SharedJoin | None = None
+
+    @property
+    def sources(self) -> frozenset[str]:
+        return frozenset(name for each in self.sharers for _, name in each.named.join.inputs)
+
+    @property
+    def is_over_queries(self) -> bool:
+        return _is_over_queries(self.sharers)
 
 
 def _by_join(sharers: Iterable[Sharer]) -> dict[SameJoin, list[Sharer]]:

@@ -72,15 +72,27 @@ def _distinct(
 def _groups(
     key: KeyClass, sharers: Sequence[Sharer], knowns: Knowns
 ) -> dict[frozenset[str], Figure]:
-    """How selective a key is: the same for all who share it, whatever they call their inputs."""
+    """How selective a key is: the same for all who share it, whatever they call their inputs, and
+    whichever of its inputs they have."""
     every: dict[frozenset[str], list[Figure]] = {}
     for each in sharers:
         for own, figures in zip(key_classes(each.query), knowns[each.name].groups, strict=True):
-            if _members(own, each.aliases) == _members(key, None):
+            if _members(own, each.aliases) <= _members(key, None):
                 for streams, figure in figures.items():
                     called = frozenset(each.aliases[alias] for alias in streams)
                     every.setdefault(called, []).append(figure)
     return {streams: _best(figures) for streams, figures in every.items()}
+
+
+def knows_keys(query: Query, sharers: Sequence[Sharer]) -> bool:
+    """Whether each key of those who share a join is one of its keys, or part of one: then it is
+    known how selective that is."""
+    keys = [_members(key, None) for key in key_classes(query)]
+    return all(
+        any(_members(own, each.aliases) <= key for key in keys)
+        for each in sharers
+        for own in key_classes(each.query)
+    )
 
 
 def _members(

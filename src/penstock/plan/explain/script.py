@@ -11,6 +11,7 @@ from penstock.plan.explain.figures import Figures, figures_of
 from penstock.plan.explain.json import VERSION, document_of, rounded
 from penstock.plan.explain.quantity import number, percent, roughly
 from penstock.plan.explain.text import as_text
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.script import PlannedScript, Sharing
 from penstock.query.script import Member
 from penstock.query.window import render_window
@@ -85,8 +86,7 @@ def _left(decision: Decision) -> str:
 
 def shared_line(planned: PlannedScript, sharing: Sharing) -> str:
     """What queries have in common, and what it saves to find that once."""
-    maker = planned.script.member(sharing.maker)
-    join = " ⋈ ".join(maker.query.aliases)
+    join = ", ".join(" ⋈ ".join(each) for each in _joins(planned, sharing))
     both = [
         roughly(number(each), planned.rests_on_guesses)
         for each in (sharing.together, sharing.apart)
@@ -97,6 +97,13 @@ def shared_line(planned: PlannedScript, sharing: Sharing) -> str:
         f"shared  {join} once, as {sharing.maker}, for {', '.join(sharing.takers)}: "
         f"util {both[0]} instead of {both[1]}, which {verdict} of their work"
     )
+
+
+def _joins(planned: PlannedScript, sharing: Sharing) -> Iterator[list[str]]:
+    """The inputs of the join that is shared, or of each of several."""
+    plan = planned.plans[sharing.maker]
+    joins = plan.joins if isinstance(plan, MultiwayJoin) else (frozenset(plan.query.aliases),)
+    return ([alias for alias in plan.query.aliases if alias in join] for join in joins)
 
 
 def title(member: Member) -> str:
