@@ -53,7 +53,8 @@ def shared_script(
         new = [each for name, each in sharers.items() if name not in standing.known]
         alone = {name: _by_itself(planned, name, knowns) for name in planned.decisions}
         names = _names({*standing.known, *(member.name for member in script.members)})
-        found |= {next(names): group for group in best_groups(new, alone, joined)}
+        kept = {n: each.chosen.estimate.state for n, each in planned.decisions.items()}
+        found |= {next(names): group for group in best_groups(new, alone, kept, joined)}
     return _with_groups(planned, found, knowns) if found else planned
 
 

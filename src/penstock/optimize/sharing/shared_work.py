@@ -44,6 +44,11 @@ class SharedJoin:
         """The work of all of it, but for receiving what is read for all anyway."""
         return self.decision.chosen.estimate.utilization + sum(self.taking) - self.receiving
 
+    @property
+    def state(self) -> float:
+        """The tuples that are kept for all of them."""
+        return self.decision.chosen.estimate.state
+
 
 def shared_join(
     sharers: Sequence[Sharer],
