@@ -8,16 +8,16 @@ from random import Random
 
 import pytest
 
+from penstock.adapt.script.follow_script import taken_sets
 from penstock.cql import parse_script
 from penstock.engine.script.shared_joins import standing_in
-from penstock.plan.multiway import MultiwayJoin, ProbeOrder
-from penstock.plan.plan import Plan
-from penstock.plan.sharing.offers import offers
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.query.script import Script
 from support.engines.script_runs import expected, found, opened
+from support.plans.several_joins import any_joins
 from support.sharing.coming import hide_batches, show_batches, standing_of, without
 from support.sharing.forced import forced
+from support.sharing.restless import Restless
 from support.sharing.shared_scripts import several_case
 from support.streams.scripts import ScriptCase, write_script
 
@@ -29,34 +29,35 @@ def makers_of(script: Script) -> dict[str, tuple[str, ...]]:
     return {MAKER: tuple(m.name for m in script.members if m.name != "over")}
 
 
-def shuffled(plan: Plan, rng: Random) -> MultiwayJoin:
-    """The same joins by other orders."""
-    assert isinstance(plan, MultiwayJoin)
-
-    def order(one: ProbeOrder) -> str:
-        targets = rng.sample(one.targets, len(one.targets))
-        return f'"{one.driver}": ' + " ".join(f'"{target}"' for target in targets)
-
-    joins = [[order(o) for o in plan.orders if o.members == join] for join in plan.joins]
-    made = forced_plan(plan.query, ";; ".join("; ".join(each) for each in joins))
-    assert isinstance(made, MultiwayJoin)
-    return made
-
-
 @pytest.mark.parametrize("seed", range(70))
 def test_each_query_gives_what_it_means(seed: int, tmp_path: Path) -> None:
     case, rng = several_case(seed), Random(seed)
     script = write_script(case, tmp_path)
     planned = forced(script, makers_of(script))
-    plans = dict(planned.plans)
-    plan = plans[MAKER]
+    plan = planned.plans[MAKER]
     assert forced_plan(plan.query, render_plan(plan)) == plan
-    wanted = {frozenset(a for _, a in m.takes.aliases) for m in planned.script.takers(MAKER)}  # type: ignore[union-attr]
-    for _ in range(20):
-        other = shuffled(plan, rng)
-        plans[MAKER] = other if offers(other, wanted) else plans[MAKER]
+    wanted = taken_sets(planned.script, planned.script.member(MAKER))
+    plans = planned.plans | {MAKER: any_joins(plan.query, wanted, rng)}
     run = opened(planned.script, tmp_path, plans, partitions=rng.randint(1, 3))
     run.available_now(drain=True)
+    assert found(planned.script, tmp_path) == expected(case)
+
+
+@pytest.mark.parametrize("seed", range(200, 221))
+def test_changing_orders_change_no_results(seed: int, tmp_path: Path) -> None:
+    case, rng = several_case(seed), Random(seed)
+    script = write_script(case, tmp_path)
+    planned = forced(script, makers_of(script))
+    restless = Restless(planned.script, seed)
+    run = opened(
+        planned.script,
+        tmp_path,
+        planned.plans,
+        partitions=rng.randint(1, 3),
+        followed_by=restless,
+    )
+    run.available_now(drain=True)
+    assert MAKER in restless.followed
     assert found(planned.script, tmp_path) == expected(case)
 
 
