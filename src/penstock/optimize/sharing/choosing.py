@@ -79,7 +79,7 @@ class _Choosing:
     def merged(self, groups: Sequence[SharedJoin], rest: Sequence[Sharer]) -> Iterator[SharedJoin]:
         """Groups, and queries that are in none, together with others with which they have an input
         in common, where that is better; those with the most work come first."""
-        parts = [_Part(tuple(group.sharers), group.work, group.state, group) for group in groups]
+        parts = [_Part(tuple(group.sharers), group.work, group.kept, group) for group in groups]
         parts += [_Part((e,), self.alone[e.name], self.kept[e.name]) for e in rest]
         found: list[_Part] = []
         for part in sorted(parts, key=lambda each: -each.work):
@@ -101,8 +101,8 @@ class _Choosing:
         group, apart = self.joined(sharers), one.work + other.work
         if group is None or group.work > apart * (1.0 + _AS_MUCH):
             return None
-        is_less = group.work < apart * (1.0 - _AS_MUCH) or group.state < one.state + other.state
-        return _Part(sharers, group.work, group.state, group) if is_less else None
+        is_less = group.work < apart * (1.0 - _AS_MUCH) or group.kept < one.kept + other.kept
+        return _Part(sharers, group.work, group.kept, group) if is_less else None
 
     def _best(self, sharers: Sequence[Sharer]) -> SharedJoin | None:
         """Queries of one join that are left when all have gone, one after another, that do better
@@ -127,7 +127,7 @@ class _Part:
 
     sharers: tuple[Sharer, ...]
     work: float
-    state: float
+    kept: float
     group: SharedJoin | None = None
 
     @property

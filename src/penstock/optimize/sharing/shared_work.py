@@ -32,22 +32,19 @@ SHARED_KINDS = frozenset({"tree", "multiway"})
 @dataclass(frozen=True)
 class SharedJoin:
     """A join that is found once for several queries: its decision, what each query does with what
-    was found, and what it takes to receive its tuples, in seconds a second."""
+    was found, and what it takes to receive its tuples, in seconds a second; and the tuples that
+    are kept for all."""
 
     sharers: tuple[Sharer, ...]
     decision: Decision
     taking: tuple[float, ...]
-    receiving: float = 0.0
+    receiving: float
+    kept: float
 
     @property
     def work(self) -> float:
         """The work of all of it, but for receiving what is read for all anyway."""
         return self.decision.chosen.estimate.utilization + sum(self.taking) - self.receiving
-
-    @property
-    def state(self) -> float:
-        """The tuples that are kept for all of them."""
-        return self.decision.chosen.estimate.state
 
 
 def shared_join(
@@ -88,7 +85,14 @@ def shared_join(
         _looking(each, knowns[each.name], _rate(problem, each)) + delivery(knowns[each.name])
         for each in sharers
     )
-    return SharedJoin(tuple(sharers), decision, taking, receiving_all(known))
+    return SharedJoin(tuple(sharers), decision, taking, receiving_all(known), kept_tuples(known))
+
+
+def kept_tuples(known: Known) -> float:
+    """The tuples of a query's windows, each for every key that it is kept by."""
+    problem = Problem(known.query, known, effort=Effort())
+    keys = [sum(mask >> i & 1 for mask in problem.key_masks) for i in range(problem.size)]
+    return sum(flow.window * max(1, n) for flow, n in zip(problem.inputs, keys, strict=True))
 
 
 def _decision(
