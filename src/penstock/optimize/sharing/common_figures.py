@@ -13,7 +13,7 @@ from penstock.query import Condition, Query
 from penstock.query.expression import Call, Expression
 from penstock.query.keys import KeyClass, key_classes
 from penstock.stats.known import ConditionFigures, Known
-from penstock.stats.statistics import extra_equalities
+from penstock.stats.statistics import Unique, extra_equalities
 
 Knowns = Mapping[str, Known]
 _RULE = "as those who share it"
@@ -30,6 +30,7 @@ def common_known(query: Query, sharers: Sequence[Sharer], knowns: Knowns) -> Kno
         groups=tuple(_groups(key, sharers, knowns) for key in key_classes(query)),
         conditions={text: _figures(c.expression, conditions) for text, c in _asked(query)},
         distinct=_distinct(query, sharers, knowns),
+        unique=_unique(query, sharers, knowns),
         training={},
         untrained={},
         cells={},
@@ -67,6 +68,15 @@ def _distinct(
         for alias in each.members:
             found[alias] |= knowns[each.name].distinct.get(each.input(alias).alias, {})
     return found
+
+
+def _unique(query: Query, sharers: Sequence[Sharer], knowns: Knowns) -> dict[str, Unique]:
+    found: dict[str, Unique] = {alias: {} for alias in query.aliases}
+    for each in reversed(sharers):
+        for alias in each.members:
+            own = knowns[each.name].unique.get(each.input(alias).alias, {})
+            found[alias] = {**found[alias], **own}
+    return {alias: keys for alias, keys in found.items() if keys}
 
 
 def _groups(
