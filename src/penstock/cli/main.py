@@ -25,6 +25,7 @@ from penstock.cli.control.top import top
 from penstock.cli.demo.command import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
+from penstock.cli.grouped_help import GroupedCommand
 from penstock.cli.lab.commands import lab
 from penstock.cli.run import run
 from penstock.cli.scripts.check import check
@@ -52,7 +53,7 @@ _OF_SHELLS = (completion,)
 _OF_SCRIPTS = (new, init, check, fmt)
 _OF_CHECKPOINTS = (status, top, dashboard, report, bundle, stop, replan, shed)
 for command in (*_OF_SCRIPTS, *_OF_QUERIES, *_OF_CHECKPOINTS, *_OF_SHELLS):
-    app.command()(command)
+    app.command(cls=GroupedCommand)(command)
 app.add_typer(lab)
 
 

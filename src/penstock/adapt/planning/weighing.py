@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from penstock.adapt.planning.identity import identity
-from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
+from penstock.adapt.planning.rebuild import fill_seconds, inner_sets, rebuild_seconds, with_rows
 from penstock.adapt.training.reassess import reassessed
 from penstock.errors import PlanError
 from penstock.optimize.estimate import TRIGGER, needed_by
@@ -114,14 +114,20 @@ def _weighed_joins(known: Known, charged: Known, question: Question) -> Weighed:
 
 
 def keeping_plan(question: Question) -> Plan | None:
-    """The best plan that keeps its view from batch to batch, for a run that is about to shed."""
+    """The best plan that keeps its view from batch to batch, for a run that is about to shed.
+
+    One without inner state, if there is any: shed tuples carry weights, which the rows of inner
+    state from before lack, so that all of it would be made twice within two batches.
+    """
     known = replace(question.known(), query=question.running.query)
     try:
         decision = decide(known, _options(question, keeps_view=True))
     except PlanError:
         return None
-    fits = recomputed_by(decision.plan) is None and offers(decision.plan, question.taken)
-    return decision.plan if fits else None
+    every: Plans = (decision.chosen, *decision.others)
+    keep = [each.plan for each in every if recomputed_by(each.plan) is None]
+    fitting = [plan for plan in keep if offers(plan, question.taken)]
+    return next(iter(sorted(fitting, key=lambda plan: bool(inner_sets(plan)))), None)
 
 
 def _options(question: Question, *, keeps_view: bool) -> PlanOptions:
