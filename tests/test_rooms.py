@@ -228,6 +228,7 @@ ORDER = {
         "durations",
         "running",
         "demo",
+        "profiling",
         "*",
     ),
 }

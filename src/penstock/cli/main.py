@@ -27,6 +27,7 @@ from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
 from penstock.cli.grouped_help import GroupedCommand
 from penstock.cli.lab.commands import lab
+from penstock.cli.profiling.command import profile
 from penstock.cli.run import run
 from penstock.cli.scripts.check import check
 from penstock.cli.scripts.fmt import fmt
@@ -48,7 +49,7 @@ app = typer.Typer(
 
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
-_OF_QUERIES = (explain, run, analyze, demo, bench, doctor, warm)
+_OF_QUERIES = (explain, run, analyze, demo, bench, profile, doctor, warm)
 _OF_SHELLS = (completion,)
 _OF_SCRIPTS = (new, init, check, fmt)
 _OF_CHECKPOINTS = (status, top, dashboard, report, bundle, stop, replan, shed)
