@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typer.testing import CliRunner, Result
 from penstock.cli.main import app
 from penstock.cli.profiling import sampler, usage
 from penstock.errors import PenstockError, SetupError
+from support.waiting import PATIENCE
 
 SCRIPT = """
 CREATE STREAM a (ts TIMESTAMP, k BIGINT) WITH (format = 'synthetic', timestamp = 'ts', rate = 500,
@@ -78,6 +81,23 @@ def test_options_after_dashes_are_those_of_the_run(script: Path, tmp_path: Path)
     assert (state / "reports" / "run.json").exists()
     assert "adds up to" in done.stdout
     assert "batch 0" not in done.stdout
+
+
+def test_ctrl_c_ends_the_run_and_shows_what_there_was(script: Path) -> None:
+    program = "from penstock.cli.main import main; main()"
+    asked = ["profile", str(script), "--engine", "local", "--", "--trigger", "1s"]
+    command = [sys.executable, "-c", program, *asked]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        told = next((line for line in process.stderr if line.startswith("batch 0")), None)
+        process.send_signal(signal.SIGINT)
+        shown, _ = process.communicate(timeout=PATIENCE)
+    assert told is not None
+    assert process.returncode == 0
+    assert "adds up to" in shown
+    assert "--trigger 1s" in shown
 
 
 def test_without_py_spy_the_other_tables_are_shown(

@@ -11,8 +11,8 @@ from penstock.cli.profiling.usage import ROLES
 from penstock.cli.profiling.wall import Wall
 from penstock.table import table
 
-_GOOD = 0.0005
-"""A kind or phase that took less of all is not shown as a row of its own."""
+_LEAST = 0.0005
+"""The part of all from which a phase or a kind of work has a row."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Profile:
 def profile_text(profile: Profile) -> str:
     """The tables: wall seconds by phase, CPU seconds by kind of work, and what is in neither."""
     lines = [
-        f"{profile.command}",
+        profile.command,
         f"{profile.batches} batches, {profile.tuples:,} tuples, {profile.wall.seconds:.2f} s",
         "",
         *_wall_lines(profile.wall),
@@ -87,12 +87,12 @@ def _wall_lines(wall: Wall) -> Iterator[str]:
     rows = [
         [each.name, _s(each.first), _s(each.others), _s(each.seconds), _part(each.seconds, wall)]
         for each in wall.phases
-        if each.seconds > _GOOD * wall.seconds
+        if each.seconds > _LEAST * wall.seconds
     ]
     heading = ["wall seconds by phase", "first batch", "others", "all", "of run"]
     yield from table(heading, rows)
     yield f"adds up to {wall.accounted:.1%} of the run; {wall.unaccounted:.2f} s in no phase"
-    if wall.compiling > _GOOD * wall.seconds:
+    if wall.compiling > _LEAST * wall.seconds:
         yield f"of these {wall.compiling:.2f} s were for compiling and loading inner loops"
 
 
@@ -100,7 +100,7 @@ def _cpu_lines(cpu: Cpu) -> Iterator[str]:
     rows = []
     for kind, roles in cpu.by_kind.items():
         seconds = sum(roles.values())
-        if seconds > _GOOD * cpu.seconds:
+        if seconds > _LEAST * cpu.seconds:
             by_role = [_s(roles.get(role)) for role in ROLES]
             rows.append([kind.value, *by_role, _s(seconds), f"{seconds / cpu.seconds:.1%}"])
     yield from table(["CPU seconds by kind of work", *ROLES, "all", "of CPU"], rows)

@@ -46,11 +46,6 @@ class Usage:
     machine: float
     cores: int
 
-    @property
-    def cpu(self) -> float:
-        """Of all processes of the run."""
-        return sum(process.cpu for process in self.processes.values())
-
 
 class UsageMeter:
     """Looks at a process and all below it five times a second, until it is told to end."""
