@@ -113,10 +113,10 @@ class Planning:
 
 
 def planned_query(
-    file: str, wanted: Planning, engine: EngineName = "spark"
+    file: str, wanted: Planning, engine: EngineName = "spark", *, several: bool = False
 ) -> ContinuousQuery | ContinuousScript:
     """The query of a script's file, `-` being stdin, to be planned as is wanted; or all its queries
-    if it asks several."""
+    if it asks several, or might have done so."""
     from penstock.api import sql
     from penstock.cql.script_file import decoded
 
@@ -138,4 +138,5 @@ def planned_query(
         servers=wanted.servers,
         estimator=wanted.estimator,
         roots=wanted.roots,
+        several=several,
     )

@@ -163,6 +163,7 @@ def run(
     Example: penstock run query.cql --engine local --available-now --sink jsonl:results.jsonl
     """
     from penstock.api import ContinuousQuery
+    from penstock.engine.state.checkpoint import is_of_script
 
     is_laboratory = eager or every is not None
     if eager and every is not None:
@@ -205,7 +206,10 @@ def run(
     if len(sinks) == 1 and "=" not in sinks[0]:
         batches.options()
     with batches.voice.errors():
-        query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
+        # Of a script that asked several queries one may be left.
+        several = not is_laboratory and checkpoint is not None and is_of_script(checkpoint)
+        planned_for = "laboratory" if is_laboratory else engine
+        query = planned_query(file, wanted, planned_for, several=several)
         if not isinstance(query, ContinuousQuery):
             run_script(query, engine, batches, sinks, session)
             return

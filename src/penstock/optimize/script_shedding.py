@@ -164,7 +164,10 @@ def _too_much(
     names = list(fixed)
     needs = ", ".join(f"{name} {decisions[name].chosen.estimate.needed:,.4g}" for name in names)
     kept = f"\n  not shed: {needs}" if names else ""
-    hint = "a query that others read is not shed, nor an outer join: give more with --capacity, "
+    hint = (
+        "queries that others read are not shed, nor outer joins, the first rows of a view, or "
+        "UNBOUNDED windows without a horizon in the stats file: give more with --capacity, "
+    )
     return PlanError(
         f"the queries of the script do not keep up with {capacity:g} CPU-seconds a second, even "
         f"when all that can be is shed{kept}",

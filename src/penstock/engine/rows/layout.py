@@ -12,7 +12,7 @@ from penstock.engine.rows.sample_weights import quantities_of, sample_columns, s
 from penstock.engine.rows.ticks import Ticks
 from penstock.engine.rows.value_lanes import lanes_of
 from penstock.query import Column, Condition, Expression, Query
-from penstock.query.expression import columns_of, streams_of
+from penstock.query.expression import columns_of, render, streams_of
 from penstock.query.intervals import with_intervals
 from penstock.query.joins.outer import is_known
 from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
@@ -54,6 +54,9 @@ class Layout:
 
     parts: frozenset[frozenset[str]] = frozenset()
     """The sets of some inputs of which other queries take the combinations."""
+
+    unknown: frozenset[tuple[str, str]] = frozenset()
+    """Inputs and keys, as `key_text` has them, of which tuples were kept that are NULL there."""
 
     @cached_property
     def real_parts(self) -> frozenset[frozenset[str]]:
@@ -120,12 +123,21 @@ class Layout:
     def _partial_keys(self) -> tuple[tuple[str, KeyClass], ...]:
         """The keys of inputs that some part of the join does not know. Tuples that are NULL in them
         are kept there too, so that equal hashes do not prove that they are equal."""
-        pairs = dict.fromkeys((a, key) for part in self.parts for a in part for key in self.keys)
         return tuple(
             (alias, key)
-            for alias, key in pairs
-            if alias in key.streams and any(_is_apart(part, alias, key) for part in self.parts)
+            for alias in self.query.aliases
+            for key in self.keys
+            if alias in key.streams and self._is_partial(alias, key)
         )
+
+    def _is_partial(self, alias: str, key: KeyClass) -> bool:
+        is_known = not any(_is_apart(part, alias, key) for part in self.parts)
+        return not is_known or (alias, key_text(key, alias)) in self.unknown
+
+    @property
+    def unknown_keys(self) -> tuple[tuple[str, str], ...]:
+        """The inputs and keys of which tuples are kept that are NULL there."""
+        return tuple((alias, key_text(key, alias)) for alias, key in self._partial_keys)
 
     def is_decided(self, check: Condition, members: Collection[str]) -> bool:
         """Whether a check can be made once some inputs are bound; that a key is known, as soon as
@@ -262,6 +274,12 @@ class Layout:
 def partition_by(item: Input) -> tuple[str, ...]:
     """The columns by which an input's ROWS window is partitioned."""
     return item.window.partition_by if isinstance(item.window, RowsWindow) else ()
+
+
+def key_text(key: KeyClass, alias: str) -> str:
+    """A key of an input in words, with the types in which it is hashed."""
+    parts = zip(key.parts(alias), key.types, strict=True)
+    return ", ".join(f"{render(part)} {type_}" for part, type_ in parts)
 
 
 def _is_apart(part: frozenset[str], alias: str, key: KeyClass) -> bool:

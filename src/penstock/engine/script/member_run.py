@@ -158,7 +158,8 @@ class MemberRun:
         parts = tuple(sorted(tuple(sorted(part)) for part in self.turns.layout.parts))
         made = replace(made, takers=self._takers, taken_parts=parts)
         if self._takers:
-            made = replace(made, placed_by=placed_by(self.turns.layout))
+            layout = self.turns.layout
+            made = replace(made, placed_by=placed_by(layout), unknown_keys=layout.unknown_keys)
         return self.publisher.placed(made)
 
     def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:

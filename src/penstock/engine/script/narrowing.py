@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from penstock.engine.rows.columns import hash_name
-from penstock.engine.rows.layout import Layout
+from penstock.engine.rows.layout import Layout, key_text
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo, Store, read_rows
 from penstock.errors import CheckpointError
-from penstock.query.expression import render
 
 PlacedBy = Mapping[str, str]
 """The key by which an input is kept, in words, by the text of its module."""
@@ -27,12 +26,8 @@ def placed_by(layout: Layout) -> dict[str, str]:
 
 
 def _key(layout: Layout, alias: str, space: int) -> str:
-    """A key with the types in which it is hashed; nothing for an input that has none."""
-    if space >= len(layout.keys):
-        return ""
-    key = layout.keys[space]
-    parts = zip(key.parts(alias), key.types, strict=True)
-    return ", ".join(f"{render(part)} {type_}" for part, type_ in parts)
+    """The key of a space in words; nothing for an input that has none."""
+    return key_text(layout.keys[space], alias) if space < len(layout.keys) else ""
 
 
 def narrowed(store: Store, standing: Manifest, layout: Layout, partitions: int) -> Manifest:

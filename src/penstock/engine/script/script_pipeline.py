@@ -35,7 +35,7 @@ from penstock.engine.script.leavings import (
 from penstock.engine.script.member_run import MemberRun
 from penstock.engine.script.parsed_slices import TEXTS
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
-from penstock.engine.script.script_report import report_of_script
+from penstock.engine.script.script_report import report_of_script, streams_after
 from penstock.engine.script.shared_joins import taken_join, with_takers
 from penstock.engine.sinks.malformed_rows import (
     clean_kept,
@@ -384,17 +384,13 @@ class ScriptPipeline:
         """The manifest of the batch, with those of all queries in it."""
         members = {name: each for name, (each, _) in made.items()}
         sources = [shared.source for shared in self._shared.values()]
-        streams = {
-            source: state
-            for each in reversed(members.values())
-            for source, state in each.streams.items()
-            if source in self._shared
-        }
+        both = {run.name: (run.manifest, members[run.name]) for run in self.members}
+        found = sum(new.results - old.results for old, new in _shown(self.asked, both))
         return Manifest(
             batch=number,
-            streams=streams,
+            streams=streams_after(self.manifest.streams, both.values(), self._shared),
             offsets=offsets,
-            results=sum(members[member.name].results for member in self.asked.shown),
+            results=self.manifest.results + found,
             kept=with_rows(self.manifest.kept, sources, every),
             is_closed=drains,
             members=members,
@@ -449,6 +445,12 @@ class ScriptPipeline:
         report = replace(report, changes=(*notes, *report.changes))
         self.log.tell(report)
         self._report(report)
+
+
+def _shown(
+    script: Script, both: Mapping[str, tuple[Manifest, Manifest]]
+) -> list[tuple[Manifest, Manifest]]:
+    return [both[member.name] for member in script.shown]
 
 
 def _unpinned() -> UsageError:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.engine.places.file_names import is_mark, new_mark
+from penstock.engine.places.place import Place
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.asked_words import first_difference
 from penstock.engine.state.hold import Hold
@@ -225,6 +226,11 @@ def mark_of(store: Store) -> str:
 def is_claimed(store: Store) -> bool:
     """Whether some run has made a checkpoint there."""
     return store.exists(_IDENTITY) or store.exists(SCRIPT)
+
+
+def is_of_script(checkpoint: str) -> bool:
+    """Whether there is a checkpoint of a script that asked several queries."""
+    return Store(Place.of(checkpoint)).exists(SCRIPT)
 
 
 def late_filters(query: Query) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from penstock.figure import Figure, Origin
@@ -12,8 +13,9 @@ from penstock.optimize.sharing.same_joins import renamed, renamed_condition
 from penstock.query import Condition, Query
 from penstock.query.expression import Call, Expression
 from penstock.query.keys import KeyClass, key_classes
+from penstock.stats.groups import group_figures
 from penstock.stats.known import ConditionFigures, Known
-from penstock.stats.statistics import Unique, extra_equalities
+from penstock.stats.statistics import Group, Unique, extra_equalities
 
 Knowns = Mapping[str, Known]
 _RULE = "as those who share it"
@@ -27,7 +29,7 @@ def common_known(query: Query, sharers: Sequence[Sharer], knowns: Knowns) -> Kno
         query=query,
         rates=_by_alias(query, sharers, knowns, lambda known: known.rates),
         cardinalities=_by_alias(query, sharers, knowns, lambda known: known.cardinalities),
-        groups=tuple(_groups(key, sharers, knowns) for key in key_classes(query)),
+        groups=tuple(_Told(key, _groups(key, sharers, knowns)) for key in key_classes(query)),
         conditions={text: _figures(c.expression, conditions) for text, c in _asked(query)},
         distinct=_distinct(query, sharers, knowns),
         unique=_unique(query, sharers, knowns),
@@ -94,12 +96,37 @@ def _groups(
     return {streams: _best(figures) for streams, figures in every.items()}
 
 
+@dataclass(frozen=True)
+class _Told(Mapping[frozenset[str], Figure]):
+    """How selective a key is for the sets of inputs that somebody joins. Of others, which nobody
+    looks for, a guess is there to be measured against."""
+
+    key: KeyClass
+    told: Mapping[frozenset[str], Figure]
+
+    def __getitem__(self, streams: frozenset[str]) -> Figure:
+        return self.told[streams] if streams in self.told else self._guessed[streams]
+
+    def __iter__(self) -> Iterator[frozenset[str]]:
+        return iter(self.told)
+
+    def __len__(self) -> int:
+        return len(self.told)
+
+    @cached_property
+    def _guessed(self) -> Mapping[frozenset[str], Figure]:
+        parts = tuple(range(len(self.key.types)))
+        given = {Group(0, parts, streams): figure for streams, figure in self.told.items()}
+        return group_figures(0, self.key, given, lambda alias, part: None)
+
+
 def knows_keys(query: Query, sharers: Sequence[Sharer]) -> bool:
-    """Whether each key of those who share a join is one of its keys, or part of one: then it is
-    known how selective that is."""
-    keys = [_members(key, None) for key in key_classes(query)]
+    """Whether each key of those who share a join is one of its keys, or part of one that is hashed
+    in the same types: then it is known how selective that is, and what is kept stays what it is
+    when others leave."""
+    keys = [(_members(key, None), key.types) for key in key_classes(query)]
     return all(
-        any(_members(own, each.aliases) <= key for key in keys)
+        any(_members(own, each.aliases) <= members and own.types == t for members, t in keys)
         for each in sharers
         for own in key_classes(each.query)
     )

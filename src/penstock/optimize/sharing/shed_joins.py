@@ -127,7 +127,7 @@ class _Kept:
 
 def _shed(decision: Decision, plan: Plan, found: Estimate) -> Decision:
     chosen = replace(decision.chosen, plan=plan, estimate=found)
-    return replace(decision, chosen=chosen, is_shed=bool(plan.drops.kept))
+    return replace(decision, chosen=chosen, is_shed=bool(plan.drops.kept), delay=None)
 
 
 def _taking(member: Member) -> Taking:
