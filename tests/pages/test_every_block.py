@@ -6,9 +6,11 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+import penstock as ps
 from support.pages.page_blocks import Block, blocks_of
 from support.pages.page_commands import check_command, commands
 from support.paths import GOLDEN, ROOT, TESTS
@@ -73,7 +75,7 @@ NOT_RUN = {
     "needs a cluster": ["docs/how-to/cluster.md", "docs/how-to/cluster.md"],
     "takes minutes": [
         *("CONTRIBUTING.md", "README.md", "README.md", "benchmarks/README.md"),
-        *("docs/how-to/tuning.md", "docs/laboratory.md"),
+        *("docs/how-to/tuning.md", "docs/how-to/tuning.md", "docs/laboratory.md"),
     ],
 }
 
@@ -137,9 +139,31 @@ def is_json(text: str) -> bool:
     return True
 
 
-def test_what_is_shared_is_said_as_the_golden_file_has_it() -> None:
-    (said,) = (each.text for each in found("docs/language.md", "") if "shared  " in each.text)
-    assert said in (GOLDEN / "explain" / "shared_script.txt").read_text(encoding="utf-8")
+SEVERAL_JOINS = """
+CREATE STREAM bid (ts TIMESTAMP, auction BIGINT, bidder BIGINT, price DOUBLE)
+WITH (format = 'csv', path = 'b', timestamp = 'ts', rate = 1000);
+CREATE STREAM auction (ts TIMESTAMP, id BIGINT, seller BIGINT)
+WITH (format = 'csv', path = 'a', timestamp = 'ts', rate = 60);
+CREATE STREAM sale (ts TIMESTAMP, auction BIGINT, total DOUBLE)
+WITH (format = 'csv', path = 's', timestamp = 'ts', rate = 20);
+SELECT a.seller, b.price INTO offers
+FROM bid [RANGE 20 s] AS b, auction [RANGE 1 MINUTE] AS a WHERE b.auction = a.id;
+SELECT b.bidder, s.total INTO winners
+FROM bid [RANGE 20 s] AS b, sale [RANGE 20 s] AS s WHERE b.auction = s.auction;
+"""
+SELECTIVE = """
+[joins]
+"b.auction = a.id" = {selectivity = 0.0003}
+"b.auction = s.auction" = {selectivity = 0.0003}
+"""
+
+
+def test_what_is_shared_is_said_as_it_is_on_the_page(tmp_path: Path) -> None:
+    one, several = (each.text for each in found("docs/language.md", "") if "shared  " in each.text)
+    assert one in (GOLDEN / "explain" / "shared_script.txt").read_text(encoding="utf-8")
+    stats = tmp_path / "stats.toml"
+    stats.write_text(SELECTIVE, encoding="utf-8")
+    assert several in ps.script(SEVERAL_JOINS, stats=stats).explain()
 
 
 @pytest.mark.parametrize(
