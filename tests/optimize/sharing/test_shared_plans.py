@@ -186,6 +186,16 @@ def test_queries_that_share_are_shed_together(tmp_path: Path) -> None:
     assert kept_share(found) > kept_share(apart)
 
 
+def test_explain_says_of_a_view_that_takes_what_is_shed_that_it_is_an_estimate(
+    tmp_path: Path,
+) -> None:
+    counts = f"SELECT a.seller, COUNT(*) AS n INTO counts {PAIR.format(10)} GROUP BY a.seller;"
+    needed = script(tmp_path, ONE, counts).planned.needed
+    shed = script(tmp_path, ONE, counts, shed=True, capacity=0.5 * needed)
+    assert shed.planned.sharing
+    assert "note    the view is an estimate from " in shed.explain()
+
+
 def test_inputs_that_a_third_makes_equal_are_not_those_of_a_pair(tmp_path: Path) -> None:
     """Of bids and people the chain wants those of one auction as well, and the pair does not."""
     chain = (

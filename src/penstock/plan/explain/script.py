@@ -9,6 +9,7 @@ from typing import Any
 from penstock.plan.decision import Decision
 from penstock.plan.explain.figures import Figures, figures_of
 from penstock.plan.explain.json import VERSION, document_of, rounded
+from penstock.plan.explain.notes import sample_notes
 from penstock.plan.explain.quantity import number, percent, roughly
 from penstock.plan.explain.text import as_text
 from penstock.plan.multiway import MultiwayJoin
@@ -48,6 +49,7 @@ def taken_lines(member: Member, figures: Figures) -> Iterator[str]:
     rate = estimate.output_rate if estimate.changes is None else estimate.changes
     what = "results/s" if estimate.changes is None else "changes/s"
     yield f"util {roughly(number(estimate.utilization), guesses)}   out {number(rate)} {what}"
+    yield from (f"note    {note}" for note in sample_notes(decision.plan))
 
 
 def total_lines(planned: PlannedScript) -> Iterator[str]:
