@@ -13,6 +13,7 @@ from penstock.optimize.sharing.same_joins import renamed, renamed_condition
 from penstock.query import Condition, Query
 from penstock.query.expression import Call, Expression
 from penstock.query.keys import KeyClass, key_classes
+from penstock.query.types import DataType
 from penstock.stats.groups import group_figures
 from penstock.stats.known import ConditionFigures, Known
 from penstock.stats.statistics import Group, Unique, extra_equalities
@@ -124,23 +125,35 @@ def knows_keys(query: Query, sharers: Sequence[Sharer]) -> bool:
     """Whether each key of those who share a join is one of its keys, or part of one that is hashed
     in the same types: then it is known how selective that is, and what is kept stays what it is
     when others leave."""
-    keys = [(_members(key, None), key.types) for key in key_classes(query)]
+    keys = [_typed(key, None) for key in key_classes(query)]
     return all(
-        any(_members(own, each.aliases) <= members and own.types == t for members, t in keys)
+        any(_typed(own, each.aliases) <= key for key in keys)
         for each in sharers
         for own in key_classes(each.query)
     )
 
 
+def _typed(
+    key: KeyClass, aliases: Mapping[str, str] | None
+) -> frozenset[tuple[str, frozenset[tuple[Expression, DataType]]]]:
+    """The members of a key with the types of their parts, in whatever order these are."""
+    named = ((alias, alias if aliases is None else aliases[alias]) for alias in key.streams)
+    return frozenset(
+        (name, frozenset(zip(_parts(key, alias, aliases), key.types, strict=True)))
+        for alias, name in named
+    )
+
+
+def _parts(key: KeyClass, alias: str, aliases: Mapping[str, str] | None) -> tuple[Expression, ...]:
+    parts = key.parts(alias)
+    return parts if aliases is None else tuple(renamed(part, aliases) for part in parts)
+
+
 def _members(
     key: KeyClass, aliases: Mapping[str, str] | None
 ) -> frozenset[tuple[str, frozenset[Expression]]]:
-    if aliases is None:
-        return frozenset((alias, frozenset(parts)) for alias, parts in key.members)
-    return frozenset(
-        (aliases[alias], frozenset(renamed(part, aliases) for part in parts))
-        for alias, parts in key.members
-    )
+    typed = _typed(key, aliases)
+    return frozenset((name, frozenset(part for part, _ in parts)) for name, parts in typed)
 
 
 def _conditions(sharers: Sequence[Sharer], knowns: Knowns) -> dict[str, ConditionFigures]:
