@@ -78,7 +78,7 @@ def bench(
     nexmark      queries of an auction site, beside Spark's own and Flink SQL
     shared       ten queries over three streams, together beside each by itself
     sources      join3 over files and Kafka, read directly and through Spark's DataFrames
-    scale        the driver of 10,000 partitions and 1,000 executors, which are simulated
+    scale        how a batch grows with rate, window, keys, partitions; --simulate: 10,000 of them
 
     Example: penstock bench join3 --quick
     """
@@ -287,9 +287,13 @@ def _shared(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
 
 
 def _scale(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.scale.growth import QUICK_GROWTH, Growth, run_growth
     from penstock.bench.scale.run import QUICK, Size, run_scale
-    from penstock.bench.scale.text import scale_text
+    from penstock.bench.scale.text import growth_text, scale_text
 
+    if not wanted.simulate:
+        grown = run_growth(QUICK_GROWTH if wanted.quick else Growth(), folder, progress)
+        return _Found(grown, growth_text(grown))
     base = QUICK if wanted.quick else Size()
     sizes = base.partitions if wanted.partitions is None else (wanted.partitions,)
     made = run_scale(replace(base, partitions=sizes), folder, progress)
