@@ -21,6 +21,7 @@ class Benchmark(StrEnum):
     CHAIN3 = "chain3"
     KERNEL = "kernel"
     LATENCY = "latency"
+    LIMITS = "limits"
     LONG_WINDOW = "long-window"
     DECISIONS = "decisions"
     AGGJOIN = "aggjoin"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from penstock.bench.scale.growth import Growth, Setting, run_growth
 from penstock.bench.scale.run import Size, run_scale
@@ -29,11 +30,10 @@ def test_a_driver_of_many_partitions_is_measured(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
-def test_batches_grow_with_what_they_have_to_do(tmp_path: Path) -> None:
+def test_batches_grow_with_what_they_have_to_do(tmp_path: Path, spark: SparkSession) -> None:
     """State with rate and window, results with these and fewer keys, neither with partitions."""
     small = replace(JOIN3, name="growth", distinct=200, rate=50, window=2, step=MICROS)
-    made = run_growth(Growth((1, 4), 3, Setting(small, 1)), tmp_path, lambda said: None)
+    made = run_growth(spark, Growth((1, 4), 3, Setting(small, 1)), tmp_path, lambda said: None)
     grown = {each["dimension"]: each for each in made["settings"] if each["factor"] == 4}
     assert grown["rate"]["tuples"] == 4 * 150
     assert grown["rate"]["state_growth"] == pytest.approx(4.0, rel=0.2)
