@@ -132,7 +132,8 @@ def _options(question: Question, *, keeps_view: bool) -> PlanOptions:
 
 def _charged(known: Known, running: Plan) -> Known:
     """What is known, with what folding and tallying take while tuples carry weights."""
-    return with_sample_weights(Problem(known.query, known)).known if running.drops.kept else known
+    sampled = dict(running.drops.kept)
+    return with_sample_weights(Problem(known.query, known), sampled).known if sampled else known
 
 
 def work_of_plan(known: Known, plan: Plan) -> float:
