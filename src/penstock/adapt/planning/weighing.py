@@ -16,11 +16,11 @@ from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
-from penstock.optimize.preferences.preference import CLEARLY_IF_SHED, Plans
+from penstock.optimize.preferences.preference import CLEARLY_IF_SHED, Plans, is_plain
 from penstock.optimize.sharing.several_joins import joins_plan
 from penstock.plan.decision import Alternative
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.plan import Plan, recomputed_by
+from penstock.plan.plan import Plan
 from penstock.plan.sharing.offers import offers, turned_to
 from penstock.plan.text.parse import render_plan
 from penstock.stats.known import Known
@@ -100,15 +100,22 @@ def weigh(question: Question) -> Weighed:
         fitting.append(Candidate(plan, render_plan(plan), work_of_plan(known, plan)))
         fitting.sort(key=lambda each: each.work)
     if question.options.sheds:
-        fitting = _worth_recomputing(fitting)
+        fitting = _good_to_shed(fitting)
     return Weighed(known, mine, tuple(fitting))
 
 
-def _worth_recomputing(plans: list[Candidate]) -> list[Candidate]:
-    """Plans of a run that may shed: those that recompute its view must need as much less work as
-    they must when a plan is chosen at the start."""
-    kept = min((p.work for p in plans if recomputed_by(p.plan) is None), default=inf)
-    return [p for p in plans if recomputed_by(p.plan) is None or p.work <= CLEARLY_IF_SHED * kept]
+def _good_to_shed(plans: list[Candidate]) -> list[Candidate]:
+    """Plans of a run that may shed: those that are dear to estimate must need as much less work
+    as they must when a plan is chosen at the start."""
+    for is_cheap in (_keeps_view, is_plain):
+        least = min((each.work for each in plans if is_cheap(each.plan)), default=inf)
+        most = CLEARLY_IF_SHED * least
+        plans = [each for each in plans if is_cheap(each.plan) or each.work <= most]
+    return plans
+
+
+def _keeps_view(plan: Plan) -> bool:
+    return recomputed_by(plan) is None
 
 
 def _weighed_joins(known: Known, charged: Known, question: Question) -> Weighed:
@@ -131,9 +138,12 @@ def _options(question: Question, *, keeps_view: bool) -> PlanOptions:
 
 
 def _charged(known: Known, running: Plan) -> Known:
-    """What is known, with what folding and tallying take while tuples carry weights."""
-    sampled = dict(running.drops.kept)
-    return with_sample_weights(Problem(known.query, known), sampled).known if sampled else known
+    """What is known, with what folding and tallying take while tuples carry weights, whatever is
+    aggregated early."""
+    sampled, query = dict(running.drops.kept), known.query
+    if not sampled:
+        return known
+    return with_sample_weights(Problem(query, known), sampled, query.aliases).known
 
 
 def work_of_plan(known: Known, plan: Plan) -> float:
