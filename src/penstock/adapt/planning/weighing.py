@@ -20,7 +20,7 @@ from penstock.optimize.preferences.preference import CLEARLY_IF_SHED, Plans, is_
 from penstock.optimize.sharing.several_joins import joins_plan
 from penstock.plan.decision import Alternative
 from penstock.plan.multiway import MultiwayJoin
-from penstock.plan.plan import Plan
+from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.sharing.offers import offers, turned_to
 from penstock.plan.text.parse import render_plan
 from penstock.stats.known import Known
