@@ -11,7 +11,7 @@ from penstock.engine.state.frontier import frontier_of
 from penstock.engine.state.manifest import StreamState
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo
-from penstock.engine.wire.facts import Fact, KeptChunk
+from penstock.engine.wire.facts import Fact, KeptChunk, of_kind
 from penstock.query import Query
 
 Streams = Mapping[str, StreamState]
@@ -83,15 +83,14 @@ def modules_after(
 ) -> dict[Module, dict[int, tuple[ChunkInfo, ...]]]:
     """The state after a batch: with its new chunks, without those replaced or expired."""
     modules = {module: dict(partitions) for module, partitions in before.items()}
-    for fact in facts:
-        if isinstance(fact, KeptChunk):
-            partitions = modules.setdefault(fact.module, {})
-            kept: Iterable[ChunkInfo] = partitions.get(fact.pid, ())
-            if fact.replaces:
-                replaced = set(fact.replaces)
-                kept = [c for c in kept if c.name not in replaced]
-            new = () if fact.chunk is None else (fact.chunk,)
-            partitions[fact.pid] = (*kept, *new)
+    for fact in of_kind(facts, KeptChunk):
+        partitions = modules.setdefault(fact.module, {})
+        kept: Iterable[ChunkInfo] = partitions.get(fact.pid, ())
+        if fact.replaces:
+            replaced = set(fact.replaces)
+            kept = [c for c in kept if c.name not in replaced]
+        new = () if fact.chunk is None else (fact.chunk,)
+        partitions[fact.pid] = (*kept, *new)
     return {module: _all_alive(p, _floor_of(module, floors)) for module, p in modules.items()}
 
 
