@@ -115,7 +115,7 @@ lock: setup ## pin what a release depends on, by version and hash, in requiremen
 	head -3 requirements.lock > .venv-lock/head
 	.venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header --upgrade \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-	  --extra connect --extra dashboard --extra kafka --extra metrics --extra plot --extra stores \
+	  --extra connect --extra dashboard --extra kafka --extra metrics --extra plot --extra profile --extra stores \
 	  --output-file .venv-lock/pins pyproject.toml
 	cat .venv-lock/head .venv-lock/pins > requirements.lock
 

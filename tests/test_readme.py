@@ -101,7 +101,8 @@ def test_the_quick_start_works(clone: Path) -> None:
     results = (clone / "out" / "slow.jsonl").read_text().splitlines()
     assert f"of its {len(results)} results" in " ".join(README.split())
     shown = run(clone, block("", "--format html")).stdout
-    assert shown.startswith("MultiwayJoin on f.site = s.site")
+    assert shown.startswith("MultiwayJoin ")
+    assert "f.site = s.site" in shown
     assert "<svg" in (clone / "out" / "plan.html").read_text()
 
 
@@ -164,7 +165,7 @@ def test_the_commands_for_scripts_work(clone: Path) -> None:
 
 def test_the_commands_for_routes_work(clone: Path) -> None:
     shown = run(clone, block("", "examples/stocks/stocks.py")).stdout
-    assert shown.startswith("MeshJoin on ")
+    assert shown.startswith("MeshJoin ")
     assert " results in data/stocks.jsonl, such as" in shown
     assert "route 3" in shown.split("such as")[1]
 

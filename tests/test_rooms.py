@@ -120,8 +120,8 @@ ORDER = {
         "remarks",
         "settle",
         "planner",
-        "script_shedding",
         "sharing",
+        "script_shedding",
         "script",
     ),
     "penstock.kernels": ("*", "aggregates", "foreign", "jsontext", "csvtext", "ranking"),
@@ -228,6 +228,7 @@ ORDER = {
         "durations",
         "running",
         "demo",
+        "profiling",
         "*",
     ),
 }

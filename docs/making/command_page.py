@@ -13,8 +13,9 @@ from penstock.cli.main import app
 _HEAD = """\
 # Commands
 
-What every command says with `--help`. Data goes to stdout, all else to stderr; the exit code is 0
-if it is done, 1 if it was refused or failed, 2 if it was called wrongly.
+What every command says with `--help`, or with `--help-all` if it has that. Data goes to stdout,
+all else to stderr; the exit code is 0 if it is done, 1 if it was refused or failed, 2 if it was
+called wrongly.
 """
 _WIDTH = 100
 
@@ -37,7 +38,13 @@ def _commands(command: Any = None, path: Words = ("penstock",)) -> Iterator[Word
 
 
 def _help(path: Words) -> str:
-    words = [*path[1:], "--help"]
+    """All that a command says of itself."""
+    brief = _said(path, "--help")
+    return _said(path, "--help-all") if "--help-all" in brief else brief
+
+
+def _said(path: Words, option: str) -> str:
+    words = [*path[1:], option]
     asked = CliRunner().invoke(app, words, terminal_width=_WIDTH, prog_name="penstock")
     assert asked.exit_code == 0, asked.output
     return asked.stdout.strip()

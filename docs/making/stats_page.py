@@ -55,6 +55,6 @@ def _demand(kind: Any, metadata: list[Any]) -> str:
     try:
         checked.validate_python(-1.0)
     except ValidationError as error:
-        if found := re.search(r"is -1, but must be ([^\[\n]*)", str(error)):
+        if found := re.search(r"is -1(?:\.0)?, but must be ([^\[\n]*)", str(error)):
             return found[1].strip()
     return _NO_NUMBER.get(get_origin(kind) or kind, "a table" if "Table" in str(kind) else "a text")

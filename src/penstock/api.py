@@ -84,6 +84,7 @@ def sql(
     estimator: Estimator = "rates",
     streams: Mapping[str, Any] | None = None,
     roots: Sequence[str | Path] | None = None,
+    several: bool = False,
 ) -> ContinuousQuery:
     """The query of a script, planned by what `stats` (a TOML file) says of its streams.
 
@@ -101,7 +102,8 @@ def sql(
     `streams` are the DataFrames of streams and tables with `format = 'dataframe'`, by name.
     With `roots` the script is not trusted: it may name files below these folders alone, and call no
     functions. Needs no Java but for DataFrames. A script that asks several queries gives a
-    `ContinuousScript`, as `ps.script` does, whose hints say so.
+    `ContinuousScript`, as `ps.script` does, whose hints say so; with `several`, one that asks one
+    query does so too, as the checkpoint of a script wants it that had more of them.
     """
     if roots is not None and functions:
         raise UsageError(
@@ -118,21 +120,18 @@ def sql(
         mesh=mesh,
     )
     given = {each: frame for each, (frame, _) in frames.items()}
-    if len(asked.members) > 1:
+    if several or len(asked.members) > 1:
         knowledge = know_script(asked, stats, capacity, engine)
-        several = ContinuousScript(asked, knowledge, options, given)
+        found = ContinuousScript(asked, knowledge, options, given)
         # Nearly all scripts ask one query; hints for these would be of no use if they said either.
-        return cast("ContinuousQuery", several)
+        return cast("ContinuousQuery", found)
     query = asked.members[0].query
     return ContinuousQuery(query, know(query, stats, capacity, engine), options, given)
 
 
 def script(text: str | Path, **options: Any) -> ContinuousScript:
-    """The queries of a script that asks several, with the options of `sql`."""
-    found: object = sql(text, **options)
-    if not isinstance(found, ContinuousScript):
-        raise UsageError("the script asks one query", hint="ps.sql(…) gives it")
-    return found
+    """The queries of a script, of which there may be several, with the options of `sql`."""
+    return cast("ContinuousScript", sql(text, **options, several=True))
 
 
 def _frames(streams: object) -> dict[str, tuple[Any, FrameShape]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -48,9 +49,20 @@ def test_each_query_has_its_sink(text: str, tmp_path: Path) -> None:
 def test_a_script_of_one_query_is_a_query(text: str) -> None:
     select = text[: text.index("CREATE STREAM high")] + "SELECT x FROM s [NOW] INTO only"
     assert isinstance(ps.sql(select), ps.ContinuousQuery)
-    with pytest.raises(UsageError, match="asks one query"):
-        ps.script(select)
     assert isinstance(ps.sql(text), ps.ContinuousScript)
+
+
+def test_a_script_may_be_left_with_one_query(text: str, tmp_path: Path) -> None:
+    """Its checkpoint stays that of a script."""
+    more: dict[str, Any] = {"checkpoint": tmp_path / "state", "available_now": True}
+    sinks = {name: f"jsonl:{tmp_path / name}" for name in ("one", "two")}
+    with ps.script(text).local(sink=sinks, **more) as run:
+        run.await_termination()
+    left = text[: text.index("CREATE STREAM high")] + "SELECT x FROM s [NOW] INTO only"
+    one = ps.script(left)
+    assert isinstance(one, ps.ContinuousScript)
+    with one.local(sink={"only": f"jsonl:{tmp_path / 'only'}"}, drain=True, **more) as run:
+        run.await_termination()
 
 
 @pytest.mark.parametrize(

@@ -100,16 +100,21 @@ def test_too_little_is_refused_with_what_cannot_be_shed(tmp_path: Path) -> None:
         script(tmp_path, capacity=1e-9, shed=True).explain()
 
 
-def test_who_shares_a_join_is_told_how_to_shed_it() -> None:
+def test_who_shares_a_join_on_a_checkpoint_is_shed_from_the_start() -> None:
     asked = parse_script(
         "CREATE STREAM a (ts TIMESTAMP, k INT) WITH (format = 'csv', path = 'x', timestamp = 'ts');"
         "CREATE STREAM b (ts TIMESTAMP, k INT) WITH (format = 'csv', path = 'x', timestamp = 'ts');"
         "SELECT a.k FROM a [RANGE 9 SECONDS], b [RANGE 9 SECONDS] WHERE a.k = b.k INTO one;"
         "SELECT b.k FROM a [RANGE 9 SECONDS], b [RANGE 9 SECONDS] WHERE a.k = b.k INTO two"
     )
-    with pytest.raises(PlanError, match="all that can be is shed") as caught:
-        forced(asked, {"shared.1": ("one", "two")}, capacity=1e-6, options=PlanOptions(sheds=True))
-    assert "are shed while they run" in str(caught.value.hint)
+    makers = {"shared.1": ("one", "two")}
+    whole, shedding = forced(asked, makers).needed, PlanOptions(sheds=True)
+    found = forced(asked, makers, capacity=0.4 * whole, options=shedding)
+    assert [each.maker for each in found.sharing] == ["shared.1"]
+    assert found.plans["shared.1"].drops.kept
+    assert found.utilization == pytest.approx(0.4 * whole, rel=0.01)
+    with pytest.raises(PlanError, match="all that can be is shed"):
+        forced(asked, makers, capacity=1e-9, options=shedding)
 
 
 def test_explain_says_what_is_left(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engine.reports.entries import Answer, Entry
-from penstock.engine.reports.parts import Change, InputReport, OperatorReport
+from penstock.engine.reports.parts import Change, InputReport, Kind, OperatorReport
 from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import RunHead
 from penstock.watch.batches import batches_view
@@ -122,6 +122,48 @@ def test_what_is_off_differs_by_more_than_two() -> None:
     assert not is_off(None, 1.0)
 
 
+def weighed(kind: Kind, reason: str, plan: str | None = None) -> tuple[Change, ...]:
+    return (Change(kind, reason, plan),)
+
+
+FIRST = made(0, plan="(a b)"), made(1, plan="a: b; b: a")
+STAYS = weighed("stay", "8% less work: less than 1.1 times as good", "(b a)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ((), ""),
+        (STAYS, "; by batch 2 the best is (b a), not taken (8% less work: less than 1.1 times as "),
+        (weighed("stay", "it is the best plan again"), ""),
+        (
+            weighed("advise", "30% less work", "(b a)"),
+            "; by batch 2 the best is (b a), not taken",
+        ),
+        (
+            weighed("take-back", "it took more", "(a b)"),
+            "; by batch 2 the best is (a b), taken",
+        ),
+        (weighed("switch", "50% less work", "a: b; b: a"), ""),
+        ((*STAYS, *weighed("drift", "rate of a")), "; by batch 2 the best is (b a), not taken (8%"),
+    ],
+)
+def test_a_plan_that_would_be_better_is_named_with_why_it_is_not_followed(
+    changes: tuple[Change, ...], said: str
+) -> None:
+    graph = plan_view(running(*FIRST, made(2, plan="a: b; b: a", changes=changes)))
+    assert graph.since == 1
+    assert graph.standing.startswith(f"followed from batch 1 on{said}")
+    assert (graph.better is None) == (said == "") == (graph.standing.count("best") == 0)
+
+
+def test_what_was_said_of_an_earlier_plan_is_not_said_of_this_one() -> None:
+    before = made(0, plan="(a b)", changes=STAYS)
+    assert plan_view(running(before, made(1, plan="a: b; b: a"))).better is None
+    pinned = replace(running(before), pinned="(a b)")
+    assert plan_view(pinned).standing == "followed from batch 0 on"
+
+
 def running(*reports: Report, available_now: bool = False) -> LogView:
     head = replace(RUNS, available_now=available_now)
     return LogView("x", is_running=True, head=head, reports=reports)
@@ -165,6 +207,11 @@ def test_who_is_later_than_wanted_does_not_keep_up(
 ) -> None:
     log = running(*late(*delays))
     assert verdict(replace(log, head=replace(RUNS, delay=wanted))).startswith(said)
+
+
+def test_who_reads_what_has_waited_for_long_catches_up() -> None:
+    old = [made(n, busy=1.0, delay=6.0 + n, backlog={"a": 90 - 10 * n, "b": 0}) for n in range(6)]
+    assert verdict(running(*old)).startswith("is behind, and catches up: results come 11 s after")
 
 
 def test_a_run_is_not_judged_by_the_one_before_it() -> None:

@@ -7,7 +7,14 @@ from dataclasses import fields, replace
 
 from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.measured import Measured
-from penstock.adapt.figures.overlay import UNKNOWN, figure_in, given_of, overlaid, with_variations
+from penstock.adapt.figures.overlay import (
+    UNKNOWN,
+    figure_in,
+    given_of,
+    overlaid,
+    with_variations,
+    without_repeated,
+)
 from penstock.adapt.figures.subject import Cost, Equal, Subject, described
 from penstock.adapt.figures.tables import Tables, tables_of
 from penstock.adapt.figures.track import Reading
@@ -58,6 +65,7 @@ class Knowledge:
     def statistics(self) -> Statistics:
         """All that is given or measured."""
         found = overlaid(self._given, self.first, self.measured, self._settings)
+        found = without_repeated(found, self.figures.repeated())
         return with_variations(found, self.figures.variations())
 
     def known(self, statistics: Statistics | None = None) -> Known:

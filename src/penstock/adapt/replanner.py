@@ -118,12 +118,10 @@ class Replanner:
             return None, None
         refused = list[tuple[Candidate, Verdict]]()
         for candidate in self.corrections.better(answer, standing.number):
-            if standing.is_shed and recomputed_by(candidate.plan) is not None:
-                continue
             offer = self._offer(answer.running, candidate, standing)
             found = verdict(offer, self._settings)
             if found.is_worth_it:
-                self._stayed = 0
+                self._stayed, self._refused = 0, None
                 return answer, self._followed(answer, candidate, offer, found.reason, standing)
             refused.append((candidate, found))
         return answer, self._stays(refused) if new is not None else None
@@ -152,10 +150,11 @@ class Replanner:
         return Change("switch", reason, best.text, promise)
 
     def _stays(self, refused: Sequence[tuple[Candidate, Verdict]]) -> Change | None:
-        """Why the best plan that there is is not followed, if that has not been said yet."""
+        """Why the best plan that there is is not followed, if that has not been said yet; or that
+        there is none any more."""
         before, self._refused = self._refused, None
         if not refused:
-            return None
+            return None if before is None else Change("stay", "it is the best plan again")
         best, found = refused[0]
         self._refused = (best.identity, found.rule)
         return None if self._refused == before else Change("stay", found.reason, best.text)
@@ -191,4 +190,6 @@ class Replanner:
             since_switch=None if last is None else standing.number - last.number,
             since_drift=standing.since_drift,
             is_behind=is_behind,
+            barred_until=self.corrections.barred_until(best),
+            is_for_all_tuples=standing.is_shed and recomputed_by(best.plan) is not None,
         )

@@ -98,6 +98,7 @@ def _stream(given: StreamFigures, measured: StreamFigures) -> StreamFigures:
         given.cells,
         given.costs,
         _better(given.variation, measured.variation),
+        given.unique,
     )
 
 

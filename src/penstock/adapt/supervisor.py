@@ -20,6 +20,7 @@ from penstock.adapt.planning.planner import Planning
 from penstock.adapt.predictions import Predictions
 from penstock.adapt.replanner import MODES, Mode, Replanner, Standing
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
+from penstock.adapt.shedding.window_fill import WindowFill
 from penstock.adapt.switching.follow_up import FollowUp, told
 from penstock.engine.control.order import Order
 from penstock.engine.join.sampling import Draw
@@ -60,6 +61,7 @@ class StreamSupervisor:
         self._budget = Budget(plan.query, settings)
         self.replanner = Replanner(options, settings, planning, mode, self._budget, taken)
         self._follow_up = FollowUp(settings)
+        self._fill = WindowFill(plan.query, settings)
         self._settings = settings
         self._watch = Watch(settings)
         self.running, self._identity = plan, identity(plan)
@@ -105,7 +107,7 @@ class StreamSupervisor:
         switch = self.replanner.last
         if change.kind != "switch" or switch is None:
             return None
-        self._follow_up.begin(switch)
+        self._follow_up.begin(switch, self.knowledge.recent())
         return self._adopted(replace(switch.new.plan, drops=running.drops), switch.known)
 
     def set_boxes(self, drops: DropBoxes) -> None:
@@ -184,9 +186,10 @@ class StreamSupervisor:
     def _judge(self, report: Report, plan: Plan) -> None:
         """Hear what came of the last switch, and take it back if that is nothing."""
         self.replanner.save(report.cpu)
+        self._fill.hear(report)
         if not self.figures.reader(plan).is_pure(report):
             return
-        load = _load(report, self.figures.span)
+        load = _load(report, self.figures.span, self._fill.all_held)
         judged = self._follow_up.hear(report.cpu, load, plan, self.knowledge.recent)
         self.knowledge.factor = self._follow_up.judge.factor or self.knowledge.factor
         if judged is None:
@@ -307,7 +310,7 @@ class StreamSupervisor:
         self._watch.windows = load_windows(self._settings)
 
 
-def _load(report: Report, span: float) -> Load:
+def _load(report: Report, span: float, held: Mapping[str, float]) -> Load:
     """What a batch had to do."""
     kept = {alias: float(each.tuples - each.shed) for alias, each in report.inputs.items()}
-    return Load(span, kept, window_rows(report))
+    return Load(span, kept, window_rows(report), held)

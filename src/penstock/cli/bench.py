@@ -33,6 +33,7 @@ from penstock.cli.bench_options import (
     Seeds,
     Simulate,
 )
+from penstock.cli.grouped_help import HelpAll
 from penstock.cli.show.stopping import stoppable
 from penstock.errors import SinkError
 
@@ -54,8 +55,9 @@ def bench(
     partitions: Partitions = None,
     simulate: Simulate = False,
     routes: Routes = None,
+    help_all: HelpAll = False,
 ) -> None:
-    """Measure: joins beside Spark's own, one core, small batches, a long window, or decisions.
+    """Measure how fast it is and how well it decides. Nothing else should run meanwhile.
 
     \b
     join3        a three-way join on one key, 3 x 20,000 tuples/s, windows of 10 s
@@ -77,8 +79,6 @@ def bench(
     shared       ten queries over three streams, together beside each by itself
     sources      join3 over files and Kafka, read directly and through Spark's DataFrames
     scale        the driver of 10,000 partitions and 1,000 executors, which are simulated
-
-    Nothing else should run meanwhile. Progress goes to stderr.
 
     Example: penstock bench join3 --quick
     """

@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+_OF_SOME = "Of some benchmarks"
+
 
 class Benchmark(StrEnum):
     """The benchmarks, each of which measures one thing."""
@@ -60,7 +62,7 @@ class BenchFormat(StrEnum):
     JSON = "json"
 
 
-Name = Annotated[Benchmark, typer.Argument(help="What to measure.")]
+Name = Annotated[Benchmark, typer.Argument(metavar="NAME", hidden=True)]
 Quick = Annotated[bool, typer.Option("--quick", help="Less of it: within minutes.")]
 Format = Annotated[BenchFormat, typer.Option(help="How to show the figures.")]
 Repeat = Annotated[
@@ -75,26 +77,56 @@ Data = Annotated[
 ]
 Queries = Annotated[
     str | None,
-    typer.Option(help="(decisions) How many; default 60. (nexmark) Which, as q3,q8; default all."),
+    typer.Option(
+        help="(decisions) How many; default 60. (nexmark) Which, as q3,q8; default all.",
+        rich_help_panel=_OF_SOME,
+    ),
 ]
-Seed = Annotated[int, typer.Option(help="(decisions, intervals) Other queries or values.")]
+Seed = Annotated[
+    int,
+    typer.Option(help="(decisions, intervals) Other queries or values.", rich_help_panel=_OF_SOME),
+]
 Seeds = Annotated[
-    int | None, typer.Option(min=1, help="(intervals) Sheddings of each setting; default 200.")
+    int | None,
+    typer.Option(
+        min=1,
+        help="(intervals) Sheddings of each setting; default 200.",
+        rich_help_panel=_OF_SOME,
+    ),
 ]
 OnSpark = Annotated[
-    bool, typer.Option("--spark", help="(decisions) Run ten of the queries on Spark too.")
+    bool,
+    typer.Option(
+        "--spark",
+        help="(decisions) Run ten of the queries on Spark too.",
+        rich_help_panel=_OF_SOME,
+    ),
 ]
 Partitions = Annotated[
-    int | None, typer.Option(min=1, help="(scale) How many; default 100, 1,000 and 10,000.")
+    int | None,
+    typer.Option(
+        min=1, help="(scale) How many; default 100, 1,000 and 10,000.", rich_help_panel=_OF_SOME
+    ),
 ]
 Simulate = Annotated[
-    bool, typer.Option("--simulate", help="(scale) Tasks answer at once, without their work.")
+    bool,
+    typer.Option(
+        "--simulate",
+        help="(scale) Tasks answer at once, without their work.",
+        rich_help_panel=_OF_SOME,
+    ),
 ]
 Routes = Annotated[
     str | None,
-    typer.Option(help="(sources) Which beside files, as kafka,files_dataframe; default all."),
+    typer.Option(
+        help="(sources) Which beside files, as kafka,files_dataframe; default all.",
+        rich_help_panel=_OF_SOME,
+    ),
 ]
-OnEngine = Annotated[BenchEngine, typer.Option(help="(drift, shed, shared) Where to run it.")]
+OnEngine = Annotated[
+    BenchEngine,
+    typer.Option(help="(drift, shed, shared) Where to run it.", rich_help_panel=_OF_SOME),
+]
 
 
 @dataclass(frozen=True)

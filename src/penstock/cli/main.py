@@ -25,7 +25,9 @@ from penstock.cli.control.top import top
 from penstock.cli.demo.command import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.explain import explain
+from penstock.cli.grouped_help import GroupedCommand
 from penstock.cli.lab.commands import lab
+from penstock.cli.profiling.command import profile
 from penstock.cli.run import run
 from penstock.cli.scripts.check import check
 from penstock.cli.scripts.fmt import fmt
@@ -47,12 +49,12 @@ app = typer.Typer(
 
 # A command is a function in a file of its own. The file imports typer and what is light; the rest
 # is imported inside the function, so that `explain` loads no Spark and `--help` no parser.
-_OF_QUERIES = (explain, run, analyze, demo, bench, doctor, warm)
+_OF_QUERIES = (explain, run, analyze, demo, bench, profile, doctor, warm)
 _OF_SHELLS = (completion,)
 _OF_SCRIPTS = (new, init, check, fmt)
 _OF_CHECKPOINTS = (status, top, dashboard, report, bundle, stop, replan, shed)
 for command in (*_OF_SCRIPTS, *_OF_QUERIES, *_OF_CHECKPOINTS, *_OF_SHELLS):
-    app.command()(command)
+    app.command(cls=GroupedCommand)(command)
 app.add_typer(lab)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.grouped_help import PLANNING
 from penstock.optimize.options import KINDS, Estimator, Servers
 
 if TYPE_CHECKING:
@@ -26,10 +27,12 @@ GoalText = Annotated[
     typer.Option(
         help="steady (default), first:N, first:25%, first:all or by:T, as by:5s.",
         show_default=False,
+        rich_help_panel=PLANNING,
     ),
 ]
 Capacity = Annotated[
-    float | None, typer.Option(help="CPU-seconds a second that there are; default 1.")
+    float | None,
+    typer.Option(help="CPU-seconds a second that there are; default 1.", rich_help_panel=PLANNING),
 ]
 PlanText = Annotated[
     str | None,
@@ -37,15 +40,25 @@ PlanText = Annotated[
 ]
 MeshText = Annotated[
     str | None,
-    typer.Option(help="How meshes are searched for: 'search=sa, ruster=100'; docs/planner.md."),
+    typer.Option(
+        help="How meshes are searched for: 'search=sa, ruster=100'; docs/planner.md.",
+        rich_help_panel=PLANNING,
+    ),
 ]
 Kinds = Annotated[
     str,
-    typer.Option(help=f"Kinds of plans to consider; default {ALL_KINDS}.", show_default=False),
+    typer.Option(
+        help=f"Kinds of plans to consider; default {ALL_KINDS}.",
+        show_default=False,
+        rich_help_panel=PLANNING,
+    ),
 ]
 Off = Annotated[
     str | None,
-    typer.Option(help="Optimisations to switch off, as bushy,products; docs/planner.md."),
+    typer.Option(
+        help="Optimisations to switch off, as bushy,products; docs/planner.md.",
+        rich_help_panel=PLANNING,
+    ),
 ]
 Shed = Annotated[
     bool, typer.Option("--shed", help="Drop tuples where no plan keeps up; else that is refused.")
@@ -53,7 +66,9 @@ Shed = Annotated[
 ExactOfKept = Annotated[
     bool,
     typer.Option(
-        "--exact-of-kept", help="Of a view that is shed, the plain values instead of estimates."
+        "--exact-of-kept",
+        help="Of a view that is shed, the plain values instead of estimates.",
+        rich_help_panel=PLANNING,
     ),
 ]
 Functions = Annotated[
@@ -63,7 +78,9 @@ Functions = Annotated[
 
 ServersText = Annotated[
     Servers | None,
-    typer.Option(help="One server, or one each: goals over time, laboratory."),
+    typer.Option(
+        help="One server, or one each: goals over time, laboratory.", rich_help_panel=PLANNING
+    ),
 ]
 EstimatorText = Annotated[
     Estimator,
@@ -71,6 +88,7 @@ EstimatorText = Annotated[
         metavar="<rates|…>",
         help="Compare plans by rates, or by cardinality as others do.",
         show_default=False,
+        rich_help_panel=PLANNING,
     ),
 ]
 
@@ -95,10 +113,10 @@ class Planning:
 
 
 def planned_query(
-    file: str, wanted: Planning, engine: EngineName = "spark"
+    file: str, wanted: Planning, engine: EngineName = "spark", *, several: bool = False
 ) -> ContinuousQuery | ContinuousScript:
     """The query of a script's file, `-` being stdin, to be planned as is wanted; or all its queries
-    if it asks several."""
+    if it asks several, or might have done so."""
     from penstock.api import sql
     from penstock.cql.script_file import decoded
 
@@ -120,4 +138,5 @@ def planned_query(
         servers=wanted.servers,
         estimator=wanted.estimator,
         roots=wanted.roots,
+        several=several,
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from penstock.cli.grouped_help import LABORATORY, SAFETY, SPARK, HelpAll
 from penstock.cli.metrics.serving import address_of
 from penstock.cli.plan_options import (
     ALL_KINDS,
@@ -86,32 +87,45 @@ def run(
         ),
     ] = False,
     partitions: Annotated[
-        int | None, typer.Option(min=1, help="Partitions of the state; default: the cores.")
+        int | None,
+        typer.Option(
+            min=1, help="Partitions of the state; default: the cores.", rich_help_panel=SPARK
+        ),
     ] = None,
     replan: Annotated[
         Literal["on", "advise", "off"] | None,
         typer.Option(help="Follow the streams with plans; default on, off with --plan."),
     ] = None,
     eager: Annotated[
-        bool, typer.Option("--eager", help="Laboratory: join tuple by tuple (engine local).")
+        bool,
+        typer.Option("--eager", help="Join tuple by tuple.", rich_help_panel=LABORATORY),
     ] = False,
     every: Annotated[
-        str | None, typer.Option(help="Laboratory: join every so often, e.g. 5s (engine local).")
+        str | None,
+        typer.Option(help="Join every so often, e.g. 5s.", rich_help_panel=LABORATORY),
     ] = None,
     expire: Annotated[
-        str | None, typer.Option(help="Laboratory: clean windows this often; default: planned.")
+        str | None,
+        typer.Option(
+            help="Clean windows this often; default: planned.", rich_help_panel=LABORATORY
+        ),
     ] = None,
     buckets: Annotated[
         list[str] | None,
-        typer.Option(help="Laboratory: buckets of a window, A=16; may be repeated."),
+        typer.Option(
+            help="Buckets of a window, A=16; may be repeated.", rich_help_panel=LABORATORY
+        ),
     ] = None,
     sweep: Annotated[
         Literal["windows", "buckets"] | None,
-        typer.Option(help="Laboratory: what cleaning looks at; default windows."),
+        typer.Option(help="What cleaning looks at; default windows.", rich_help_panel=LABORATORY),
     ] = None,
     cost: Annotated[
         list[str] | None,
-        typer.Option(help="Laboratory: simulated clock, as known or compares=1e-7; repeatable."),
+        typer.Option(
+            help="Simulated clock, as known or compares=1e-7; repeatable.",
+            rich_help_panel=LABORATORY,
+        ),
     ] = None,
     metrics: Annotated[
         str | None,
@@ -124,22 +138,32 @@ def run(
     ] = "text",
     safe: Annotated[
         bool,
-        typer.Option("--safe", help="Do not trust the script: no functions, no files elsewhere."),
+        typer.Option(
+            "--safe",
+            help="Let it read and write nothing elsewhere, and call no functions.",
+            rich_help_panel=SAFETY,
+        ),
     ] = False,
     root: Annotated[
         list[str] | None,
-        typer.Option(help="With --safe: a folder that it may touch; default: this one."),
+        typer.Option(
+            help="With --safe: a folder that it may touch; default: this one.",
+            rich_help_panel=SAFETY,
+        ),
     ] = None,
-    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
+    master: Annotated[str, typer.Option(help="Spark master.", rich_help_panel=SPARK)] = "local[*]",
     conf: Annotated[
-        list[str] | None, typer.Option(help="A Spark setting, key=value; may be repeated.")
+        list[str] | None,
+        typer.Option(help="A Spark setting, key=value; may be repeated.", rich_help_panel=SPARK),
     ] = None,
+    help_all: HelpAll = False,
 ) -> None:
     """Run a query: every result once, in the sink; progress on stderr.
 
     Example: penstock run query.cql --engine local --available-now --sink jsonl:results.jsonl
     """
     from penstock.api import ContinuousQuery
+    from penstock.engine.state.checkpoint import is_of_script
 
     is_laboratory = eager or every is not None
     if eager and every is not None:
@@ -182,7 +206,10 @@ def run(
     if len(sinks) == 1 and "=" not in sinks[0]:
         batches.options()
     with batches.voice.errors():
-        query = planned_query(file, wanted, "laboratory" if is_laboratory else engine)
+        # Of a script that asked several queries one may be left.
+        several = not is_laboratory and checkpoint is not None and is_of_script(checkpoint)
+        planned_for = "laboratory" if is_laboratory else engine
+        query = planned_query(file, wanted, planned_for, several=several)
         if not isinstance(query, ContinuousQuery):
             run_script(query, engine, batches, sinks, session)
             return

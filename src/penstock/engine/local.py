@@ -90,7 +90,7 @@ def open_script(
     for sink in sinks.values():
         _refuse_frames(sink)
     options = replace(options, sinks=sinks)
-    held = hold_script(queries_of(script, plans), options, "local", 1)
+    held = hold_script(script, queries_of(script, plans), options, "local", 1)
     try:
         with announced(held.store, head_of(script, options, "local")):
             feed = Feed(sources, held.store, columns_read(script))

@@ -72,7 +72,7 @@ def _estimate_at(
     problem: Problem, plan: Plan, goal: Goal, x: tuple[float, ...], needed: float
 ) -> Estimate:
     """The estimate of a plan that keeps the fractions `x` of its inputs."""
-    output = output_of(problem)
+    output = output_of(problem, plan)
     shed = with_sample_weights(problem) if min(x) < 1.0 else problem
     folded = with_early(shed, plan.early, by_alias(problem, x))
     return Estimate(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
-from penstock.optimize.script_shedding import shed_decisions
+from penstock.optimize.script_shedding import kept_share, shed_decisions
 from penstock.optimize.sharing.reading import read_once
 from penstock.optimize.sharing.shared_script import Told, known_of_makers, shared_script
 from penstock.plan.decision import Decision
@@ -30,8 +30,8 @@ def decide_script(
     """The decisions of all queries of a script, in its order, and who of them shares a join; on a
     checkpoint that has begun, those share who did so far.
 
-    Where they do not keep up together and `options` let them shed, some are shed; of those none
-    shares a join that it has not shared so far.
+    Where they do not keep up together and `options` let them shed, some are shed: with what they
+    share, or apart, whichever leaves more of their results.
     """
     return decide_known_script(script, knowledge, options, standing)[0]
 
@@ -73,8 +73,27 @@ def _together(
     planned = shared(unshed)
     if planned.is_feasible or not options.sheds:
         return planned
-    planned = shared(replace(unshed, off=unshed.off | {"sharing"}))
-    return replace(planned, decisions=shed_decisions(planned, planning.known, options))
+    fewer = shared(replace(unshed, off=unshed.off | {"sharing"}))
+    tried = [planned] if fewer.sharing == planned.sharing else [planned, fewer]
+    return _best_shed(tried, planning.known, options)
+
+
+def _best_shed(
+    tried: Sequence[PlannedScript], known: Mapping[str, Known], options: PlanOptions
+) -> PlannedScript:
+    """Of a script that shares more or less, the one whose queries have most of their results left
+    when they are shed."""
+    found, faults = list[PlannedScript](), list[PlanError]()
+    for planned in tried:
+        every = {**known, **known_of_makers(planned, known)}
+        try:
+            decisions = shed_decisions(planned, every, options)
+            found.append(replace(planned, decisions=decisions))
+        except PlanError as error:
+            faults.append(error)
+    if not found:
+        raise faults[-1]
+    return max(found, key=kept_share)
 
 
 def known_of(script: Script, knowledge: KnowledgeOf, options: PlanOptions) -> Mapping[str, Known]:

@@ -2,7 +2,7 @@
 
 A query that others read is not shed: what it lacks would be lacking there too, and nobody would
 know how much. The rest of the capacity goes where it keeps the largest part of a query's results,
-each query counting as much as another.
+each query counting as much as another. Those who share a join are shed together.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from itertools import pairwise
 from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.optimize.sharing.shed_joins import ShedJoin
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript
 from penstock.query.script import Member, Script
@@ -57,24 +58,38 @@ def shed_decisions(
         for name in decisions
         if name in sheddable(script) and (points := _points(known[name], decisions[name], options))
     }
+    joins = {
+        name: ShedJoin(name, known[name], script.takers(name), decisions, options)
+        for name in sheddable_makers(script)
+    }
+    found = {name: [CapacityPoint(*p) for p in join.points(_STEPS)] for name, join in joins.items()}
+    curves |= {name: points for name, points in found.items() if points}
     # Each is planned as if it read its streams by itself.
     capacity = planned.capacity + planned.saved_reading
-    fixed = [name for name in decisions if name not in curves]
+    shed = {n for name in curves for n in (joins[name].names if name in joins else (name,))}
+    fixed = [name for name in decisions if name not in shed]
     spare = capacity - sum(decisions[name].chosen.estimate.needed for name in fixed)
     if not curves or spare < sum(points[0].capacity for points in curves.values()):
-        shares = any(member.takes for member in script.members)
-        raise _too_much(decisions, fixed, planned.capacity, shares=shares)
-    given = shared_out(curves, spare)
-    return {
-        name: _at(known[name], given[name], options) if name in given else decision
-        for name, decision in decisions.items()
-    }
+        raise _too_much(decisions, fixed, planned.capacity)
+    made = dict(decisions)
+    for name, given in shared_out(curves, spare).items():
+        is_shared = name in joins
+        made |= joins[name].at(given) if is_shared else {name: _at(known[name], given, options)}
+    return made
+
+
+def kept_share(planned: PlannedScript) -> float:
+    """The part of their results that the queries of a script have left, in their mean."""
+    makers = {each.takes.maker for each in planned.script.members if each.takes}
+    found = [d.chosen.estimate for name, d in planned.decisions.items() if name not in makers]
+    shares = [each.output_rate / each.full_rate if each.full_rate else 1.0 for each in found]
+    return sum(shares) / len(shares)
 
 
 def sheddable(script: Script) -> frozenset[str]:
     """The queries of a script that may be shed by themselves: those that no other reads, and that
-    share no join, for what one lacks the others would lack; neither outer joins, nor the first rows
-    of views."""
+    share no join, for what one lacks the others lack; neither outer joins, nor the first rows of
+    views."""
     makers = {each.takes.maker for each in script.members if each.takes}
     return frozenset(
         member.name
@@ -144,17 +159,15 @@ def _at(known: Known, capacity: float, options: PlanOptions) -> Decision:
 
 
 def _too_much(
-    decisions: Mapping[str, Decision], fixed: Iterable[str], capacity: float, *, shares: bool
+    decisions: Mapping[str, Decision], fixed: Iterable[str], capacity: float
 ) -> PlanError:
     names = list(fixed)
     needs = ", ".join(f"{name} {decisions[name].chosen.estimate.needed:,.4g}" for name in names)
     kept = f"\n  not shed: {needs}" if names else ""
-    hint = "a query that others read is not shed, nor an outer join: give more with --capacity, "
-    if shares:
-        hint = (
-            "queries that share a join on this checkpoint are shed while they run, and not from "
-            "the start: leave --capacity out, begin a new checkpoint, "
-        )
+    hint = (
+        "queries that others read are not shed, nor outer joins, the first rows of a view, or "
+        "UNBOUNDED windows without a horizon in the stats file: give more with --capacity, "
+    )
     return PlanError(
         f"the queries of the script do not keep up with {capacity:g} CPU-seconds a second, even "
         f"when all that can be is shed{kept}",

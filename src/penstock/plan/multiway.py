@@ -36,6 +36,11 @@ class ProbeOrder:
     position: int = 0
 
     @property
+    def members(self) -> frozenset[str]:
+        """The inputs that are bound in the end."""
+        return frozenset((self.driver, *self.targets))
+
+    @property
     def targets(self) -> tuple[str, ...]:
         return tuple(probe.target for probe in self.probes)
 
@@ -43,6 +48,9 @@ class ProbeOrder:
 @dataclass(frozen=True)
 class MultiwayJoin:
     """Join all inputs at once; every stream has a probe order, tables have none.
+
+    A plan that finds several joins for others, and not that of all inputs, has orders for each of
+    them: those of its inputs, which end when these are bound.
 
     `early` are the inputs that are aggregated before they are joined (T&L), in the order of FROM.
     With `recompute`, a view is computed in each batch from all that is in the windows, for the
@@ -55,6 +63,11 @@ class MultiwayJoin:
     drops: DropBoxes = NO_DROPS
     early: tuple[str, ...] = ()
     recompute: str | None = None
+
+    @property
+    def joins(self) -> tuple[frozenset[str], ...]:
+        """The sets of inputs whose combinations the orders end with: mostly one, that of all."""
+        return tuple(dict.fromkeys(order.members for order in self.orders))
 
     @property
     def driving(self) -> tuple[ProbeOrder, ...]:

@@ -58,7 +58,7 @@ def key_classes(query: Query) -> tuple[KeyClass, ...]:
 
 
 def _found(query: Query) -> tuple[KeyClass, ...]:
-    singles = [_as_class(query, group) for group in _connected(query.equalities)]
+    singles = [_as_class(query, group) for group in equal_sides(query.equalities)]
     merged: dict[tuple[str, ...], KeyClass] = {}
     for single in singles:
         known = merged.get(single.streams)
@@ -90,7 +90,7 @@ def _stream(expression: Expression) -> str:
     return alias
 
 
-def _connected(equalities: Iterable[Equality]) -> list[list[Expression]]:
+def equal_sides(equalities: Iterable[Equality]) -> list[list[Expression]]:
     """The sides of the equalities, grouped by what is equal to what."""
     groups: list[list[Expression]] = []
     for equality in equalities:

@@ -28,6 +28,8 @@ from penstock.sampling.sample import Progress, Sample, take_samples
 from penstock.sampling.together import together
 from penstock.sampling.training import train
 from penstock.sampling.trial import Failed, try_filters, try_theta
+from penstock.sampling.turnover import turned_over
+from penstock.sampling.unique import unique_keys
 from penstock.stats.statistics import (
     GivenCondition,
     Statistics,
@@ -68,6 +70,7 @@ def analyze(
         handling=dict(handling_costs(query, joining, budget, failures.append)),
         notes=(*notes_on(query, samples, passing, rows), *failures),
     )
+    known = turned_over(known, found.episodes.count)
     training, untrained = train(
         known, shares, joining, seconds * _TRAINING, episodes=found.episodes
     )
@@ -108,10 +111,12 @@ def _stream_figures(
     distinct = {c.name: _distinct(c, sample, alive) for c in _told_apart(query, item.alias)}
     known = {name: figure for name, figure in distinct.items() if figure is not None}
     cells = _cells(query, item.alias, sample, passing[item.alias], alive)
+    unique = unique_keys(query, item.alias, sample)
     if item.is_table:
         error = 0.0 if sample.is_whole else None
-        return StreamFigures(None, Figure(float(sample.count), "sampled", error), known, cells)
-    return StreamFigures(rate, None, known, cells)
+        count = Figure(float(sample.count), "sampled", error)
+        return StreamFigures(None, count, known, cells, unique=unique)
+    return StreamFigures(rate, None, known, cells, unique=unique)
 
 
 def _rate(sample: Sample) -> Figure | None:

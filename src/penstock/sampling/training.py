@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from penstock.engine.rows.columns import plain_name
 from penstock.errors import PenstockError
+from penstock.optimize.model.flow import unique_sizes
 from penstock.optimize.model.problem import Problem
 from penstock.plan.mesh_filters import waiting, with_waiting
 from penstock.query import Condition, Query
@@ -55,8 +56,10 @@ def train(
     passing = {a: passing[a] if a in passing else shares[a].slice(0, 0) for a in query.aliases}
     each = seconds / (len(drivers) * (len(query.filters) + 1))
     drawn = {item.alias: _draw(shares[item.alias], size) for item in drivers}
-    sizes = {f.alias: f.window for f in Problem(query, complete(query, statistics)).inputs}
+    problem = Problem(query, complete(query, statistics))
+    sizes = {flow.alias: flow.window for flow in problem.inputs}
     windows = windows_of(query, passing, drawn, sizes, episodes)
+    windows = replace(windows, most=_most(problem))
     trained = {}
     for item in drivers:
         try:
@@ -64,6 +67,15 @@ def train(
         except PenstockError as error:
             untrained[item.alias] = error.message.splitlines()[0]
     return trained, untrained
+
+
+def _most(problem: Problem) -> dict[str, dict[int, float]]:
+    """The rows that a tuple can find behind the filters of an input whose key is unique."""
+    found: dict[str, dict[int, float]] = {alias: {} for alias in problem.query.aliases}
+    for key in range(len(problem.keys)):
+        for alias, size in unique_sizes(problem.known, key).items():
+            found[alias][key] = problem.inputs[problem.places[alias]].window / size
+    return found
 
 
 def _past(late: Sequence[Condition], passing: Rows, seconds: float) -> Rows:

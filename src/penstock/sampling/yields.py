@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -25,13 +25,15 @@ class Windows:
 
     `sizes` are the tuples in each window, `codes` the keys of the sampled tuples, `drawn` those of
     other tuples, for which yields are asked. Keys are told apart by `episodes`: a window holds
-    tuples of one of them.
+    tuples of one of them. `most` are, by target and key class, the rows of a window that a key can
+    have, where it is unique.
     """
 
     sizes: Mapping[str, float]
     codes: Mapping[str, Codes]
     drawn: Mapping[str, Codes]
     episodes: int = 1
+    most: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
 
     def matches(self, driver: str, target: str, count: int) -> Floats:
         """Rows of the target's window that match each of a driver's `count` drawn tuples.
@@ -55,7 +57,10 @@ class Windows:
         shared = [k for k in own if k in self.codes[target]]
         if shared:
             fractions = [_at(self._frequencies(k, target), own[k]) for k in shared]
-            return np.asarray(self.sizes[target] * np.prod(fractions, axis=0))
+            limits = self.most.get(target, {})
+            most = min((limits[k] for k in shared if k in limits), default=np.inf)
+            rows: Floats = np.minimum(self.sizes[target] * np.prod(fractions, axis=0), most)
+            return rows
         for k, codes in own.items():
             for alias, rows in found.items():
                 if k in self.codes[alias]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import geometric_mean
 
 from penstock.duration import MICROS
-from penstock.figure import Figure
+from penstock.figure import Figure, Origin
 from penstock.query import Column, Condition, Expression, Query
 from penstock.query.expression import columns_of
 from penstock.query.keys import key_classes
@@ -57,6 +57,7 @@ def complete(
         horizon=given.horizon,
         memory=given.memory,
         distinct={alias: figures.distinct for alias, figures in given.streams.items()},
+        unique={alias: each.unique for alias, each in given.streams.items() if each.unique},
         training=given.training,
         untrained=given.untrained,
         handling=given.handling,
@@ -73,8 +74,10 @@ def _shared(query: Query, statistics: Statistics) -> Statistics:
         same = [i.alias for i in query.reading(item.source.name)]
         figures = [statistics.stream(alias) for alias in (item.alias, *same)]
         distinct: dict[str, Figure] = {}
+        unique: dict[tuple[str, ...], Origin] = {}
         for each in reversed(figures):
             distinct |= each.distinct
+            unique |= each.unique
         streams[item.alias] = StreamFigures(
             next((f.rate for f in figures if f.rate), None),
             next((f.cardinality for f in figures if f.cardinality), None),
@@ -83,6 +86,7 @@ def _shared(query: Query, statistics: Statistics) -> Statistics:
             figures[0].cells,
             figures[0].costs,
             next((f.variation for f in figures if f.variation), None),
+            unique,
         )
     return replace(statistics, streams=streams)
 

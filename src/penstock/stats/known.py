@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from penstock.figure import Figure
 from penstock.query import Query
 from penstock.stats.costs import Costs, WindowCosts
-from penstock.stats.statistics import Group
+from penstock.stats.statistics import Group, Unique
 from penstock.stats.training import Training
 
 
@@ -53,6 +53,9 @@ class Known:
 
     distinct: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
     """Different values of columns, by alias and name, as far as they are given."""
+
+    unique: Mapping[str, Unique] = field(default_factory=dict)
+    """Keys that tell the tuples of an input apart, by alias, as far as they are given."""
 
     training: Mapping[str, Training] = field(default_factory=dict)
     """Training tuples of streams, by alias, as far as they are given."""

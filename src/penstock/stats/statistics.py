@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from penstock.figure import Figure
+from penstock.figure import Figure, Origin
 from penstock.query import Condition, Expression, Query
 from penstock.query.expression import render
 from penstock.query.keys import KeyClass, key_classes
 from penstock.query.query import as_condition
 from penstock.stats.costs import Costs, WindowCosts
 from penstock.stats.training import Training
+
+Unique = Mapping[tuple[str, ...], Origin]
+"""Keys that no two tuples of a stream have in common, by their columns in order, and who says so.
+NULL is no key."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,8 @@ class StreamFigures:
 
     Cells are the different rows that an aggregation set of the input can have. `costs` are those
     of its window, where they are not like others'. The variation is the standard deviation of the
-    tuples of a second, as a part of their mean.
+    tuples of a second, as a part of their mean. `unique` are keys of the stream, whatever filters
+    leave of it.
     """
 
     rate: Figure | None = None
@@ -29,6 +34,7 @@ class StreamFigures:
     cells: Figure | None = None
     costs: WindowCosts | None = None
     variation: Figure | None = None
+    unique: Unique = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,15 @@ class PlanGraph:
     terms: tuple[CostTerm, ...] = ()
     """What all of it takes, by the planner's model and the figures of now."""
 
+    since: int | None = None
+    """The first batch that followed it."""
+
+    better: str | None = None
+    """The best plan by now, if that is another."""
+
+    standing: str = ""
+    """Both in words, with the reason why the better one is not followed."""
+
 
 def off_by(measured: float | None, estimated: float | None) -> float:
     """How many times one is the other, at least 1; 1 where one of them is not known."""

@@ -12,6 +12,7 @@ from penstock.plan.text.notation import read_words
 from penstock.watch.log_view import LogView
 from penstock.watch.now import a_second
 from penstock.watch.plan_graph import PlanEdge, PlanGraph, PlanNode, is_off
+from penstock.watch.plan_standing import plan_standing
 
 
 def plan_view(log: LogView, text: str = "") -> PlanGraph:
@@ -19,8 +20,17 @@ def plan_view(log: LogView, text: str = "") -> PlanGraph:
     last = log.last
     if last is None:
         return PlanGraph("", None, text=text)
-    made = _Drawing(last)
-    return PlanGraph(last.plan, last.batch, *made.drawn(), last.filling, text)
+    made, standing = _Drawing(last), plan_standing(log)
+    return PlanGraph(
+        last.plan,
+        last.batch,
+        *made.drawn(),
+        last.filling,
+        text,
+        since=standing.since,
+        better=standing.better,
+        standing=standing.text,
+    )
 
 
 @dataclass

@@ -58,17 +58,22 @@ def wanted_delay(head: RunHead | None) -> float | None:
 
 
 def _late(head: RunHead | None, reports: Sequence[Report]) -> str | None:
-    """Words on a run that does not keep up."""
-    if grows([float(sum(each.backlog.values())) for each in reports[-RECENT:]]):
+    """Words on a run that does not keep up.
+
+    Who reads what has waited for long is later with each batch, and yet catches up.
+    """
+    waiting = [float(sum(each.backlog.values())) for each in reports[-RECENT:]]
+    if grows(waiting):
         return "falls behind: what waits to be read grows"
     delays = [each.delay for each in reports[-RECENT:] if each.delay is not None]
     wanted = wanted_delay(head)
     if wanted is None or min(delays[-_SOME:], default=0.0) <= wanted:
         return None
     late = f"results come {_rounded(delays[-1])} after their data"
-    if grows(delays):
+    is_shrinking = grows(waiting[::-1])
+    if grows(delays) and not is_shrinking:
         return f"falls behind: {late}, and ever later"
-    catches_up = ", and catches up" if grows(delays[::-1]) else ""
+    catches_up = ", and catches up" if is_shrinking or grows(delays[::-1]) else ""
     return f"is behind{catches_up}: {late}, and {_rounded(wanted)} are wanted"
 
 

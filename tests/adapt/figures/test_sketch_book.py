@@ -69,3 +69,16 @@ def test_a_restart_keeps_the_latest_comparisons_and_tells_their_batches() -> Non
     # The first of two batches that were compared together may be one of before the change.
     assert found.restart(PAIR, 2) == 4
     assert found.sums()["A", 0].rows == 2.0
+
+
+def test_a_key_that_came_twice_is_remembered() -> None:
+    found = book()
+    found.take(sketches(1, 2), 0.5)
+    found.take(sketches(3), 0.5)
+    assert found.repeated() == frozenset()
+    found.take([], 0.5)
+    found.take(sketches(2), 0.5)
+    assert found.repeated() == {("A", 0), ("B", 0)}
+    for key in range(4, 20):
+        found.take(sketches(key), 0.5)
+    assert found.repeated() == {("A", 0), ("B", 0)}

@@ -84,3 +84,11 @@ def test_how_soon_another_switch_may_come(
 ) -> None:
     offer = replace(FREE, since_switch=since_switch, since_drift=since_drift)
     assert verdict(offer, DEFAULT_SETTINGS).is_worth_it is is_worth_it
+
+
+def test_a_plan_that_was_taken_back_or_cannot_be_shed_is_refused_with_the_reason() -> None:
+    barred = verdict(replace(FREE, barred_until=70), DEFAULT_SETTINGS)
+    assert (barred.is_worth_it, barred.rule) == (False, "barred")
+    assert barred.reason == "it was taken back, and is not tried again before batch 70"
+    shed = verdict(replace(FREE, is_for_all_tuples=True), DEFAULT_SETTINGS)
+    assert (shed.is_worth_it, shed.rule) == (False, "shed")

@@ -89,6 +89,24 @@ def test_the_plan_as_written_is_one_of_the_query() -> None:
     assert ps.sql(SITE.live, plan=WRITTEN).decision.is_forced
 
 
+@pytest.mark.parametrize(
+    "plan",
+    [
+        WRITTEN,
+        "((auction person) bid) | early auction person",
+        "bid: auction person; auction: person bid; person: auction bid | early auction person"
+        " | recompute person",
+    ],
+)
+def test_a_plan_is_drawn_with_a_line_for_each_of_its_parts(plan: str) -> None:
+    lines = ps.sql(SITE.rushed(2), plan=plan).explain().splitlines()
+    drawn = [line for line in lines if line.startswith(("TreeJoin", "Multi", "├", "│", "└"))]
+    assert lines[: len(drawn)] == drawn
+    assert all("   state " in line for line in drawn)
+    assert max(map(len, drawn)) <= 100
+    assert "auction.seller = person.id" in "\n".join(lines[: len(drawn) + 2])
+
+
 def test_the_table_has_a_line_for_each_batch_and_what_happens_before_it() -> None:
     table = BatchTable(SITE)
     lines = [line for number in range(48) for line in table.lines(batch(number, shed=460))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -72,7 +73,9 @@ def test_lanes_of_a_road_take_different_routes(
     sped_up("flow")
     sped_up("speed")
     stats = Path("road.toml")
-    stats.write_text(dump(analyze(parse(ROAD, functions=[is_busy]))))
+    # What filters take is measured by the clock; no plan is to depend on that here.
+    sampled = dump(analyze(parse(ROAD, functions=[is_busy])))
+    stats.write_text(re.sub(r", cost = \{[^}]*\}", "", sampled))
     query = ps.sql(ROAD, stats=stats, functions=[is_busy], engine="local")
     assert isinstance(query.plan, MeshJoin)
     assert len(query.plan.mesh("f").routes) == 2

@@ -19,7 +19,7 @@ from penstock.engine.wire.facts import Fact
 from penstock.engine.wire.packets import Packet
 from support.engines.script_runs import expected, found, plans_of, sinks_of
 from support.sharing.forced import any_plans, forced
-from support.sharing.shared_scripts import shared_case
+from support.sharing.shared_scripts import several_case, shared_case
 from support.streams.scripts import random_script, write_script
 
 pytestmark = pytest.mark.spark
@@ -54,6 +54,23 @@ def test_a_script_gives_what_it_means_on_spark(
     run.await_termination()
     assert found(script, tmp_path) == expected(case)
     assert bool(done) == here
+
+
+def test_different_joins_give_what_they_mean_on_spark(spark: SparkSession, tmp_path: Path) -> None:
+    case = several_case(5)
+    script = write_script(case, tmp_path)
+    names = tuple(member.name for member in script.members if member.name != "over")
+    planned = forced(script, {"shared.1": names})
+    options = RunOptions(
+        sink=noop(),
+        checkpoint=str(tmp_path / "checkpoint"),
+        available_now=True,
+        drain=True,
+        partitions=2,
+    )
+    sinks = sinks_of(planned.script, tmp_path)
+    start_script(planned.script, planned.plans, sinks, spark, options).await_termination()
+    assert found(planned.script, tmp_path) == expected(case)
 
 
 def test_a_shared_join_gives_what_each_query_means_on_spark(

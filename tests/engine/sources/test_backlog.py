@@ -84,6 +84,30 @@ def test_files_are_waited_for_since_they_came_or_the_run_began(tmp_path: Path) -
     assert new.oldest == pytest.approx(before + 1e6 + 3)
 
 
+def test_a_file_that_was_written_before_is_waited_for_since_it_was_put_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr(time, "time", lambda: clock[0])
+    folder = tmp_path / "in"
+    write(folder, range(2))
+    feed = feed_of(FILES.format(folder=folder), tmp_path)
+    first = feed.serve(0, {})
+    assert first is not None
+    clock[0] = 1500.0
+    assert feed.serve(1, first.offsets) is None
+    write(folder, range(2, 4), mtime=1010.0)
+    clock[0] = 1600.0
+    moved = feed.serve(1, first.offsets)
+    assert moved is not None
+    assert moved.oldest == 1500.0
+    write(folder, range(4, 6), mtime=1604.0)
+    clock[0] = 1700.0
+    written = feed.serve(2, moved.offsets)
+    assert written is not None
+    assert written.oldest == 1608.0
+
+
 def test_blocks_that_are_due_and_unread_are_counted(tmp_path: Path) -> None:
     Store(Place.of(str(tmp_path / "checkpoint"))).publish("sources/started.json", b"1.0")
     feed = feed_of(BLOCKS, tmp_path)

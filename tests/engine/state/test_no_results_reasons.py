@@ -101,3 +101,10 @@ def test_what_may_be_done_is_said() -> None:
     assert found.hint is not None
     assert "--drain" in found.hint
     assert "idle='1 minute' in WITH of b" in found.hint
+
+
+def test_who_finds_combinations_for_others_has_no_results_of_its_own() -> None:
+    streams = {"a": sent(0, 9), "b": sent(0, 9)}
+    alone, taken = Manifest(batch=3, streams=streams), Manifest(3, streams=streams, takers=("one",))
+    assert why_no_results(query(JOIN), alone) is not None
+    assert why_no_results(query(JOIN), taken) is None

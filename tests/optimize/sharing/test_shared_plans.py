@@ -11,6 +11,8 @@ import penstock as ps
 from penstock.errors import PlanError
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.script import decide_script, refuse_infeasible_script
+from penstock.optimize.script_shedding import kept_share
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.script import PlannedScript
 from penstock.plan.sharing.offers import offers
 from penstock.plan.text.parse import forced_plan
@@ -129,3 +131,83 @@ def test_those_of_a_checkpoint_share_as_they_did(tmp_path: Path) -> None:
     begun = Standing(frozenset({"one", "two", "shared.1"}), {"shared.1": ("one", "two")})
     assert on(begun) == {"shared.1": ("one", "two"), "shared.2": ("rare", "more")}
     assert on(begun, frozenset({"sharing"})) == {"shared.1": ("one", "two")}
+
+
+BUYERS = (
+    "SELECT p.city, b.price INTO buyers FROM bid [RANGE 5 s] AS b, person [RANGE 60 s] AS p "
+    "WHERE b.auction = p.id;"
+)
+OTHERS = BUYERS.replace("buyers", "others").replace("b.auction = p.id", "b.price = p.id")
+
+
+def test_different_joins_share_what_is_kept_of_a_common_input(tmp_path: Path) -> None:
+    stats = COSTS + '"b.auction = p.id" = {selectivity = 0.0005}\n'
+    found = script(tmp_path, ONE, BUYERS, stats=stats).planned
+    (sharing,) = found.sharing
+    assert set(sharing.takers) == {"one", "buyers"}
+    plan = found.plans["shared.1"]
+    assert isinstance(plan, MultiwayJoin)
+    wanted = [frozenset({"bid", "auction"}), frozenset({"bid", "person"})]
+    assert set(plan.joins) == set(wanted)
+    assert offers(plan, wanted)
+    assert not offers(plan, [frozenset({"bid", "auction", "person"})])
+    apart = script(tmp_path, ONE, BUYERS, stats=stats, off="sharing").planned
+    assert found.utilization < apart.utilization
+    assert sharing.together == pytest.approx(found.utilization)
+    estimate = found.decisions["shared.1"].chosen.estimate
+    each = [apart.decisions[name].chosen.estimate.output_rate for name in sharing.takers]
+    # The windows of bids differ, and the longer one serves both.
+    assert sum(each) < estimate.output_rate < 3 * sum(each)
+
+
+def test_what_is_kept_by_two_keys_is_kept_twice_and_saves_nothing(tmp_path: Path) -> None:
+    stats = COSTS + '"b.price = p.id" = {selectivity = 0.0005}\n'
+    assert script(tmp_path, ONE, OTHERS, stats=stats).planned.sharing == ()
+
+
+def test_queries_that_share_are_shed_together(tmp_path: Path) -> None:
+    stats = COSTS + '"b.auction = p.id" = {selectivity = 0.0005}\n'
+    whole = script(tmp_path, ONE, BUYERS, TWO, stats=stats).planned
+    assert len(whole.sharing) == 1
+    more: dict[str, Any] = {"stats": stats, "shed": True, "capacity": 0.5 * whole.needed}
+    found = script(tmp_path, ONE, BUYERS, TWO, **more).planned
+    assert found.is_shed
+    assert [each.takers for each in found.sharing] == [each.takers for each in whole.sharing]
+    assert found.utilization == pytest.approx(0.5 * whole.needed, rel=0.01)
+    made = dict(found.plans["shared.1"].drops.kept)
+    assert made
+    for name, taking in ((m.name, m.takes) for m in found.script.members if m.takes):
+        kept = dict(found.plans[name].drops.kept)
+        assert kept == {a: made[b] for a, b in taking.aliases if b in made}
+        estimate = found.decisions[name].chosen.estimate
+        assert 0.0 < estimate.output_rate < estimate.full_rate
+    # Apart they would have less left of the same capacity.
+    apart = script(tmp_path, ONE, BUYERS, TWO, off="sharing", **more).planned
+    assert kept_share(found) > kept_share(apart)
+
+
+def test_explain_says_of_a_view_that_takes_what_is_shed_that_it_is_an_estimate(
+    tmp_path: Path,
+) -> None:
+    counts = f"SELECT a.seller, COUNT(*) AS n INTO counts {PAIR.format(10)} GROUP BY a.seller;"
+    needed = script(tmp_path, ONE, counts).planned.needed
+    shed = script(tmp_path, ONE, counts, shed=True, capacity=0.5 * needed)
+    assert shed.planned.sharing
+    assert "note    the view is an estimate from " in shed.explain()
+
+
+def test_inputs_that_a_third_makes_equal_are_not_those_of_a_pair(tmp_path: Path) -> None:
+    """Of bids and people the chain wants those of one auction as well, and the pair does not."""
+    chain = (
+        "SELECT p.city INTO chain FROM bid [RANGE 5 s] AS b, auction [RANGE 50 s] AS a, "
+        "person [RANGE 60 s] AS p "
+        "WHERE b.auction = a.id AND a.id = p.id AND b.price = p.id;"
+    )
+    found = script(tmp_path, chain, OTHERS).planned
+    assert found.sharing == ()
+
+
+def test_explain_says_which_joins_share_an_input(tmp_path: Path) -> None:
+    text = script(tmp_path, ONE, BUYERS).explain()
+    assert "shared  auction ⋈ bid, bid ⋈ person once, as shared.1, for" in text
+    assert "probe auction; person" in text

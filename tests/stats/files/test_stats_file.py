@@ -134,6 +134,31 @@ def test_an_equality_may_have_a_cost_of_its_own() -> None:
     assert complete(asked(), given).handling == given.handling
 
 
+def test_keys_may_be_unique() -> None:
+    text = """
+[streams.a]
+unique = ["A", {value = ["X", "a"], origin = "sampled"}, ["s", "x", "s"]]
+[streams.B]
+unique = [{value = "b", origin = "sampled"}]
+[streams.B2]
+unique = ["b"]
+"""
+    given = loads(text, asked())
+    assert given.streams["A"].unique == {
+        ("a",): "declared",
+        ("a", "x"): "sampled",
+        ("s", "x"): "declared",
+    }
+    assert given.streams["B2"].unique == {("b",): "declared"}
+    assert loads(dump(given), asked()) == given
+    assert complete(asked(), given).unique["B"] == {("b",): "sampled"}
+
+
+def test_inputs_of_one_stream_have_its_unique_keys() -> None:
+    given = loads("[streams.B2]\nunique = ['b']", asked())
+    assert complete(asked(), given).unique["B"] == {("b",): "declared"}
+
+
 def test_a_window_may_have_costs_of_its_own() -> None:
     text = "[streams.A]\ncosts = {probe = 1e-6, insert = {value = 2e-6, origin = 'measured'}}"
     given = loads(f"{text}\n[streams.T]\ncosts.probe = 0", asked())

@@ -1,4 +1,7 @@
-"""The fenced blocks of a page, each with its kind and, if it is a file, its name."""
+"""The fenced blocks of a page, each with its kind and, if it is a file, its name.
+
+A block that no test runs has a comment before it, which pages do not show: `<!-- not run: why -->`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_BLOCK = re.compile(r'^```(\w*)(?: title="([^"\n]+)")?[^\n]*\n(.*?)^```$', re.S | re.M)
+_BLOCK = re.compile(
+    r"(?:^<!-- not run: (?P<why_not>[^\n]+) -->\n)?"
+    r'^```(?P<kind>\w*)(?: title="(?P<title>[^"\n]+)")?[^\n]*\n(?P<text>.*?)^```$',
+    re.S | re.M,
+)
 
 
 @dataclass(frozen=True)
@@ -16,8 +23,11 @@ class Block:
     kind: str
     title: str
     text: str
+    why_not: str = ""
+    """Why no test runs it; empty of those that are run."""
 
 
 def blocks_of(page: Path) -> tuple[Block, ...]:
     """All blocks of a page, in their order."""
-    return tuple(Block(*found) for found in _BLOCK.findall(page.read_text(encoding="utf-8")))
+    found = _BLOCK.finditer(page.read_text(encoding="utf-8"))
+    return tuple(Block(**each.groupdict(default="")) for each in found)

@@ -19,19 +19,19 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import chdir, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from typer.main import get_command
 from typer.testing import CliRunner
 
 import penstock as ps
 from penstock.cli.main import app
 from penstock.errors import PenstockError
 from support.pages.page_blocks import Block, blocks_of
+from support.pages.page_commands import check_command, commands
 
 _SHELL = re.compile(r"[|<>&;$*?]")
 _CREATE = re.compile(r"^CREATE (?:STREAM|TABLE|VIEW) (\w+).*?;\n?", re.S | re.M)
@@ -65,7 +65,7 @@ class Reader:
                 self.said = "".join(self._typed(command) for command in commands(block.text))
             case "sh":
                 for command in commands(block.text):
-                    check_options(command)
+                    check_command(command)
             case "text" | "json":
                 assert is_shown(block.text, self.said), self.said
             case "sql":
@@ -128,23 +128,6 @@ class Reader:
         with chdir(self.folder), redirect_stdout(out):
             exec(compile(code, "page", "exec", dont_inherit=True), self.names)
         self.said = out.getvalue()
-
-
-def commands(text: str) -> Iterator[str]:
-    """The commands of a block: lines, of which those that end with a backslash go on."""
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.strip() and not line.startswith("#"):
-            yield line
-
-
-def check_options(command: str) -> None:
-    """Refuse a command of ours that has an option or a value which there is not."""
-    words = shlex.split(command, comments=True)
-    if words[0] != "penstock":
-        return
-    name, *rest = words[1:]
-    found = get_command(app).commands[name]  # type: ignore[attr-defined]
-    found.make_context(name, rest)
 
 
 def is_shown(text: str, said: str) -> bool:

@@ -53,7 +53,7 @@ def test_a_pipeline_has_results_as_a_table(
     ) as run:
         run.await_termination()
     definition = re.search(
-        r"```\n(import penstock as ps\nfrom pyspark import pipe.*?)```", RESULTS, re.S
+        r"```[a-z]*\n(import penstock as ps\nfrom pyspark import pipe.*?)```", RESULTS, re.S
     )
     assert definition is not None
     (tmp_path / "pipeline" / "datasets").mkdir(parents=True)

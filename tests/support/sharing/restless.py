@@ -15,6 +15,7 @@ from penstock.plan.sharing.offers import offers
 from penstock.query import Query
 from penstock.query.script import Script
 from support.plans.every_kind import any_kind, any_of
+from support.plans.several_joins import any_joins
 
 _TRIES = 1000
 
@@ -55,5 +56,7 @@ class Restless:
 def _drawn(query: Query, wanted: frozenset[frozenset[str]], rng: Random) -> Plan:
     if not wanted:
         return any_kind(query, rng)
+    if frozenset(query.aliases) not in wanted:
+        return any_joins(query, wanted, rng)
     drawn = (any_of(rng.choice(("multi-way", "tree")), query, rng) for _ in range(_TRIES))
     return next(plan for plan in drawn if offers(plan, wanted))

@@ -25,6 +25,29 @@ _JOINS = (
     _Join({"A": "s0", "B": "s1", "C": "s2"}, (("A.k", "B.k"), ("B.j", "C.j"))),
     _Join({"A": "s0", "B": "s1", "C": "s0"}, (("A.k", "B.k"), ("B.k", "C.k"))),
 )
+_PAIR = {"A": "s0", "B": "s1"}
+_OTHER = {"A": "s0", "C": "s2"}
+_NEXT = {"B": "s1", "C": "s2"}
+_CHAIN = {"A": "s0", "B": "s1", "C": "s2"}
+_SEVERAL = (
+    (_Join(_PAIR, (("A.k", "B.k"),)), _Join(_OTHER, (("A.k", "C.k"),))),
+    (_Join(_PAIR, (("A.k", "B.k"),)), _Join(_OTHER, (("A.j", "C.j"),))),
+    (_Join(_PAIR, (("A.k", "B.k"),)), _Join(_NEXT, (("B.j", "C.j"),))),
+    (_Join(_PAIR, (("A.j", "B.k"), ("A.x", "B.x"))), _Join(_NEXT, (("B.j", "C.k"),))),
+    (_Join({"A": "s0", "B": "s0"}, (("A.k", "B.j"),)), _Join(_OTHER, (("A.k", "C.k"),))),
+    (
+        _Join(_CHAIN, (("A.k", "B.k"), ("B.j", "C.j"))),
+        _Join({"A": "s0", "D": "s3"}, (("A.k", "D.k"),)),
+        _Join(_NEXT, (("B.j", "C.j"),)),
+        _Join(_PAIR, (("A.k", "B.k"),)),
+    ),
+    (
+        _Join(_PAIR, (("A.k", "B.k"),)),
+        _Join({"C": "s2", "D": "s3"}, (("C.j", "D.j"),)),
+        _Join(_NEXT, (("B.k", "C.k"),)),
+    ),
+)
+"""Different joins that have inputs in common, so that what is kept of these may serve them all."""
 _FILTERS = ("{}.j <> 1", "{}.x >= 1", "{}.x IS NULL OR {}.x < 4", "{}.id % 3 > 0", "{}.k IN (1, 2)")
 _WINDOWS = (
     *("RANGE 3 SECONDS", "RANGE 10 SECONDS", "RANGE 1 MINUTE", "RANGE 8 SECONDS SLIDE 3 s"),
@@ -46,6 +69,19 @@ def shared_case(seed: int, *, count: int | None = None) -> ScriptCase:
                       "WHERE m.k = s.k")  # fmt: skip
     statements.append("SELECT a.id INTO rows FROM s0 [ROWS 3] AS a, s1 [ROWS 2] AS b "
                       "WHERE a.k = b.k")  # fmt: skip
+    return script_case(rng, statements)
+
+
+def several_case(seed: int) -> ScriptCase:
+    """The script of a seed: one or two queries of each of some joins that have inputs in common,
+    m0, m1, …, and one over the results of the first."""
+    rng = Random(f"several {seed}")
+    joins = _SEVERAL[seed % len(_SEVERAL)]
+    statements = [declared(rng, name) for name in ("s0", "s1", "s2", "s3")]
+    made = [_query(rng, join) for join in joins for _ in range(rng.choice((1, 1, 2)))]
+    statements += [f"{query} INTO m{number}" for number, query in enumerate(made)]
+    statements.append("SELECT s.id, m.x INTO over FROM m0 [NOW] AS m, s1 [RANGE 9 s] AS s "
+                      "WHERE m.k = s.k")  # fmt: skip
     return script_case(rng, statements)
 
 

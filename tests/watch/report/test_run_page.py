@@ -51,6 +51,15 @@ class Elements(HTMLParser):
         self.texts.append(data)
 
 
+def test_it_says_which_plan_would_be_better_and_why_it_is_not_followed() -> None:
+    stays = Change("stay", "8% less work: less than 1.1 times as good", "b: a; a: b")
+    log = LogView("x", reports=(made(0, plan="(a b)"), made(1, plan="(a b)", changes=(stays,))))
+    said = " ".join(Elements(run_page(log, 0.0)).texts)
+    assert (
+        "It is followed from batch 0 on; by batch 1 the best is b: a; a: b, not taken (8%" in said
+    )
+
+
 def hostile_log() -> LogView:
     """A log in which every text is hostile."""
     operator = OperatorReport(HOSTILE, 0, HOSTILE, "filter", 10, 5, predicted=0.1)

@@ -18,6 +18,7 @@ from penstock.watch.server.events import PACE, news
 from penstock.watch.server.runs import Watched
 from penstock.watch.views import VIEWS
 from support.engines.reported import following, made, script
+from support.paths import ROOT
 from support.waiting import wait_until
 from support.watch.watched_runs import HOSTILE, chained, hostile, run_of
 
@@ -54,7 +55,9 @@ def test_every_view_is_json_with_the_figures_of_the_log(checkpoint: Path) -> Non
     assert {line["alias"]: line["rate"] for line in now["streams"]} == {
         alias: each.rate for alias, each in last.inputs.items()
     }
-    assert get(asked, "/api/plan")["plan"] == last.plan
+    plan = get(asked, "/api/plan")
+    assert plan["plan"] == last.plan
+    assert plan["standing"].startswith(f"followed from batch {plan['since']} on")
     assert get(asked, "/api/batches")["batches"][-1]["phases"] == last.phases
 
 
@@ -108,6 +111,11 @@ def test_news_come_with_every_batch(tmp_path: Path) -> None:
 def test_news_are_told_at_the_next_look_and_looks_are_at_most_a_second_apart() -> None:
     """So a switch of plans is on the page within two seconds, however fast the machine is."""
     assert PACE <= 1.0
+    assert f"looks at the logs every {PACE:g} s" in (ROOT / "docs" / "dashboard.md").read_text()
+    # The page itself waits for nothing: it asks when it is told.
+    scripts = "".join(path.read_text("utf-8") for path in PAGE.glob("*.js"))
+    assert "listening.onmessage = refresh" in scripts
+    assert "setInterval" not in scripts
     looks = 0
 
     class Log(Watched):

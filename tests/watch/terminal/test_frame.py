@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.reports.parts import InputReport, OperatorReport
+from penstock.engine.reports.parts import Change, InputReport, OperatorReport
 from penstock.engine.reports.run_head import RunHead
 from penstock.plan.explain.quantity import seconds
 from penstock.watch.log_reader import read_log
@@ -56,6 +56,17 @@ def test_the_figures_are_those_of_the_log(checkpoint: Path) -> None:
                 if new.plan != old.plan]  # fmt: skip
     marks = [line.split()[0] for line in shown if "⇄" in line]
     assert marks == [str(r.batch) for r in switched if r.batch >= log.reports[-12].batch] != []
+
+
+def test_it_says_which_plan_would_be_better_and_why_it_is_not_followed() -> None:
+    stays = Change("stay", "8% less work: less than 1.1 times as good", "b: a; a: b")
+    log = LogView("x", reports=(made(0, plan="(a b)"), made(1, plan="(a b)", changes=(stays,))))
+    lines = frame(log, 2000.0, 200)
+    told = lines[lines.index("plan  (a b)") + 1]
+    assert told == (
+        "      followed from batch 0 on; by batch 1 the best is b: a; a: b, not taken "
+        "(8% less work: less than 1.1 times as good)"
+    )
 
 
 @pytest.mark.parametrize(("width", "height"), [(20, 5), (40, 10), (80, 24), (120, 60), (1, 1)])

@@ -124,6 +124,10 @@ class Figures:
                 found[subject.alias] = Figure(track.variation, "measured", error)
         return found
 
+    def repeated(self) -> frozenset[tuple[str, int]]:
+        """The inputs and key classes of which some key has come twice."""
+        return self._book.repeated()
+
     def measured(self) -> dict[Subject, Measured]:
         """Every figure as it stands; of a group the best that is said of it."""
         found: dict[Subject, Measured] = {

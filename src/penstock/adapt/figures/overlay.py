@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from penstock.adapt.figures.measured import Measured
 from penstock.adapt.figures.subject import Cost, Distinct, Equal, Passing, Rate, Size, Subject
 from penstock.adapt.settings import Settings
 from penstock.figure import Figure
+from penstock.query import Column
 from penstock.query.keys import key_classes
 from penstock.stats.known import Known
 from penstock.stats.statistics import GivenCondition, Group, Statistics, StreamFigures
@@ -28,6 +29,7 @@ def given_of(known: Known) -> Statistics:
             known.cells.get(alias),
             known.windows.get(alias),
             known.variations.get(alias),
+            known.unique.get(alias, {}),
         )
         for alias in query.aliases
     }
@@ -91,6 +93,20 @@ def with_variations(given: Statistics, measured: Mapping[str, Figure]) -> Statis
     streams = dict(given.streams)
     for alias, figure in measured.items():
         streams[alias] = replace(streams.get(alias, StreamFigures()), variation=figure)
+    return replace(given, streams=streams)
+
+
+def without_repeated(given: Statistics, repeated: Iterable[tuple[str, int]]) -> Statistics:
+    """The statistics without keys of streams that were taken to be unique, and came twice;
+    `repeated` are inputs and key classes."""
+    query, streams = given.query, dict(given.streams)
+    classes = key_classes(query)
+    for alias, k in repeated:
+        columns = {part.name for part in classes[k].parts(alias) if isinstance(part, Column)}
+        for item in query.reading(query.input(alias).source.name):
+            own = streams.get(item.alias, StreamFigures())
+            kept = {key: who for key, who in own.unique.items() if not columns.issuperset(key)}
+            streams[item.alias] = replace(own, unique=kept)
     return replace(given, streams=streams)
 
 

@@ -38,6 +38,7 @@ class SketchBook:
         self._passed = 1.0
         self._overlaps: dict[Group, Overlap] = {}
         self._sums: dict[Of, Sketch] = {}
+        self._repeated: set[Of] = set()
         self._known: dict[Of, tuple[float, float]] = {}
         self._added: dict[Of, list[Weighted]] = defaultdict(list)
         self._recent: dict[Of, deque[Dated]] = defaultdict(
@@ -97,8 +98,15 @@ class SketchBook:
         for of, added in self._added.items():
             if added:
                 self._sums[of] = _decayed(self._sums.get(of, NOTHING), added, self._most)
+                if self._sums[of].counts.max(initial=0.0) > 1.0:
+                    self._repeated.add(of)
         self._added.clear()
         return self._sums
+
+    def repeated(self) -> frozenset[Of]:
+        """The inputs and key classes of which a key was seen twice, in whatever batches."""
+        self.sums()
+        return frozenset(self._repeated)
 
     def overlaps(self) -> Mapping[Group, Overlap]:
         """The overlaps of all groups, over the batches as they count."""

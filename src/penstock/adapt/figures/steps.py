@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import dropwhile
 
@@ -30,7 +31,7 @@ def steps_of(plan: Plan) -> Mapping[Place, Step]:
     """The probes of a plan by their places in reports; of an eddy, which has no order, none."""
     match plan:
         case MultiwayJoin():
-            return dict(step for order in plan.driving for step in _ordered(order, 0))
+            return dict(_of_orders(plan.driving))
         case MeshJoin():
             return dict(step for mesh in plan.meshes for step in _of_mesh(mesh))
         case TreeJoin():
@@ -45,6 +46,14 @@ def inner_names(plan: Plan) -> Mapping[str, frozenset[str]]:
         return {}
     sets = [frozenset(leaves(branch)) for branch in branches(plan.root) if branch is not plan.root]
     return {_name(plan.query, members): members for members in sets}
+
+
+def _of_orders(orders: Iterable[ProbeOrder]) -> Iterator[tuple[Place, Step]]:
+    """Where a driver has several orders, they are numbered as the engine does."""
+    numbers: Counter[str] = Counter()
+    for order in orders:
+        yield from _ordered(order, numbers[order.driver])
+        numbers[order.driver] += 1
 
 
 def _ordered(order: ProbeOrder, route: int) -> Iterator[tuple[Place, Step]]:

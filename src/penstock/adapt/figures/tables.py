@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from penstock.figure import Figure
+from penstock.figure import Figure, Origin
 from penstock.stats.statistics import GivenCondition, Group, Statistics, StreamFigures
 
 Tables = dict[str, Any]
@@ -52,9 +52,15 @@ def _stream(figures: StreamFigures) -> Tables:
     tables: Tables = {name: _figure(figure) for name, figure in given.items() if figure}
     if figures.distinct:
         tables["distinct"] = {name: _figure(each) for name, each in figures.distinct.items()}
+    if figures.unique:
+        tables["unique"] = [_key(list(key), who) for key, who in figures.unique.items()]
     if figures.costs is not None:
         tables["costs"] = {name: _figure(each) for name, each in figures.costs.given}
     return tables
+
+
+def _key(columns: list[str], origin: Origin) -> list[str] | Tables:
+    return columns if origin == "declared" else {"value": columns, "origin": origin}
 
 
 def _condition(given: GivenCondition) -> Tables:

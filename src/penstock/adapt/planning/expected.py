@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from penstock.optimize.estimate import needed_by
 from penstock.optimize.model.flow import Flow
@@ -16,11 +16,13 @@ from penstock.stats.known import Known
 @dataclass(frozen=True)
 class Load:
     """What a batch had to do: tuples that were not shed, by alias, over seconds of event time, and
-    rows in the windows, by alias."""
+    rows in the windows, by alias; `held` are the tuples that have come into these, before filters
+    and before they were folded."""
 
     seconds: float
     tuples: Mapping[str, float]
     rows: Mapping[str, float]
+    held: Mapping[str, float] = field(default_factory=dict)
 
 
 class Expectation:
@@ -55,6 +57,9 @@ class Expectation:
 def _flow(flow: Flow, plan: Plan, load: Load) -> Flow:
     passing = flow.rate / flow.raw_rate if flow.raw_rate else 1.0
     raw = 0.0 if flow.is_table else load.tuples.get(flow.alias, 0.0) / load.seconds
-    # Rows of an early input have been folded already, and would be once more.
-    rows = flow.window if flow.alias in plan.early else load.rows.get(flow.alias, flow.window)
+    rows = load.rows.get(flow.alias, flow.window)
+    if flow.alias in plan.early:
+        # Its rows have been folded already, and would be once more.
+        held = load.held.get(flow.alias) if flow.extent else None
+        rows = flow.window if held is None else held * passing
     return replace(flow, rate=raw * passing, raw_rate=raw, window=rows)

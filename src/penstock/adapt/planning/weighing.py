@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from penstock.adapt.planning.identity import identity
-from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
+from penstock.adapt.planning.rebuild import fill_seconds, inner_sets, rebuild_seconds, with_rows
 from penstock.adapt.training.reassess import reassessed
 from penstock.errors import PlanError
 from penstock.optimize.estimate import TRIGGER, needed_by
@@ -17,7 +17,9 @@ from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
 from penstock.optimize.preferences.preference import Plans
+from penstock.optimize.sharing.several_joins import joins_plan
 from penstock.plan.decision import Alternative
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.plan import Plan, recomputed_by
 from penstock.plan.sharing.offers import offers, turned_to
 from penstock.plan.text.parse import render_plan
@@ -75,6 +77,8 @@ def weigh(question: Question) -> Weighed:
     known = replace(question.known(), query=running.query)
     options = _options(question, keeps_view=bool(running.drops.kept))
     charged = _charged(known, running)
+    if isinstance(running, MultiwayJoin) and len(running.joins) > 1:
+        return _weighed_joins(known, charged, question)
     decision = decide(charged, options)
     filled = with_rows(Problem(known.query, known), dict(question.rows))
     # A mesh promises what it did by its own training.
@@ -98,15 +102,32 @@ def weigh(question: Question) -> Weighed:
     return Weighed(known, mine, tuple(fitting))
 
 
+def _weighed_joins(known: Known, charged: Known, question: Question) -> Weighed:
+    """A plan that finds several joins, and the best orders of these by what is known now."""
+    running = question.running
+
+    def candidate(plan: Plan) -> Candidate:
+        return Candidate(plan, render_plan(plan), work_of_plan(charged, plan))
+
+    best = joins_plan(Problem(charged.query, charged), question.taken)
+    return Weighed(known, candidate(running), (candidate(replace(best, drops=running.drops)),))
+
+
 def keeping_plan(question: Question) -> Plan | None:
-    """The best plan that keeps its view from batch to batch, for a run that is about to shed."""
+    """The best plan that keeps its view from batch to batch, for a run that is about to shed.
+
+    One without inner state, if there is any: shed tuples carry weights, which the rows of inner
+    state from before lack, so that all of it would be made twice within two batches.
+    """
     known = replace(question.known(), query=question.running.query)
     try:
         decision = decide(known, _options(question, keeps_view=True))
     except PlanError:
         return None
-    fits = recomputed_by(decision.plan) is None and offers(decision.plan, question.taken)
-    return decision.plan if fits else None
+    every: Plans = (decision.chosen, *decision.others)
+    keep = [each.plan for each in every if recomputed_by(each.plan) is None]
+    fitting = [plan for plan in keep if offers(plan, question.taken)]
+    return next(iter(sorted(fitting, key=lambda plan: bool(inner_sets(plan)))), None)
 
 
 def _options(question: Question, *, keeps_view: bool) -> PlanOptions:

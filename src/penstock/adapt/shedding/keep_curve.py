@@ -71,7 +71,7 @@ class KeepCurve:
     @cached_property
     def output(self) -> Posynomial:
         """Results/s, by multiples of what the figures say flows in."""
-        return output_of(self.problem)
+        return output_of(self.problem, self.plan)
 
 
 def keep_curve(known: Known, plan: Plan, settings: Settings = DEFAULT_SETTINGS) -> KeepCurve:

@@ -76,6 +76,11 @@ class WindowFill:
         """Tuples/s of each stream, by alias, as of the last batches."""
         return {alias: each.rate for alias, each in self._inputs.items() if each.rate is not None}
 
+    @property
+    def all_held(self) -> Mapping[str, float]:
+        """Tuples, before filters, that the windows of streams hold, by alias."""
+        return {alias: each.held for alias, each in self._inputs.items()}
+
     def held(self, alias: str) -> float | None:
         """Tuples, before filters, that a stream's window holds; None if it is no stream."""
         return self._inputs[alias].held if alias in self._inputs else None

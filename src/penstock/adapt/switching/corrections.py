@@ -25,13 +25,13 @@ class Corrections:
         return candidate.work * self.factors.get(candidate.identity, kind)
 
     def better(self, answer: Weighed, number: int) -> Iterator[Candidate]:
-        """The plans of less work than the running one that are not barred, the best first.
+        """The plans of less work than the running one, the best first, barred ones among them.
 
         As long as nothing is corrected, they come as the planner has them, who has more reasons
         than work: what it likes less than the running one is none of them.
         """
         self.barred = {plan: until for plan, until in self.barred.items() if until > number}
-        left = [each for each in answer.others if each.identity not in self.barred]
+        left = list(answer.others)
         if self.factors:
             left.sort(key=self.work)
         most = self.work(answer.running)
@@ -40,6 +40,10 @@ class Corrections:
                 return
             if self.work(each) < most:
                 yield each
+
+    def barred_until(self, candidate: Candidate) -> int | None:
+        """The batch before which a plan is not tried again; None if it may be tried."""
+        return self.barred.get(candidate.identity)
 
     def bar(self, old: Candidate, new: Candidate, outcome: Outcome, until: int) -> None:
         """A plan has been taken back: it is not tried again for a while, nor believed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -35,16 +36,22 @@ class FollowUp:
         self._expected = Expectation()
         self._switch: Switch | None = None
         self._heard = 0
+        self._latest: deque[tuple[float, Load]] = deque(maxlen=_LATEST)
 
-    def begin(self, switch: Switch) -> None:
-        """A switch has been made."""
+    def begin(self, switch: Switch, known: Known) -> None:
+        """A switch has been made: it is compared with the latest batches of the plan before, too,
+        as the reason for it may have come with them."""
+        for cpu, load in self._latest:
+            self.judge.hear(self._expected.seconds(known, switch.old.plan, load), cpu)
         self.judge.begin()
+        self._latest.clear()
         self._switch, self._heard = switch, 0
 
     def drop(self) -> None:
         """Another plan is followed for other reasons."""
         self.judge.drop()
         self.judge.batches.clear()
+        self._latest.clear()
         self._heard = 0
 
     def hear(
@@ -62,6 +69,8 @@ class FollowUp:
             return self._tried(cpu, load, plan, known(), self._switch) if is_tried else None
         if self._heard % self._settings.reckoned_every == 0 or len(self.judge.batches) < _FIRST:
             self.judge.hear(self._expected.seconds(known(), plan, load), cpu)
+        else:
+            self._latest.append((cpu, load))
         return None
 
     def _tried(
@@ -75,11 +84,13 @@ class FollowUp:
 
 _FIRST = 5
 """Batches of a plan that are all reckoned, so that there is something to compare with soon."""
+_LATEST = 8
+"""Batches before a switch that are reckoned when it is made: as many as a drift takes to settle."""
 
 
 def told(outcome: Outcome, switch: Switch, *, is_back: bool) -> Change:
     """What came of a switch, in a sentence."""
-    much = f"{abs(outcome.saved):.0%} ± {outcome.error:.0%}"
+    much = f"{abs(outcome.saved):.0%} ± {outcome.error + outcome.doubt:.0%}"
     brought = f"it took {much} more work" if outcome.saved < 0.0 else f"it saved {much} of the work"
     reason = f"{brought}, where {outcome.promise:.0%} was promised for these batches"
     if is_back:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import hypot, sqrt
+from math import hypot, inf, sqrt
 from statistics import fmean, median, pstdev
 
 from penstock.adapt.settings import Settings
@@ -25,16 +25,27 @@ _LEAST_SLOPE = 0.5
 class Usual:
     """The seconds of a plan's batches by those that were predicted: a start, and a slope.
 
-    `error` is the standard error of what it says.
+    `error` is the standard error of what it says; `least` and `most` are the predictions that it
+    is known from.
     """
 
     start: float
     slope: float
     error: float
+    least: float = 0.0
+    most: float = inf
 
     def seconds(self, predicted: float) -> float:
         """The seconds that a batch takes."""
         return self.start + self.slope * predicted
+
+    def more(self, predicted: float) -> float:
+        """The seconds beside these, or less than them, if beyond what is known all of a batch grows
+        and shrinks with its work: costs that were guessed too low look like a start as long as all
+        batches have as much to do."""
+        known = min(max(predicted, self.least), self.most)
+        in_proportion = self.seconds(known) * (predicted / known if known > 0.0 else 1.0)
+        return in_proportion - self.seconds(predicted)
 
 
 @dataclass(frozen=True)
@@ -49,17 +60,22 @@ class Trial:
 @dataclass(frozen=True)
 class Outcome:
     """The part of the work that a switch saved, with its standard error, beside what was promised
-    for the same batches; `factor` is how much more of it the new plan takes than was said."""
+    for the same batches; `factor` is how much more of it the new plan takes than was said.
+
+    `doubt` is how much more it may have saved, as nobody knows what the old plan would have taken
+    for batches that have more or less to do than those before the switch.
+    """
 
     promise: float
     saved: float
     error: float
     factor: float
+    doubt: float = 0.0
 
     def is_void(self, settings: Settings) -> bool:
         """Whether it surely brought less than it had to."""
         least = settings.least_outcome * max(0.0, self.promise)
-        return self.saved + settings.outcome_errors * self.error < least
+        return self.saved + self.doubt + settings.outcome_errors * self.error < least
 
 
 def usual_of(batches: Sequence[tuple[float, float]]) -> Usual | None:
@@ -82,23 +98,47 @@ def usual_of(batches: Sequence[tuple[float, float]]) -> Usual | None:
         slope = min(max(found, _LEAST_SLOPE * slope), y / x)
     start = median(m - slope * p for p, m in batches)
     off = [m - start - slope * p for p, m in batches]
-    return Usual(start, slope, pstdev(off) / sqrt(len(batches)))
+    error = pstdev(off) / sqrt(len(batches))
+    return Usual(start, slope, error, min(predicted), max(predicted))
 
 
 def outcome_of(trials: Sequence[Trial], usual: Usual) -> Outcome:
     """What came of a switch, by the median: single batches are slow for reasons of their own.
 
     Each batch is compared with what the old plan would have taken for it, so that no more than all
-    of that is saved.
+    of that is saved. Where the load has changed since, that can be read in two ways: the outcome is
+    by the middle of them, and the doubt goes up to the one that is better for the switch; or up to
+    what the later half of the batches says, if things have become better meanwhile.
     """
-    before = [max(usual.seconds(t.expected_old), _NO_TIME) for t in trials]
-    parts = [t.measured / old for old, t in zip(before, trials, strict=True)]
-    whole, saved = fmean(before), 1.0 - median(parts)
-    promised = usual.slope * fmean(t.expected_old - t.expected_new for t in trials)
+    readings = [_Reading(trials, usual, part) for part in (0.5, 0.0, 1.0)]
+    middle = readings[0]
+    parts, whole = middle.parts, fmean(middle.before)
+    saved = 1.0 - median(parts)
     error = hypot(pstdev(parts) / sqrt(len(parts)), usual.error / whole)
-    new = usual.slope * fmean(t.expected_new for t in trials)
+    promised, new = middle.promised, middle.new
     factor = 1.0 + (promised - saved * whole) / new if new > 0.0 else 1.0
-    return Outcome(promised / whole, saved, error, factor)
+    half = len(parts) // 2
+    most = 1.0 - min(min(median(r.parts), median(r.parts[half:])) for r in readings)
+    return Outcome(promised / whole, saved, error, factor, most - saved)
+
+
+class _Reading:
+    """Trials beside what the old plan would have taken for them, if a part of what is `more` in
+    proportion came with the load."""
+
+    def __init__(self, trials: Sequence[Trial], usual: Usual, part: float):
+        more = [part * usual.more(t.expected_old) for t in trials]
+        pairs = list(zip(trials, more, strict=True))
+        self.before = [max(usual.seconds(t.expected_old) + m, _NO_TIME) for t, m in pairs]
+        self.parts = [t.measured / old for t, old in zip(trials, self.before, strict=True)]
+        # What the work of either plan takes by this reading, without what every batch takes.
+        self.new = fmean(t.expected_new * (usual.slope + _ratio(m, t)) for t, m in pairs)
+        old = fmean(t.expected_old * (usual.slope + _ratio(m, t)) for t, m in pairs)
+        self.promised = old - self.new
+
+
+def _ratio(more: float, trial: Trial) -> float:
+    return more / trial.expected_old if trial.expected_old > 0.0 else 0.0
 
 
 @dataclass

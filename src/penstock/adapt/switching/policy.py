@@ -8,7 +8,7 @@ from typing import Literal
 
 from penstock.adapt.settings import Settings
 
-Rule = Literal["worth it", "margin", "dwell", "saving", "behind", "payback"]
+Rule = Literal["worth it", "margin", "dwell", "saving", "behind", "payback", "barred", "shed"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,12 @@ class Offer:
     is_behind: bool = False
     """Whether more is left to read than before the last rebuild."""
 
+    barred_until: int | None = None
+    """The batch before which it is not tried again, where it was tried and taken back."""
+
+    is_for_all_tuples: bool = False
+    """Whether it cannot be followed while tuples are shed, and some are."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -54,6 +60,11 @@ class Verdict:
 
 def verdict(offer: Offer, settings: Settings) -> Verdict:
     """Whether to follow another plan; the first thing that speaks against it is the reason."""
+    if offer.barred_until is not None:
+        until = f"it was taken back, and is not tried again before batch {offer.barred_until}"
+        return Verdict(False, until, "barred")
+    if offer.is_for_all_tuples:
+        return Verdict(False, "it recomputes the view, and tuples are shed just now", "shed")
     margin = settings.rebuild_margin if offer.rebuild else settings.free_margin
     if offer.new_work * margin >= offer.old_work:
         saved = f"{_saved(offer):.0%} less work"

@@ -30,6 +30,8 @@ SETTINGS = {
 # Files are shown with a checkpoint, the last ones with the one at the end.
 KEEPING = {"execution.checkpointing.interval": "1 s"}
 _ADDED = ("INSERT", "UPDATE_AFTER")
+_LONGEST = 300
+"""Seconds after which a query is given up."""
 
 
 def main() -> None:
@@ -61,7 +63,14 @@ def _insert(query: dict[str, Any], sink: str, environment: Any) -> float:
     """Run a query into a sink; the seconds that it took by Flink's own clock."""
     environment.execute_sql(f"CREATE TEMPORARY TABLE results ({query['columns']}) WITH ({sink})")
     job = environment.execute_sql(f"INSERT INTO results {query['select']}").get_job_client()
-    millis: float = job.get_job_execution_result().result().get_net_runtime()
+    ended = job.get_job_execution_result()
+    begun = time.monotonic()
+    while not ended.done():
+        if time.monotonic() - begun > _LONGEST:
+            job.cancel().result()
+            raise TimeoutError(f"it did not end within {_LONGEST} s")
+        time.sleep(0.02)
+    millis: float = ended.result().get_net_runtime()
     return millis / 1000
 
 

@@ -88,16 +88,16 @@ def _started(
     checkpoint: str,
 ) -> tuple[SparkRun | ConnectRun, float, float]:
     """A run over all there is, and when it began and ended. Sampling and planning come before."""
-    asked = planned(script(form, query, data), query.off)
+    asked = planned(script(form, query, data))
     began = time.time()
     run = asked.start(spark, sink=sink, checkpoint=checkpoint, available_now=True, drain=True)
     run.await_termination()
     return run, began, time.time()
 
 
-def planned(text: str, off: frozenset[str]) -> ContinuousQuery | ContinuousScript:
+def planned(text: str) -> ContinuousQuery | ContinuousScript:
     """The queries of a script with their plans, by samples of the files."""
-    asked, options = parse_script(text), PlanOptions(off=off)
+    asked, options = parse_script(text), PlanOptions()
     if len(asked.members) == 1:
         single = ContinuousQuery(asked.members[0].query, _known(asked.members[0], {}), options)
         assert single.decision is not None

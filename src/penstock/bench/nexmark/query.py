@@ -40,9 +40,6 @@ class NexmarkQuery:
     """If some rival tells of times that are over only: how long before the end of the last whole
     block the last column must lie for all to tell of it."""
 
-    off: frozenset[str] = frozenset()
-    """Optimisations of Penstock that are switched off for it."""
-
     @property
     def is_counted_alike(self) -> bool:
         """Whether all rivals that tell how many results there are have as many."""

@@ -7,10 +7,6 @@ from penstock.bench.nexmark.query import NexmarkQuery
 LONGEST_SECONDS = 7
 """No auction is open for longer, at 500 events/s or more."""
 
-# Bids are on auctions of about the same time, which samples do not tell of windows without an end:
-# far more partners are expected than there are, and it seems to pay to fold them.
-_KEPT = frozenset({"early-aggregation", "recompute"})
-
 Q4 = NexmarkQuery(
     "q4",
     ("auction", "bid"),
@@ -38,7 +34,6 @@ FROM (
 GROUP BY category""",
     compared="end",
     key=("category",),
-    off=_KEPT,
 )
 
 Q6 = NexmarkQuery(
@@ -114,5 +109,4 @@ WHERE place <= 1""",
     key=("id",),
     marked=("spark",),
     behind_seconds=10,
-    off=_KEPT,
 )

@@ -141,7 +141,9 @@ class Progress:
         seconds = time.monotonic() - self._started
         read = sum(self._read.values())
         late, malformed = sum(self._late.values()), sum(self._malformed.values())
-        drops = _drops(late, malformed, self._unreadable, self._shed.total())
+        # Of a script's queries one may have shed what another keeps.
+        shed = 0 if self.last.members else self._shed.total()
+        drops = _drops(late, malformed, self._unreadable, shed)
         results, total = f"{self._results:,} results", self.last.total_results
         results += f" ({total:,} since the checkpoint began)" if total > self._results else ""
         print(f"read {read:,} tuples{drops}; {results}; {seconds:.1f} s", file=sys.stderr)

@@ -17,7 +17,6 @@ from penstock.engine.rows.ring import travelling
 from penstock.engine.wire.exchange import spread
 from penstock.engine.wire.facts import Resend
 from penstock.engine.wire.packets import Packet, pack_fact
-from penstock.engine.wire.tags import Tag
 
 
 @dataclass(frozen=True)
@@ -65,4 +64,4 @@ class Rebuild:
         for route in batch.routing.routes_of(alias):
             for info in () if route.starts_at_home else batch.listed(alias, pid):
                 rows = batch.rows_of(alias, info)
-                yield from spread(rows, Tag("drive", alias), route.legs[0].space, batch.partitions)
+                yield from spread(rows, route.tag("drive"), route.legs[0].space, batch.partitions)

@@ -114,7 +114,7 @@ class FigureReport:
 Kind = Literal[
     "switch",  # another plan is followed
     "advise",  # another plan would be followed, were that allowed
-    "stay",  # a better plan is not followed, as too little would be gained
+    "stay",  # a better plan is not followed, and why; or, without a plan, there is none any more
     "take-back",  # a switch that brought too little is taken back
     "outcome",  # what came of a switch
     "drift",  # a figure has moved by more than its noise

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,6 +15,7 @@ from penstock.engine.state.modules import Module
 from penstock.engine.wire.tags import Tag, TagKind
 from penstock.errors import PlanError
 from penstock.plan.multiway import MultiwayJoin, Probe, ProbeOrder
+from penstock.plan.sharing.offers import finding
 from penstock.query import Column, Condition, Window
 from penstock.query.expression import columns_of
 
@@ -88,6 +90,8 @@ class Route:
     route of one `ruster`; where that is None, all of the driver's tuples take it. What goes into
     its operators, and what comes out, is told under its `number`: in a mesh that of the first of
     the routes that have the same probes.
+    Who takes combinations of some inputs is `given` those that it comes by. One that `ends_early`
+    makes no complete results, but is there for these alone.
     A route that `fills` makes inner state for a plan to come, beside the routes of the one that
     gives the results.
     Routes of an outer join ask for partners, and `asks` is their number. Not only new tuples take
@@ -102,6 +106,8 @@ class Route:
     makes: str | None = None
     ruster: int | None = None
     number: int = 0
+    given: frozenset[frozenset[str]] = frozenset()
+    ends_early: bool = False
     fills: bool = False
     asks: int | None = None
     picks: Literal["new", "dying", "touched", "all", "ending", "coming", "met"] = "new"
@@ -112,13 +118,15 @@ class Route:
         return not self.legs[0].is_broadcast
 
     def tag(self, kind: TagKind) -> Tag:
-        """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster.
+        """The tag of its tuples' packets: `drive:A`, or `drive#2:A` for one ruster, or where all
+        tuples of the driver take several routes.
 
         Those of a route that fills or asks are told apart from those of the driver's other ones.
         """
         if self.asks is not None:
             return Tag("asking", self.driver, self.asks)
-        return Tag("fill" if self.fills else kind, self.driver, self.ruster)
+        number = self.ruster if self.ruster is not None else self.number or None
+        return Tag("fill" if self.fills else kind, self.driver, number)
 
     def leg(self, round_: int) -> Leg | None:
         """The leg of a round, if it has one then."""
@@ -202,9 +210,24 @@ def multiway_routing(plan: MultiwayJoin, layout: Layout) -> Routing:
     Each route is a delta join: new tuples against the state of all other inputs.
     """
     if plan.recompute is None:
-        return Routing(tuple(_route(order, layout) for order in plan.orders))
+        return Routing(tuple(_routes(plan, layout)))
     _refuse_recomputing(plan, plan.recompute)
     return Routing((_over_all(_route(plan.order(plan.recompute), layout)),), is_recomputed=True)
+
+
+def _routes(plan: MultiwayJoin, layout: Layout) -> Iterator[Route]:
+    """The routes of all orders; where a driver has several, they are told apart by numbers."""
+    finders = {part: finding(plan, part) for part in layout.real_parts}
+    numbers: Counter[str] = Counter()
+    for order in plan.orders:
+        route = _route(order, layout)
+        yield replace(
+            route,
+            number=numbers[order.driver],
+            given=frozenset(part for part, join in finders.items() if join == order.members),
+            ends_early=len(order.members) < len(layout.query.aliases),
+        )
+        numbers[order.driver] += 1
 
 
 def _refuse_recomputing(plan: MultiwayJoin, driver: str) -> None:
@@ -306,11 +329,11 @@ def decided_by(
 ) -> tuple[Condition, ...]:
     """The checks that can be made when two sides meet, and on neither of them alone."""
     both = {*one, *other}
-    needs = {check: layout.bound_for(check) for check in layout.checks}
     return tuple(
         check
-        for check, need in needs.items()
-        if need <= both and not any(need <= set(side) for side in (one, other))
+        for check in layout.checks
+        if layout.is_decided(check, both)
+        and not any(layout.is_decided(check, side) for side in (one, other))
     )
 
 
@@ -323,7 +346,7 @@ def needed_after(
     """
     members = set(bound)
     wanted = [output.expression for output in layout.outputs]
-    later = [check for check in layout.checks if not layout.bound_for(check) <= members]
+    later = [check for check in layout.checks if not layout.is_decided(check, members)]
     waiting = [check for check in later if check not in decided]
     wanted += [check.expression for check in waiting]
     names = {column_name(c) for e in wanted for c in columns_of(e) if c.stream in members}

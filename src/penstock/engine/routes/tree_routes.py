@@ -129,16 +129,16 @@ class _Builder:
         # A table is there before everything: it does not drive what streams have brought.
         left_drives = self._has_streams(left) or not self._has_streams(right)
         right_drives = self._has_streams(right) or not self._has_streams(left)
-        routes = []
+        routes, given = [], self.layout.real_parts
         if left_drives:
             visit = self._visit(left, right, key, is_root=makes is None)
             leg = Leg(right.space, key is None, (visit,))
-            routes.append(Route(left.name, (leg,), round_, makes))
+            routes.append(Route(left.name, (leg,), round_, makes, given=given))
         if right_drives:
             visit = self._visit(right, left, key, is_root=makes is None)
             visit = replace(visit, includes_batch=not left_drives)
             leg = Leg(left.space, key is None, (visit,))
-            routes.append(Route(right.name, (leg,), round_, makes))
+            routes.append(Route(right.name, (leg,), round_, makes, given=given))
         return routes
 
     def _has_streams(self, side: _Side) -> bool:

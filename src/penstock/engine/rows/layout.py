@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from penstock.engine.rows.sample_weights import quantities_of, sample_columns, s
 from penstock.engine.rows.ticks import Ticks
 from penstock.engine.rows.value_lanes import lanes_of
 from penstock.query import Column, Condition, Expression, Query
-from penstock.query.expression import columns_of, streams_of
+from penstock.query.expression import columns_of, render, streams_of
 from penstock.query.intervals import with_intervals
 from penstock.query.joins.outer import is_known
 from penstock.query.keys import KeyClass, key_classes, unkeyed_equalities
@@ -55,6 +55,15 @@ class Layout:
     parts: frozenset[frozenset[str]] = frozenset()
     """The sets of some inputs of which other queries take the combinations."""
 
+    unknown: frozenset[tuple[str, str]] = frozenset()
+    """Inputs and keys, as `key_text` has them, of which tuples were kept that are NULL there."""
+
+    @cached_property
+    def real_parts(self) -> frozenset[frozenset[str]]:
+        """Those that are not all of the inputs, and of which no input is gone."""
+        every = frozenset(self.query.aliases)
+        return frozenset(part for part in self.parts if part < every)
+
     @cached_property
     def shown(self) -> Query:
         """The query with all the columns that its results have."""
@@ -93,26 +102,52 @@ class Layout:
         equalities = unkeyed_equalities(self.query, self.keys)
         outer = self.query.outer
         own = () if outer is None else (*outer.partner_conditions, *outer.after)
-        known = (is_known(part) for alias, key in self._partial_keys for part in key.parts(alias))
         return (
             *(as_condition(e) for e in equalities),
             *self.query.thetas,
             *own,
-            *(Condition(each) for each in known),
+            *self._known_keys,
         )
+
+    @cached_property
+    def _known_keys(self) -> Mapping[Condition, tuple[str, KeyClass]]:
+        """That the keys are known which may be NULL, since tuples are kept for parts of the join
+        that do not ask for them."""
+        return {
+            Condition(is_known(part)): (alias, key)
+            for alias, key in self._partial_keys
+            for part in key.parts(alias)
+        }
 
     @cached_property
     def _partial_keys(self) -> tuple[tuple[str, KeyClass], ...]:
         """The keys of inputs that some part of the join does not know. Tuples that are NULL in them
         are kept there too, so that equal hashes do not prove that they are equal."""
-        pairs = dict.fromkeys((a, key) for part in self.parts for a in part for key in self.keys)
         return tuple(
             (alias, key)
-            for alias, key in pairs
-            if alias in key.streams and any(_is_apart(part, alias, key) for part in self.parts)
+            for alias in self.query.aliases
+            for key in self.keys
+            if alias in key.streams and self._is_partial(alias, key)
         )
 
-    def bound_for(self, check: Condition) -> frozenset[str]:
+    def _is_partial(self, alias: str, key: KeyClass) -> bool:
+        is_known = not any(_is_apart(part, alias, key) for part in self.parts)
+        return not is_known or (alias, key_text(key, alias)) in self.unknown
+
+    @property
+    def unknown_keys(self) -> tuple[tuple[str, str], ...]:
+        """The inputs and keys of which tuples are kept that are NULL there."""
+        return tuple((alias, key_text(key, alias)) for alias, key in self._partial_keys)
+
+    def is_decided(self, check: Condition, members: Collection[str]) -> bool:
+        """Whether a check can be made once some inputs are bound; that a key is known, as soon as
+        something else is that must be equal to it."""
+        if check in self._known_keys:
+            alias, key = self._known_keys[check]
+            return alias in members and len(set(members).intersection(key.streams)) > 1
+        return self._bound_for(check) <= set(members)
+
+    def _bound_for(self, check: Condition) -> frozenset[str]:
         """The inputs that must be bound for a check: all, if it is a filter that waits, or says of
         preserved inputs alone whether they have partners."""
         outer = self.query.outer
@@ -239,6 +274,12 @@ class Layout:
 def partition_by(item: Input) -> tuple[str, ...]:
     """The columns by which an input's ROWS window is partitioned."""
     return item.window.partition_by if isinstance(item.window, RowsWindow) else ()
+
+
+def key_text(key: KeyClass, alias: str) -> str:
+    """A key of an input in words, with the types in which it is hashed."""
+    parts = zip(key.parts(alias), key.types, strict=True)
+    return ", ".join(f"{render(part)} {type_}" for part, type_ in parts)
 
 
 def _is_apart(part: frozenset[str], alias: str, key: KeyClass) -> bool:

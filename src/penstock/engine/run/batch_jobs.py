@@ -39,6 +39,7 @@ def layout_of(
     tells_times: bool = False,
     timed: frozenset[str] = frozenset(),
     parts: frozenset[frozenset[str]] = frozenset(),
+    unknown: frozenset[tuple[str, str]] = frozenset(),
     sampled: frozenset[str] = frozenset(),
 ) -> Layout:
     """The layout of a plan's tuples over the state that earlier plans have left.
@@ -64,7 +65,9 @@ def layout_of(
     is_shed = bool(sampled) or plan.drops.may_shed or standing.has_ends
     is_estimate = is_shed and plan.query.view is not None and plan.drops.estimates
     early = frozenset(plan.early)
-    return Layout(plan.query, weighted, early, sampled, is_estimate, tells_times, timed, parts)
+    return Layout(
+        plan.query, weighted, early, sampled, is_estimate, tells_times, timed, parts, unknown
+    )
 
 
 @dataclass(frozen=True)

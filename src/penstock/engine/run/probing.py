@@ -63,8 +63,10 @@ class Probing:
             for found in self._found(route, meter):
                 if route.leg(self.round + 1):
                     yield from self._send_on(route, found)
-                elif inner is None:
+                elif inner is None and not route.ends_early:
                     self.results.add(found)
+                elif inner is None:
+                    continue  # Who wants it has been given it.
                 elif inner.is_local:
                     here.append(found.to_rows())
                 else:
@@ -103,8 +105,7 @@ class Probing:
     def _taps(self, route: Route, leg: Leg) -> dict[int, Tap]:
         """Who takes combinations of some inputs that a route comes by, by the number of the visit
         in this leg."""
-        wanted = {taker.members for taker in self.batch.takers}
-        wanted.discard(frozenset(self.batch.layout.query.aliases))
+        wanted = {taker.members for taker in self.batch.takers} & route.given
         if not wanted or route.fills or not isinstance(self.results, Taken):
             return {}
         taps: dict[int, Tap] = {}

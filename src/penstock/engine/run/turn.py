@@ -168,14 +168,16 @@ class Turns:
     def _layout(self, plan: Plan, standing: Manifest) -> Layout:
         if self._taken is None:
             return layout_of(plan, standing, tells_times=self._handover is not None)
-        parts = self._taken.parts.union(map(frozenset, standing.taken_parts))
+        # Keys may go with those who join by them: earlier parts say nothing of those that are left.
+        before = () if standing.placed_by else map(frozenset, standing.taken_parts)
         sampled = {a for a, x in plan.drops.kept if x < 1.0} if self._taken.has_views else ()
         return layout_of(
             plan,
             standing,
             tells_times=True,
             timed=self._taken.timed,
-            parts=parts,
+            parts=self._taken.parts.union(before),
+            unknown=frozenset(standing.unknown_keys),
             sampled=frozenset(sampled),
         )
 

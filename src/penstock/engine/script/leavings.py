@@ -22,7 +22,10 @@ def refuse_closed_script(checkpoint: ScriptCheckpoint, found: Manifest | None) -
     if found is None or not found.is_closed:
         return
     for name, made in found.members.items():
-        _show_last(member_store(checkpoint.store, name), made)
+        store = member_store(checkpoint.store, name)
+        _show_last(store, made)
+        listed = {chunk.name for chunk in made.chunks()}
+        store.remove([name for name in store.names("state") if name not in listed])
     publish_kept(checkpoint.store, found.kept)
     forget_derived(checkpoint.store)
     raise CheckpointError(
@@ -31,14 +34,30 @@ def refuse_closed_script(checkpoint: ScriptCheckpoint, found: Manifest | None) -
     )
 
 
-def forget_gone(checkpoint: ScriptCheckpoint, standing: Manifest) -> None:
-    """Clear the state of queries away that the script does not have any more; what they have
-    found is shown first."""
-    for name, made in standing.members.items():
-        if name not in checkpoint.members:
-            store = member_store(checkpoint.store, name)
-            _show_last(store, made)
+class Gone:
+    """Queries that the script does not have any more; what they have found is shown.
+
+    Their state stays for as long as a manifest has it that may be gone back to: the newest, and
+    the one before.
+    """
+
+    def __init__(
+        self, checkpoint: ScriptCheckpoint, standing: Manifest, before: Manifest | None
+    ) -> None:
+        self._store = checkpoint.store
+        self._last: dict[str, int] = {}
+        for manifest in (standing, *([] if before is None else [before])):
+            for name, made in manifest.members.items():
+                if name not in checkpoint.members and name not in self._last:
+                    self._last[name] = manifest.batch
+                    _show_last(member_store(self._store, name), made)
+
+    def sweep(self, oldest: int) -> None:
+        """Clear the state of those away whom no manifest from `oldest` on has."""
+        for name in [name for name, batch in self._last.items() if batch < oldest]:
+            store = member_store(self._store, name)
             store.remove(store.names("state"))
+            del self._last[name]
 
 
 def refuse_latecomers(script: Script, standing: Manifest) -> None:
@@ -86,5 +105,3 @@ def _show_last(store: Store, made: Manifest) -> None:
     staging = staging_of(shown, store, mark)
     if is_unpublished(shown, made, staging):
         publish_once(shown, made, staging, mark, store)
-    listed = {chunk.name for chunk in made.chunks()}
-    store.remove([name for name in store.names("state") if name not in listed])

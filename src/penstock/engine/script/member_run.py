@@ -15,6 +15,7 @@ from penstock.engine.run.job import Runner
 from penstock.engine.run.tables.renewal import Load
 from penstock.engine.run.turn import Turn, Turns
 from penstock.engine.script.derived_streams import heard_of
+from penstock.engine.script.narrowing import narrowed, placed_by
 from penstock.engine.script.shared_joins import without_inner
 from penstock.engine.sinks.publisher import Publisher
 from penstock.engine.state.checkpoint import Checkpoint
@@ -109,7 +110,9 @@ class MemberRun:
         if self._checkpoint.store.fence is None:  # Else behind the first commit.
             self.publisher.clean()
         if self._takers != self.manifest.takers:
-            self.manifest = without_inner(self.manifest)
+            store, layout = self._checkpoint.store, self.turns.layout
+            standing = narrowed(store, self.manifest, layout, self._checkpoint.partitions)
+            self.manifest = without_inner(standing)
 
     def changed(self) -> tuple[str, ...]:
         """Go on with the state of the query as it was, if it was changed; what is to be said."""
@@ -154,6 +157,9 @@ class MemberRun:
         made = self._turn.made(facts, self.publisher.sink, self._checkpoint.mark)
         parts = tuple(sorted(tuple(sorted(part)) for part in self.turns.layout.parts))
         made = replace(made, takers=self._takers, taken_parts=parts)
+        if self._takers:
+            layout = self.turns.layout
+            made = replace(made, placed_by=placed_by(layout), unknown_keys=layout.unknown_keys)
         return self.publisher.placed(made)
 
     def settle(self, made: Manifest, facts: Sequence[Fact]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -48,7 +48,9 @@ class ScriptCheckpoint:
         is_given: bool = False,
         hold: Hold | None = None,
         change: bool = False,
+        makers: Collection[str] = (),
     ):
+        """The folder of a script; `makers` are the queries that find combinations for others."""
         self.hold = Hold(root) if hold is None else hold
         try:
             if not self.store.is_local:
@@ -73,6 +75,7 @@ class ScriptCheckpoint:
                     change=change,
                     final=-1 if found is None else found.batch,
                     has_batches=found is not None and name in found.members,
+                    may_narrow=name in makers,
                 )
                 for name, query in queries.items()
             }

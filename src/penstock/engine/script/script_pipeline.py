@@ -27,15 +27,15 @@ from penstock.engine.script.derived_streams import come_to, derived_sources, lev
 from penstock.engine.script.joint_job import JointJob, facts_of
 from penstock.engine.script.joint_packing import JointPacking, shared_sources
 from penstock.engine.script.leavings import (
+    Gone,
     check_changes,
-    forget_gone,
     refuse_closed_script,
     refuse_latecomers,
 )
 from penstock.engine.script.member_run import MemberRun
 from penstock.engine.script.parsed_slices import TEXTS
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
-from penstock.engine.script.script_report import report_of_script
+from penstock.engine.script.script_report import report_of_script, streams_after
 from penstock.engine.script.shared_joins import taken_join, with_takers
 from penstock.engine.sinks.malformed_rows import (
     clean_kept,
@@ -109,7 +109,8 @@ class ScriptPipeline:
         self.manifest = found or Manifest(batch=-1)
         refuse_latecomers(script, self.manifest)
         check_changes(checkpoint, script, found)
-        forget_gone(checkpoint, self.manifest)
+        before = None if found is None else manifests.before(checkpoint.store, found)
+        self._gone = Gone(checkpoint, self.manifest, before)
         runs = {
             member.name: self._member(member, sinks, deliver or {}, rebuilt_at_once)
             for member in script.members
@@ -383,17 +384,13 @@ class ScriptPipeline:
         """The manifest of the batch, with those of all queries in it."""
         members = {name: each for name, (each, _) in made.items()}
         sources = [shared.source for shared in self._shared.values()]
-        streams = {
-            source: state
-            for each in reversed(members.values())
-            for source, state in each.streams.items()
-            if source in self._shared
-        }
+        both = {run.name: (run.manifest, members[run.name]) for run in self.members}
+        found = sum(new.results - old.results for old, new in _shown(self.asked, both))
         return Manifest(
             batch=number,
-            streams=streams,
+            streams=streams_after(self.manifest.streams, both.values(), self._shared),
             offsets=offsets,
-            results=sum(members[member.name].results for member in self.asked.shown),
+            results=self.manifest.results + found,
             kept=with_rows(self.manifest.kept, sources, every),
             is_closed=drains,
             members=members,
@@ -424,6 +421,7 @@ class ScriptPipeline:
         self._before = {member.name: member.manifest for member in self.members}
         for member in self.members:
             member.settle(*made[member.name])
+        self._gone.sweep(old)
         forget_batch(store, old, self._chain)
         forget_derived(store)
         if any(isinstance(fact, KeptRows) for fact in every):
@@ -447,6 +445,12 @@ class ScriptPipeline:
         report = replace(report, changes=(*notes, *report.changes))
         self.log.tell(report)
         self._report(report)
+
+
+def _shown(
+    script: Script, both: Mapping[str, tuple[Manifest, Manifest]]
+) -> list[tuple[Manifest, Manifest]]:
+    return [both[member.name] for member in script.shown]
 
 
 def _unpinned() -> UsageError:

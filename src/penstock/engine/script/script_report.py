@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from penstock.duration import MICROS
@@ -35,6 +35,7 @@ def report_of_script(
     clock = time.monotonic() - watch.reported
     at = watch.shown or time.time()
     shown = [members[member.name] for member in script.shown]
+    finding = {m.name: members[m.name] for m in script.members if m.takes is None}
     return Report(
         batch=now.batch,
         seconds=0.0,
@@ -44,6 +45,8 @@ def report_of_script(
         unreadable={name: new[name].unreadable - old[name].unreadable for name in streams},
         results=sum(report.results for report in shown),
         total_results=now.results,
+        shed=_by_query(finding, lambda report: report.shed),
+        total_shed=_by_query(finding, lambda report: report.total_shed),
         state_tuples=sum(report.state_tuples for report in members.values()),
         frontier=min(known) if len(known) == len(frontiers) else None,
         newest={name: new[name].highest for name in streams},
@@ -59,6 +62,44 @@ def report_of_script(
         plan="; ".join(f"{name}: {report.plan}" for name, report in members.items()),
         members=members,
     )
+
+
+def streams_after(
+    before: Mapping[str, StreamState],
+    members: Iterable[tuple[Manifest, Manifest]],
+    sources: Collection[str],
+) -> dict[str, StreamState]:
+    """How far the sources of a script have come, by what its queries, each before the batch and
+    after it, say of them: queries come and go, and each counts what it has met itself."""
+    found: dict[str, StreamState] = {}
+    for old, new in members:
+        for name, state in new.streams.items():
+            if name in sources and name not in found:
+                mine, known = old.streams.get(name, _NONE), before.get(name, _NONE)
+                found[name] = _gone_on(known, mine, state)
+    return found
+
+
+def _gone_on(known: StreamState, old: StreamState, new: StreamState) -> StreamState:
+    """What is known of a source, gone on as one query says that it has."""
+    counts = {n: getattr(known, n) + getattr(new, n) - getattr(old, n) for n in _COUNTS}
+    highest = max((t for t in (known.highest, new.highest) if t is not None), default=None)
+    return replace(new, highest=highest, **counts)
+
+
+_NONE = StreamState()
+_COUNTS = ("rows", "late", "malformed", "unreadable")
+
+
+def _by_query(
+    members: Mapping[str, Report], counts: Callable[[Report], Mapping[str, int]]
+) -> dict[str, int]:
+    """Counts of inputs, by the query and the alias."""
+    return {
+        f"{name}.{alias}": count
+        for name, report in members.items()
+        for alias, count in counts(report).items()
+    }
 
 
 def _waiting(shown: Mapping[str, Report]) -> Waiting | None:

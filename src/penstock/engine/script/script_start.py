@@ -49,7 +49,7 @@ def check_script_start(
             {name: mark_of(member_store(store, name)) for name in found.members} if found else {}
         )
     elif is_claimed(store):
-        with closing(hold_script(_queries(script), options, engine, 1)) as held:
+        with closing(hold_script(script, _queries(script), options, engine, 1)) as held:
             found = manifests.latest(held.store)
             refuse_closed_script(held, found)
             check_changes(held, script, found)
@@ -84,6 +84,7 @@ def check_sinks(script: Script, sinks: Mapping[str, Sink]) -> None:
 
 
 def hold_script(
+    script: Script,
     queries: Mapping[str, Query],
     options: RunOptions,
     engine: BatchEngine,
@@ -100,6 +101,7 @@ def hold_script(
         is_given=given is not None,
         hold=hold,
         change=options.change,
+        makers=[member.name for member in script.members if script.takers(member.name)],
     )
 
 

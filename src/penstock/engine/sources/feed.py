@@ -266,7 +266,7 @@ class Feed:
     def _came(self, name: str, piece: int) -> float:
         """When a piece of a source could first be read by anybody, seconds since the epoch."""
         if name in self._logs:
-            return self._logs[name].files[piece].mtime / 1e9
+            return self._logs[name].came(piece)
         if name in self._topics:
             return self._topics[name].found(piece + 1)
         assert self._pace is not None, "a source that is made up has a pace"
@@ -276,7 +276,7 @@ class Feed:
         """Find new files, unless only those that are there already are read."""
         started = time.monotonic()
         for log in () if self._is_frozen else self._logs.values():
-            log.find()
+            log.find(time.time())
         self.look_seconds = time.monotonic() - started
 
     def _due(self, made: Made) -> int:
@@ -296,6 +296,8 @@ class Feed:
         slices = []
         for name, end in last.items():
             begin = first.get(name, 0)
+            if name not in self._sources:
+                continue  # Who read it has left the script that began the batch.
             if name in self._logs:
                 files = self._logs[name].files
                 slices += [

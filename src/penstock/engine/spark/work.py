@@ -89,7 +89,9 @@ class ScriptWork:
         return replace(self.given, sinks=self.sinks)
 
     def hold(self, tasks: int, hold: Hold | None = None) -> ScriptCheckpoint:
-        return hold_script(queries_of(self.asked, self.plans), self.options, "spark", tasks, hold)
+        return hold_script(
+            self.asked, queries_of(self.asked, self.plans), self.options, "spark", tasks, hold
+        )
 
     def batches(self, spark: SparkSession, held: Held) -> Batches:
         assert isinstance(held, ScriptCheckpoint), "it is of a script"

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.engine.places.file_names import is_mark, new_mark
+from penstock.engine.places.place import Place
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.asked_words import first_difference
 from penstock.engine.state.hold import Hold
@@ -41,6 +42,9 @@ OTHER_QUERY = (
     "--change"
 )
 _OUTER = "outer join"
+_LISTED = ("inputs", "equalities")
+_NAMED = ("columns", "event times")
+"""The parts of an identity that tell of one input after another."""
 _REFRESHED = "tables that change"
 _MARK = "mark"
 
@@ -60,14 +64,17 @@ class Checkpoint:
         change: bool = False,
         final: int | None = None,
         has_batches: bool | None = None,
+        may_narrow: bool = False,
     ):
         """The folder of a query; with `change` of one that asks otherwise than the one before.
 
         `final` is the last batch that is, and `has_batches` tells whether it is one of this query
-        too, where another folder has the manifests.
+        too, where another folder has the manifests. One that `may_narrow` finds combinations for
+        others, and lacks the inputs of those who have left.
         """
         self.hold = Hold(root) if hold is None else hold
         self.late = late_filters(query)
+        self._may_narrow = may_narrow
         self.changed: Identity | None = None
         self._mine: Identity = {}
         self._final = final
@@ -140,6 +147,9 @@ class Checkpoint:
         refuse_other_running(self.store, theirs, engine, partitions if is_given else kept)
         mine["partitions"] = kept
         late = tuple(theirs.pop(_LATE, ()))
+        if self._may_narrow and _difference(_within(theirs, mine), mine) is None:
+            self.late = late
+            return kept
         if _difference(theirs, mine) is None:
             self.late = late
             if written is not theirs:  # The query is again what it was before it was changed.
@@ -216,6 +226,11 @@ def mark_of(store: Store) -> str:
 def is_claimed(store: Store) -> bool:
     """Whether some run has made a checkpoint there."""
     return store.exists(_IDENTITY) or store.exists(SCRIPT)
+
+
+def is_of_script(checkpoint: str) -> bool:
+    """Whether there is a checkpoint of a script that asked several queries."""
+    return Store(Place.of(checkpoint)).exists(SCRIPT)
 
 
 def late_filters(query: Query) -> tuple[str, ...]:
@@ -295,6 +310,16 @@ def _difference(theirs: Identity, mine: Identity) -> str | None:
     skipped = (_LATE, _BEFORE, _UNTIL, _WINDOWS)
     compared = ((part, found) for part, found in parts.items() if part not in skipped)
     return next((part for part, found in compared if found != mine.get(part)), None)
+
+
+def _within(theirs: Identity, mine: Identity) -> Identity:
+    """What is left of an identity with the inputs that another one has."""
+    lists = {part: [each for each in theirs[part] if each in mine[part]] for part in _LISTED}
+    named = {
+        part: {name: found for name, found in theirs[part].items() if name in mine[part]}
+        for part in _NAMED
+    }
+    return {**theirs, **lists, **named}
 
 
 def _refuse_other(store: Store, theirs: Identity, mine: Identity, hint: str) -> None:

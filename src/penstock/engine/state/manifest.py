@@ -189,6 +189,13 @@ class Manifest:
     """The sets of some of its inputs whose combinations others have taken: since then tuples are
     kept that have no key in the rest."""
 
+    placed_by: Mapping[str, str] = field(default_factory=dict)
+    """By the text of a module, the key by which it is kept: that of an input which others take
+    combinations of may go with them, and keys be numbered anew."""
+
+    unknown_keys: tuple[tuple[str, str], ...] = ()
+    """The inputs and keys of these of which tuples are kept that are NULL there."""
+
     def chunks(self) -> Iterable[ChunkInfo]:
         """All chunks of all modules; those of a script's queries are in the manifests of these."""
         for partitions in self.modules.values():
@@ -416,7 +423,8 @@ def _from_json(facts: dict[str, Any]) -> Manifest:
         for module, gaps in facts.get("gaps", {}).items()
     }
     facts |= {name: tuple(facts.get(name, ())) for name in ("weighted", "sampled", "takers")}
-    facts["taken_parts"] = tuple(map(tuple, facts.get("taken_parts", ())))
+    for name in ("taken_parts", "unknown_keys"):
+        facts[name] = tuple(map(tuple, facts.get(name, ())))
     facts["screened"] = {a: (int(t), int(p)) for a, (t, p) in facts.get("screened", {}).items()}
     facts["shed_times"] = {a: (int(f), int(t)) for a, (f, t) in facts.get("shed_times", {}).items()}
     facts["sink_positions"] = {int(p): n for p, n in facts.get("sink_positions", {}).items()}

@@ -32,8 +32,10 @@ def why_no_results(query: Query, standing: Manifest) -> Waiting | None:
     """Why a batch brought no results; None if the figures do not tell.
 
     The likeliest reason comes first. Where there were results before, it is only the frontier that
-    the next ones can wait for.
+    the next ones can wait for. One whose combinations others take has no results of its own.
     """
+    if standing.takers:
+        return None
     reasons = _REASONS if standing.results == 0 else (_waits_for_frontier,)
     return next((found for reason in reasons if (found := reason(query, standing))), None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,13 +24,26 @@ def best_orders(problem: Problem) -> MultiwayJoin:
     """
     if problem.is_large:
         return promising_orders(problem)
+    return MultiwayJoin(problem.query, _orders(problem, problem.everything))
+
+
+def best_orders_of(problem: Problem, joins: Iterable[Iterable[str]]) -> MultiwayJoin:
+    """The best probe orders of several joins, each of some of the inputs, of which there are not
+    too many for tables of all sets."""
+    assert not problem.is_large, "there are tables"
+    masks = (problem.mask(members) for members in joins)
+    orders = (order for mask in masks for order in _orders(problem, mask))
+    return MultiwayJoin(problem.query, tuple(orders))
+
+
+def _orders(problem: Problem, mask: int) -> tuple[ProbeOrder, ...]:
+    """The orders of the streams of a set of inputs, in which they visit all others of it."""
     met = rows_met(problem)
-    orders = tuple(
-        _ProbeSearch(problem, i, met).best()
-        for i, flow in enumerate(problem.inputs)
-        if not flow.is_table
+    return tuple(
+        _ProbeSearch(problem, i, met).best(mask)
+        for i in problem.members(mask)
+        if not problem.inputs[i].is_table
     )
-    return MultiwayJoin(problem.query, orders)
 
 
 @dataclass(frozen=True)
@@ -43,9 +57,8 @@ class _ProbeSearch:
     driver: int
     met: RowsMet | None = None
 
-    def best(self) -> ProbeOrder:
+    def best(self, mask: int) -> ProbeOrder:
         work, came = self._table()
-        mask = self.problem.everything
         place = int(work[mask].argmin())
         targets: list[int] = []
         while mask != 1 << self.driver:

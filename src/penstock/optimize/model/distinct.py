@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import expm1, inf, log1p, prod
 
 from penstock.figure import Figure
-from penstock.optimize.model.flow import DEFAULT_GROUPS
+from penstock.optimize.model.flow import DEFAULT_GROUPS, equal_figures
 from penstock.plan.aggregation_sets import set_columns
 from penstock.query import Column, DataType, Expression
 from penstock.query.expression import columns_of, streams_of
@@ -73,7 +73,9 @@ def occupied(cells: float, rows: float) -> float:
 def _given(known: Known, expression: Expression) -> Figure | None:
     if not isinstance(expression, Column):
         return None
-    return known.distinct.get(expression.stream, {}).get(expression.name)
+    told = known.unique.get(expression.stream, {}).get((expression.name,))
+    unique = None if told is None else Figure(inf, told, rule="no value twice")
+    return known.distinct.get(expression.stream, {}).get(expression.name) or unique
 
 
 def _by_key(known: Known, expression: Expression) -> Figure | None:
@@ -94,7 +96,8 @@ def _likeliest(known: Known, expression: Expression) -> tuple[Figure, int] | Non
     for number, key in enumerate(key_classes(known.query)):
         mine = [alias for alias, parts in key.members if expression in parts]
         if mine:
-            pairs = [f for s, f in known.groups[number].items() if mine[0] in s and len(s) == 2]
+            figures = equal_figures(known, number)
+            pairs = [f for s, f in figures.items() if mine[0] in s and len(s) == 2]
             return max(pairs, key=lambda figure: figure.value), len(key.types)
     return None
 

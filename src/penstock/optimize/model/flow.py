@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, prod
 
 from penstock.duration import MICROS
+from penstock.figure import Figure
 from penstock.query import RowsWindow, TimeWindow
 from penstock.query.query import Input
 from penstock.stats.known import Known
+from penstock.stats.unique import unique_windows, with_partners
 
 # An UNBOUNDED window has no size in the long run. Plans are compared at the size it has after this
 # many seconds unless the statistics give a horizon; one hour is long against other windows.
@@ -60,7 +63,7 @@ def flow_of(known: Known, item: Input) -> Flow:
     return Flow(
         alias=item.alias,
         rate=raw_rate * passing,
-        window=_window_size(known, item, raw_rate) * passing,
+        window=_window_size(known, item) * passing,
         extent=_extent(known, item),
         raw_rate=raw_rate,
         filter_cost=cost,
@@ -69,7 +72,19 @@ def flow_of(known: Known, item: Input) -> Flow:
     )
 
 
-def _window_size(known: Known, item: Input, raw_rate: float) -> float:
+def equal_figures(known: Known, number: int) -> Mapping[frozenset[str], Figure]:
+    """By members of a key class: the fraction of combinations in full windows that are equal."""
+    windows = unique_sizes(known, number)
+    return with_partners(known.groups[number], windows)
+
+
+def unique_sizes(known: Known, number: int) -> dict[str, float]:
+    """Of the inputs whose tuples a key class tells apart: tuples in the window, before filters."""
+    sizes = {item.alias: _window_size(known, item) for item in known.query.inputs}
+    return unique_windows(known, number, sizes)
+
+
+def _window_size(known: Known, item: Input) -> float:
     """Tuples in the window before filters, once it is full."""
     cardinality = known.cardinalities.get(item.alias)
     most = float("inf") if cardinality is None else cardinality.value
@@ -84,7 +99,7 @@ def _window_size(known: Known, item: Input, raw_rate: float) -> float:
             return min(count * DEFAULT_GROUPS, most)
     extent = _extent(known, item)
     assert extent is not None
-    return min(raw_rate * extent, most)
+    return min(known.rates[item.alias].value * extent, most)
 
 
 def _rows(known: Known, alias: str, key: tuple[str, ...]) -> float:

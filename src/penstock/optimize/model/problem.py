@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.figure import Figure
 from penstock.optimize.algebra.sets import Computed
 from penstock.optimize.algebra.sides import Sides
 from penstock.optimize.model.effort import Effort
-from penstock.optimize.model.flow import Flow, flow_of
+from penstock.optimize.model.flow import Flow, equal_figures, flow_of
 from penstock.optimize.options import Estimator, Servers
 from penstock.query import Condition, Query
 from penstock.query.keys import KeyClass, key_classes
@@ -107,6 +108,11 @@ class Problem:
     def key_masks(self) -> tuple[int, ...]:
         """The inputs of each key class."""
         return tuple(self.mask(key.streams) for key in self.keys)
+
+    @cached_property
+    def equal_figures(self) -> tuple[Mapping[frozenset[str], Figure], ...]:
+        """By key class and members: the fraction of combinations that are equal on the key."""
+        return tuple(equal_figures(self.known, number) for number in range(len(self.keys)))
 
     @cached_property
     def theta_masks(self) -> tuple[tuple[int, ConditionFigures], ...]:
@@ -207,7 +213,7 @@ class Problem:
             return 1.0
         aliases = self.query.aliases
         streams = frozenset(aliases[i] for i in self.members(members))
-        return self.known.groups[key][streams].value
+        return self.equal_figures[key][streams].value
 
     def _product(self, mask: int) -> float:
         return prod(self.inputs[i].window for i in self.members(mask))
@@ -318,7 +324,7 @@ class Problem:
         """One key class's fractions, found for the sets of its members and spread to all sets."""
         streams = self.keys[key].streams
         own = np.ones(1 << len(streams))
-        for subset, figure in self.known.groups[key].items():
+        for subset, figure in self.equal_figures[key].items():
             own[sum(1 << streams.index(alias) for alias in subset)] = figure.value
         index = np.zeros(len(self.masks), np.int64)
         for place, alias in enumerate(streams):

@@ -8,6 +8,7 @@ from dataclasses import fields
 from penstock.duration import MICROS
 from penstock.figure import Figure
 from penstock.optimize.model.distinct import distinct_values
+from penstock.optimize.model.flow import equal_figures
 from penstock.optimize.model.problem import Problem
 from penstock.plan.aggregation_sets import set_columns
 from penstock.plan.decision import InputEstimate, Statistic
@@ -65,8 +66,12 @@ def _statistics(known: Known) -> Iterator[Statistic]:
         yield Statistic(f"variation of {alias}", figure, "of the rate")
     for alias, figure in known.cardinalities.items():
         yield Statistic(f"tuples of {alias}", figure, "tuples")
+    for alias, unique in known.unique.items():
+        for columns, origin in unique.items():
+            what = f"same {', '.join(f'{alias}.{name}' for name in columns)}"
+            yield Statistic(what, Figure(1.0, origin), "tuple at most")
     for number, key in enumerate(key_classes(known.query)):
-        for members, figure in known.groups[number].items():
+        for members, figure in equal_figures(known, number).items():
             if len(members) in (2, len(key.streams)):
                 yield Statistic(_equality(key, members), figure, "of combinations")
     classes = key_classes(known.query)

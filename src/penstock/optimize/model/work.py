@@ -39,7 +39,7 @@ Terms = tuple[Term, ...]
 def join_load(problem: Problem, plan: Plan) -> Posynomial:
     """The load of a plan that keeps what it has found, by the fractions kept of the inputs."""
     work = work_of(problem, plan) if _finds_pairs(problem) else _keeping_of(problem, plan)
-    terms = (*work, *asking_of(problem), *delivery_of(problem))
+    terms = (*work, *asking_of(problem), *delivery_of(problem, plan))
     return as_posynomial(problem, terms, filters=True)
 
 
@@ -48,9 +48,10 @@ def asking_seconds(problem: Problem) -> float:
     return sum(each.coefficient for each in as_posynomial(problem, asking_of(problem)))
 
 
-def output_of(problem: Problem) -> Posynomial:
-    """Results/s, by the fractions kept of the inputs; the same for all plans."""
-    return as_posynomial(problem, results_of(problem))
+def output_of(problem: Problem, plan: Plan | None = None) -> Posynomial:
+    """Results/s, by the fractions kept of the inputs; the same for all plans of one join. A plan
+    that finds several joins has the combinations of all of them."""
+    return as_posynomial(problem, results_of(problem, plan))
 
 
 def combinations_of(problem: Problem, mask: int) -> tuple[Posynomial, Posynomial]:
@@ -59,10 +60,13 @@ def combinations_of(problem: Problem, mask: int) -> tuple[Posynomial, Posynomial
     return rate, (_alive(problem, mask),)
 
 
-def results_of(problem: Problem) -> Terms:
+def results_of(problem: Problem, plan: Plan | None = None) -> Terms:
     """The results as terms; of semi and anti joins, all that may have a partner or none."""
-    mask = problem.everything if _finds_pairs(problem) else _shown(problem)
-    found = _arrivals(problem, mask, problem.fraction(mask))
+    if isinstance(plan, MultiwayJoin) and len(plan.joins) > 1:
+        masks = [problem.mask(members) for members in plan.joins]
+    else:
+        masks = [problem.everything if _finds_pairs(problem) else _shown(problem)]
+    found = (t for mask in masks for t in _arrivals(problem, mask, problem.fraction(mask)))
     return tuple(term for term in found if _brings_results(problem, term.driver))
 
 
@@ -72,27 +76,29 @@ def _brings_results(problem: Problem, driver: int) -> bool:
     return problem.query.view is not None or not problem.query.inputs[driver].is_relation
 
 
-def delivery_of(problem: Problem) -> Terms:
-    """The seconds that the results take once they are found, as terms; the same for all join plans.
+def delivery_of(problem: Problem, plan: Plan | None = None) -> Terms:
+    """The seconds that the results take once they are found, as terms; the same for all plans of
+    one join.
 
     A view adds each row of the join to its group first.
     """
     if problem.query.view is None:
-        return handing_of(problem)
+        return handing_of(problem, plan)
     return (*_each_result(problem, tally_seconds(problem.known.costs)), *handing_of(problem))
 
 
-def handing_of(problem: Problem) -> Terms:
+def handing_of(problem: Problem, plan: Plan | None = None) -> Terms:
     """The seconds that handing over takes, as terms: of all results, or of a view's changes."""
     costs = problem.known.costs
     result = costs.result if costs.join is None else 0.0
     if result and problem.query.view is not None:
         result *= changes(problem)
-    return _each_result(problem, result)
+    return _each_result(problem, result, plan)
 
 
-def _each_result(problem: Problem, seconds: float) -> Terms:
-    return tuple(replace(term, weight=term.weight * seconds) for term in results_of(problem))
+def _each_result(problem: Problem, seconds: float, plan: Plan | None = None) -> Terms:
+    found = results_of(problem, plan)
+    return tuple(replace(term, weight=term.weight * seconds) for term in found)
 
 
 def asking_of(problem: Problem) -> Terms:
@@ -232,9 +238,9 @@ def settling_of(problem: Problem, plan: MultiwayJoin, *orders: ProbeOrder) -> Te
         each = costs.insert + costs.expire + settle.get(problem.mask([driver]), 0.0)
         return costs.move + costs.search + max(1, len(tables[driver])) * each
 
-    return tuple(
-        Term(seconds(order.driver), problem.places[order.driver], frozenset()) for order in orders
-    )
+    # Of a driver with several orders the new tuples are kept once.
+    drivers = dict.fromkeys(order.driver for order in orders)
+    return tuple(Term(seconds(each), problem.places[each], frozenset()) for each in drivers)
 
 
 def visits_of(problem: Problem, order: ProbeOrder) -> Iterator[Term]:

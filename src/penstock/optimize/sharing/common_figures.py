@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from penstock.figure import Figure, Origin
@@ -12,8 +13,10 @@ from penstock.optimize.sharing.same_joins import renamed, renamed_condition
 from penstock.query import Condition, Query
 from penstock.query.expression import Call, Expression
 from penstock.query.keys import KeyClass, key_classes
+from penstock.query.types import DataType
+from penstock.stats.groups import group_figures
 from penstock.stats.known import ConditionFigures, Known
-from penstock.stats.statistics import extra_equalities
+from penstock.stats.statistics import Group, Unique, extra_equalities
 
 Knowns = Mapping[str, Known]
 _RULE = "as those who share it"
@@ -27,9 +30,10 @@ def common_known(query: Query, sharers: Sequence[Sharer], knowns: Knowns) -> Kno
         query=query,
         rates=_by_alias(query, sharers, knowns, lambda known: known.rates),
         cardinalities=_by_alias(query, sharers, knowns, lambda known: known.cardinalities),
-        groups=tuple(_groups(key, sharers, knowns) for key in key_classes(query)),
+        groups=tuple(_Told(key, _groups(key, sharers, knowns)) for key in key_classes(query)),
         conditions={text: _figures(c.expression, conditions) for text, c in _asked(query)},
         distinct=_distinct(query, sharers, knowns),
+        unique=_unique(query, sharers, knowns),
         training={},
         untrained={},
         cells={},
@@ -69,29 +73,87 @@ def _distinct(
     return found
 
 
+def _unique(query: Query, sharers: Sequence[Sharer], knowns: Knowns) -> dict[str, Unique]:
+    found: dict[str, Unique] = {alias: {} for alias in query.aliases}
+    for each in reversed(sharers):
+        for alias in each.members:
+            own = knowns[each.name].unique.get(each.input(alias).alias, {})
+            found[alias] = {**found[alias], **own}
+    return {alias: keys for alias, keys in found.items() if keys}
+
+
 def _groups(
     key: KeyClass, sharers: Sequence[Sharer], knowns: Knowns
 ) -> dict[frozenset[str], Figure]:
-    """How selective a key is: the same for all who share it, whatever they call their inputs."""
+    """How selective a key is: the same for all who share it, whatever they call their inputs, and
+    whichever of its inputs they have."""
     every: dict[frozenset[str], list[Figure]] = {}
     for each in sharers:
         for own, figures in zip(key_classes(each.query), knowns[each.name].groups, strict=True):
-            if _members(own, each.aliases) == _members(key, None):
+            if _members(own, each.aliases) <= _members(key, None):
                 for streams, figure in figures.items():
                     called = frozenset(each.aliases[alias] for alias in streams)
                     every.setdefault(called, []).append(figure)
     return {streams: _best(figures) for streams, figures in every.items()}
 
 
+@dataclass(frozen=True)
+class _Told(Mapping[frozenset[str], Figure]):
+    """How selective a key is for the sets of inputs that somebody joins. Of others, which nobody
+    looks for, a guess is there to be measured against."""
+
+    key: KeyClass
+    told: Mapping[frozenset[str], Figure]
+
+    def __getitem__(self, streams: frozenset[str]) -> Figure:
+        return self.told[streams] if streams in self.told else self._guessed[streams]
+
+    def __iter__(self) -> Iterator[frozenset[str]]:
+        return iter(self.told)
+
+    def __len__(self) -> int:
+        return len(self.told)
+
+    @cached_property
+    def _guessed(self) -> Mapping[frozenset[str], Figure]:
+        parts = tuple(range(len(self.key.types)))
+        given = {Group(0, parts, streams): figure for streams, figure in self.told.items()}
+        return group_figures(0, self.key, given, lambda alias, part: None)
+
+
+def knows_keys(query: Query, sharers: Sequence[Sharer]) -> bool:
+    """Whether each key of those who share a join is one of its keys, or part of one that is hashed
+    in the same types: then it is known how selective that is, and what is kept stays what it is
+    when others leave."""
+    keys = [_typed(key, None) for key in key_classes(query)]
+    return all(
+        any(_typed(own, each.aliases) <= key for key in keys)
+        for each in sharers
+        for own in key_classes(each.query)
+    )
+
+
+def _typed(
+    key: KeyClass, aliases: Mapping[str, str] | None
+) -> frozenset[tuple[str, frozenset[tuple[Expression, DataType]]]]:
+    """The members of a key with the types of their parts, in whatever order these are."""
+    named = ((alias, alias if aliases is None else aliases[alias]) for alias in key.streams)
+    return frozenset(
+        (name, frozenset(zip(_parts(key, alias, aliases), key.types, strict=True)))
+        for alias, name in named
+    )
+
+
+def _parts(key: KeyClass, alias: str, aliases: Mapping[str, str] | None) -> tuple[Expression, ...]:
+    parts = key.parts(alias)
+    return parts if aliases is None else tuple(renamed(part, aliases) for part in parts)
+
+
 def _members(
     key: KeyClass, aliases: Mapping[str, str] | None
 ) -> frozenset[tuple[str, frozenset[Expression]]]:
-    if aliases is None:
-        return frozenset((alias, frozenset(parts)) for alias, parts in key.members)
-    return frozenset(
-        (aliases[alias], frozenset(renamed(part, aliases) for part in parts))
-        for alias, parts in key.members
-    )
+    typed = _typed(key, aliases)
+    return frozenset((name, frozenset(part for part, _ in parts)) for name, parts in typed)
 
 
 def _conditions(sharers: Sequence[Sharer], knowns: Knowns) -> dict[str, ConditionFigures]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import factorial, prod
 
 from penstock.query import Column, Condition, Equality, Expression, Query, TimeWindow
-from penstock.query.expression import columns_of, render, substitute
+from penstock.query.expression import columns_of, render, streams_of, substitute
+from penstock.query.keys import equal_sides
 
 _MOST_NAMINGS = 24
 """Ways to tell inputs of the same source apart that are tried."""
@@ -37,8 +38,29 @@ class SameJoin:
         return SameJoin(inputs, tuple(e for e in self.equalities if e.streams <= aliases))
 
     def holds(self, other: SameJoin) -> bool:
-        """Whether another join is this one, or part of it."""
-        return other.aliases <= self.aliases and self.within(other.aliases) == other
+        """Whether another join is this one, or part of it: nothing else is equal of its inputs,
+        neither by what it says nor because both are equal to what it does not have."""
+        if not other.aliases <= self.aliases or self.within(other.aliases) != other:
+            return False
+        return self._equal(other.aliases) == other._equal(other.aliases)
+
+    def _equal(self, aliases: frozenset[str]) -> frozenset[frozenset[Expression]]:
+        """What of some inputs must be equal to each other."""
+        groups = (
+            frozenset(side for side in group if streams_of(side) <= aliases)
+            for group in equal_sides(self.equalities)
+        )
+        return frozenset(group for group in groups if len(group) > 1)
+
+
+def united(joins: Collection[SameJoin]) -> SameJoin | None:
+    """The join of all inputs of some joins, of which each is a part; None if some is not, or if
+    there are too many inputs."""
+    inputs = sorted({each for join in joins for each in join.inputs})
+    equalities = sorted({e for join in joins for e in join.equalities}, key=str)
+    both = SameJoin(tuple(inputs), tuple(equalities))
+    fits = len(inputs) <= _MOST_INPUTS and all(map(both.holds, joins))
+    return both if fits else None
 
 
 @dataclass(frozen=True)

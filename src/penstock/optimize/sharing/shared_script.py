@@ -13,7 +13,12 @@ from penstock.optimize.sharing.common_figures import Knowns, common_known
 from penstock.optimize.sharing.common_join import Sharer
 from penstock.optimize.sharing.reading import receiving_all
 from penstock.optimize.sharing.same_joins import named_join
-from penstock.optimize.sharing.shared_work import SharedJoin, shared_join, taken_decision
+from penstock.optimize.sharing.shared_work import (
+    SharedJoin,
+    kept_tuples,
+    shared_join,
+    taken_decision,
+)
 from penstock.plan.decision import Decision
 from penstock.plan.script import PlannedScript, Sharing
 from penstock.query.script import Member, Script, Standing, Taking
@@ -53,7 +58,8 @@ def shared_script(
         new = [each for name, each in sharers.items() if name not in standing.known]
         alone = {name: _by_itself(planned, name, knowns) for name in planned.decisions}
         names = _names({*standing.known, *(member.name for member in script.members)})
-        found |= {next(names): group for group in best_groups(new, alone, joined)}
+        kept = {each.name: kept_tuples(knowns[each.name]) for each in new}
+        found |= {next(names): group for group in best_groups(new, alone, kept, joined)}
     return _with_groups(planned, found, knowns) if found else planned
 
 

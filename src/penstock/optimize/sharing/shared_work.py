@@ -12,13 +12,16 @@ from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import as_posynomial, combinations_of, delivery_of
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
-from penstock.optimize.sharing.common_figures import Knowns, common_known
+from penstock.optimize.sharing.common_figures import Knowns, common_known, knows_keys
 from penstock.optimize.sharing.common_join import Sharer, common_query
 from penstock.optimize.sharing.reading import receiving_all
-from penstock.optimize.sharing.same_joins import SameJoin
+from penstock.optimize.sharing.same_joins import united
+from penstock.optimize.sharing.several_joins import joins_plan
 from penstock.plan.decision import Alternative, Decision, Estimate
 from penstock.plan.default_plan import default_plan
+from penstock.plan.plan import Plan
 from penstock.plan.sharing.offers import offers, turned_to
+from penstock.plan.text.parse import render_plan
 from penstock.query import Query
 from penstock.stats.known import Known
 
@@ -29,12 +32,14 @@ SHARED_KINDS = frozenset({"tree", "multiway"})
 @dataclass(frozen=True)
 class SharedJoin:
     """A join that is found once for several queries: its decision, what each query does with what
-    was found, and what it takes to receive its tuples, in seconds a second."""
+    was found, and what it takes to receive its tuples, in seconds a second; and the tuples that
+    are kept for all."""
 
     sharers: tuple[Sharer, ...]
     decision: Decision
     taking: tuple[float, ...]
-    receiving: float = 0.0
+    receiving: float
+    kept: float
 
     @property
     def work(self) -> float:
@@ -48,13 +53,15 @@ def shared_join(
     options: PlanOptions,
     told: Callable[[Known], Known] | None = None,
 ) -> SharedJoin | None:
-    """The best plan for the join that these queries have in common, or of which some have a part;
-    None if there is no such join, or no plan of it that comes by those parts. What is known of it
-    follows from what is known of them, and of what is `told` of the join itself."""
-    join = whole_join(sharers)
+    """The best plan for the join that these queries have in common, or of which some or all have a
+    part; None if there is no such join, or no plan of it that comes by those parts. What is known
+    of it follows from what is known of them, and of what is `told` of the join itself."""
+    join = united([each.named.join for each in sharers])
     if join is None:
         return None
     query = common_query(join, sharers)
+    if not knows_keys(query, sharers):
+        return None
     known = common_known(query, sharers, knowns)
     known = known if told is None else told(known)
     own = replace(
@@ -64,12 +71,12 @@ def shared_join(
         alternatives=False,
     )
     problem = Problem(query, known, effort=Effort())
-    decision = _offering(problem, decide(known, own), {each.members for each in sharers})
+    decision = _decision(problem, own, {each.members for each in sharers})
     if decision is None:
         return None
     found = decision.chosen.estimate
     # What is found is handed to the queries at once, and they deliver their own results.
-    handing = delivery(known)
+    handing = delivery(known, decision.plan)
     estimate = replace(
         found, utilization=found.utilization - handing, needed=found.needed - handing
     )
@@ -78,13 +85,26 @@ def shared_join(
         _looking(each, knowns[each.name], _rate(problem, each)) + delivery(knowns[each.name])
         for each in sharers
     )
-    return SharedJoin(tuple(sharers), decision, taking, receiving_all(known))
+    return SharedJoin(tuple(sharers), decision, taking, receiving_all(known), kept_tuples(known))
 
 
-def whole_join(sharers: Sequence[Sharer]) -> SameJoin | None:
-    """The join among theirs that all others are part of, if there is one."""
-    joins = [each.named.join for each in sharers]
-    return next((one for one in joins if all(one.holds(other) for other in joins)), None)
+def kept_tuples(known: Known) -> float:
+    """The tuples of a query's windows, each for every key that it is kept by."""
+    problem = Problem(known.query, known, effort=Effort())
+    keys = [sum(mask >> i & 1 for mask in problem.key_masks) for i in range(problem.size)]
+    return sum(flow.window * max(1, n) for flow, n in zip(problem.inputs, keys, strict=True))
+
+
+def _decision(
+    problem: Problem, options: PlanOptions, wanted: set[frozenset[str]]
+) -> Decision | None:
+    """The best plan that comes by all combinations wanted. Where nobody wants those of all inputs,
+    these are not found either."""
+    if frozenset(problem.query.aliases) in wanted:
+        return _offering(problem, decide(problem.known, options), wanted)
+    plan = joins_plan(problem, wanted)
+    decision = decide(problem.known, replace(options, plan=render_plan(plan)))
+    return replace(decision, reason="each join has its own orders", is_forced=False)
 
 
 def _offering(problem: Problem, decision: Decision, wanted: set[frozenset[str]]) -> Decision | None:
@@ -106,11 +126,12 @@ def _rate(problem: Problem, sharer: Sharer) -> float:
     return float(value(rate, [1.0] * problem.size))
 
 
-def delivery(known: Known) -> float:
-    """Seconds a second that a query's results take once they are found; of a view, to add them
-    up too."""
+def delivery(known: Known, plan: Plan | None = None) -> float:
+    """Seconds a second that a query's results take once they are found, or those that a plan finds;
+    of a view, to add them up too."""
     problem = Problem(known.query, known, effort=Effort())
-    return float(value(as_posynomial(problem, delivery_of(problem)), [1.0] * problem.size))
+    terms = delivery_of(problem, plan)
+    return float(value(as_posynomial(problem, terms), [1.0] * problem.size))
 
 
 def taken_decision(alone: Decision, query: Query, maker: str, work: float) -> Decision:

@@ -38,7 +38,7 @@ def best_fractions(problem: Problem, plan: Plan, tolerance: float) -> Fractions:
     shed = with_sample_weights(problem)
     unfolded = with_early(shed, plan.early, by_alias(problem, (0.0,) * problem.size))
     capacity, lowest = problem.known.capacity.value, floors(problem)
-    load, output = load_of(unfolded, plan), output_of(problem)
+    load, output = load_of(unfolded, plan), output_of(problem, plan)
     kept = best_drops(load, output, lowest, capacity, tolerance, problem.effort)
     if kept is None:
         return tuple(lowest)

@@ -72,7 +72,8 @@ def _places(plan: Plan, predicate: Condition | Equality) -> tuple[tuple[str | No
             return ((None, _lowest_join(plan, predicate)),)
         case MultiwayJoin() | MeshJoin():
             orders = representative(plan).driving
-            return tuple((order.driver, _first_bound(order, predicate)) for order in orders)
+            mine = (order for order in orders if predicate.streams <= order.members)
+            return tuple((order.driver, _first_bound(order, predicate)) for order in mine)
         case Eddy():
             return ()
         case _:
@@ -90,7 +91,7 @@ def _first_bound(order: ProbeOrder, predicate: Condition | Equality) -> str:
         missing.discard(visit.alias)
         if not missing:
             return visit.alias
-    raise AssertionError("a probe order visits every input")
+    raise AssertionError("the order has all of its inputs")
 
 
 def _lowest_join(tree: TreeJoin, predicate: Condition | Equality) -> str:

@@ -76,7 +76,8 @@ class InputFigures:
     """The columns by which it is aggregated before the join, if it is."""
 
     way: str = ""
-    """The text for inputs without one order of visits: `3 routes`, or an eddy."""
+    """The text for inputs without one order of visits: `3 routes`, an eddy, or an order for each
+    of several joins, `probe B; C`."""
 
     @property
     def name(self) -> str:
@@ -217,7 +218,10 @@ def _way(plan: Plan, item: Input) -> str:
             return f"{routes} routes" if routes > 1 else ""
         case Eddy(batch=batch):
             return f"routed by the eddy, {batch} at a time" if batch > 1 else "routed by the eddy"
-        case MultiwayJoin() | TreeJoin():
+        case MultiwayJoin(orders=orders):
+            mine = [", ".join(o.targets) for o in orders if o.driver == item.alias]
+            return f"probe {'; '.join(mine)}" if len(mine) > 1 else ""
+        case TreeJoin():
             return ""
         case _:
             assert_never(plan)

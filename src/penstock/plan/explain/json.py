@@ -81,9 +81,15 @@ def _physical(physical: Physical) -> dict[str, Any]:
     return {name: choice for name, choice in choices.items() if name not in rare or choice}
 
 
-def _orders(plan: Plan) -> dict[str, list[str]]:
-    """By driver, of those that drive; of a mesh, of the route that the most tuples take."""
+def _orders(plan: Plan) -> dict[str, list[Any]]:
+    """By driver, of those that drive; of a mesh, of the route that the most tuples take. A plan
+    that finds several joins has several lists of each driver."""
     match plan:
+        case MultiwayJoin(joins=joins) if len(joins) > 1:
+            orders = dict[str, list[Any]]()
+            for order in plan.driving:
+                orders.setdefault(order.driver, []).append(list(order.targets))
+            return orders
         case MultiwayJoin() | MeshJoin():
             return {order.driver: list(order.targets) for order in representative(plan).driving}
         case TreeJoin() | Eddy():

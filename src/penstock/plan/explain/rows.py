@@ -22,7 +22,8 @@ _SHAPE = 30
 class Row:
     """A line of the drawing: `stem` before the label, `hang` before what of it is wrapped.
 
-    The figures are a rate with its direction, a fraction, and a size with its name.
+    The figures are a rate with its direction, a fraction, and a size with its name. Of a join,
+    `bare` is the label without its keys, and `keys` what a line of their own says of them.
     """
 
     stem: str
@@ -31,6 +32,8 @@ class Row:
     rate: tuple[str, str] = ("", "")
     fraction: str = ""
     size: tuple[str, str] = ("", "")
+    bare: str = ""
+    keys: str = ""
 
 
 def rows_of(figures: Figures) -> tuple[Row, ...]:
@@ -38,9 +41,9 @@ def rows_of(figures: Figures) -> tuple[Row, ...]:
     plan = figures.decision.plan
     match plan:
         case TreeJoin(root=root):
-            return (_head(figures, _tree_title(figures, plan)), *_children(figures, root, ""))
+            return (_tree_head(figures, plan), *_children(figures, root, ""))
         case MultiwayJoin() | MeshJoin() | Eddy():
-            return (_head(figures, _flat_title(figures, type(plan).__name__)), *_inputs(figures))
+            return (_flat_head(figures, type(plan).__name__), *_inputs(figures))
         case _:
             assert_never(plan)
 
@@ -114,7 +117,7 @@ def visit_text(visit: Visit) -> str:
     return visit.alias if visit.method == "sorted" else f"{visit.alias}/{visit.method}"
 
 
-def _head(figures: Figures, title: str) -> Row:
+def _head(figures: Figures, title: str, bare: str = "", keys: str = "") -> Row:
     return Row(
         stem="",
         hang="   ",
@@ -122,6 +125,8 @@ def _head(figures: Figures, title: str) -> Row:
         rate=("out", _head_text(figures)),
         fraction=f"util {work_text(figures)}",
         size=("state", total_text(figures)),
+        bare=bare,
+        keys=keys,
     )
 
 
@@ -130,14 +135,19 @@ def _head_text(figures: Figures) -> str:
     return rate if figures.view is None else rate.replace("/s", f" {word}/s")
 
 
-def _flat_title(figures: Figures, name: str) -> str:
+def _flat_head(figures: Figures, name: str) -> Row:
+    if len(figures.inputs) == 1:
+        return _head(figures, f"{name} of one input")
     keys = "; ".join(figures.keys) or "no key"
-    return f"{name} on {keys}" if len(figures.inputs) > 1 else f"{name} of one input"
+    return _head(figures, f"{name} on {keys}", name, keys)
 
 
-def _tree_title(figures: Figures, plan: TreeJoin) -> str:
+def _tree_head(figures: Figures, plan: TreeJoin) -> Row:
+    if not figures.joins:
+        return _head(figures, "TreeJoin")
     shape = render_shape(plan.root)
-    return f"TreeJoin {shape} {figures.join(shape).phrase}" if figures.joins else "TreeJoin"
+    title, phrase = f"TreeJoin {shape}", figures.join(shape).phrase
+    return _head(figures, f"{title} {phrase}", title, f"{shape} {phrase}")
 
 
 def _inputs(figures: Figures) -> Iterator[Row]:
@@ -163,12 +173,15 @@ def _node(figures: Figures, node: Node, stem: str, hang: str) -> Iterator[Row]:
         yield _input_row(item, stem, hang + "  ", f"{item.name}  {item.window}")
         return
     join = figures.join(render_shape(node))
+    bare = f"join {shortened(join.shape, _SHAPE)}"
     yield Row(
         stem,
         hang + "│    ",
-        f"join {shortened(join.shape, _SHAPE)} {join.phrase}",
+        f"{bare} {join.phrase}",
         rate=("out", out_text(figures, join.rate)),
         size=("state", roughly(number(join.state), figures.are_results_guessed)),
+        bare=bare,
+        keys=f"{join.shape} {join.phrase}",
     )
     yield from _children(figures, node, hang)
 

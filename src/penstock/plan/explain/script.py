@@ -9,8 +9,10 @@ from typing import Any
 from penstock.plan.decision import Decision
 from penstock.plan.explain.figures import Figures, figures_of
 from penstock.plan.explain.json import VERSION, document_of, rounded
+from penstock.plan.explain.notes import sample_notes
 from penstock.plan.explain.quantity import number, percent, roughly
 from penstock.plan.explain.text import as_text
+from penstock.plan.multiway import MultiwayJoin
 from penstock.plan.script import PlannedScript, Sharing
 from penstock.query.script import Member
 from penstock.query.window import render_window
@@ -47,6 +49,7 @@ def taken_lines(member: Member, figures: Figures) -> Iterator[str]:
     rate = estimate.output_rate if estimate.changes is None else estimate.changes
     what = "results/s" if estimate.changes is None else "changes/s"
     yield f"util {roughly(number(estimate.utilization), guesses)}   out {number(rate)} {what}"
+    yield from (f"note    {note}" for note in sample_notes(decision.plan))
 
 
 def total_lines(planned: PlannedScript) -> Iterator[str]:
@@ -85,8 +88,7 @@ def _left(decision: Decision) -> str:
 
 def shared_line(planned: PlannedScript, sharing: Sharing) -> str:
     """What queries have in common, and what it saves to find that once."""
-    maker = planned.script.member(sharing.maker)
-    join = " ⋈ ".join(maker.query.aliases)
+    join = ", ".join(" ⋈ ".join(each) for each in _joins(planned, sharing))
     both = [
         roughly(number(each), planned.rests_on_guesses)
         for each in (sharing.together, sharing.apart)
@@ -97,6 +99,13 @@ def shared_line(planned: PlannedScript, sharing: Sharing) -> str:
         f"shared  {join} once, as {sharing.maker}, for {', '.join(sharing.takers)}: "
         f"util {both[0]} instead of {both[1]}, which {verdict} of their work"
     )
+
+
+def _joins(planned: PlannedScript, sharing: Sharing) -> Iterator[list[str]]:
+    """The inputs of the join that is shared, or of each of several."""
+    plan = planned.plans[sharing.maker]
+    joins = plan.joins if isinstance(plan, MultiwayJoin) else (frozenset(plan.query.aliases),)
+    return ([alias for alias in plan.query.aliases if alias in join] for join in joins)
 
 
 def title(member: Member) -> str:

@@ -32,8 +32,21 @@ def as_text(figures: Figures) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _plan(rows: tuple[Row, ...]) -> Iterator[str]:
-    """The rows with their figures in columns; labels that are too long are wrapped."""
+def _plan(rows: tuple[Row, ...]) -> list[str]:
+    """The rows with their figures in columns. Where labels are too long for that, the figures of
+    all stand apart; or keys do, below; or labels are wrapped."""
+    lines = list(_wrapping(rows))
+    if len(lines) == len(rows):
+        return lines
+    if apart := _apart(rows, [row.label for row in rows]):
+        return apart
+    bare = _apart(rows, [row.bare or row.label for row in rows])
+    keys = [line for row in rows if row.keys for line in _line("keys", row.keys)]
+    return [*bare, *keys] if bare else lines
+
+
+def _wrapping(rows: tuple[Row, ...]) -> Iterator[str]:
+    """The rows; labels that are too long are wrapped."""
     figures = _columns(rows)
     deepest = max(len(row.hang) for row in rows)
     room = max(WIDTH - max(map(len, figures)) - 3, deepest + _WRAPPED)
@@ -44,12 +57,31 @@ def _plan(rows: tuple[Row, ...]) -> Iterator[str]:
         yield from more
 
 
-def _columns(rows: tuple[Row, ...]) -> list[str]:
+def _apart(rows: tuple[Row, ...], labels: list[str]) -> list[str]:
+    """The rows with other labels, one line each; none if these are too long.
+
+    The figures of all are longer than those of inputs: where they must, they begin before them.
+    """
+    drawn = [row.stem + label for row, label in zip(rows, labels, strict=True)]
+    width, figures = max(map(len, drawn)), _columns(rows)
+    if width + 3 + max(map(len, figures)) > WIDTH:
+        figures = [*_columns(rows[:1]), *_columns(rows[1:], tail="")]
+    starts = [min(width, WIDTH - 3 - len(figure)) for figure in figures]
+    if any(len(label) > start for label, start in zip(drawn, starts, strict=True)):
+        return []
+    return [
+        f"{label:<{start}}   {figure}".rstrip()
+        for label, start, figure in zip(drawn, starts, figures, strict=True)
+    ]
+
+
+def _columns(rows: tuple[Row, ...], tail: str = " tuples") -> list[str]:
+    """The figures of rows, of which the first says what is counted."""
     rate, fraction, size = (
         max(len(text) for text in texts)
         for texts in zip(*((row.rate[1], row.fraction, row.size[1]) for row in rows), strict=True)
     )
-    tails = [" tuples" if index == 0 else "" for index in range(len(rows))]
+    tails = [tail if index == 0 else "" for index in range(len(rows))]
     return [
         f"{row.rate[0]:>3} {row.rate[1]:>{rate}}   {row.fraction:<{fraction}}   "
         f"{row.size[0]:<5} {row.size[1]:>{size}}{tail}"

@@ -23,7 +23,7 @@ def offers(plan: Plan, wanted: Iterable[Members]) -> bool:
 def turned_to(plan: Plan, wanted: Iterable[Members]) -> Plan | None:
     """A multi-way join that offers these, with the orders of another one but for that; None of
     other plans, and where no orders do."""
-    if not isinstance(plan, MultiwayJoin):
+    if not isinstance(plan, MultiwayJoin) or len(plan.joins) > 1:
         return None
     sets = sorted(wanted, key=len)
     classes = key_classes(plan.query)
@@ -42,12 +42,24 @@ def turned_to(plan: Plan, wanted: Iterable[Members]) -> Plan | None:
 
 
 def _finds(plan: Plan, members: Members) -> bool:
-    if members == frozenset(plan.query.aliases):
+    if not isinstance(plan, MultiwayJoin) and members == frozenset(plan.query.aliases):
         return True
     if isinstance(plan, TreeJoin):
         return any(frozenset(leaves(branch)) == members for branch in branches(plan.root))
-    if not isinstance(plan, MultiwayJoin):
-        return False
+    return isinstance(plan, MultiwayJoin) and finding(plan, members) is not None
+
+
+def finding(plan: MultiwayJoin, members: Members) -> Members | None:
+    """The inputs of the join on whose way a plan comes by all combinations of some of them, each
+    once; None if there is none. Of several joins it is the first, but for that of just these."""
+    joins = sorted(plan.joins, key=lambda join: join != members)
+    return next((join for join in joins if _comes_by(plan, join, members)), None)
+
+
+def _comes_by(plan: MultiwayJoin, join: Members, members: Members) -> bool:
+    """Whether every stream of the join that is among these visits the others of them first."""
     others = len(members) - 1
-    firsts = {o.driver: frozenset(p.target for p in o.probes[:others]) for o in plan.orders}
-    return all(firsts[alias] == members - {alias} for alias in members if alias in firsts)
+    orders = [each for each in plan.orders if each.members == join and each.driver in members]
+    return members <= join and all(
+        frozenset((each.driver, *each.targets[:others])) == members for each in orders
+    )

@@ -1,4 +1,7 @@
-"""The notation of plans: `driver: target target/method; … | early input`, with error places."""
+"""The notation of plans: `driver: target target/method; … | early input`, with error places.
+
+Orders of several joins have two semicolons between them: `A: B; B: A;; A: C; C: A`.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +37,11 @@ class Word:
 
 @dataclass(frozen=True)
 class Clause:
-    """One `driver: target target …` of the text."""
+    """One `driver: target target …` of the text, of its first join or of a later one."""
 
     driver: Word
     visits: tuple[Word, ...]
+    join: int = 0
 
     @property
     def place(self) -> Caret:
@@ -47,12 +51,14 @@ class Clause:
 
 def read_clauses(text: str) -> Iterator[Clause]:
     """The orders of the text, as written."""
-    words = list(read_words(text))
+    words, join = list(read_words(text)), 0
     while words:
         end = next((i for i, w in enumerate(words) if _is_sign(w, ";")), len(words))
         clause, words = words[:end], words[end + 1 :]
         if clause:
-            yield _clause(clause)
+            yield replace(_clause(clause), join=join)
+        else:
+            join += 1
 
 
 def _clause(words: list[Word]) -> Clause:

@@ -1,9 +1,13 @@
-"""Probe orders as text, for `--plan`: `A: B C; B: A/hash C; C: B C A` and back."""
+"""Probe orders as text, for `--plan`: `A: B C; B: A/hash C; C: B C A` and back.
+
+Of a plan that finds several joins, those of each follow each other: `A: B; B: A;; A: C; C: A`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import groupby
 from typing import cast, get_args
 
 from penstock.plan.default_plan import bound_before, default_method, default_order, shares_key
@@ -15,13 +19,11 @@ from penstock.query.keys import KeyClass, key_classes
 
 def forced_orders(query: Query, text: str) -> MultiwayJoin:
     """The plan that the text describes; streams that it does not name keep their default order."""
+    clauses = list(read_clauses(text))
+    if any(clause.join for clause in clauses):
+        return MultiwayJoin(query, tuple(_several_joins(query, clauses)))
     classes = key_classes(query)
-    forced: dict[str, ProbeOrder] = {}
-    for clause in read_clauses(text):
-        driver = driver_of(query, clause.driver)
-        if driver in forced:
-            refuse(f"{driver} has two probe orders", clause.driver.place, "keep one of them")
-        forced[driver] = _order(query, classes, clause)
+    forced = _by_driver(query, clauses, query.aliases)
     return MultiwayJoin(
         query,
         tuple(
@@ -31,12 +33,44 @@ def forced_orders(query: Query, text: str) -> MultiwayJoin:
     )
 
 
+def _several_joins(query: Query, clauses: Sequence[Clause]) -> Iterator[ProbeOrder]:
+    """The orders of all joins; each join has one for every stream in it."""
+    for _, group in groupby(clauses, key=lambda clause: clause.join):
+        mine = list(group)
+        words = [word for clause in mine for word in (clause.driver, *clause.visits)]
+        names = {word.text for word in words}
+        forced = _by_driver(query, mine, tuple(a for a in query.aliases if a in names))
+        for stream in query.streams:
+            if stream.alias in names and stream.alias not in forced:
+                what = f"{stream.alias} has no probe order in the join with it"
+                refuse(what, mine[0].place, "each stream of a join has one")
+        yield from forced.values()
+
+
+def _by_driver(
+    query: Query, clauses: Iterable[Clause], members: tuple[str, ...]
+) -> dict[str, ProbeOrder]:
+    """The orders of one join, of the inputs that are its members."""
+    classes = key_classes(query)
+    forced: dict[str, ProbeOrder] = {}
+    for clause in clauses:
+        driver = driver_of(query, clause.driver)
+        if driver in forced:
+            refuse(f"{driver} has two probe orders", clause.driver.place, "keep one of them")
+        forced[driver] = _order(query, classes, clause, members)
+    return forced
+
+
 def render_orders(plan: MultiwayJoin) -> str:
     """The text that `forced_orders` turns into this plan."""
     classes = key_classes(plan.query)
-    return "; ".join(
-        " ".join([f"{quote(order.driver)}:", *_render_visits(classes, order)])
-        for order in plan.orders
+    return ";; ".join(
+        "; ".join(
+            " ".join([f"{quote(order.driver)}:", *_render_visits(classes, order)])
+            for order in plan.orders
+            if order.members == members
+        )
+        for members in plan.joins
     )
 
 
@@ -51,9 +85,11 @@ def _render_visits(classes: tuple[KeyClass, ...], order: ProbeOrder) -> Iterator
         yield quote(order.driver)
 
 
-def _order(query: Query, classes: tuple[KeyClass, ...], clause: Clause) -> ProbeOrder:
+def _order(
+    query: Query, classes: tuple[KeyClass, ...], clause: Clause, members: tuple[str, ...]
+) -> ProbeOrder:
     driver = clause.driver.text
-    _check_visits(query, clause)
+    _check_visits(query, clause, members)
     names = [word.text for word in clause.visits]
     position = names.index(driver) if driver in names else 0
     words = tuple(word for word in clause.visits if word.text != driver)
@@ -65,7 +101,7 @@ def _order(query: Query, classes: tuple[KeyClass, ...], clause: Clause) -> Probe
     return ProbeOrder(driver, probes, position)
 
 
-def _check_visits(query: Query, clause: Clause) -> None:
+def _check_visits(query: Query, clause: Clause, members: tuple[str, ...]) -> None:
     driver = clause.driver.text
     seen: set[str] = set()
     for word in clause.visits:
@@ -75,7 +111,7 @@ def _check_visits(query: Query, clause: Clause) -> None:
         if word.text == driver and word.method is not None:
             refuse("new tuples are not probed", word.place, f"write {driver} without a method")
         seen.add(word.text)
-    missing = [alias for alias in query.aliases if alias not in seen | {driver}]
+    missing = [alias for alias in members if alias not in seen | {driver}]
     if missing:
         what = f"the order of {driver} leaves out {' and '.join(missing)}"
         refuse(what, clause.place, "an order names every other input")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
-from penstock.figure import Figure
+from penstock.figure import Figure, Origin
 from penstock.query.keys import key_classes
 from penstock.stats.costs import Costs
 from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures, group_text
@@ -72,7 +72,15 @@ def _stream(alias: str, figures: StreamFigures) -> str:
         lines += [f"costs.{name} = {_figure(each)}" for name, each in figures.costs.given]
     if figures.variation is not None:
         lines.append(f"variation = {_figure(figures.variation)}  # of the tuples of a second")
+    if figures.unique:
+        keys = ", ".join(_unique(*each) for each in figures.unique.items())
+        lines.append(f"unique = [{keys}]  # no two tuples have such a key in common")
     return "\n".join(lines) + "\n"
+
+
+def _unique(columns: tuple[str, ...], origin: Origin) -> str:
+    names = _quoted(columns[0]) if len(columns) == 1 else _row(columns)
+    return names if origin == "declared" else f'{{value = {names}, origin = "{origin}"}}'
 
 
 def _predicates(table: str, conditions: Mapping[str, GivenCondition]) -> str:

@@ -49,6 +49,7 @@ _UNITS = {
     "distinct": "how many different values a column has",
     "cells": "how many different rows an aggregation set of the input can have",
     "variation": "standard deviation of the tuples of a second over their mean: 0.3 is 30 %",
+    "unique": "keys that no two tuples have in common, such as ['id', ['shop', 'item']]",
     "selectivity": "the fraction that passes: 0.1 for one in ten",
     "cost": "seconds for one evaluation; of an equality, for each tuple that arrives at its join",
     "training": "penstock analyze writes this part: let it sample the sources again",

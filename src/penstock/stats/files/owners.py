@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.errors import StatsError
@@ -56,17 +57,34 @@ def _read(item: Input, file: str, name: str, table: StreamTable) -> StreamFigure
     if item.is_table and strange is not None:
         hint = "a table does not flow; give its cardinality"
         raise StatsError(f"{where}.{strange} is of a table", hint=hint)
-    by_lower = {field.name.lower(): field.name for field in item.source.fields}
-    strange = next((column for column in table.distinct if column.lower() not in by_lower), None)
-    if strange is not None:
-        names = by_lower.values()
-        message = f"{where}.distinct: {name} has no column {strange}"
-        raise StatsError(message, hint=nearest(strange, names, listed("columns", names)))
-    distinct = {by_lower[column.lower()]: count for column, count in table.distinct.items()}
+    columns = _Columns(item, name, where)
+    distinct = {columns.named(c, "distinct"): count for c, count in table.distinct.items()}
+    unique = {
+        tuple(sorted({columns.named(c, "unique") for c in key})): origin
+        for key, origin in table.unique.items()
+    }
     costs = _window_costs(item, where, table.costs)
     return StreamFigures(
-        table.rate, table.cardinality, distinct, table.cells, costs, table.variation
+        table.rate, table.cardinality, distinct, table.cells, costs, table.variation, unique
     )
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of an input, which a file may call in any case; `where` is the table's place."""
+
+    item: Input
+    name: str
+    where: str
+
+    def named(self, column: str, what: str) -> str:
+        """The column as it is declared; StatsError, at `what` of the table, if there is none."""
+        names = [field.name for field in self.item.source.fields]
+        by_lower = {name.lower(): name for name in names}
+        if column.lower() not in by_lower:
+            message = f"{self.where}.{what}: {self.name} has no column {column}"
+            raise StatsError(message, hint=nearest(column, names, listed("columns", names)))
+        return by_lower[column.lower()]
 
 
 def _window_costs(item: Input, where: str, table: WindowCostsTable | None) -> WindowCosts | None:
@@ -90,6 +108,7 @@ def _merged(figures: Iterable[StreamFigures]) -> StreamFigures:
             merged.cells or each.cells,
             merged.costs or each.costs,
             merged.variation or each.variation,
+            {**each.unique, **merged.unique},
         )
     return merged
 

@@ -11,12 +11,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from penstock.duration import Duration
 from penstock.figure import Figure
+from penstock.stats.statistics import Unique
 
 Given = Literal["declared", "sampled", "measured"]
 Check = Callable[[Any], float]
 
 _ORIGINS = ("declared", "sampled", "measured")
 _FIGURE = ("value", "origin", "error")
+_KEY = ("value", "origin")
 # Weights are written with six digits each.
 _WHOLE = 1e-3
 # A variation beyond which no stream is, and squares do not overflow: a second of a million times
@@ -99,11 +101,33 @@ def _memory(given: Any) -> float:
     return _positive(float(found.group(1)) * _BYTES[found.group(2) or ""])
 
 
+def _unique(given: Any) -> Unique:
+    """Reads `["id", ["shop", "item"]]`, which is declared, and `[{value = "id", origin = …}]`."""
+    if not isinstance(given, list):
+        raise ValueError(f"is {given!r}, but must be an array of keys")
+    return dict(_unique_key(each) for each in given)
+
+
+def _unique_key(given: Any) -> tuple[tuple[str, ...], Given]:
+    table = given if isinstance(given, dict) else {"value": given}
+    strange = next((key for key in table if key not in _KEY), None)
+    if strange is not None:
+        raise ValueError(f"has a key with {strange}; it has value and origin")
+    columns, origin = table.get("value"), table.get("origin", "declared")
+    names = [columns] if isinstance(columns, str) else columns
+    if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
+        raise ValueError(f"has the key {columns!r}, but a key is a column or an array of columns")
+    if origin not in _ORIGINS:
+        raise ValueError(f"has the origin {origin!r}, but it must be one of {_listed()}")
+    return tuple(names), origin
+
+
 Positive = Annotated[Figure, _figure(_positive)]
 AtLeast0 = Annotated[Figure, _figure(_at_least_0)]
 Count = Annotated[Figure, _figure(_count)]
 Fraction = Annotated[Figure, _figure(_fraction)]
 Variation = Annotated[Figure, _figure(_variation)]
+UniqueKeys = Annotated[Unique, BeforeValidator(_unique)]
 Seconds = Annotated[float, BeforeValidator(_at_least_0)]
 
 
@@ -153,6 +177,9 @@ class StreamTable(Table):
 
     variation: Variation | None = None
     """Standard deviation of the tuples of a second, over their mean."""
+
+    unique: UniqueKeys = Field(default_factory=dict)
+    """Keys that no two of its tuples have in common: columns, or arrays of them."""
 
 
 class ConditionTable(Table):

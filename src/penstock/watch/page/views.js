@@ -50,6 +50,7 @@ function plan(data) {
   if (before) choose(before);
   return [
     element("p", {}, "Batch ", number(data.batch), " follows ", element("code", {}, data.plan)),
+    data.standing ? element("p", { class: data.better === null ? "faint" : null }, `It is ${data.standing}.`) : null,
     data.filling.length ? element("p", {}, `Inner state fills itself: ${data.filling.join(", ")}`) : null,
     planGraph(data, choose), details,
     data.terms.length ? heading("What the plan takes, by the planner's model and the figures of now") : null,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -105,9 +106,12 @@ def _of_multiway(plan: MultiwayJoin) -> Iterator[tuple[Place, Work]]:
     for place, alias in enumerate(plan.query.aliases):
         mine = [order for order in plan.orders if order.driver == alias]
         yield (alias, 0, ""), partial(_comers, plan, place, mine)
+    routes: Counter[str] = Counter()
     for order in plan.orders:
         for number, probe in enumerate(order.probes):
-            yield (order.driver, 0, probe.target), partial(_visit, order, number)
+            at = (order.driver, routes[order.driver], probe.target)
+            yield at, partial(_visit, order, number)
+        routes[order.driver] += 1
 
 
 def _comers(plan: MultiwayJoin, place: int, mine: list[ProbeOrder], problem: Problem) -> float:

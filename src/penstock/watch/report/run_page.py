@@ -63,6 +63,7 @@ def _query(log: LogView) -> Iterator[Markup]:
     yield from _titled("Plan", plan_picture(graph))
     if graph.plan:
         yield tag("pre", graph.plan)
+        yield tag("p", f"It is {graph.standing}.")
     found = [figure for chart in run_charts(log) if (figure := drawn(chart)) is not None]
     yield from _titled("Curves, by batch", tag("div", *found, class_="curves") if found else None)
     yield from _titled("Estimated against measured", estimates_table(log))

@@ -23,7 +23,9 @@ def plan_lines(graph: PlanGraph) -> list[str]:
     rows = [row for node in graph.nodes for row in _from(graph, node)]
     heading = ["operator", "measured", "| estimated", "", "is", "of the time"]
     filling = [f"fills itself: {printable(', '.join(graph.filling))}"] if graph.filling else []
-    return [f"plan  {printable(graph.plan)}", *filling, *(table(heading, rows) if rows else [])]
+    standing = [f"      {printable(graph.standing)}"] if graph.standing else []
+    plan = f"plan  {printable(graph.plan)}"
+    return [plan, *standing, *filling, *(table(heading, rows) if rows else [])]
 
 
 def _from(graph: PlanGraph, start: PlanNode) -> Iterator[list[str]]:

@@ -49,6 +49,8 @@ class FileLog:
         self.source = source
         self.files: dict[int, FileInfo] = {}
         """The files by number, but for those that no batch will read any more."""
+        self._not_before: dict[int, float] = {}
+        self._looked = 0.0
         self._store = store
         self._folder = log_folder(store, source.name)
         self._segments = Segments(store, self._folder)
@@ -70,9 +72,14 @@ class FileLog:
         """How many files have been found so far."""
         return self._seen.count
 
-    def find(self, *, is_rough: bool = False, is_whole: bool = False) -> None:
+    def find(
+        self, now: float | None = None, *, is_rough: bool = False, is_whole: bool = False
+    ) -> None:
         """Add the files that are new since last time, oldest first; a rough look may miss some that
-        have come just now. On an object store only one that `is_whole` is sure to find all."""
+        have come just now. On an object store only one that `is_whole` is sure to find all.
+
+        `now` is what the clock shows, of looks that are to find all.
+        """
         known = len(self._again)
         found = self._new(is_rough, is_whole)
         if len(self._again) > known:
@@ -80,14 +87,23 @@ class FileLog:
         if found:
             self._write(self.count, found)
             for file in found:
+                self._not_before[self.count] = self._looked
                 self._add(file)
+        if now is not None and self._root.store_scan is None:
+            self._looked = now
         self._is_first_look = False
         self._look_again()
+
+    def came(self, number: int) -> float:
+        """When a file came, seconds since the epoch: when it was written, but not before the last
+        look that did not find it. One that was written elsewhere is moved there later."""
+        return max(self.files[number].mtime / 1e9, self._not_before.get(number, 0.0))
 
     def passed(self, done: int) -> None:
         """Forget what no batch needs any more, once that up to `done` is final."""
         for number in range(max(self._done, self._seen.first), done):
             self.files.pop(number, None)
+            self._not_before.pop(number, None)
         self._done = max(self._done, done)
         self._forget()
 

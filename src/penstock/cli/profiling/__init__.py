@@ -1,0 +1,1 @@
+"""`penstock profile`: where the time of one run goes, by phase and by kind of work."""
