@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,14 @@ TEXTS = {
     "rows": ALL_ROWS,
 }
 CHUNK = ChunkInfo("state/A@0/0/x.arrow", 3, 800, 17, -5, 9)
+
+
+def test_chunks_are_the_same_whose_fields_all_are() -> None:
+    same = ChunkInfo(**CHUNK.fields)
+    assert (same, hash(same)) == (CHUNK, hash(CHUNK))
+    for name, value in CHUNK.fields.items():
+        other = f"{value}x" if isinstance(value, str) else (value or 0) + 1
+        assert replace(CHUNK, **{name: other}) != CHUNK
 
 
 @pytest.mark.parametrize("text", TEXTS)

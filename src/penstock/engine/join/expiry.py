@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from operator import attrgetter
 
 from penstock.engine.routes.multiway_routes import Inner
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
@@ -15,7 +14,6 @@ from penstock.engine.wire.facts import Fact, KeptChunk, of_kind
 from penstock.query import Query
 
 Streams = Mapping[str, StreamState]
-_last_ts = attrgetter("last_ts")
 
 
 def floors_of(query: Query, inners: Iterable[Inner], streams: Streams) -> dict[str, int]:
@@ -110,6 +108,7 @@ def _all_alive(
 
 def _alive(chunks: tuple[ChunkInfo, ...], floor: int) -> tuple[ChunkInfo, ...]:
     """The chunks that have not expired: the same object, if none has."""
-    if min(map(_last_ts, chunks), default=floor) >= floor:
-        return chunks
-    return tuple(chunk for chunk in chunks if chunk.last_ts >= floor)
+    for chunk in chunks:
+        if chunk.last_ts < floor:
+            return tuple([chunk for chunk in chunks if chunk.last_ts >= floor])
+    return chunks

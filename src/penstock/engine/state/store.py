@@ -28,12 +28,12 @@ from penstock.engine.rows.sample_weights import as_now_kept
 from penstock.errors import StateError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ChunkInfo:
     """An immutable piece of state, as a manifest lists it. Times are event time, microseconds.
 
     `first_until` is when the first row dies, where rows say that themselves. `text` are its fields
-    as a list of JSON: a chunk is listed many times, and always the same.
+    as a list of JSON, by which it is compared: a chunk is listed many times, and always the same.
     """
 
     name: str
@@ -44,7 +44,7 @@ class ChunkInfo:
     last_ts: int
     tier: int = 0
     first_until: int | None = None
-    text: str = field(init=False, repr=False, compare=False)
+    text: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         until = "null" if self.first_until is None else self.first_until
@@ -53,6 +53,12 @@ class ChunkInfo:
             f"{self.first_ts}, {self.last_ts}, {self.tier}, {until}]"
         )
         object.__setattr__(self, "text", text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChunkInfo) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     @property
     def fields(self) -> dict[str, Any]:

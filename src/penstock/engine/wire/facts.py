@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -317,9 +318,9 @@ class SortedFacts(Sequence[Fact]):
     want a few."""
 
     def __init__(self, facts: Iterable[Fact]):
-        self._by_kind: dict[type[Any], list[Any]] = {}
+        self._by_kind: dict[type[Any], list[Any]] = defaultdict(list)
         for fact in facts:
-            self._by_kind.setdefault(type(fact), []).append(fact)
+            self._by_kind[type(fact)].append(fact)
 
     @classmethod
     def of(cls, facts: Iterable[Fact]) -> SortedFacts:

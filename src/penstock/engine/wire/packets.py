@@ -149,7 +149,7 @@ def from_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Packet]:
 
 def from_table(table: pa.Table) -> Iterator[Packet]:
     """The packets in a table of which thousands of tasks have left a small piece each."""
-    columns = (column.to_pylist() for column in table.columns)
+    columns = (column.to_pylist() for column in table.combine_chunks().columns)
     for pid, tag, data in zip(*columns, strict=True):
         yield Packet(pid, Tag.parse(tag), data)
 
