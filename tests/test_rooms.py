@@ -199,6 +199,7 @@ ORDER = {
         "nexmark",
         "shared",
         "scale",
+        "limits",
     ),
     "penstock.bench.drift": ("streams", "cases", "run", "*"),
     "penstock.experiments": (

@@ -145,6 +145,44 @@ def test_folded_rows_multiply_as_their_tuples_do() -> None:
     )
 
 
+@pytest.mark.parametrize("shed", [0.0, 0.2, 1.0])
+def test_results_in_a_row_are_added_up_as_single_ones_are(shed: float) -> None:
+    """Those that share all members but one are multiplied once, in whatever order they come."""
+    rng = np.random.default_rng(7)
+    size, places = 600, 12
+
+    def drawn(size: int) -> tuple[np.ndarray, np.ndarray]:
+        weights = np.where(rng.random(size) < shed, 1 + 3 * rng.random(size), 1.0)
+        return weights, rng.integers(-(2**63), 2**63 - 1, size)
+
+    tables = []
+    for _ in range(2):
+        tuples = weighed_tuples(np.ones(3 * places), *drawn(3 * places))
+        tables.append(tuples.reshape(places, 3, TUPLES_WIDTH).sum(axis=1))
+    met = np.sort(rng.integers(0, places, (2, size)), axis=1)
+    other, lead = drawn(places), drawn(size)
+    weights = np.array([other[0][met[0]], lead[0]])
+    tickets = np.array([other[1][met[0]], lead[1]])
+    values = rng.normal(size=(2, size)) * (rng.random((2, size)) < 0.8)
+    ids = met[1] % 3
+    repeats, unseen = rng.integers(1, 4, size).astype(float), rng.random(size)
+    told = rng.random((2, size)) * (rng.random((2, size)) < 0.5)
+
+    def found(order: np.ndarray, own: int) -> np.ndarray:
+        about = values[:, order], repeats[order], unseen[order], told[:, order], own
+        sums = [(table, where[order]) for table, where in zip(tables, met, strict=True)]
+        return weighed_results(ids[order], 3, *about, weights[:, order], tickets[:, order], sums)
+
+    for own in (-1, 1):
+        one_by_one = sum(found(np.array([row]), own) for row in range(size))
+        in_a_row = found(np.arange(size), own)
+        assert bool(in_a_row[..., FIRST:].any()) == (shed > 0)
+        np.testing.assert_allclose(in_a_row, one_by_one, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            found(rng.permutation(size), own), one_by_one, rtol=1e-9, atol=1e-9
+        )
+
+
 def test_what_is_certain_does_not_vary() -> None:
     weights, tickets = np.ones((2, 9)), np.arange(18).reshape(2, 9)
     ids, values = np.arange(9) % 2, np.full((1, 9), 0.1)

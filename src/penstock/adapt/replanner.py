@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from penstock.adapt.planning.budget import Budget
 from penstock.adapt.planning.planner import BackgroundPlanner, Planning
-from penstock.adapt.planning.weighing import Candidate, Question, Weighed, keeping_plan
+from penstock.adapt.planning.weighing import Candidate, Question, Weighed
 from penstock.adapt.settings import Settings
 from penstock.adapt.switching.corrections import Corrections
 from penstock.adapt.switching.follow_up import Switch
@@ -125,12 +125,6 @@ class Replanner:
                 return answer, self._followed(answer, candidate, offer, found.reason, standing)
             refused.append((candidate, found))
         return answer, self._stays(refused) if new is not None else None
-
-    def keeping(self, known: Callable[[], Known], running: Plan) -> Plan | None:
-        """A plan that keeps the view from batch to batch, if plans may be changed."""
-        if self.mode != "on":
-            return None
-        return keeping_plan(Question(known, self.options, running, {}, self._taken))
 
     def back(self, number: int) -> Switch | None:
         """The last switch, taken back: no other is made for a while."""

@@ -31,7 +31,7 @@ from penstock.errors import PlanError, UsageError
 from penstock.optimize.options import PlanOptions
 from penstock.plan.drops import DropBoxes
 from penstock.plan.mesh import MeshJoin
-from penstock.plan.plan import Plan, recomputed_by
+from penstock.plan.plan import Plan
 from penstock.plan.text.parse import forced_plan, render_plan
 from penstock.stats.known import Known
 
@@ -217,25 +217,10 @@ class StreamSupervisor:
         if self._shedder is None:
             return
         found = self._shedder.next_boxes(report, self.knowledge.known, plan)
-        if found is None or self._keeps_view_first(found[0], plan):
+        if found is None:
             return
         self._drops, change = found
         self._changes += [] if change is None else [change]
-
-    def _keeps_view_first(self, drops: DropBoxes, plan: Plan) -> bool:
-        """Whether a view that was recomputed is kept from the next batch on, and only then shed:
-        while all tuples stand for themselves that is soon done."""
-        if not drops.kept or plan.drops.kept or recomputed_by(plan) is None:
-            return False
-        if self._wanted is not None and recomputed_by(self._wanted) is None:
-            return True  # A switch is taken back, which comes to the same.
-        other = self.replanner.keeping(self.knowledge.question(self._trainer), plan)
-        if other is not None:
-            self._wanted = other
-            self._follow_up.drop()
-            reason = "it is about to shed, and a view that is kept takes less to estimate"
-            self._changes.append(Change("switch", reason, render_plan(other)))
-        return other is not None
 
     def has_moved(self) -> bool:
         """Whether there is a reason to weigh plans again: a figure, or training."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context, parent_process
@@ -68,6 +69,18 @@ def apart(name: str, settings: Mapping[str, str], work: Callable[[SparkSession, 
             ) from error
 
 
+@contextmanager
+def session(settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+    """A Spark session of this process, with the settings that are the same for all."""
+    from penstock.engine.spark.session import make_session
+
+    spark = make_session(MASTER, {**SETTINGS, **(settings or {})})
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
 def _in_session(
     settings: Mapping[str, str], work: Callable[[SparkSession, str], T], scratch: str, log: Path
 ) -> T:
@@ -76,13 +89,8 @@ def _in_session(
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     Thread(target=_end_with_parent, daemon=True).start()
-    from penstock.engine.spark.session import make_session
-
-    spark = make_session(MASTER, {**SETTINGS, **settings})
-    try:
+    with session(settings) as spark:
         return work(spark, scratch)
-    finally:
-        spark.stop()
 
 
 def _end_with_parent() -> None:

@@ -65,6 +65,7 @@ def bench(
     chain3       a three-way join on two keys: A.a = B.a AND B.b = C.b
     kernel       join3 on one core, tuple by tuple, and how it grows with rate and window
     latency      micro-batches of 30,000 tuples on Spark
+    limits       join3 with sinks, a hot key, large state, many results, tiny batches
     long-window  an hour's window, a batch a second, beside the same in ten chunks
     decisions    random queries: is the chosen plan the best of all that are run?
     aggjoin      counts and sums over joins with many matches, beside Spark's own and late plans
@@ -78,7 +79,7 @@ def bench(
     nexmark      queries of an auction site, beside Spark's own and Flink SQL
     shared       ten queries over three streams, together beside each by itself
     sources      join3 over files and Kafka, read directly and through Spark's DataFrames
-    scale        the driver of 10,000 partitions and 1,000 executors, which are simulated
+    scale        how a batch grows with rate, window, keys, partitions; --simulate: 10,000 of them
 
     Example: penstock bench join3 --quick
     """
@@ -135,6 +136,8 @@ def _measure(wanted: BenchOptions, progress: Progress) -> _Found:
                 return _kernel(wanted, progress)
             case Benchmark.LATENCY:
                 return _latency(wanted, folder, progress)
+            case Benchmark.LIMITS:
+                return _limits(wanted, folder, progress)
             case Benchmark.LONG_WINDOW:
                 return _long_window(wanted, folder, progress)
             case Benchmark.AGGJOIN:
@@ -186,6 +189,16 @@ def _latency(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
 
     made = latency_benchmark(wanted.seconds or (20 if wanted.quick else 25), folder, progress)
     return _Found(made, latency_text(made))
+
+
+def _limits(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.limits.run import QUICK, Size, run_limits
+    from penstock.bench.limits.text import limits_text
+
+    base = QUICK if wanted.quick else Size()
+    seconds, repeat = wanted.seconds or base.seconds, wanted.repeat or base.repeat
+    made = run_limits(replace(base, seconds=seconds, repeat=repeat), folder, progress)
+    return _Found(made, limits_text(made), is_kept=all(each["is_kept"] for each in made["limits"]))
 
 
 def _long_window(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
@@ -287,9 +300,16 @@ def _shared(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
 
 
 def _scale(wanted: BenchOptions, folder: Path, progress: Progress) -> _Found:
+    from penstock.bench.contest import session
+    from penstock.bench.scale.growth import QUICK_GROWTH, Growth, run_growth
     from penstock.bench.scale.run import QUICK, Size, run_scale
-    from penstock.bench.scale.text import scale_text
+    from penstock.bench.scale.text import growth_text, scale_text
 
+    if not wanted.simulate:
+        growth = QUICK_GROWTH if wanted.quick else Growth()
+        with session() as spark:
+            grown = run_growth(spark, growth, folder, progress)
+        return _Found(grown, growth_text(grown))
     base = QUICK if wanted.quick else Size()
     sizes = base.partitions if wanted.partitions is None else (wanted.partitions,)
     made = run_scale(replace(base, partitions=sizes), folder, progress)

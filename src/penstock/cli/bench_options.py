@@ -21,6 +21,7 @@ class Benchmark(StrEnum):
     CHAIN3 = "chain3"
     KERNEL = "kernel"
     LATENCY = "latency"
+    LIMITS = "limits"
     LONG_WINDOW = "long-window"
     DECISIONS = "decisions"
     AGGJOIN = "aggjoin"
@@ -105,14 +106,16 @@ OnSpark = Annotated[
 Partitions = Annotated[
     int | None,
     typer.Option(
-        min=1, help="(scale) How many; default 100, 1,000 and 10,000.", rich_help_panel=_OF_SOME
+        min=1,
+        help="(scale --simulate) How many; default 100, 1,000 and 10,000.",
+        rich_help_panel=_OF_SOME,
     ),
 ]
 Simulate = Annotated[
     bool,
     typer.Option(
         "--simulate",
-        help="(scale) Tasks answer at once, without their work.",
+        help="(scale) The driver of a large cluster: tasks answer at once, without their work.",
         rich_help_panel=_OF_SOME,
     ),
 ]
@@ -191,8 +194,8 @@ class BenchOptions:
             yield "drift has two sizes: its own and --quick", "--seconds"
         if self.engine is not BenchEngine.LOCAL and name not in _ON_BOTH:
             yield "goes with drift, shed and shared alone", "--engine"
-        if name is Benchmark.SCALE and not self.simulate:
-            yield "scale needs a thousand machines, unless tasks are simulated", "--simulate"
+        if self.partitions is not None and not self.simulate:
+            yield "goes with scale --simulate alone", "--partitions"
         if name is not Benchmark.SCALE and (self.simulate or self.partitions is not None):
             yield "goes with scale alone", "--partitions, --simulate"
         if self.seconds is not None and name is Benchmark.SCALE:

@@ -35,6 +35,7 @@ from penstock.engine.sources.slices import packets_of
 from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain
+from penstock.engine.wire.freed_memory import keep_freed_memory
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.errors import MemoryLimitError, SinkError, UnreachableError
 from penstock.plan.plan import Plan
@@ -113,6 +114,7 @@ class LocalRun(Handle):
 
     def __init__(self, batches: Batches, feed: Feed, options: RunOptions):
         super().__init__(batches, options, "local")
+        keep_freed_memory()
         batches.watch.backlog = feed.backlog
         feed.may_split = options.may_split
         self._feed = feed

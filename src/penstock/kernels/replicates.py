@@ -62,6 +62,8 @@ _SIGNS_BEFORE = 32
 _ROOT = math.sqrt(REPLICATES / 2)
 _BITS = 64
 _BUCKET_SHIFT = 32
+_LOOKED_AT = 64
+"""Results by which it is told which member changes most."""
 _TABLES = 4
 """Tables are given by fours: the loop is compiled for each number of them, which takes seconds."""
 
@@ -120,6 +122,39 @@ def _delta(bucket: int, turn: int) -> float:
     return -_ROOT if (bucket >> turn) & 1 else _ROOT
 
 
+@inlined
+def _blocks(row: Floats) -> int:
+    """The blocks of buckets in which a row of sums has anything, as bits."""
+    found = 0
+    if row[UNSEEN] != 0.0:
+        for b in range(BUCKETS):
+            if row[FIRST + b] != 0.0:
+                found |= 1 << (b // _BLOCK)
+    return found
+
+
+@inlined
+def _signed(row: Floats, start: int, block: int, turn: int) -> float:
+    """The sum of δ times the buckets of a block, which begin at `start` of a row."""
+    first = start + block * _BLOCK
+    one, two, three, four = row[first], row[first + 1], row[first + 2], row[first + 3]
+    found: float = one - four + (two - three if turn else three - two)
+    return _ROOT * found
+
+
+@compiled
+def _quickest(lots: Int64s) -> int:
+    """The member that is another tuple most often, from one result to the next."""
+    best, most = 0, -1
+    for m in range(len(lots)):
+        changes = 0
+        for i in range(1, min(len(lots[m]), _LOOKED_AT)):
+            changes += lots[m, i] != lots[m, i - 1]
+        if changes > most:
+            best, most = m, changes
+    return best
+
+
 @compiled
 def _weighed(
     ids: Int64s,
@@ -136,105 +171,142 @@ def _weighed(
 ) -> Floats:
     """The same; nothing as large as all results times all buckets is ever held.
 
-    Members of which nothing was shed do not vary. Most are such when shedding begins: they are
-    factors, and nothing else is done for them.
+    Sums over results are linear in each member. So of results in a row that differ in one tuple
+    only, the last of a join, these tuples are added up first, and multiplied by the others once.
+
+    A member varies only in the blocks of buckets that its tuples fall into, which are few, and none
+    if nothing of it was shed, as is so of most when shedding begins. The first order has what its
+    members have, and the higher orders only something in blocks that two members share.
     """
-    tuples, folded = len(weights), len(rows)
-    size = tuples + folded
+    tuples, folded, size = len(weights), len(rows), len(ids)
+    lead = _quickest(lots) if tuples else -1
     out = np.zeros((len(values), groups, RESULTS_WIDTH))
-    plain, others, parts = np.ones(size), np.empty(size), np.empty(size)
-    varies = np.zeros(size, np.bool_)
-    places, signed = np.zeros(size, np.int64), np.zeros((size, REPLICATES))
-    first, even, odd = np.empty(BUCKETS), np.zeros(REPLICATES), np.zeros(REPLICATES)
-    for i in range(len(ids)):
-        total, varying, spread = 1.0, 0, 0
+    # Of the tuples of the lead: sums of the weights, with their errors, and by bucket.
+    head, led = np.zeros((len(values), 2)), np.zeros((len(values), BUCKETS))
+    # Of the others: weights, the first order, and products by replicate in two parts.
+    members = tuples + folded
+    plain, parts, but_one = np.ones(members), np.zeros(members), np.ones(members)
+    places, within = np.zeros(members, np.int64), np.zeros(members, np.int64)
+    first = np.zeros(BUCKETS)
+    # What is known of the rows of each table, by its first one: they are looked at as they come.
+    starts = np.zeros(folded + 1, np.int64)
+    for m in range(folded):
+        starts[m + 1] = starts[m] + len(sums[m])
+    blocks_of, plain_of = np.full(starts[folded], -1, np.int16), np.empty(starts[folded])
+    stop = 0
+    while stop < size:
+        i = stop
+        # The tuples of the lead that meet the same others.
+        head[:], led_blocks = 0.0, 0
+        is_same = True
+        while is_same:
+            weight, part, place = 1.0, 0.0, 0
+            if lead >= 0:
+                weight = weights[lead, stop]
+            if weight != 1.0:
+                part = math.sqrt(weight * (weight - 1.0))
+                place = (lots[lead, stop] >> _BUCKET_SHIFT) & (BUCKETS - 1)
+                led_blocks |= 1 << (place // _BLOCK)
+            for v in range(len(values)):
+                into, single, times = out[v, ids[stop]], values[v, stop], told[v, stop]
+                into[UNSEEN] += unseen[stop]
+                if own >= 0:
+                    row = sums[own][rows[own, stop]]
+                    for f in range(ALL, FIRST):
+                        into[f] += times * row[f]
+                elif times != 0.0:
+                    into[ALL] += times
+                    if single != 0.0:
+                        into[OTHERS_THAN_ZERO] += times
+                        into[ROOTS] += times * math.sqrt(abs(single))
+                        into[VALUES] += times * abs(single)
+                value = single * repeats[stop]
+                if value != 0.0:
+                    head[v, 0], head[v, 1] = add_pairs(head[v, 0], head[v, 1], value * weight, 0.0)
+                    led[v, place] += value * part
+            stop += 1
+            is_same = stop < size and ids[stop] == ids[i]
+            for m in range(tuples):
+                if is_same and m != lead:
+                    is_same = lots[m, stop] == lots[m, i] and weights[m, stop] == weights[m, i]
+            for m in range(folded):
+                is_same = is_same and rows[m, stop] == rows[m, i]
+        # The others.
+        product, blocks, shared = 1.0, 0, 0
         for m in range(tuples):
-            plain[m] = weights[m, i]
-            parts[m] = math.sqrt(plain[m] * (plain[m] - 1.0))
-            places[m] = (lots[m, i] >> _BUCKET_SHIFT) & (BUCKETS - 1)
-            varies[m] = plain[m] != 1.0
-            varying += varies[m]
-            total *= plain[m]
-        for m in range(folded):
-            row = sums[m][rows[m, i]]
-            plain[tuples + m] = row[0] + row[1]
-            varies[tuples + m] = row[UNSEEN] != 0.0
-            spread += varies[tuples + m]
-            total *= plain[tuples + m]
-        varying += spread
-        for m in range(size):
-            others[m] = 1.0
-            for n in range(size):
-                if n != m:
-                    others[m] *= plain[n]
-        if spread:
-            first[:] = 0.0
-            for m in range(folded):
-                if varies[tuples + m]:
-                    share, row = others[tuples + m], sums[m][rows[m, i]]
-                    for b in range(BUCKETS):
-                        first[b] += share * row[FIRST + b]
-        # Which replicates have anything: none of one that varies alone, two where two tuples agree.
-        start, stop = 0, REPLICATES if varying > 1 else 0
-        if size == 2 and tuples and stop:
-            start = places[0] // _BLOCK * 2
-            stop = start + 2
-            if tuples == 2 and places[1] // _BLOCK * 2 != start:
-                stop = start
-        if stop > start:
-            for m in range(folded):
-                row = sums[m][rows[m, i]]
-                for r in range(start, stop, 2):
-                    block = FIRST + r // 2 * _BLOCK
-                    one, two = row[block], row[block + 1]
-                    three, four = row[block + 2], row[block + 3]
-                    signed[tuples + m, r] = _ROOT * (one - two + three - four)
-                    signed[tuples + m, r + 1] = _ROOT * (one + two - three - four)
-            for m in range(tuples):
-                for r in range(start, stop):
-                    is_in = places[m] // _BLOCK == r // 2
-                    signed[m, r] = parts[m] * _delta(places[m], r & 1) if is_in else 0.0
-        if size == 2:
-            for r in range(start, stop):
-                even[r] = -signed[0, r] * signed[1, r]
-        else:
-            for r in range(start, stop):
-                real, imaginary, linear = 1.0, 0.0, 0.0
-                for m in range(size):
-                    before = real
-                    real = before * plain[m] - imaginary * signed[m, r]
-                    imaginary = before * signed[m, r] + imaginary * plain[m]
-                    linear += others[m] * signed[m, r]
-                even[r] = real - total
-                # Single members are in the buckets; what is left is of three and more.
-                odd[r] = imaginary - linear
-        for v in range(len(values)):
-            into, single, times = out[v, ids[i]], values[v, i], told[v, i]
-            into[UNSEEN] += unseen[i]
-            if own >= 0:
-                row = sums[own][rows[own, i]]
-                for f in range(ALL, FIRST):
-                    into[f] += times * row[f]
-            elif times != 0.0:
-                into[ALL] += times
-                if single != 0.0:
-                    into[OTHERS_THAN_ZERO] += times
-                    into[ROOTS] += times * math.sqrt(abs(single))
-                    into[VALUES] += times * abs(single)
-            value = single * repeats[i]
-            if value == 0.0:
+            within[m] = 0
+            if m == lead:
                 continue
-            into[0], into[1] = add_pairs(into[0], into[1], value * total, 0.0)
+            plain[m] = weights[m, i]
+            if plain[m] != 1.0:
+                parts[m] = math.sqrt(plain[m] * (plain[m] - 1.0))
+                places[m] = (lots[m, i] >> _BUCKET_SHIFT) & (BUCKETS - 1)
+                within[m] = 1 << (places[m] // _BLOCK)
+            product *= plain[m]
+        for m in range(folded):
+            known = starts[m] + rows[m, i]
+            if blocks_of[known] < 0:
+                row = sums[m][rows[m, i]]
+                blocks_of[known], plain_of[known] = _blocks(row), row[0] + row[1]
+            plain[tuples + m], within[tuples + m] = plain_of[known], blocks_of[known]
+            product *= plain_of[known]
+        for m in range(members):
+            shared |= blocks & within[m]
+            blocks |= within[m]
+        if blocks:
+            first[:] = 0.0
+            for m in range(members):
+                but_one[m] = 1.0
+                for n in range(members):
+                    if n != m and n != lead:
+                        but_one[m] *= plain[n]
             for m in range(tuples):
-                into[FIRST + places[m]] += value * others[m] * parts[m]
-            if spread:
-                for b in range(BUCKETS):
-                    into[FIRST + b] += value * first[b]
-            for r in range(start, stop):
-                into[EVEN + r] += value * even[r]
-            if size > 2:
-                for r in range(start, stop):
-                    into[ODD + r] += value * odd[r]
+                if within[m]:
+                    first[places[m]] += but_one[m] * parts[m]
+            for m in range(folded):
+                if within[tuples + m]:
+                    share, row = but_one[tuples + m], sums[m][rows[m, i]]
+                    for k in range(BUCKETS // _BLOCK):
+                        if (within[tuples + m] >> k) & 1:
+                            for b in range(k * _BLOCK, (k + 1) * _BLOCK):
+                                first[b] += share * row[FIRST + b]
+        shared |= blocks & led_blocks
+        for v in range(len(values)):
+            into, total = out[v, ids[i]], head[v, 0] + head[v, 1]
+            more, less = head[v, 0] * product, head[v, 1] * product
+            into[0], into[1] = add_pairs(into[0], into[1], more, less)
+            for k in range(BUCKETS // _BLOCK):
+                if ((blocks | led_blocks) >> k) & 1:
+                    for b in range(k * _BLOCK, (k + 1) * _BLOCK):
+                        into[FIRST + b] += led[v, b] * product
+                        if blocks:
+                            into[FIRST + b] += total * first[b]
+        for k in range(BUCKETS // _BLOCK):
+            if not (shared >> k) & 1:
+                continue
+            for turn in range(2):
+                real, imaginary, linear = 1.0, 0.0, 0.0
+                for m in range(members):
+                    if m == lead:
+                        continue
+                    part = 0.0
+                    if m >= tuples:
+                        part = _signed(sums[m - tuples][rows[m - tuples, i]], FIRST, k, turn)
+                    elif within[m] == 1 << k:
+                        part = parts[m] * _delta(places[m], turn)
+                    before = real
+                    real = before * plain[m] - imaginary * part
+                    imaginary = before * part + imaginary * plain[m]
+                    linear += but_one[m] * part
+                for v in range(len(values)):
+                    into, total = out[v, ids[i]], head[v, 0] + head[v, 1]
+                    part = _signed(led[v], 0, k, turn)
+                    into[EVEN + 2 * k + turn] += total * (real - product) - part * imaginary
+                    # Single members are in the buckets; what is left is of three and more.
+                    odd = total * (imaginary - linear) + part * (real - product)
+                    into[ODD + 2 * k + turn] += odd
+        if led_blocks:
+            led[:] = 0.0
     return out
 
 

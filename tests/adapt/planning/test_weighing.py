@@ -9,17 +9,13 @@ import pytest
 
 from penstock.adapt.planning.expected import Expectation, Load
 from penstock.adapt.planning.planner import BackgroundPlanner
-from penstock.adapt.planning.rebuild import fill_seconds, inner_sets, rebuild_seconds, with_rows
-from penstock.adapt.planning.weighing import Question, keeping_plan, weigh, work_of_plan
-from penstock.api import sql
-from penstock.cli.demo.site import Site
+from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
+from penstock.adapt.planning.weighing import Question, weigh, work_of_plan
 from penstock.cql import parse
 from penstock.figure import Figure
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.options import PlanOptions
-from penstock.optimize.planner import decide
 from penstock.plan.drops import DropBoxes
-from penstock.plan.plan import recomputed_by
 from penstock.plan.text.parse import forced_plan
 from penstock.query import Query
 from penstock.stats.guess import complete
@@ -134,22 +130,6 @@ def test_windows_of_early_inputs_that_are_empty_take_less() -> None:
     full = Expectation().seconds(seen, plan, Load(1.0, tuples, {}))
     assert seconds(1.0) == pytest.approx(full)
     assert seconds(0.1) < seconds(0.5) < full < seconds(2.0)
-
-
-def test_before_tuples_are_shed_no_inner_state_is_made_which_they_would_outdate() -> None:
-    site = sql(Site(people=300, seconds=20).calm(2))
-    orders = "bid: auction person; auction: person bid; person: auction bid"
-    recomputed = forced_plan(site.query, f"{orders} | early auction person | recompute person")
-    asked = Question(lambda: site.known, PlanOptions(), recomputed, {})
-    best = decide(site.known, PlanOptions(off=frozenset({"recompute"}))).plan
-    assert inner_sets(best)
-    kept = keeping_plan(asked)
-    assert kept is not None
-    assert recomputed_by(kept) is None
-    assert not inner_sets(kept)
-    trees = keeping_plan(replace(asked, options=PlanOptions(kinds=frozenset({"tree"}))))
-    assert trees is not None
-    assert inner_sets(trees)
 
 
 def test_the_background_planner_answers_later_and_once(known: Known) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 
 from penstock.adapt.planning.identity import identity
-from penstock.adapt.planning.rebuild import fill_seconds, inner_sets, rebuild_seconds, with_rows
+from penstock.adapt.planning.rebuild import fill_seconds, rebuild_seconds, with_rows
 from penstock.adapt.training.reassess import reassessed
-from penstock.errors import PlanError
 from penstock.optimize.estimate import TRIGGER, needed_by
 from penstock.optimize.model.folding import with_sample_weights
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.rounds import batch_seconds
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
-from penstock.optimize.preferences.preference import Plans
+from penstock.optimize.preferences.preference import CLEARLY_IF_SHED, Plans, is_plain
 from penstock.optimize.sharing.several_joins import joins_plan
 from penstock.plan.decision import Alternative
 from penstock.plan.multiway import MultiwayJoin
@@ -99,7 +99,23 @@ def weigh(question: Question) -> Weighed:
         plan = replace(turned, drops=running.drops)
         fitting.append(Candidate(plan, render_plan(plan), work_of_plan(known, plan)))
         fitting.sort(key=lambda each: each.work)
+    if question.options.sheds:
+        fitting = _good_to_shed(fitting)
     return Weighed(known, mine, tuple(fitting))
+
+
+def _good_to_shed(plans: list[Candidate]) -> list[Candidate]:
+    """Plans of a run that may shed: those that are dear to estimate must need as much less work
+    as they must when a plan is chosen at the start."""
+    for is_cheap in (_keeps_view, is_plain):
+        least = min((each.work for each in plans if is_cheap(each.plan)), default=inf)
+        most = CLEARLY_IF_SHED * least
+        plans = [each for each in plans if is_cheap(each.plan) or each.work <= most]
+    return plans
+
+
+def _keeps_view(plan: Plan) -> bool:
+    return recomputed_by(plan) is None
 
 
 def _weighed_joins(known: Known, charged: Known, question: Question) -> Weighed:
@@ -113,23 +129,6 @@ def _weighed_joins(known: Known, charged: Known, question: Question) -> Weighed:
     return Weighed(known, candidate(running), (candidate(replace(best, drops=running.drops)),))
 
 
-def keeping_plan(question: Question) -> Plan | None:
-    """The best plan that keeps its view from batch to batch, for a run that is about to shed.
-
-    One without inner state, if there is any: shed tuples carry weights, which the rows of inner
-    state from before lack, so that all of it would be made twice within two batches.
-    """
-    known = replace(question.known(), query=question.running.query)
-    try:
-        decision = decide(known, _options(question, keeps_view=True))
-    except PlanError:
-        return None
-    every: Plans = (decision.chosen, *decision.others)
-    keep = [each.plan for each in every if recomputed_by(each.plan) is None]
-    fitting = [plan for plan in keep if offers(plan, question.taken)]
-    return next(iter(sorted(fitting, key=lambda plan: bool(inner_sets(plan)))), None)
-
-
 def _options(question: Question, *, keeps_view: bool) -> PlanOptions:
     """How plans are asked for. What is shed must be weighed result by result, and a view that is
     recomputed would have all of its windows weighed in every batch."""
@@ -139,8 +138,12 @@ def _options(question: Question, *, keeps_view: bool) -> PlanOptions:
 
 
 def _charged(known: Known, running: Plan) -> Known:
-    """What is known, with what folding and tallying take while tuples carry weights."""
-    return with_sample_weights(Problem(known.query, known)).known if running.drops.kept else known
+    """What is known, with what folding and tallying take while tuples carry weights, whatever is
+    aggregated early."""
+    sampled, query = dict(running.drops.kept), known.query
+    if not sampled:
+        return known
+    return with_sample_weights(Problem(query, known), sampled, query.aliases).known
 
 
 def work_of_plan(known: Known, plan: Plan) -> float:

@@ -15,6 +15,10 @@ from penstock.optimize.model.flow import Flow
 
 _STEPS = 30
 """Halvings of the part of the curve in which the wanted position lies."""
+_PASSED = 1e9
+"""Batches ahead after which windows hold nothing of now."""
+_MUCH_SHORTER = 0.8
+"""The part of its time that a batch takes at the most which is much shorter."""
 
 
 def first_that(fits: Callable[[float], bool], end: float) -> float:
@@ -65,14 +69,24 @@ class Forecast:
         """Where on the curve the batch takes so many seconds, and one `ahead` of it by so many
         batches, each of which reads a span of `later`, takes no more: 0 where all may be kept.
 
-        What is kept now fills windows, and is paid for by later batches.
+        What is kept now fills windows, and is paid for by later batches. If not even a batch that
+        keeps nothing is short enough, because of what the windows hold already, no more is dropped
+        than will do once they have passed, unless that makes the next batch much shorter.
         """
+        end = self.curve.end
 
         def fits(position: float) -> bool:
             now = self.seconds(position, span)
             return now <= seconds and self.seconds(position, later or span, ahead) <= seconds
 
-        return first_that(fits, self.curve.end)
+        def will_fit(position: float) -> bool:
+            return self.seconds(position, later or span, _PASSED) <= seconds
+
+        if fits(end):
+            return first_that(fits, end)
+        enough = first_that(will_fit, end)
+        is_much = self.seconds(end, span) <= _MUCH_SHORTER * self.seconds(enough, span)
+        return end if is_much else enough
 
     def share(self, position: float) -> float:
         """The part of the results that is left at a position, in the long run."""

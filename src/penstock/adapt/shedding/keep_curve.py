@@ -17,7 +17,7 @@ from penstock.optimize.model.folding import with_early, with_sample_weights
 from penstock.optimize.model.load import load_of
 from penstock.optimize.model.problem import Problem
 from penstock.optimize.model.work import output_of
-from penstock.optimize.shedding.keeping import best_fractions, by_alias
+from penstock.optimize.shedding.keeping import best_fractions, by_alias, fractions_of_one
 from penstock.plan.plan import Plan
 from penstock.stats.known import Known
 
@@ -79,7 +79,7 @@ def keep_curve(known: Known, plan: Plan, settings: Settings = DEFAULT_SETTINGS) 
     whole = whole_curve(known, plan)
     needed = needed_by(whole.problem, plan)
     budgets = needed * np.geomspace(1.0, settings.shed_least_kept, settings.shed_points)[1:]
-    points = (_point(known, plan, float(b)) for b in budgets)
+    points = (_point(known, plan, float(b), whole.output) for b in budgets)
     return replace(whole, points=(*whole.points, *points))
 
 
@@ -90,10 +90,18 @@ def whole_curve(known: Known, plan: Plan, settings: Settings = DEFAULT_SETTINGS)
     return KeepCurve(plan, problem, (Point(ones, load_of(with_early(problem, plan.early), plan)),))
 
 
-def _point(known: Known, plan: Plan, budget: float) -> Point:
+def _point(known: Known, plan: Plan, budget: float, output: Posynomial) -> Point:
+    """The best fractions of a budget. Of a view it may be the best to shed one stream alone: the
+    more of them carry weights, the longer its estimates take."""
     problem = Problem(known.query, replace(known, capacity=Figure(budget, "measured")))
-    x = best_fractions(problem, plan, _TOLERANCE)
-    folded = with_early(with_sample_weights(problem), plan.early, by_alias(problem, x))
+    found = [best_fractions(problem, plan, _TOLERANCE)]
+    if known.query.view is not None:
+        alone = (fractions_of_one(problem, plan, place) for place in range(problem.size))
+        found += [x for x in alone if x is not None]
+    x = max(found, key=lambda x: value(output, x))
+    kept = by_alias(problem, x)
+    sampled = [alias for alias, fraction in kept.items() if fraction < 1.0]
+    folded = with_early(with_sample_weights(problem, sampled, plan.early), plan.early, kept)
     return Point(x, load_of(folded, plan))
 
 

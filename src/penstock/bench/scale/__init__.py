@@ -1,1 +1,1 @@
-"""`bench scale`: what the driver takes for a batch of thousands of partitions."""
+"""`bench scale`: how a batch grows, and what its driver takes with thousands of partitions."""

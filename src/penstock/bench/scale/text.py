@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.bench.scale.growth import GrowthDocument, GrowthFigures
 from penstock.bench.scale.run import ScaleDocument, ScaleFigures
 from penstock.table import table
 
@@ -21,6 +22,39 @@ def scale_text(made: ScaleDocument) -> str:
             f"at most {made['most_s']:g} s of a processor: {kept}",
             "",
         )
+    )
+
+
+def growth_text(made: GrowthDocument) -> str:
+    """A row for each setting; what grows by more than the work is in the last column."""
+    head = ("what", "×", "tuples", "results", "state", "CPU s", "clock s")
+    grown = ("work", "CPU", "clock", "state", "CPU by work")
+    rows = [_grown_row(each) for each in made["settings"]]
+    return "\n".join(
+        (
+            f"A batch of a second on Spark, medians of {made['measured_batches']}; in the columns",
+            "with × before them how many times that of the smallest setting it is:",
+            "",
+            *table((*head, *(f"× {name}" for name in grown)), rows),
+            "",
+        )
+    )
+
+
+def _grown_row(each: GrowthFigures) -> tuple[str, ...]:
+    return (
+        each["dimension"],
+        f"{each['factor']}",
+        f"{each['tuples']:,}",
+        f"{each['results']:,}",
+        f"{each['state_tuples']:,}",
+        f"{each['cpu_s']:.3f}",
+        f"{each['seconds']:.3f}",
+        f"{each['work_growth']:.2f}",
+        f"{each['cpu_growth']:.2f}",
+        f"{each['seconds_growth']:.2f}",
+        f"{each['state_growth']:.2f}",
+        f"{each['cpu_growth'] / (each['work_growth'] or 1.0):.2f}",
     )
 
 

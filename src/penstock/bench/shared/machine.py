@@ -72,14 +72,10 @@ class OnSpark:
 @contextmanager
 def on_spark() -> Iterator[OnSpark]:
     """A Spark session of its own."""
-    from penstock.bench.contest import MASTER, SETTINGS
-    from penstock.engine.spark.session import make_session
+    from penstock.bench.contest import session
 
-    spark = make_session(MASTER, SETTINGS)
-    try:
+    with session() as spark:
         yield OnSpark(spark)
-    finally:
-        spark.stop()
 
 
 def _used(psutil: Any, process: Any) -> float:

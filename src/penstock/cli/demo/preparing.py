@@ -30,9 +30,9 @@ _OVERLOADED = 1e-4
 """A capacity, CPU-seconds a second, for which that is too much: it is shed."""
 _LIKELY = 2
 """Plans, the best ones first, that are likely to be followed in the rush."""
-_LOAD = 0.5
+_LOAD = 0.65
 """The part of the clock that the live part shall work in the rush, beside what it takes to start
-batches: three times that is more than there is."""
+batches: what three times as many bids make of it is more than there is."""
 _STARTS = 2.5
 """Times what it takes to start a batch that lie between two of them at the least."""
 _FEWEST, _MOST = 20, 20_000

@@ -20,7 +20,7 @@ START = 1_767_225_600_000_000
 _RUSH_AT, _BURST_AT, _BURST_LENGTH = 0.25, 0.5, 0.25
 # So many auctions have the number of a bid, and so many sign-ins are of the seller of an auction,
 # within their windows of 20 and 10 seconds, before the rush.
-_AUCTIONS_MET, _PEOPLE_MET = 12.0, 0.6
+_AUCTIONS_MET, _PEOPLE_MET = 3.0, 0.6
 _AUCTION_WINDOW, _PERSON_WINDOW = 20, 10
 
 

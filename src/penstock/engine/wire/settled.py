@@ -1,9 +1,12 @@
-"""A worker that is settled: what it has loaded is not looked through for garbage any more."""
+"""A worker that is settled: what it has loaded is not looked through for garbage any more, and it
+keeps the memory that it frees."""
 
 from __future__ import annotations
 
 import gc
 from functools import lru_cache
+
+from penstock.engine.wire.freed_memory import keep_freed_memory
 
 
 @lru_cache(maxsize=1)
@@ -14,3 +17,4 @@ def settle() -> None:
     they have loaded, which stay anyway, that takes longer than many a task.
     """
     gc.freeze()
+    keep_freed_memory()

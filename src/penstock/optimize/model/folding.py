@@ -6,7 +6,7 @@ one (T&L). What is left joins like tuples do: keys are as selective as before, o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from penstock.duration import MICROS
@@ -22,7 +22,7 @@ BATCH = 1.0
 
 WEIGHED_FOLD, WEIGHED_TALLY = 4.0, 3.0
 """How many times as long it takes to fold a tuple, and to tally a result, with weights: measured on
-a join of two streams with 13 million results."""
+a join of two streams with 13 million results. Each of the streams has its part in the latter."""
 
 
 def with_early(
@@ -62,15 +62,28 @@ def tick_seconds(query: Query) -> float:
     return 0.0 if query.view is None else query.view.every / MICROS
 
 
-def with_sample_weights(problem: Problem) -> Problem:
+def with_sample_weights(
+    problem: Problem, sampled: Collection[str] | None = None, early: Collection[str] = ()
+) -> Problem:
     """The problem of a view that is shed from: what is left carries weights, from which the view is
-    estimated."""
+    estimated.
+
+    Which inputs are shed may be known, and which are folded early: the fewer of them are shed, the
+    less there is to add up and to multiply.
+    """
     known = problem.known
     if problem.query.view is None or known.costs.join is not None:
         return problem
-    fold = WEIGHED_FOLD * fold_seconds(known.costs)
-    tally = WEIGHED_TALLY * tally_seconds(known.costs)
-    costs = replace(known.costs, fold=fold, tally=tally)
+    fold, tally = WEIGHED_FOLD, WEIGHED_TALLY
+    if sampled is not None:
+        both = len({*sampled} & {*early})
+        fold = 1.0 + (WEIGHED_FOLD - 1.0) * (both / len(early) if early else 0.0)
+        tally = 1.0 + len(sampled)
+    costs = replace(
+        known.costs,
+        fold=fold * fold_seconds(known.costs),
+        tally=tally * tally_seconds(known.costs),
+    )
     return Problem(problem.query, replace(known, costs=costs), effort=problem.effort)
 
 

@@ -15,9 +15,9 @@ from penstock.query.goal import Steady
 CLEARLY = 0.9
 """The part of another plan's work that a plan may need at the most to be clearly better."""
 CLEARLY_IF_SHED = 0.5
-"""The same of a plan that recomputes a view of which tuples may be shed. All that is in the windows
-is joined again then, and takes longer by the weights; whatever is shed of what comes, that gets
-less only as windows pass."""
+"""The same of a plan whose view is dear to estimate where tuples may be shed. One that recomputes
+it joins all that is in the windows again, whatever is shed of what comes; and in one that
+aggregates early a row carries sums of weights, which are often more than its tuples."""
 
 Plans = Sequence[Alternative]
 
@@ -85,6 +85,11 @@ def is_clearly_less(one: Alternative, other: Alternative, part: float = CLEARLY)
 def clearly_recomputed(context: Context) -> float:
     """The part of the work of keeping a view that recomputing it may need at the most."""
     return CLEARLY_IF_SHED if context.options.sheds else CLEARLY
+
+
+def is_plain(plan: Plan) -> bool:
+    """Whether a view is neither recomputed nor of inputs that are aggregated early."""
+    return not plan.early and recomputed_by(plan) is None
 
 
 def aggregate_alike(one: Plan, other: Plan) -> bool:

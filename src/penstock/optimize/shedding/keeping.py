@@ -47,6 +47,25 @@ def best_fractions(problem: Problem, plan: Plan, tolerance: float) -> Fractions:
     return _Search(shed, plan, output, lowest).best(kept.fractions, _COARSER * tolerance)
 
 
+def fractions_of_one(problem: Problem, plan: Plan, place: int) -> Fractions | None:
+    """The fractions that use all of the capacity where one input alone is shed; None if that one
+    is not enough, or may not be shed."""
+    low = floors(problem)[place]
+    if low >= 1.0:
+        return None
+    shed = with_sample_weights(problem, (problem.inputs[place].alias,), plan.early)
+    search = _Search(shed, plan, (), ())
+
+    def fractions(log_of_one: float) -> Fractions:
+        return tuple(exp(log_of_one) if i == place else 1.0 for i in range(problem.size))
+
+    def over(log_of_one: float) -> float:
+        return search.over(fractions(log_of_one))
+
+    least = log(max(low, _LEAST))
+    return None if over(least) > 0.0 else fractions(_root(over, least, 0.0))
+
+
 def by_alias(problem: Problem, x: Sequence[float]) -> dict[str, float]:
     """The fractions that are kept of the streams."""
     flows = zip(problem.inputs, x, strict=True)
