@@ -59,6 +59,15 @@ def _sweep_at_once(
     self._store.remove(sorted({*left, *written} - come - {c.name for c in made.chunks()}))
 
 
+def _littered_at_once(
+    self: sweeping.Sweeper, made: Manifest, begun: Iterable[Modules], written: Iterable[str]
+) -> None:
+    left, come = left_and_come(self._standing, made.modules)
+    self._standing = made.modules
+    if self._litter is not None:
+        self._litter.leave(sorted(left - come))
+
+
 @contextmanager
 def no_flush() -> Iterator[None]:
     """What a batch has written is not flushed before its manifest is."""
@@ -84,13 +93,20 @@ def swept_early() -> Iterator[None]:
 
 
 @contextmanager
+def littered_early() -> Iterator[None]:
+    """The same, by tasks of the next batch."""
+    with mock.patch.object(sweeping.Sweeper, "sweep", _littered_at_once):
+        yield
+
+
+@contextmanager
 def no_lock() -> Iterator[None]:
     """Two drivers may have one checkpoint."""
     with mock.patch.object(hold, "_is_locked", return_value=True):
         yield
 
 
-BUGS = (no_flush, published_first, swept_early, no_lock)
+BUGS = (no_flush, published_first, swept_early, littered_early, no_lock)
 
 
 @pytest.mark.parametrize("bug", BUGS)

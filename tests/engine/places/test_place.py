@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import pytest
 
+from penstock.engine.places import side_by_side
 from penstock.engine.places.place import Place, open_new
 from penstock.errors import PlaceError
 
@@ -140,8 +143,12 @@ def test_files_are_listed_by_their_names_below(root: str, tmp_path: Path) -> Non
     assert not list((place / "nowhere").files())
 
 
-def test_many_files_are_deleted_side_by_side(tmp_path: Path) -> None:
+@pytest.mark.parametrize("quick", [0.0, 1e9], ids=["by threads", "here"])
+def test_many_files_are_deleted_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: float
+) -> None:
     """Those that are gone are no error; a name that leads elsewhere is, whoever meets it."""
+    monkeypatch.setattr(side_by_side, "_QUICK", quick)
     for number in range(300):
         (tmp_path / str(number)).touch()
     folder = Place.of(str(tmp_path))
@@ -149,3 +156,18 @@ def test_many_files_are_deleted_side_by_side(tmp_path: Path) -> None:
     assert sorted(int(path.name) for path in tmp_path.iterdir()) == list(range(1, 300, 2))
     with pytest.raises(PlaceError, match="not the name of a file below"):
         folder.delete([*(str(number) for number in range(200)), "../other"])
+
+
+@pytest.mark.parametrize("quick", [0.0, 1e9], ids=["by threads", "here"])
+def test_threads_are_for_files_that_take_long(
+    monkeypatch: pytest.MonkeyPatch, quick: float
+) -> None:
+    monkeypatch.setattr(side_by_side, "_QUICK", quick)
+    done: list[tuple[bool, int]] = []
+
+    def work(items: Sequence[int]) -> None:
+        done.extend((current_thread() is main_thread(), item) for item in items)
+
+    side_by_side.side_by_side(work, range(1000))
+    assert sorted(item for _, item in done) == list(range(1000))
+    assert sum(is_here for is_here, _ in done) == (64 if quick == 0.0 else 1000)

@@ -18,6 +18,8 @@ from penstock.engine.run.job import Stage
 from penstock.engine.spark import runner, ticker
 from penstock.engine.state.listing import filed_state
 from penstock.engine.state.listing.segments import Segments
+from penstock.engine.state.manifest import newest
+from penstock.engine.state.store import Store
 from penstock.engine.wire.packet_files import PacketFiles
 from penstock.engine.wire.packets import Packet
 from penstock.engine.wire.tags import Tag
@@ -132,3 +134,6 @@ def test_a_large_state_is_fetched_by_tasks(
     # The packets of the first batch and of the second, and the state between them.
     assert [each.count for each in filed] == [2, 3, 2]
     assert not list((tmp_path / "s").glob("transit/*/*"))
+    store = Store(Place.of(tmp_path / "s"))
+    listed = {chunk.name for made in newest(store, 2) for chunk in made.chunks()}
+    assert set(store.names("state")) == listed

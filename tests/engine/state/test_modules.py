@@ -27,6 +27,14 @@ TEXTS = {
 CHUNK = ChunkInfo("state/A@0/0/x.arrow", 3, 800, 17, -5, 9)
 
 
+def test_chunks_are_the_same_whose_fields_all_are() -> None:
+    same = ChunkInfo(**CHUNK.fields)
+    assert (same, hash(same)) == (CHUNK, hash(CHUNK))
+    for name, value in CHUNK.fields.items():
+        other = f"{value}x" if isinstance(value, str) else (value or 0) + 1
+        assert ChunkInfo(**{**CHUNK.fields, name: other}) != CHUNK
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_module_is_its_text(text: str) -> None:
     assert Module(text) == TEXTS[text]

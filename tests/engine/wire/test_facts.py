@@ -35,6 +35,7 @@ from penstock.engine.wire.facts import (
     RowEnds,
     Shed,
     ShedTimes,
+    SortedFacts,
     SpooledRows,
     TaskTime,
     Told,
@@ -42,6 +43,7 @@ from penstock.engine.wire.facts import (
     Woken,
     decode,
     encode,
+    of_kind,
     readings,
 )
 from penstock.engine.wire.packets import (
@@ -108,19 +110,19 @@ def test_every_kind_is_tried() -> None:
 
 
 def test_every_kind_has_a_text_of_its_own() -> None:
-    kinds = {(type(fact), json.loads(encode(fact))[0]["kind"]) for fact in FACTS}
+    kinds = {(type(fact), json.loads(encode(fact))[0][0]) for fact in FACTS}
     assert len({kind for _, kind in kinds}) == len(kinds) == len(get_args(Fact))
 
 
-@pytest.mark.parametrize("data", [b'[{"kind": "surprise", "rows": 1}]', b'[{"rows": 1}]'])
+@pytest.mark.parametrize("data", [b'[["surprise", 1]]', b"[[1]]"])
 def test_an_unknown_kind_is_named(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"no fact of kind .*; there are Reading, StagedPart, "):
         decode(data)
 
 
-@pytest.mark.parametrize("data", [b'[{"kind": "Shed"}]', b'[{"kind": "KeptChunk", "pid": 1}]'])
-def test_a_fact_with_fields_missing_is_refused(data: bytes) -> None:
-    with pytest.raises((TypeError, KeyError)):
+@pytest.mark.parametrize("data", [b'[["Shed"]]', b'[["Shed", "A"]]', b'[["Drain", 1]]'])
+def test_a_fact_with_other_fields_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match="argument 2 is"):
         decode(data)
 
 
@@ -140,6 +142,19 @@ def test_several_facts_travel_in_one_packet() -> None:
         *FACTS,
         Drain(),
     ]
+
+
+def test_facts_are_found_by_their_kind() -> None:
+    sorted_ = SortedFacts(FACTS)
+    assert SortedFacts.of(sorted_) is sorted_
+    for kind in get_args(Fact):
+        assert of_kind(sorted_, kind) == of_kind(FACTS, kind) != []
+    assert sorted(map(repr, sorted_)) == sorted(map(repr, FACTS))
+    assert (len(sorted_), sorted_[1]) == (len(FACTS), FACTS[1])
+    others = sorted_.with_kind(Numbered, (Numbered(7), Numbered(8)))
+    assert others.of_kind(Numbered) == [Numbered(7), Numbered(8)]
+    assert sorted_.of_kind(Numbered) == [Numbered(0)]
+    assert others.with_kind(Numbered, ()).of_kind(Numbered) == []
 
 
 def test_steps_do_not_read_what_is_for_the_driver() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from random import Random
 
@@ -29,13 +30,14 @@ class SimulatedTasks:
 
     def run(self, job: Staged, pieces: Sequence[Packet]) -> list[Fact]:
         """Take pieces through all stages; the facts that the last one leaves."""
-        made = self._stage(job.pack, self._dealt((*pieces, *job.brought)))
-        for stage in job.stages:
-            by_task: dict[int, list[Packet]] = {}
-            for packet in made:
-                by_task.setdefault(packet.pid % stage.tasks, []).append(packet)
-            made = self._stage(stage.work, list(by_task.values()))
-        return job.facts(made)
+        with job.filed() as sent:
+            made = self._stage(sent.pack, self._dealt((*pieces, *job.brought)))
+            for stage in sent.stages:
+                by_task: dict[int, list[Packet]] = {}
+                for packet in made:
+                    by_task.setdefault(packet.pid % stage.tasks, []).append(packet)
+                made = self._stage(stage.work, list(by_task.values()))
+            return job.facts(made)
 
     def finish_late(self) -> None:
         """Let some attempts come to their end that nobody waits for any more."""
@@ -72,7 +74,7 @@ class SimulatedTasks:
                 both = [list(work(hand)), list(work(hand))]
                 return self._travelled(self.rng.choice(both))
             case "late":
-                self._late.append(lambda: list(work(hand)))
+                self._late.append(partial(_worked_late, work, hand))
         return self._travelled(work(hand))
 
     def _travelled(self, packets: Iterable[Packet]) -> list[Packet]:
@@ -81,3 +83,9 @@ class SimulatedTasks:
         if self.rng.random() < 0.7:
             return made
         return [Packet(each.pid, each.tag, bytes(each.payload)) for each in made]
+
+
+def _worked_late(work: Work, hand: list[Packet]) -> None:
+    """An attempt that nobody waits for; what its batch has had in files may be gone."""
+    with suppress(FileNotFoundError):
+        list(work(hand))

@@ -48,6 +48,7 @@ from penstock.engine.sinks.sink import Sink, noop
 from penstock.engine.sources.listing.file_log import FileLog
 from penstock.engine.state import checkpoint, hold
 from penstock.engine.state import manifest as manifests
+from penstock.engine.state.listing import chain, filed_state
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store, member_store
 from penstock.engine.state.upkeep.chunk_cache import opened_chunks
@@ -124,6 +125,7 @@ class World:
         self.disk.is_hidden = self._is_hidden
         if self.shows:
             self.disk.log = self.said
+        self.is_large = Random(f"size {self.seed}").random() < 0.3
         self.rotates = rng.random() < 0.5
         self.names = Random(f"names {self.seed}")
         self.rng = rng
@@ -238,6 +240,9 @@ class World:
                 (LocalRun, "_wait", lambda run, seconds: True),
                 (ReportLog, "_put", _written),
                 (hold, "_LOOK", 0),
+                # Few chunks are many for some: their tasks fetch the state, and delete chunks.
+                (filed_state, "LARGE", 0 if self.is_large else filed_state.LARGE),
+                (chain, "SMALL", 0 if self.is_large else chain.SMALL),
                 # Numba names what it keeps by others.
                 (file_names, "uuid", SimpleNamespace(uuid4=self._name)),
                 (checkpoint, "new_mark", lambda: self._name().hex[:16]),

@@ -20,7 +20,7 @@ from typing import TypedDict
 
 from pyspark import cloudpickle
 
-from penstock.bench.scale.answers import STREAMS, Answers
+from penstock.bench.scale.answers import STREAMS, Answers, tidy
 from penstock.cql import parse
 from penstock.engine.measures.collecting import uncollected
 from penstock.engine.run.job import Job, Staged
@@ -146,6 +146,8 @@ class Cluster:
                 assert staging is not None, "results are files"
                 arrived = Answers(job.batch, self.executors, staging.folder).arrived()
                 self.told_bytes = arrived.nbytes
+                assert isinstance(sent, Job), "it is the same one"
+                tidy(sent.batch)
                 # The garbage of what is simulated is not the driver's to collect.
                 gc.collect()
             with uncollected():

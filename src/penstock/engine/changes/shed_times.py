@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from penstock.engine.rows.layout import Layout
 from penstock.engine.rows.lifetimes import alive_until
 from penstock.engine.state.tick_span import TickSpan
-from penstock.engine.wire.facts import Fact, ShedTimes
+from penstock.engine.wire.facts import Fact, ShedTimes, of_kind
 
 Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -23,10 +23,9 @@ Spans = Mapping[str, tuple[int, int]]
 def widened(spans: Spans, facts: Iterable[Fact]) -> dict[str, tuple[int, int]]:
     """Spans that also hold what tasks tell."""
     found = dict(spans)
-    for fact in facts:
-        if isinstance(fact, ShedTimes):
-            first, last = found.get(fact.alias, (fact.first, fact.last))
-            found[fact.alias] = (min(first, fact.first), max(last, fact.last))
+    for fact in of_kind(facts, ShedTimes):
+        first, last = found.get(fact.alias, (fact.first, fact.last))
+        found[fact.alias] = (min(first, fact.first), max(last, fact.last))
     return found
 
 

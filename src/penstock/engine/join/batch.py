@@ -21,6 +21,7 @@ from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.sealing import Sealing
 from penstock.engine.state.store import ChunkInfo, read_rows
 from penstock.engine.state.tick_span import DueTicks
+from penstock.engine.state.upkeep.litter import Litter
 from penstock.query import RowsWindow, TimeWindow
 from penstock.query.script import Taking
 from penstock.query.window import is_tumble
@@ -91,6 +92,9 @@ class Batch:
     takers: tuple[Taker, ...] = ()
     """The queries that take the combinations found, where these are not results by themselves."""
 
+    litter: Litter | None = None
+    """Chunks of earlier batches that tasks may delete."""
+
     @property
     def open_tick(self) -> int:
         """The first tick of a view that is still to come."""
@@ -142,16 +146,23 @@ class Batch:
         return is_large(self.state) or any(taker.batch.is_large for taker in self.takers)
 
     def filed(self) -> Batch:
-        """The same with the state in a file, of which each task fetches what is of its partitions.
+        """The same with the state in a file, of which each task fetches what is of its partitions,
+        with what it is to delete.
 
         Who takes combinations only looks at them, and needs no state for that.
         """
         places = [module.place for module in self.state]
         living = {place: self._living(*place) for place in places if place is not None}
         folder = f"transit/{self.number}"
-        state = FiledState.write(self.root, folder, self.state, self.partitions)
+        litter = () if self.litter is None else self.litter.taken()
+        state = FiledState.write(self.root, folder, self.state, self.partitions, litter)
         takers = tuple(replace(t, batch=replace(t.batch, state={})) for t in self.takers)
-        return replace(self, state=state, living=living, takers=takers)
+        return replace(self, state=state, living=living, takers=takers, litter=None)
+
+    def tidy(self, pid: int) -> None:
+        """Delete what is left to a partition's task."""
+        if isinstance(self.state, FiledState):
+            self.state.tidy(pid)
 
     def _alive_rows(self, name: str, pid: int) -> float:
         """Rows at a partition that have not expired, as if each chunk's were spread over time."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from operator import attrgetter
 
 from penstock.engine.routes.multiway_routes import Inner
 from penstock.engine.rows.lifetimes import FOREVER, oldest_alive
@@ -11,11 +10,10 @@ from penstock.engine.state.frontier import frontier_of
 from penstock.engine.state.manifest import StreamState
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo
-from penstock.engine.wire.facts import Fact, KeptChunk
+from penstock.engine.wire.facts import Fact, KeptChunk, of_kind
 from penstock.query import Query
 
 Streams = Mapping[str, StreamState]
-_last_ts = attrgetter("last_ts")
 
 
 def floors_of(query: Query, inners: Iterable[Inner], streams: Streams) -> dict[str, int]:
@@ -83,15 +81,14 @@ def modules_after(
 ) -> dict[Module, dict[int, tuple[ChunkInfo, ...]]]:
     """The state after a batch: with its new chunks, without those replaced or expired."""
     modules = {module: dict(partitions) for module, partitions in before.items()}
-    for fact in facts:
-        if isinstance(fact, KeptChunk):
-            partitions = modules.setdefault(fact.module, {})
-            kept: Iterable[ChunkInfo] = partitions.get(fact.pid, ())
-            if fact.replaces:
-                replaced = set(fact.replaces)
-                kept = [c for c in kept if c.name not in replaced]
-            new = () if fact.chunk is None else (fact.chunk,)
-            partitions[fact.pid] = (*kept, *new)
+    for fact in of_kind(facts, KeptChunk):
+        partitions = modules.setdefault(fact.module, {})
+        kept: Iterable[ChunkInfo] = partitions.get(fact.pid, ())
+        if fact.replaces:
+            replaced = set(fact.replaces)
+            kept = [c for c in kept if c.name not in replaced]
+        new = () if fact.chunk is None else (fact.chunk,)
+        partitions[fact.pid] = (*kept, *new)
     return {module: _all_alive(p, _floor_of(module, floors)) for module, p in modules.items()}
 
 
@@ -111,6 +108,7 @@ def _all_alive(
 
 def _alive(chunks: tuple[ChunkInfo, ...], floor: int) -> tuple[ChunkInfo, ...]:
     """The chunks that have not expired: the same object, if none has."""
-    if min(map(_last_ts, chunks), default=floor) >= floor:
-        return chunks
-    return tuple(chunk for chunk in chunks if chunk.last_ts >= floor)
+    for chunk in chunks:
+        if chunk.last_ts < floor:
+            return tuple([chunk for chunk in chunks if chunk.last_ts >= floor])
+    return chunks

@@ -8,7 +8,7 @@ from penstock.duration import MICROS
 from penstock.engine.reports.parts import InputReport, ModuleReport, OperatorReport
 from penstock.engine.routes.meter import added_up
 from penstock.engine.state.manifest import Manifest, StreamState
-from penstock.engine.wire.facts import Fact, OperatorFlow, Shed
+from penstock.engine.wire.facts import Fact, OperatorFlow, Shed, of_kind
 from penstock.plan.plan import Plan
 
 
@@ -17,9 +17,8 @@ def inputs_of(
 ) -> dict[str, InputReport]:
     """The inputs of a batch between two manifests; `clock` has the seconds since the one before."""
     shed: dict[str, int] = {}
-    for fact in facts:
-        if isinstance(fact, Shed):
-            shed[fact.alias] = shed.get(fact.alias, 0) + fact.rows
+    for fact in of_kind(facts, Shed):
+        shed[fact.alias] = shed.get(fact.alias, 0) + fact.rows
     made = {}
     for item in plan.query.inputs:
         old = before.streams.get(item.source.name, StreamState())
@@ -38,7 +37,7 @@ def inputs_of(
 
 def operators_of(facts: Iterable[Fact]) -> tuple[OperatorReport, ...]:
     """The operators of all routes, added up over tasks; those that nothing came to are left out."""
-    flows = added_up(fact for fact in facts if isinstance(fact, OperatorFlow))
+    flows = added_up(of_kind(facts, OperatorFlow))
     return tuple(
         OperatorReport(
             driver=flow.driver,

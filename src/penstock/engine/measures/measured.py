@@ -13,7 +13,7 @@ from penstock.engine.measures.watch import Watch
 from penstock.engine.reports.report import Report
 from penstock.engine.routes.meter import added_up
 from penstock.engine.state.manifest import Manifest
-from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow
+from penstock.engine.wire.facts import Fact, KeySketch, OperatorFlow, SortedFacts
 from penstock.plan.plan import Plan
 
 # The part of the clock that looking for unread data may take.
@@ -50,12 +50,11 @@ def measured(
     )
 
 
-def gathered(facts: Sequence[Fact]) -> list[Fact]:
-    """Facts with the flows and the sketches of all tasks put together."""
-    flows = [fact for fact in facts if isinstance(fact, OperatorFlow)]
-    sketches = [fact for fact in facts if isinstance(fact, KeySketch)]
-    others = [fact for fact in facts if not isinstance(fact, OperatorFlow | KeySketch)]
-    return [*others, *added_up(flows), *merged(sketches).values()]
+def gathered(facts: Iterable[Fact]) -> SortedFacts:
+    """Facts by kind, with the flows and the sketches of all tasks put together."""
+    told = SortedFacts.of(facts)
+    flows, sketches = added_up(told.of_kind(OperatorFlow)), merged(told.of_kind(KeySketch))
+    return told.with_kind(OperatorFlow, flows).with_kind(KeySketch, sketches.values())
 
 
 def _span(streams: Iterable[str], before: Manifest, now: Manifest) -> float | None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine.join.key_sketches import KeyShares
-from penstock.engine.wire.facts import Fact, KeySketch
+from penstock.engine.wire.facts import Fact, KeySketch, of_kind
 
 # Different hashes that a sketch of a batch is to have. With 256 of them a selectivity is known to
 # about a tenth, and batch after batch adds up; more would take longer to tell than they are worth.
@@ -47,7 +47,7 @@ def merged(sketches: Iterable[KeySketch]) -> dict[tuple[str, int], KeySketch]:
 
 def next_shares(shares: KeyShares, facts: Iterable[Fact]) -> KeyShares:
     """The part of the hashes that the next batch is to keep, by what this one has kept."""
-    sketches = [fact for fact in facts if isinstance(fact, KeySketch)]
+    sketches = of_kind(facts, KeySketch)
     return {**shares, **{(each.alias, each.key): _next_share(each) for each in sketches}}
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from penstock.engine.measures.phases import compiling_of_job, phases_of_job
 from penstock.engine.sources.feed import Serving
-from penstock.engine.wire.facts import Fact, TaskTime
+from penstock.engine.wire.facts import Fact, SortedFacts, TaskTime
 
 Job = TypeVar("Job")
 
@@ -83,18 +83,19 @@ class Watch:
         self._work_from(time.monotonic())
 
     def over(self, run: Callable[[Job], Sequence[Fact]]) -> Callable[[Job], Sequence[Fact]]:
-        """A runner of jobs whose time is counted."""
+        """A runner of jobs whose time is counted; the times of tasks are not told further."""
 
         def counted(job: Job) -> Sequence[Fact]:
             started = time.monotonic()
             facts = run(job)
             seconds = time.monotonic() - started
-            times = [fact for fact in facts if isinstance(fact, TaskTime)]
+            told = SortedFacts.of(facts)
+            times = told.of_kind(TaskTime)
             self.cpu += sum(each.cpu for each in times)
             self.compiling += compiling_of_job(times, self.is_parallel)
             for phase, part in phases_of_job(times, seconds, self.is_parallel).items():
                 self.add(phase, part)
-            return facts
+            return told.with_kind(TaskTime, ())
 
         return counted
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from penstock.engine.wire.facts import OperatorFlow
+
+_counts = attrgetter("went_in", "came_out", "passed", "met", "seconds")
 
 
 @dataclass
@@ -57,12 +60,12 @@ def added_up(flows: Iterable[OperatorFlow]) -> list[OperatorFlow]:
 def _sum(flows: list[OperatorFlow]) -> OperatorFlow:
     if len(flows) == 1:
         return flows[0]
-    met = [flow.met for flow in flows if flow.met is not None]
+    went_in, came_out, passed, met, seconds = zip(*map(_counts, flows), strict=True)
     return replace(
         flows[0],
-        went_in=sum(flow.went_in for flow in flows),
-        came_out=sum(flow.came_out for flow in flows),
-        passed=sum(flow.passed for flow in flows),
-        met=sum(met) if len(met) == len(flows) else None,
-        seconds=sum(flow.seconds for flow in flows),
+        went_in=sum(went_in),
+        came_out=sum(came_out),
+        passed=sum(passed),
+        met=None if None in met else sum(met),
+        seconds=sum(seconds),
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from penstock.engine.routes.screening import SECONDS_A_ROW, declared_seconds
-from penstock.engine.wire.facts import Fact, OperatorFlow
+from penstock.engine.wire.facts import Fact, OperatorFlow, of_kind
 from penstock.plan.mesh import MeshJoin, MeshRoute, Operator, Screen
 
 DECAY = 0.8
@@ -51,11 +51,10 @@ class RusterLottery:
         for counts in (self.went_in, self.came_out):
             for key in counts:
                 counts[key] *= DECAY
-        for fact in facts:
-            if isinstance(fact, OperatorFlow):
-                key = (fact.driver, fact.route, fact.operator)
-                self.went_in[key] = self.went_in.get(key, 0.0) + fact.went_in
-                self.came_out[key] = self.came_out.get(key, 0.0) + fact.passed
+        for fact in of_kind(facts, OperatorFlow):
+            key = (fact.driver, fact.route, fact.operator)
+            self.went_in[key] = self.went_in.get(key, 0.0) + fact.went_in
+            self.came_out[key] = self.came_out.get(key, 0.0) + fact.passed
 
     def _drawn(self, driver: str, number: int, route: MeshRoute, rng: Random) -> MeshRoute:
         drawn = [self._order(driver, number, stage, rng) for stage in route.stages]

@@ -12,7 +12,7 @@ from penstock.engine.sinks.publish import as_parts
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state.frontier import frontier_of, streams_after
 from penstock.engine.state.manifest import Manifest, StagedPart, StreamState
-from penstock.engine.wire.facts import Fact, Filtered, Numbered, Shed, readings
+from penstock.engine.wire.facts import Fact, Filtered, Numbered, Shed, of_kind, readings
 from penstock.plan.drops import DropBoxes
 
 Facts = Sequence[Fact]
@@ -31,8 +31,8 @@ def advanced(
     query, layout = jobs.plan.query, jobs.layout
     streams = streams_after(query, before.streams, readings(facts), silent)
     floors = floors_of(query, jobs.routing.inners, streams)
-    staged = [fact for fact in facts if isinstance(fact, StagedPart)]
-    numbered = [fact.count for fact in facts if isinstance(fact, Numbered)]
+    staged = of_kind(facts, StagedPart)
+    numbered = [fact.count for fact in of_kind(facts, Numbered)]
     parts = as_parts(sink, mark, jobs.number, staged)
     return Manifest(
         batch=jobs.number,
@@ -61,9 +61,8 @@ def advanced(
 def _shed_after(drops: DropBoxes, before: Manifest, facts: Facts) -> dict[str, int]:
     """The number of tuples that each drop box has shed by now."""
     total = {alias: 0 for alias, _ in drops.kept} | dict(before.total_shed)
-    for fact in facts:
-        if isinstance(fact, Shed):
-            total[fact.alias] = total.get(fact.alias, 0) + fact.rows
+    for fact in of_kind(facts, Shed):
+        total[fact.alias] = total.get(fact.alias, 0) + fact.rows
     return total
 
 
@@ -82,8 +81,7 @@ def _shed_times_after(
 def _screened_after(before: Manifest, facts: Facts) -> dict[str, tuple[int, int]]:
     """How many tuples have come to the filters of each input by now, and how many passed."""
     total = dict(before.screened)
-    for fact in facts:
-        if isinstance(fact, Filtered):
-            taken, passed = total.get(fact.alias, (0, 0))
-            total[fact.alias] = (taken + fact.taken, passed + fact.passed)
+    for fact in of_kind(facts, Filtered):
+        taken, passed = total.get(fact.alias, (0, 0))
+        total[fact.alias] = (taken + fact.taken, passed + fact.passed)
     return total

@@ -24,6 +24,7 @@ from penstock.engine.state.frontier import Reading, frontier_of, late_below
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.sealing import Sealing
 from penstock.engine.state.tick_span import DueTicks
+from penstock.engine.state.upkeep.litter import Litter
 from penstock.engine.views.view_step import ViewStep
 from penstock.errors import PlanError
 from penstock.plan.default_plan import default_plan
@@ -115,6 +116,9 @@ class BatchJobs:
     renewed: frozenset[str] = frozenset()
     """The tables that have another version from this batch on; a job of their own reads them."""
 
+    litter: Litter | None = None
+    """Chunks of earlier batches that tasks may delete."""
+
     def job(self, before: Manifest, silent: frozenset[str], drains: bool) -> Job:
         """The job of the batch; `silent` sources are not waited for, `drains` waits for none."""
         streams, sources = before.streams, self.plan.query.stream_sources
@@ -179,6 +183,7 @@ class BatchJobs:
             due=self._due(before, silent, drains),
             shed_times=before.shed_times,
             sealing=self._sealing(before, silent, drains),
+            litter=self.litter,
         )
 
     def _sealing(self, before: Manifest, silent: frozenset[str], drains: bool) -> Sealing | None:

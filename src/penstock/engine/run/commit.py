@@ -20,9 +20,10 @@ from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import Modules
 from penstock.engine.state.silence import decision_name
 from penstock.engine.state.store import Store, storage_errors
+from penstock.engine.state.upkeep.litter import Litter
 from penstock.engine.state.upkeep.manifest_chain import ManifestChain
 from penstock.engine.state.upkeep.sweeping import Sweeper
-from penstock.engine.wire.facts import Fact, KeptChunk, KeptRows
+from penstock.engine.wire.facts import Fact, KeptChunk, KeptRows, of_kind
 from penstock.errors import StateError
 from penstock.query import Query
 
@@ -58,13 +59,19 @@ class Committer:
 
     @cached_property
     def _sweeper(self) -> Sweeper:
-        return Sweeper(self.checkpoint.store)
+        return Sweeper(self.checkpoint.store, self.litter)
+
+    @cached_property
+    def litter(self) -> Litter:
+        """Chunks that the tasks of the next batch may delete."""
+        return Litter()
 
     def close(self) -> None:
         """Let go of the sink, once what was published is on its disk."""
         self._publisher.close()
         with suppress(StateError):
             flush(self.checkpoint.store, [self._publisher])
+            self.checkpoint.store.remove(self.litter.taken())
 
     def recover(self, standing: Manifest, query: Query, *, overwrite: bool) -> Manifest:
         """After a crash: show what is final, remove what is not. The manifest to go on from."""
@@ -105,7 +112,7 @@ class Committer:
         self._sweeper.sweep(made, begun, written_by(facts))
         forget_batch(store, old, self._chain)
         self._publisher.clean()
-        if any(isinstance(fact, KeptRows) for fact in facts):
+        if of_kind(facts, KeptRows):
             clean_kept(store)
 
 
@@ -118,7 +125,7 @@ def flush(store: Store, publishers: Iterable[Publisher]) -> None:
 
 def written_by(facts: Sequence[Fact]) -> list[str]:
     """The chunks that tasks have written in a batch."""
-    new = [f.chunk.name for f in facts if isinstance(f, KeptChunk) and f.chunk]
+    new = [fact.chunk.name for fact in of_kind(facts, KeptChunk) if fact.chunk]
     return [*new, *passing_chunks(facts)]
 
 

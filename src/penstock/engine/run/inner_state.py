@@ -19,7 +19,7 @@ from penstock.engine.state.gaps import Gaps
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import INTERVALS, Module
 from penstock.engine.state.store import Store
-from penstock.engine.wire.facts import ChangesTold, Fact, PassingChunk, RowEnds
+from penstock.engine.wire.facts import ChangesTold, Fact, PassingChunk, RowEnds, SortedFacts
 from penstock.engine.wire.task_errors import raise_error
 from penstock.plan.plan import Plan
 from penstock.query import RowsWindow
@@ -156,5 +156,10 @@ def _home(layout: Layout, alias: str) -> Module:
 
 def passing_chunks(facts: Iterable[Fact]) -> list[str]:
     """The chunks that only the rounds of one batch have read."""
-    kinds = PassingChunk | RowEnds | ChangesTold
-    return list({f.chunk.name for f in facts if isinstance(f, kinds) and f.chunk is not None})
+    told = SortedFacts.of(facts)
+    found: list[PassingChunk | RowEnds | ChangesTold] = [
+        *told.of_kind(PassingChunk),
+        *told.of_kind(RowEnds),
+        *told.of_kind(ChangesTold),
+    ]
+    return list({fact.chunk.name for fact in found if fact.chunk is not None})

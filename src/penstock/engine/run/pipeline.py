@@ -34,7 +34,7 @@ from penstock.engine.state.pin import read_pin, remove_pin, write_pin
 from penstock.engine.state.plan_log import PlanLog, PlanRecord
 from penstock.engine.state.silence import Silence
 from penstock.engine.state.store import Store
-from penstock.engine.wire.facts import Fact, UnreadableFile, readings
+from penstock.engine.wire.facts import Fact, UnreadableFile, of_kind, readings
 from penstock.engine.wire.task_errors import raise_error
 from penstock.errors import PenstockError, PlanError, UsageError
 from penstock.plan.plan import Plan
@@ -221,10 +221,12 @@ class Pipeline:
             drains=drains,
             samples=samples,
             renewed=renewed_tables(query, self.manifest.offsets, offsets or {}),
+            litter=self._committer.litter,
         )
-        facts = [*turn.told, *run(turn.job)]
-        raise_error(facts)
+        told = run(turn.job)
         with uncollected():
+            facts = gathered((*turn.told, *told) if turn.told else told)
+            raise_error(facts)
             self._finish(turn, facts, offsets or {}, started)
 
     def _finish(
@@ -312,7 +314,6 @@ class Pipeline:
 
     def _tell(self, report: Report, old: Manifest, facts: Sequence[Fact]) -> None:
         """Report a batch that is final."""
-        facts = gathered(facts)
         both = (old, self.manifest)
         report = measured(report, self.plan, self._turns.text, both, facts, self.watch)
         self.watch = self.watch.next_batch()
@@ -334,7 +335,7 @@ def begun_batch(store: Store, number: int) -> int | None:
 
 def warn_of_files(facts: Iterable[Fact]) -> None:
     """Name the files that a batch had to leave out."""
-    found = [fact for fact in facts if isinstance(fact, UnreadableFile)]
+    found = of_kind(facts, UnreadableFile)
     for fact in found[:_NAMED]:
         _LOG.warning("%s: dropped a file: %s", fact.source, fact.reason)
     if found[_NAMED:]:

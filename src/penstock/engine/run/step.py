@@ -38,6 +38,8 @@ class Step:
         """Packets for the next round, or facts for the driver after the last."""
         facts, by_tag = sort_out(packets)
         yield from facts
+        if self.round == 0:
+            self.batch.tidy(self.pid)
         known = unpack_facts_for_steps(facts)
         reads = by_tag.pop(READ, [])
         if self.round + 1 < self.batch.routing.rounds:

@@ -25,6 +25,7 @@ from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.frontier import Reading
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import SHOWN
+from penstock.engine.state.upkeep.litter import Litter
 from penstock.engine.wire.facts import Fact
 from penstock.errors import PlanError
 from penstock.plan.plan import Plan
@@ -133,10 +134,11 @@ class Turns:
         heard: tuple[Reading, ...] = (),
         renewed: frozenset[str] = frozenset(),
         load: Load | None = None,
+        litter: Litter | None = None,
     ) -> Turn:
         """Begin batch `number` over the state of the one before: inner state is seen to, and tables
         that are `renewed` have their new versions, which `load` reads (as a runner, if it is not
-        given)."""
+        given). Tasks may delete `litter`."""
         routing = self.adaptive.routing(number)
         jobs = BatchJobs(
             number=number,
@@ -153,6 +155,7 @@ class Turns:
             handover=self._handover,
             heard=heard,
             renewed=renewed,
+            litter=litter,
         )
         standing, told = with_new_versions(jobs, standing, load or run)
         jobs, before = with_inner_state(jobs, standing, run, self._rebuilt_at_once)

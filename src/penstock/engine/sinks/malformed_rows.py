@@ -15,7 +15,7 @@ from penstock.engine.places.place import Place
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state.manifest import KeptFile, Manifest, Part, StagedPart
 from penstock.engine.state.store import Store
-from penstock.engine.wire.facts import Fact, KeptRows
+from penstock.engine.wire.facts import Fact, KeptRows, of_kind
 from penstock.errors import SinkError
 from penstock.query.source import Source
 
@@ -64,7 +64,7 @@ def with_rows(
     places = {source.name: kept_at(source) for source in sources}
     order = list(places)
     staged: dict[Place | None, list[Part]] = {}
-    mine = [fact for fact in facts if isinstance(fact, KeptRows)]
+    mine = of_kind(facts, KeptRows)
     for fact in sorted(mine, key=lambda fact: (order.index(fact.source), fact.at)):
         part = Part(fact.part.staged, "", fact.part.rows, fact.part.size)
         staged.setdefault(places[fact.source], []).append(part)

@@ -275,17 +275,31 @@ def _publish_files(folder: Place, manifest: Manifest) -> None:
 
 
 def _publish_some(folder: Place, parts: Sequence[Part]) -> None:
-    staged = folder.filesystem.get_file_info([part.staged for part in parts])
-    for part, info in zip(parts, staged, strict=True):
-        if info.type == fs.FileType.File:
-            _check_size(info, part)
+    for part, size in zip(parts, _staged_sizes(folder, parts), strict=True):
+        if size is not None:
+            _check_size(size, part)
             _move(folder, part)
 
 
-def _check_size(info: fs.FileInfo, part: Part) -> None:
-    if info.size != part.size:
+def _staged_sizes(folder: Place, parts: Sequence[Part]) -> Iterator[int | None]:
+    """The bytes of each staged file, None of one that is not there."""
+    if folder.is_local:
+        return (_size(part.staged) for part in parts)
+    infos = folder.filesystem.get_file_info([part.staged for part in parts])
+    return (info.size if info.type == fs.FileType.File else None for info in infos)
+
+
+def _size(path: str) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return None
+
+
+def _check_size(size: int, part: Part) -> None:
+    if size != part.size:
         raise SinkError(
-            f"results are damaged: {info.path} has {info.size:,} bytes of {part.size:,}",
+            f"results are damaged: {part.staged} has {size:,} bytes of {part.size:,}",
             hint="nothing is lost: run again on this checkpoint",
         )
 
@@ -308,9 +322,10 @@ def _move(folder: Place, part: Part) -> None:
 def _append(sink: Sink, manifest: Manifest, begun: Place | None) -> None:
     total = manifest.sink_length + sum(part.size for part in manifest.parts)
     filesystem = sink.place.filesystem
-    staged = filesystem.get_file_info([part.staged for part in manifest.parts])
-    is_there = all(info.type == fs.FileType.File for info in staged)
-    for info, part in zip(staged if is_there else (), manifest.parts, strict=False):
-        _check_size(info, part)
+    sizes = list(_staged_sizes(sink.place, manifest.parts))
+    is_there = None not in sizes
+    for size, part in zip(sizes, manifest.parts, strict=True):
+        if is_there and size is not None:
+            _check_size(size, part)
     parts = (filesystem.open_input_stream(part.staged) for part in manifest.parts)
     append(sink.place, manifest.sink_length, total, parts if is_there else None, begun)

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from penstock.engine.places import disk
@@ -81,6 +82,12 @@ class Part:
     final: str
     rows: int
     size: int
+
+    @property
+    def text(self) -> str:
+        """Its fields as JSON: there may be thousands of parts."""
+        staged, final = encode_basestring_ascii(self.staged), encode_basestring_ascii(self.final)
+        return f'{{"staged": {staged}, "final": {final}, "rows": {self.rows}, "size": {self.size}}}'
 
 
 @dataclass(frozen=True)
@@ -233,10 +240,7 @@ def commit(store: Store, manifest: Manifest, last: Link | None = None) -> Link:
     """
     states = _states(manifest)
     chain = None if is_small(states) else chained(manifest.batch, states, last)
-    if chain is None:
-        body = json.dumps(_to_json(manifest))
-    else:
-        body = _with_chain(json.dumps(_to_json(_without_modules(manifest))), chain.text)
+    body = json.dumps(_to_json(manifest)) if chain is None else _with_lists(manifest, chain.text)
     checksum = zlib.crc32(body.encode())
     data = f'{{"checksum": {checksum}, "manifest": {body}}}'
     store.refuse_fenced()
@@ -356,13 +360,13 @@ def _states(manifest: Manifest) -> dict[str, Modules]:
     return {_OWN: manifest.modules, **members}
 
 
-def _without_modules(manifest: Manifest) -> Manifest:
+def _with_lists(manifest: Manifest, chain: str) -> str:
+    """A manifest as JSON, with the texts of what it has thousands of in their places."""
     members = {name: replace(each, modules={}) for name, each in manifest.members.items()}
-    return replace(manifest, modules={}, members=members)
-
-
-def _with_chain(body: str, chain: str) -> str:
-    return f'{body[:-1]}, "{_CHAIN}": {chain}}}'
+    fields = _to_json(replace(manifest, modules={}, parts=(), members=members))
+    del fields["parts"]
+    parts = ", ".join([part.text for part in manifest.parts])
+    return f'{json.dumps(fields)[:-1]}, "parts": [{parts}], "{_CHAIN}": {chain}}}'
 
 
 def _with_states(store: Store, facts: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter
 
 from penstock.engine.state.store import ChunkInfo
 
@@ -62,13 +61,14 @@ class Module:
 Modules = Mapping[Module, Mapping[int, tuple[ChunkInfo, ...]]]
 """The chunks of a state by module and partition."""
 
-_rows, _size = attrgetter("rows"), attrgetter("size")
-
 
 def sizes_of(partitions: Iterable[tuple[ChunkInfo, ...]]) -> tuple[int, int]:
     """The rows and the bytes of all chunks of some partitions."""
-    chunks = list(chain.from_iterable(partitions))
-    return sum(map(_rows, chunks)), sum(map(_size, chunks))
+    rows = size = 0
+    for chunk in chain.from_iterable(partitions):
+        rows += chunk.rows
+        size += chunk.size
+    return rows, size
 
 
 INTERVALS = Module("calendar")

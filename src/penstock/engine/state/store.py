@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from io import RawIOBase
 from json.encoder import encode_basestring_ascii
@@ -28,11 +28,12 @@ from penstock.engine.rows.sample_weights import as_now_kept
 from penstock.errors import StateError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ChunkInfo:
     """An immutable piece of state, as a manifest lists it. Times are event time, microseconds.
 
-    `first_until` is when the first row dies, where rows say that themselves.
+    `first_until` is when the first row dies, where rows say that themselves. `text` are its fields
+    as a list of JSON, by which it is compared: a chunk is listed many times, and always the same.
     """
 
     name: str
@@ -43,20 +44,26 @@ class ChunkInfo:
     last_ts: int
     tier: int = 0
     first_until: int | None = None
+    text: str = field(init=False, repr=False)
 
-    @cached_property
-    def text(self) -> str:
-        """Its fields as a list of JSON: a chunk is listed many times, and always the same."""
+    def __post_init__(self) -> None:
         until = "null" if self.first_until is None else self.first_until
-        return (
+        text = (
             f"[{encode_basestring_ascii(self.name)}, {self.rows}, {self.size}, {self.checksum}, "
             f"{self.first_ts}, {self.last_ts}, {self.tier}, {until}]"
         )
+        object.__setattr__(self, "text", text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChunkInfo) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     @property
     def fields(self) -> dict[str, Any]:
         """Its fields by their names."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
 
     def is_of(self, data: pa.Buffer) -> bool:
         """Whether bytes are those that were written."""

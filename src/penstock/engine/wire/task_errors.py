@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from penstock import errors
-from penstock.engine.wire.facts import Fact, Failure
+from penstock.engine.wire.facts import Fact, Failure, of_kind
 from penstock.engine.wire.packets import Packet, pack_fact
 from penstock.errors import MemoryLimitError, PenstockError
 
@@ -34,9 +34,8 @@ def _as_fact(error: PenstockError) -> Packet:
 
 def raise_error(facts: Iterable[Fact]) -> None:
     """Raise the first error among facts, if there is one."""
-    for fact in facts:
-        if isinstance(fact, Failure):
-            raise class_of(fact.error)(fact.message, place=fact.place, hint=fact.hint)
+    for fact in of_kind(facts, Failure):
+        raise class_of(fact.error)(fact.message, place=fact.place, hint=fact.hint)
 
 
 def class_of(name: str) -> type[PenstockError]:

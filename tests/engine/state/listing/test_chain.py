@@ -14,6 +14,7 @@ import pytest
 from penstock.engine.places.place import Place
 from penstock.engine.state.manifest import (
     Manifest,
+    Part,
     before,
     latest,
     load,
@@ -83,7 +84,8 @@ def test_what_is_read_back_is_what_was_committed(tmp_path: Path, seed: int) -> N
     """Both the newest manifest and the one before it, at every batch, with runs that end."""
     drawn, random = Drawn(seed), Random(seed)
     store = Store(Place.of(str(tmp_path)))
-    made = Manifest(0, drawn.first(3), members={"q": Manifest(0, drawn.first(2))})
+    parts = (Part('/out/"a"/ä.parquet', "", 3, 8), Part("/out/b", "/out/part-0", 0, 9))
+    made = Manifest(0, drawn.first(3), parts=parts, members={"q": Manifest(0, drawn.first(2))})
     manifests, old = ManifestChain(store), None
     for batch in range(90):
         manifests.commit(made)

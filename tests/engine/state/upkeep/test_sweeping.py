@@ -3,6 +3,7 @@ what a process has opened of them is let go of."""
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,11 +17,13 @@ from penstock.engine.rows.columns import TS
 from penstock.engine.run.options import RunOptions
 from penstock.engine.sinks.sink import noop
 from penstock.engine.state.listing import filed_state
+from penstock.engine.state.listing.filed_state import FiledState
 from penstock.engine.state.manifest import Manifest
-from penstock.engine.state.modules import Module
+from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo, Store
 from penstock.engine.state.upkeep import chunk_cache, sweeping
 from penstock.engine.state.upkeep.chunk_cache import ChunkCache
+from penstock.engine.state.upkeep.litter import Litter
 from penstock.plan.default_plan import default_plan
 
 ROWS = 1000
@@ -121,3 +124,43 @@ def test_a_large_state_is_looked_through_by_and_by(
         there.append([store.exists(name) for name in lost].count(True))
     assert there == [2] * 5 + [1] * 58 + [0]
     assert set(store.names("state")) == listed
+
+
+def test_tasks_delete_what_a_large_state_has_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each what is of its partitions; what none of them was given, the driver deletes."""
+    monkeypatch.setattr(filed_state, "LARGE", 0)
+    store, module, litter = Store(Folder.of(tmp_path)), Module.kept("a", 0), Litter()
+    rows = pa.record_batch({TS: pa.array(range(3))})
+
+    def state() -> dict[Module, dict[int, tuple[ChunkInfo, ...]]]:
+        return {module: {pid: (store.write_chunk(module.folders(pid), rows),) for pid in range(4)}}
+
+    def there(state: Modules) -> list[int]:
+        infos = ((pid, chunk) for pid, chunks in state[module].items() for chunk in chunks)
+        return [pid for pid, chunk in infos if store.exists(chunk.name)]
+
+    states = [state()]
+    sweeper = sweeping.Sweeper(store, litter)
+    sweeper.begin(Manifest(0, states[0]), None)
+
+    def run() -> None:
+        states.append(state())
+        sweeper.sweep(Manifest(len(states) - 1, states[-1]), (), ())
+
+    run()
+    run()
+    assert there(states[0]) == [0, 1, 2, 3], "they are left to tasks"
+    filed = FiledState.write(store.root, "transit/3", states[2], 2, litter.taken())
+    filed.tidy(1)
+    assert there(states[0]) == [0, 2]
+    pickle.loads(pickle.dumps(filed)).tidy(2)
+    assert there(states[0]) == []
+    run()
+    run()
+    assert there(states[1]) == [], "no task has taken them"
+    assert there(states[2]) == [0, 1, 2, 3]
+    assert dict(filed[module]) == states[2][module]
+    sweeper.sweep(Manifest(5, {}, is_closed=True), (), ())
+    assert store.names("state") == []

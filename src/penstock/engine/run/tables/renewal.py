@@ -12,7 +12,15 @@ from penstock.engine.run.job import Job
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import INTERVALS, Module
 from penstock.engine.state.store import Store
-from penstock.engine.wire.facts import Fact, Filtered, KeptRows, Numbered, UnreadableFile, readings
+from penstock.engine.wire.facts import (
+    Fact,
+    Filtered,
+    KeptRows,
+    Numbered,
+    UnreadableFile,
+    of_kind,
+    readings,
+)
 from penstock.engine.wire.task_errors import raise_error
 from penstock.query import Query
 
@@ -42,7 +50,7 @@ def with_new_versions(
     facts = load(jobs.renewing(before))
     raise_error(facts)
     Store(jobs.root).remove(passing_chunks(facts))
-    numbered = sum(fact.count for fact in facts if isinstance(fact, Numbered))
+    numbered = sum(fact.count for fact in of_kind(facts, Numbered))
     after = replace(
         before,
         modules=modules_after(before.modules, facts, {}),

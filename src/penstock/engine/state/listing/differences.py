@@ -7,7 +7,7 @@ for what has changed takes a glance at each partition, and more only where somet
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import attrgetter, is_
+from operator import attrgetter
 
 from penstock.engine.state.modules import Module, Modules
 from penstock.engine.state.store import ChunkInfo
@@ -50,8 +50,10 @@ def left_and_come(old: Modules, new: Modules) -> tuple[set[str], set[str]]:
 def oldest_gone(was: Infos, now: Infos) -> tuple[int, int]:
     """How many chunks from the first on have gone, and how many that came after them have stayed;
     where it is not as simple as that, all have gone and none has stayed."""
-    first = now[0] if now else None
-    gone = next((place for place, chunk in enumerate(was) if chunk is first), len(was))
+    first, gone = now[0] if now else None, 0
+    for chunk in was:
+        if chunk is first:
+            break
+        gone += 1
     kept = was[gone:]
-    is_simple = len(now) >= len(kept) and all(map(is_, kept, now))
-    return (gone, len(kept)) if is_simple else (len(was), 0)
+    return (gone, len(kept)) if now[: len(kept)] == kept else (len(was), 0)

@@ -1,5 +1,5 @@
 """The state of a batch in a file, where it is too large to be sent to every task: a task fetches
-the chunks of its own partitions."""
+the chunks of its own partitions, and the names of those that it is to delete."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from json.encoder import encode_basestring_ascii
 
 from penstock.engine.places.file_names import unique_name
 from penstock.engine.places.place import Place
 from penstock.engine.state.listing.segments import Segments
 from penstock.engine.state.modules import Module, Modules
-from penstock.engine.state.store import ChunkInfo
+from penstock.engine.state.store import ChunkInfo, Store
 
 LARGE = 512
 """Chunks above which a state is not sent along with the work."""
@@ -41,17 +42,27 @@ class FiledState(Mapping[Module, Mapping[int, Infos]]):
     _fetched: dict[int, dict[Module, dict[int, Infos]]] = field(
         default_factory=dict, compare=False, repr=False
     )
+    _litter: dict[int, list[str]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def write(cls, root: Place, folder: str, state: Modules, tasks: int) -> FiledState:
-        """Write a state to a new file in a folder."""
+    def write(
+        cls, root: Place, folder: str, state: Modules, tasks: int, litter: Iterable[str] = ()
+    ) -> FiledState:
+        """Write a state to a new file in a folder, with the names of chunks that tasks are to
+        delete."""
         modules = tuple(state)
         pieces: list[list[str]] = [[] for _ in range(tasks)]
+        names: list[list[str]] = [[] for _ in range(tasks)]
         for number, module in enumerate(modules):
             for pid, chunks in state[module].items():
                 listed = ",".join([chunk.text for chunk in chunks])
                 pieces[pid % tasks].append(f"[{number},{pid},[{listed}]]")
-        data = [f"[{','.join(piece)}]".encode() for piece in pieces]
+        for name in litter:
+            names[_partition_of(name) % tasks].append(encode_basestring_ascii(name))
+        data = [
+            f"[{','.join(piece)}]\n[{','.join(mine)}]".encode()
+            for piece, mine in zip(pieces, names, strict=True)
+        ]
         return cls(Segments.write(root, f"{folder}/{unique_name()}", data), modules)
 
     def __reduce__(self) -> tuple[type[FiledState], tuple[Segments, tuple[Module, ...]]]:
@@ -75,21 +86,29 @@ class FiledState(Mapping[Module, Mapping[int, Infos]]):
     def piece(self, number: int) -> dict[Module, dict[int, Infos]]:
         """The partitions of one task."""
         if number not in self._fetched:
-            self._fetched[number] = self._read(self.segments.read(number))
+            self._keep(number, self.segments.read(number))
         return self._fetched[number]
+
+    def tidy(self, pid: int) -> None:
+        """Delete the chunks that are left to the task of a partition, if it has not done so."""
+        number = pid % self.segments.count
+        self.piece(number)
+        Store(self.segments.root).remove(self._litter.pop(number, []))
 
     def pieces(self) -> Iterable[dict[Module, dict[int, Infos]]]:
         """The partitions of all tasks."""
         if len(self._fetched) < self.segments.count:
-            self._fetched.update(enumerate(map(self._read, self.segments.read_all())))
+            for number, data in enumerate(self.segments.read_all()):
+                self._keep(number, data)
         return self._fetched.values()
 
-    def _read(self, data: bytes) -> dict[Module, dict[int, Infos]]:
+    def _keep(self, number: int, data: bytes) -> None:
+        listed, _, litter = data.partition(b"\n")
         found: dict[Module, dict[int, Infos]] = {}
-        for module, pid, rows in json.loads(data):
+        for module, pid, rows in json.loads(listed):
             chunks = tuple(ChunkInfo(*row) for row in rows)
             found.setdefault(self.modules[module], {})[pid] = chunks
-        return found
+        self._fetched[number], self._litter[number] = found, json.loads(litter)
 
 
 @dataclass(frozen=True)
@@ -108,3 +127,10 @@ class FiledModule(Mapping[int, Infos]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _partition_of(name: str) -> int:
+    """The partition whose folder a chunk is in: that it has left some says that it is busy. Of the
+    others, which are few, any will do."""
+    folder = name.rsplit("/", 2)[1]
+    return int(folder) if folder.isdecimal() else 0

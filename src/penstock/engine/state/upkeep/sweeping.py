@@ -10,6 +10,7 @@ from penstock.engine.state.listing.filed_state import is_large
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.modules import Modules
 from penstock.engine.state.store import Store, chunk_folder
+from penstock.engine.state.upkeep.litter import Litter
 
 _ORPHANS = 64
 """Batches after which the state has been looked through for files that no manifest lists, and that
@@ -17,10 +18,15 @@ no task has told of: those of task attempts that were lost or came second."""
 
 
 class Sweeper:
-    """Deletes the chunks of one checkpoint, or of one query of a script."""
+    """Deletes the chunks of one checkpoint, or of one query of a script.
 
-    def __init__(self, store: Store):
+    Those of a large state on a disk that all share are left as `litter`, if there is somebody who
+    takes it; what nobody has taken by the next batch is deleted here.
+    """
+
+    def __init__(self, store: Store, litter: Litter | None = None):
         self._store = store
+        self._litter = litter
         self._standing: Modules = {}
         self._late: set[str] = set()
         self._batches = 0
@@ -48,13 +54,21 @@ class Sweeper:
         left, come = left_and_come(self._standing, made.modules)
         others = {*written, *(name for each in begun for name in self._left(each, made))}
         late = set() if made.is_closed else left
-        self._store.remove(sorted((self._late | left | others) - come - late))
+        over = sorted((self._late | left | others) - come - late)
         self._standing, self._late = made.modules, late
         self._batches += 1
-        if self._store.is_local and is_large(made.modules):
+        untaken = [] if self._litter is None else self._litter.taken()
+        if not (self._store.is_local and is_large(made.modules)):
+            self._store.remove([*untaken, *over])
+            if self._batches % _ORPHANS == 0:
+                self._remove_unlisted()
+        elif self._litter is None:
+            self._store.remove(over)
             self._remove_unlisted_of(self._batches % _ORPHANS)
-        elif self._batches % _ORPHANS == 0:
-            self._remove_unlisted()
+        else:
+            self._store.remove(untaken)
+            self._litter.leave(over)
+            self._remove_unlisted_of(self._batches % _ORPHANS, known=over)
 
     def _left(self, begun: Modules, made: Manifest) -> set[str]:
         """What a batch had begun with and does not list; none of it is new, if it began with what
@@ -63,8 +77,9 @@ class Sweeper:
         is_known = all(standing.get(module) is each for module, each in begun.items())
         return set() if is_known else left_and_come(begun, made.modules)[0]
 
-    def _remove_unlisted_of(self, turn: int) -> None:
-        """The same for some partitions of a large state, so that no batch looks through all."""
+    def _remove_unlisted_of(self, turn: int, known: Iterable[str] = ()) -> None:
+        """The same for some partitions of a large state, so that no batch looks through all; some
+        files are `known` to be deleted by others."""
         if turn == 0:
             remove_packets(self._store)
         found: list[str] = []
@@ -73,9 +88,9 @@ class Sweeper:
                 listed = {chunk.name for chunk in partitions[pid]}
                 there = self._store.names(chunk_folder(module.folders(pid)))
                 found += [name for name in there if name not in listed]
-        if set(found) - self._late:
-            listed = {*_names(self._standing), *self._late}
-            self._store.remove([name for name in found if name not in listed])
+        lost = set(found) - self._late.union(known)
+        if lost:
+            self._store.remove(sorted(lost - set(_names(self._standing))))
 
     def _remove_unlisted(self) -> None:
         listed = {*_names(self._standing), *self._late}
