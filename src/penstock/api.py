@@ -46,8 +46,6 @@ from penstock.query.foreign.frame import FrameShape
 from penstock.query.script import Member, Script
 from penstock.stats.calibration import calibration_of
 from penstock.stats.derived import Expected, with_derived
-from penstock.stats.files.load import load
-from penstock.stats.files.of_script import load_script
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 from penstock.stats.statistics import Statistics
@@ -179,8 +177,24 @@ def know(
     query: Query, stats: str | Path | None, capacity: float | None, engine: EngineName = "spark"
 ) -> Known:
     """The figures of a query: from a stats file, this machine's calibration, or guessed."""
-    given = None if stats is None else load(as_path(stats, "stats"), query)
-    return _completed(query, given, capacity, engine)
+    return _completed(query, _given(query, stats), capacity, engine)
+
+
+def _given(query: Query, stats: str | Path | None) -> Statistics | None:
+    """The figures of a stats file, whose reader is loaded only where there is one."""
+    if stats is None:
+        return None
+    from penstock.stats.files.load import load
+
+    return load(as_path(stats, "stats"), query)
+
+
+def _given_of_script(script: Script, stats: str | Path | None) -> Mapping[str, Statistics]:
+    if stats is None:
+        return {}
+    from penstock.stats.files.of_script import load_script
+
+    return load_script(as_path(stats, "stats"), script)
 
 
 def know_script(
@@ -188,7 +202,7 @@ def know_script(
 ) -> Callable[[Member, Mapping[str, Expected]], Known]:
     """The figures of each query of a script, given what those are expected to bring that it
     reads."""
-    given = {} if stats is None else load_script(as_path(stats, "stats"), script)
+    given = _given_of_script(script, stats)
 
     def known(member: Member, expected: Mapping[str, Expected]) -> Known:
         own = with_derived(given.get(member.name, Statistics(member.query)), expected)

@@ -14,7 +14,6 @@ from penstock.engine.state.store import Store
 from penstock.errors import PenstockError
 from penstock.figure import Figure
 from penstock.query import Query
-from penstock.stats.files.load import from_data
 from penstock.stats.guess import complete
 from penstock.stats.known import Known
 from penstock.stats.statistics import GivenCondition, Statistics, StreamFigures
@@ -69,6 +68,8 @@ def measured_at(checkpoint: str, query: Query) -> Statistics | None:
 
 def _statistics(told: Mapping[str, Any], query: Query) -> Statistics | None:
     """The figures of tables; None if they are not those of the query."""
+    from penstock.stats.files.load import from_data  # Only who goes on has tables to read.
+
     try:
         return from_data(_tables(told), query, "the report log")
     except PenstockError:

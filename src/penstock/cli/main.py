@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from importlib.metadata import version
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -100,6 +99,8 @@ class _Leave:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         print(f"penstock {version('penstock')}")
         raise typer.Exit
 

@@ -28,11 +28,11 @@ from penstock.cli.plan_options import (
 )
 from penstock.cli.running.batches import Batches, Session, run_in_batches, setting
 from penstock.cli.running.laboratory import Laboratory, run_in_laboratory
-from penstock.cli.running.light_start import start_light
 from penstock.cli.running.safety import safe_roots
 from penstock.cli.running.scripts import run_script
 from penstock.cli.show.voice import LogFormat
 from penstock.engines import BatchEngine
+from penstock.light_start import loading, start_light
 
 _STRUCTURED = "spark.log.structuredLogging.enabled"
 """Spark's setting by which its own log is JSON, too."""
@@ -162,9 +162,6 @@ def run(
 
     Example: penstock run query.cql --engine local --available-now --sink jsonl:results.jsonl
     """
-    from penstock.api import ContinuousQuery
-    from penstock.engine.state.checkpoint import is_of_script
-
     is_laboratory = eager or every is not None
     if eager and every is not None:
         raise typer.BadParameter("is every tuple: leave out --every", param_hint="--eager")
@@ -191,10 +188,14 @@ def run(
     )
     if metrics is not None:
         address_of(metrics)
-    if engine == "local" and functions is None and not is_laboratory:
-        start_light()
+    with loading():
+        if functions is None and not is_laboratory:
+            start_light()
+        from penstock.api import ContinuousQuery
+        from penstock.engine.state.checkpoint import is_of_script
     logged = {_STRUCTURED: "true"} if log == "json" else {}
-    session = Session(master, logged | dict(map(setting, conf or [])))
+    settings = logged | dict(map(setting, conf or []))
+    session = Session(master, settings, has_functions=functions is not None)
     laboratory = Laboratory(every, expire, cost, servers, tuple(buckets or ()), sweep == "buckets")
     wanted = Planning(
         *(stats, goal, capacity, plan, kinds, off, shed, exact_of_kept, functions),
@@ -209,7 +210,8 @@ def run(
         # Of a script that asked several queries one may be left.
         several = not is_laboratory and checkpoint is not None and is_of_script(checkpoint)
         planned_for = "laboratory" if is_laboratory else engine
-        query = planned_query(file, wanted, planned_for, several=several)
+        with loading():
+            query = planned_query(file, wanted, planned_for, several=several)
         if not isinstance(query, ContinuousQuery):
             run_script(query, engine, batches, sinks, session)
             return

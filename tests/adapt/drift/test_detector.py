@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,10 +14,36 @@ from penstock.adapt.drift.detector import Detector, Windows, batches_since, load
 from penstock.adapt.figures.track import Reading
 from penstock.adapt.settings import DEFAULT_SETTINGS
 
+LOADED = """
+import sys
+from penstock.adapt.drift.detector import load_windows
+from penstock.adapt.settings import DEFAULT_SETTINGS
+load_windows(DEFAULT_SETTINGS)().drifts(1.0)
+print({"pandas", "scipy", "sklearn"} & sys.modules.keys())
+"""
+
 
 @pytest.fixture(scope="module")
 def windows() -> Windows:
     return load_windows(DEFAULT_SETTINGS)
+
+
+def test_windows_are_those_of_river(windows: Windows) -> None:
+    least, rng = DEFAULT_SETTINGS.drift_least, np.random.default_rng(7)
+    options = {"delta": DEFAULT_SETTINGS.drift_delta, "clock": 1}
+    options |= {"grace_period": least, "min_window_length": least}
+    river: Any = import_module("river.drift").ADWIN(**options)
+    ours, found = windows(), []
+    for value in map(float, rng.normal(np.repeat(rng.normal(0.0, 6.0, 40), 25))):
+        river.update(value)
+        found.append((ours.drifts(value), river.drift_detected))
+    assert sum(mine for mine, _ in found) > 20
+    assert all(mine == theirs for mine, theirs in found)
+
+
+def test_nothing_large_is_loaded_for_windows() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True)
+    assert done.stdout == "set()\n", done.stderr
 
 
 def seen_at(counts: list[int], windows: Windows | None, seconds: float = 1.0) -> list[int]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import exp, hypot, log, sqrt
 from typing import Any
 
 from penstock.adapt.figures.track import Reading
 from penstock.adapt.settings import Settings
 
-Windows = Callable[[], Any]
+Windows = Callable[[], "Adwin"]
 """Makes an adaptive window."""
 
 _HALF = 0.5
@@ -25,13 +26,38 @@ _LEAST_BEFORE = 2
 
 
 def load_windows(settings: Settings) -> Windows:
-    """River's ADWIN with one value a batch; loading it takes a second."""
-    from river.drift import ADWIN
+    """ADWIN with one value a batch.
+
+    Of River only what is compiled is loaded. Its own face for that brings pandas, SciPy and
+    scikit-learn along, which takes a second.
+    """
+    from river._river_rust.drift import AdaptiveWindowing
 
     least = settings.drift_least
-    options = {"delta": settings.drift_delta, "clock": 1}
-    options |= {"grace_period": least, "min_window_length": least}
-    return lambda: ADWIN(**options)  # type: ignore[no-untyped-call]
+    made = partial(
+        AdaptiveWindowing,
+        delta=settings.drift_delta,
+        clock=1,
+        grace_period=least,
+        min_window_length=least,
+    )
+    return partial(Adwin, made)
+
+
+class Adwin:
+    """River's adaptive window, which after a drift begins anew with the next value."""
+
+    def __init__(self, made: Callable[[], Any]):
+        self._made = made
+        self._window = made()
+        self._has_drifted = False
+
+    def drifts(self, value: float) -> bool:
+        """Whether a value, which is added to those before, shows a drift."""
+        if self._has_drifted:
+            self._window = self._made()
+        self._has_drifted = bool(self._window.update(value))
+        return self._has_drifted
 
 
 class Detector:
@@ -43,7 +69,7 @@ class Detector:
         self._doubt = 0.0
         self._each = 1.0
         self._total = self._squares = 0.0
-        self._window: Any = None
+        self._window: Adwin | None = None
         self._waiting: deque[float] = deque(maxlen=settings.remembered_batches)
         self._values: deque[float] = deque(maxlen=settings.remembered_batches)
 
@@ -60,7 +86,7 @@ class Detector:
         if jumped is not None or windows is None:
             return jumped
         self._window = self._window or windows()
-        drifts = [self._drifted(each) for each in self._waiting]
+        drifts = [self._window.drifts(each) for each in self._waiting]
         self._waiting.clear()
         return batches_since(self._values) if any(drifts) else None
 
@@ -106,10 +132,6 @@ class Detector:
             awaited = exp(self._reference) * reading.below * self._each
         events = 1.0 / sqrt(max(_HALF, hits, awaited))
         return max(self._settings.least_noise, hypot(events, reading.doubt))
-
-    def _drifted(self, value: float) -> bool:
-        self._window.update(value)
-        return bool(self._window.drift_detected)
 
 
 def batches_since(values: Sequence[float]) -> int:

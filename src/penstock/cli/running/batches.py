@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from penstock.cli.show.stopping import INTERRUPTED
 from penstock.cli.show.voice import LogFormat, Voice
 from penstock.engines import BatchEngine
 from penstock.errors import SinkError
+from penstock.light_start import loading
 
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
@@ -34,10 +35,24 @@ _TEMPORARY = "temporary"
 
 @dataclass(frozen=True)
 class Session:
-    """The Spark session of a run, by its master and its settings."""
+    """The Spark session of a run, by its master, its settings, and what its tasks will run."""
 
     master: str
     settings: dict[str, str]
+    has_functions: bool
+
+    def opened(self, sources: Iterable[Source]) -> AbstractContextManager[Any]:
+        """The session for queries over these sources, which is still warming up."""
+        from penstock.engine.spark.session import own_session
+
+        reads = reads_by_spark(sources)
+        return own_session(
+            self.master,
+            self.settings,
+            registers=reads,
+            is_light=not reads and not self.has_functions,
+            waits=False,
+        )
 
 
 @dataclass(frozen=True)
@@ -159,7 +174,8 @@ def told(
 
 
 def _run_here(query: ContinuousQuery, options: RunOptions, signals: Signals) -> None:
-    from penstock.engine.local import open_run
+    with loading():
+        from penstock.engine.local import open_run
 
     with open_run(query.plan, options) as run:
         signals.stop_with(run.stop)
@@ -173,24 +189,24 @@ def _run_on_spark(
     session: Session,
     voice: Voice,
 ) -> None:
-    from penstock.engine.places.access import settings_of_spark, take_settings
-    from penstock.engine.reports.announce import announced
-    from penstock.engine.run.handle import head_of
-    from penstock.engine.run.preflight import check_start
-    from penstock.engine.state.hold import Hold
+    with loading():
+        from penstock.engine.places.access import settings_of_spark, take_settings
+        from penstock.engine.reports.announce import announced
+        from penstock.engine.run.handle import head_of
+        from penstock.engine.run.preflight import check_start
+        from penstock.engine.state.hold import Hold
 
     take_settings(settings_of_spark(session.settings))
     check_start(query.query, options, "spark")
-    from penstock.engine.spark.session import own_session
-    from penstock.engine.spark.start import start
+    with loading():
+        from penstock.engine.spark.start import start
 
     with ExitStack() as stack:
         # Spark takes seconds to start: the run is known, and may be told something, before that.
         hold = stack.enter_context(closing(Hold(options.checkpoint)))
         stack.enter_context(announced(hold.store, head_of(query.query, options, "spark")))
         voice.say("starting Spark …")
-        reads = reads_by_spark(query.query.sources.values())
-        spark = stack.enter_context(own_session(session.master, session.settings, registers=reads))
+        spark = stack.enter_context(session.opened(query.query.sources.values()))
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
         with start(query.plan, spark, options, hold) as run:

@@ -15,7 +15,6 @@ from penstock.cli.running.batches import (
     Session,
     folder_of,
     progress_of,
-    reads_by_spark,
     sink_of_text,
     told,
 )
@@ -127,16 +126,13 @@ def _run_on_spark(
 
     take_settings(settings_of_spark(session.settings))
     check_script_start(planned.script, sinks, options, "spark")
-    from penstock.engine.spark.session import own_session
     from penstock.engine.spark.start import start_script
 
     with ExitStack() as stack:
         hold = stack.enter_context(closing(Hold(options.checkpoint)))
         voice.say("starting Spark …")
         sources = [s for m in planned.script.members for s in m.query.sources.values()]
-        spark = stack.enter_context(
-            own_session(session.master, session.settings, registers=reads_by_spark(sources))
-        )
+        spark = stack.enter_context(session.opened(sources))
         # An exception in the middle of a call to the JVM would spoil the connection.
         stopping = Event()
         with start_script(planned.script, planned.plans, sinks, spark, options, hold) as run:

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Thread, current_thread, main_thread
 
 from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -40,14 +41,17 @@ from penstock.engine.spark.starting.class_archive import (
     reading_options,
     reads_archive,
 )
-from penstock.engine.spark.starting.warm_up import warm_up
+from penstock.engine.spark.starting.warm_up import warm_up_beside
 from penstock.errors import SetupError
+from penstock.kernels.warm_up import warm_up as load_kernels
+from penstock.light_start import LIGHT_START
 
 # On one machine the JVM only keeps the books while Python works on the same cores: its optimising
 # compiler costs more than it gains, and so does packing what never leaves the machine.
 _ONE_MACHINE = {"spark.shuffle.compress": "false"}
 _QUICK_JAVA = "-XX:TieredStopAtLevel=1"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_LIGHT_WORKERS = {f"spark.executorEnv.{LIGHT_START}": "true"}
 
 
 # The longest folder that a socket's name may be put behind: the system knows names of 107 bytes.
@@ -73,10 +77,20 @@ def make_session(
     What the JVM has to say goes to a log file in a folder of the user's own. On one machine a task
     whose worker was killed is tried again.
     """
+    session, warming = _opened(master, settings or {}, registers)
+    warming.join()
+    return session
+
+
+def _opened(
+    master: str | None, settings: Mapping[str, str], registers: bool
+) -> tuple[SparkSession, Thread]:
+    """A session, and the thread that warms it up."""
     ensure_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     where = _retrying(master or "local[*]")
     chosen = {
+        "spark.master": where,
         "spark.app.name": "penstock",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -85,38 +99,33 @@ def make_session(
         "spark.python.daemon.module": "penstock.engine.spark.daemon",
         "spark.log.level": "ERROR",
         **_settings_of(where),
-        **(settings or {}),
+        **settings,
     }
-    builder = SparkSession.builder.master(where)
-    for key, value in chosen.items():
-        builder = builder.config(key, value)
-    session = _started(builder, chosen)
-    if not registers:
-        warm_up(session)
-        return session
-    # Spark starts a process to look for other sources, which takes as long as to warm up.
-    registering = Thread(target=register, args=(session,))
-    registering.start()
-    warm_up(session)
-    registering.join()
-    return session
+    # While Java starts, this process has nothing else to do; nobody waits for that if it does not.
+    Thread(target=load_kernels, daemon=True).start()
+    session, warming = _started(chosen)
+    if registers:
+        # Spark starts a process to look for other sources, which takes as long as to warm up.
+        register(session)
+    return session, warming
 
 
-def _started(builder: SparkSession.Builder, chosen: Mapping[str, str]) -> SparkSession:
-    """The session; an archive of classes by which Java does not start is removed."""
+def _started(chosen: Mapping[str, str]) -> tuple[SparkSession, Thread]:
+    """The session, whose workers are started while it is made; an archive of classes by which Java
+    does not start is removed."""
     log = log_file()
     try:
         with _stderr_to(log), _same_handler():
-            session: SparkSession = builder.getOrCreate()
-            return session
+            context = SparkContext.getOrCreate(SparkConf().setAll(list(chosen.items())))
+            warming = warm_up_beside(context)
+            return SparkSession.builder.config(map=dict(chosen)).getOrCreate(), warming
     except (PySparkException, Py4JError, OSError) as error:
         options = chosen.get(JAVA_OPTIONS, "")
         if not is_lost_at_start(error) or not reads_archive(options):
             hint = f"see {log}, and try `penstock doctor`"
             raise SetupError(f"Spark did not start: {reason_of(error)}", hint=hint) from None
     archive_path().unlink(missing_ok=True)
-    plain = {**chosen, JAVA_OPTIONS: quick_java("")}
-    return _started(builder.config(JAVA_OPTIONS, plain[JAVA_OPTIONS]), plain)
+    return _started({**chosen, JAVA_OPTIONS: quick_java("")})
 
 
 def _settings_of(master: str) -> Mapping[str, str]:
@@ -154,17 +163,25 @@ def own_session(
     settings: Mapping[str, str] | None = None,
     *,
     registers: bool = True,
+    is_light: bool = False,
+    waits: bool = True,
 ) -> Iterator[SparkSession]:
     """A session as `make_session` makes it, which is stopped at the end, however that comes.
 
+    Workers that run no code of users are `light`. Who does not wait gets the session while it is
+    warming up, and starts a query beside that.
     What is to be said of a JVM that does not answer goes to the JVM's log.
     """
     _log_py4j(log_file())
     session = None
     try:
-        session = make_session(master, settings, registers=registers)
+        light = _LIGHT_WORKERS if is_light else {}
+        session, warming = _opened(master, {**light, **(settings or {})}, registers)
         _log_updates(session)
+        if waits:
+            warming.join()
         yield session
+        warming.join()
     except KeyboardInterrupt:
         # Perhaps in the middle of a call, whose answer the next one would get.
         end_process()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from threading import Thread
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -28,7 +27,7 @@ from penstock.engine.spark.inflow import Inflow
 from penstock.engine.spark.jvm import is_lost, lost_error, storage_error
 from penstock.engine.spark.runner import is_one_machine
 from penstock.engine.spark.session import tell_access
-from penstock.engine.spark.starting.warm_up import is_warm, warm_up
+from penstock.engine.spark.starting.warm_up import warm_up_beside
 from penstock.engine.spark.work import QueryWork, ScriptWork, Work
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.hold import Hold
@@ -95,8 +94,7 @@ def _started(
     cores = _cores(spark)
     tell_access(spark)
     opened = frames_of(spark, asked, frames)
-    warming = Thread(target=_try_to_warm_up, args=(spark,), daemon=True)
-    warming.start()
+    warming = warm_up_beside(spark.sparkContext)
     held = work.hold(cores, hold)
     batches: Batches | None = None
     run: SparkRun | None = None
@@ -185,13 +183,6 @@ def light_logs(spark: SparkSession, root: Place, *, has_frames: bool) -> Iterato
         with suppress(PySparkException, Py4JError, OSError):
             for key in unset:
                 spark.conf.unset(key)
-
-
-def _try_to_warm_up(spark: SparkSession) -> None:
-    """Warm a session up if it is cold; what is wrong with it will be seen by the first batch."""
-    with suppress(PySparkException, Py4JError, OSError):
-        if not is_warm(spark):
-            warm_up(spark)
 
 
 def _cores(spark: SparkSession) -> int:
