@@ -224,8 +224,17 @@ def test_a_run_is_not_judged_by_the_one_before_it() -> None:
 def test_the_busy_share_is_by_the_clock() -> None:
     """A batch after a long wait counts for as long as that was."""
     reports = [made(0, at=0.0), made(1, at=9.0, busy=0.0), made(2, at=10.0, busy=1.0)]
-    assert busy_share(reports) == pytest.approx(0.1)
-    assert busy_share([]) is None
+    assert busy_share(running(*reports)) == pytest.approx(0.1)
+    assert busy_share(running()) is None
+
+
+def test_the_time_between_two_runs_is_not_busy() -> None:
+    before = [made(n, at=1000.0 + n, busy=0.1) for n in range(3)]
+    after = [made(n, at=1200.0 + n, busy=1.0 if n == 3 else 0.1) for n in range(3, 6)]
+    log = replace(running(*before, *after), head=replace(RUNS, batch=3))
+    assert now_view(log).busy == busy_share(log) == pytest.approx(0.1)
+    assert verdict(log) == "keeps up with 90 % to spare"
+    assert busy_share(replace(log, head=replace(RUNS, batch=6))) is None
 
 
 def test_batches_that_were_run_again_count_once() -> None:

@@ -111,7 +111,7 @@ def now_view(log: LogView) -> Now:
         verdict=verdict(log),
         batch=None if last is None else last.batch,
         at=None if last is None else last.at,
-        busy=busy_share(log.reports),
+        busy=busy_share(log),
         busies=_history(recent, lambda report: report.busy),
         lag=None if last is None else lag_seconds(last),
         lags=_history(recent, lag_seconds),

@@ -41,7 +41,7 @@ def pace(log: LogView) -> str | None:
         return f"{tense[0]} as fast as it {tense[1]}"
     if not log.is_running:
         return None
-    return f"{_late(log.head, reports) or _spare(reports)}{_by_shedding(reports[-1])}"
+    return f"{_late(log.head, reports) or _spare(log)}{_by_shedding(reports[-1])}"
 
 
 def _of_this_run(log: LogView) -> Sequence[Report]:
@@ -81,8 +81,8 @@ def _rounded(delay: float) -> str:
     return seconds(float(f"{delay:.2g}"))
 
 
-def _spare(reports: Sequence[Report]) -> str:
-    busy = busy_share(reports)
+def _spare(log: LogView) -> str:
+    busy = busy_share(log)
     if busy is None:
         return "runs"
     if not busy <= _FULL:
@@ -90,9 +90,12 @@ def _spare(reports: Sequence[Report]) -> str:
     return f"keeps up with {percent(round(1.0 - busy, 2))} to spare"
 
 
-def busy_share(reports: Sequence[Report]) -> float | None:
-    """The part of the clock that the last batches were not waiting, 0 to 1; None if not told."""
-    recent = reports[-RECENT - 1 :]
+def busy_share(log: LogView) -> float | None:
+    """The part of the clock that the last batches were not waiting, 0 to 1; None if not told.
+
+    The time between two runs is of neither: only batches of this one count.
+    """
+    recent = _of_this_run(log)
     clocks = [max(new.at - old.at, new.seconds) for old, new in pairwise(recent)]
     known = [
         (each.busy, clock)

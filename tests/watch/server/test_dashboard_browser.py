@@ -90,7 +90,7 @@ def check_now(page: Browser, last: Report, log: LogView) -> None:
     show, figures = Shown(page), tiles(page)
     assert last.prediction is not None
     span = last.span or 0.0
-    assert figures["busy, of 1"] == [show("percent", busy_share(log.reports))]
+    assert figures["busy, of 1"] == [show("percent", busy_share(log))]
     assert figures["lag"] == [show("seconds", (last.lag or 0) / 1e6)]
     assert figures["delay"][0] == show("seconds", last.delay)
     expected = show("rate", last.prediction.output_rate)

@@ -92,7 +92,7 @@ def _batch(log: LogView, now: float) -> Iterator[tuple[str, str]]:
     if last.backlog:
         waits = {name: count for name, count in last.backlog.items() if count}
         yield "backlog", ", ".join(f"{n} {c:,} to read" for n, c in waits.items()) or "none"
-    busy = busy_share(log.reports)
+    busy = busy_share(log)
     if busy is not None:
         said = pace(log)
         yield "busy", percent(round(busy, 3)) + (f": it {said}" if said else "")
