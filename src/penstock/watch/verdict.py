@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from penstock.adapt.shedding.wish import default_delay
 from penstock.engine.reports.report import Report
-from penstock.engine.reports.run_head import RunHead
+from penstock.engine.reports.run_head import STOPPED, RunHead
 from penstock.plan.explain.quantity import percent, seconds
 from penstock.watch.log_view import LogView
 
@@ -124,6 +124,8 @@ def _ended(log: LogView) -> str:
     head = log.head
     if head is None:
         return "does not run"
+    if head.error == STOPPED:
+        return f"was {STOPPED}"
     if head.error:
         return f"was ended by an error: {head.error}"
     return "was killed" if head.ended_at is None else _ENDED
