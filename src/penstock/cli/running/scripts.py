@@ -62,8 +62,10 @@ def run_script(
             else:
                 _run_on_spark(planned, by_name, options, signals, session, voice)
     except KeyboardInterrupt:
-        voice.say("stopped at once")
+        voice.say(batches.stopped("stopped at once"))
         raise typer.Exit(INTERRUPTED) from None
+    if signals.has_stopped:
+        voice.say(batches.stopped("stopped"))
 
 
 def _by_name(script: ContinuousScript, texts: Sequence[str]) -> dict[str, str]:
@@ -143,5 +145,3 @@ def _run_on_spark(
             signals.stop_with(stopping.set)
             while not stopping.is_set() and not run.await_termination(0.2):
                 pass
-        if stopping.is_set():
-            voice.say("stopped")
