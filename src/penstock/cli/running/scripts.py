@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from shlex import quote
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,7 @@ def _by_name(script: ContinuousScript, texts: Sequence[str]) -> dict[str, str]:
 
 
 def _unclear(what: str, shown: Sequence[str]) -> typer.BadParameter:
-    example = " ".join(f"--sink {each}=jsonl:{each}.jsonl" for each in shown)
+    example = " ".join(f"--sink {quote(each)}=jsonl:{quote(each)}.jsonl" for each in shown)
     return typer.BadParameter(f"{what}: write {example}", param_hint="--sink")
 
 
